@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
+from epsilond.accountants.attempts import Attempt
+from epsilond.accountants.curve.search import PROBES
 from epsilond.accountants.errors import ConditionViolated, NoCertificate
-from epsilond.accountants.guarantee import Guarantee, Refusal, Setting
+from epsilond.accountants.guarantee import Guarantee, Setting
+from epsilond.accountants.json_types import JsonRecord
 from epsilond.accountants.quantities import Observer, Relation
-from epsilond.accountants.theorem import Case, Effort
+from epsilond.accountants.rule import Case, Effort, Refusal
+from epsilond.accountants.specs import Spec
 from epsilond.accountants.theorems import RULES
-from epsilond.accountants.theorems.composition.least_of import PROBES, least
+from epsilond.accountants.theorems.composition.least_of import least
+from epsilond.accountants.verdict import Verdict
 
 if TYPE_CHECKING:
-    from epsilond.accountants.curve import Curve
+    from epsilond.accountants.curve.curve import Curve
     from epsilond.accountants.quantities import Unit
+    from epsilond.accountants.specs import Spec
 
 LIKELY_OBSERVERS: tuple[Observer, ...] = (
     "released-models",
@@ -29,12 +35,9 @@ _RULES_OF = {kind: tuple(rule for rule in RULES if rule.kind == kind) for kind i
 
 
 @dataclass(frozen=True)
-class Considered:
-    """A theorem that was tried: whether it applies, why not, and the curve it gave."""
+class Considered(Attempt):
+    """A theorem that was tried, with the curve that it gave."""
 
-    theorem: str
-    applies: bool
-    reason: str | None = None
     curve: Curve | None = field(default=None, compare=False)
 
 
@@ -51,28 +54,28 @@ class _Accountant:
     """Walks a spec once; equal inner specs are accounted for once."""
 
     effort: Effort
-    whole: Any
+    whole: Spec
     probes: tuple[float, ...] = PROBES
     considered: list[Considered] = field(default_factory=list)
-    known: dict[tuple[Any, Setting], Guarantee] = field(default_factory=dict)
+    known: dict[tuple[Spec, Setting], Guarantee] = field(default_factory=dict)
 
-    def account(self, spec: Any, setting: Setting) -> Guarantee:
+    def account(self, spec: Spec, setting: Setting) -> Guarantee:
         key = (spec, setting)
         if key not in self.known:
             self.known[key] = self._proved(spec, setting)
         return self.known[key]
 
-    def _proved(self, spec: Any, setting: Setting) -> Guarantee:
+    def _proved(self, spec: Spec, setting: Setting) -> Guarantee:
         """The first bound, as rules of a kind stand best first or exclude one another; the least where they combine."""
         case = Case(setting, self.effort, self.account, self.whole)
         refused, found = [], []
         for rule in _RULES_OF.get(spec.kind, ()):
             outcome = rule.apply(spec, case)
             if isinstance(outcome, Refusal):
-                refused.append(Considered(rule.theorem.id, applies=False, reason=outcome.reason))
+                refused.append(Considered(rule.theorem.id, applies=Verdict.NO, reason=outcome.reason))
                 self._note(refused[-1])
                 continue
-            self._note(Considered(rule.theorem.id, applies=True, curve=outcome.curve))
+            self._note(Considered(rule.theorem.id, applies=Verdict.YES, curve=outcome.curve))
             found.append(outcome)
             if not rule.combines:
                 break
@@ -88,7 +91,7 @@ class _Accountant:
 
 
 def account(
-    spec: Any,
+    spec: Spec,
     *,
     relation: Relation,
     unit: Unit = "record",
@@ -118,9 +121,9 @@ def account(
     return Account(guarantee, tuple(accountant.considered))
 
 
-def _with_nearest(refused: ConditionViolated, spec: Any, setting: Setting) -> ConditionViolated:
+def _with_nearest(refused: ConditionViolated, spec: Spec, setting: Setting) -> ConditionViolated:
     """The refusal, led by the other observer or else the other relation that a theorem does cover, if there is one."""
-    changes: list[dict[str, Any]] = [{"observer": observer} for observer in LIKELY_OBSERVERS]
+    changes: list[JsonRecord] = [{"observer": observer} for observer in LIKELY_OBSERVERS]
     changes += [{"relation": relation} for relation in get_args(Relation)]
     for change in changes:
         try:

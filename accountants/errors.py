@@ -1,8 +1,9 @@
 """What can go wrong, as data a caller can act on.
 
 `EpsilondError` is the base of all. `InvalidInput` is a field, or a pair of fields, that no run can have (HTTP 422).
-`NoCertificate` is a well-formed question that no proof answers (HTTP 409): `Infeasible` if the target cannot be met,
-`ConditionViolated` if a condition of every applicable proof fails, `BeyondBudget` if the work exceeds the fixed budget.
+`NoCertificate` is a well-formed question that no proof answers (HTTP 409). It is `Infeasible` if the target cannot be
+met, and `ConditionViolated` if a condition of every applicable proof fails. It is `BeyondBudget` if the work exceeds
+the fixed budget, and `RunDiffers` if an observation contradicts the record of a run.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from typing import TYPE_CHECKING, ClassVar
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from epsilond.accountants.account import Considered
-    from epsilond.accountants.theorem import ConditionResult
+    from epsilond.accountants.attempts import Attempt, ConditionResult
+
+CHOICES_WANTED = ("is required", "is not one of the allowed values")
+"""How the messages begin whose reader needs the choices."""
 
 
 class EpsilondError(Exception):
@@ -29,6 +32,11 @@ class Fault:
     message: str
     allowed: str | None = None
 
+    def __str__(self) -> str:
+        """Say which field is wrong and why, with the choices of a word that is missing or unknown."""
+        choices = f" ({self.allowed})" if self.allowed and self.message.startswith(CHOICES_WANTED) else ""
+        return f"{self.pointer}: {self.message}{choices}"
+
 
 class InvalidInput(EpsilondError, ValueError):
     """A field, or a combination of fields, that no run can have.
@@ -37,7 +45,7 @@ class InvalidInput(EpsilondError, ValueError):
     """
 
     def __init__(self, *faults: Fault) -> None:
-        super().__init__("; ".join(f"{fault.pointer}: {fault.message}" for fault in faults))
+        super().__init__("; ".join(map(str, faults)))
         self.faults = faults
 
     def __reduce__(self) -> tuple[type[InvalidInput], tuple[Fault, ...]]:
@@ -61,7 +69,7 @@ class NoCertificate(EpsilondError):
     message: str
     condition: ConditionResult | None = None
     nearest: Mapping[str, float | str] = field(default_factory=dict)
-    considered: tuple[Considered, ...] = ()
+    considered: tuple[Attempt, ...] = ()
 
     def __str__(self) -> str:
         return "\n  tried ".join([self.message, *(f"{tried.theorem}: {tried.reason}" for tried in self.considered)])
@@ -118,6 +126,51 @@ class ReservationEnded(NoCertificate):
     """The reservation was cancelled or has expired, or all of it was committed: nothing more may be released on it."""
 
     slug = "reservation-expired"
+
+
+# Runs ---------------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Observation:
+    """An observation that contradicts the record of a run.
+
+    Attributes:
+        premise: id of the premise that does not hold.
+        message: what was observed.
+        remedy: what to change in the program, or what to declare.
+        count: how often it was observed; 0 if the number is not disclosed.
+    """
+
+    premise: str
+    message: str
+    remedy: str
+    count: int = 1
+
+    def __str__(self) -> str:
+        """Return the observation with its count and its remedy, as one line."""
+        times = {0: "", 1: " (once)"}.get(self.count, f" ({self.count} times)")
+        return f"{self.premise}: {self.message}{times}. {self.remedy}"
+
+
+class RunDiffers(NoCertificate):
+    """The run is not the one that its record describes, so the record's ε is not that of the run."""
+
+    slug = "run-differs"
+
+    def __init__(self, message: str, observations: tuple[Observation, ...] = ()) -> None:
+        super().__init__(message)
+        self.observations = observations
+
+    def __str__(self) -> str:
+        return "\n  ".join([self.message, *map(str, self.observations)])
+
+    def __reduce__(self) -> tuple[type[RunDiffers], tuple[object, ...]]:
+        # Exceptions pickle by `args`; these cross a process boundary whole.
+        return type(self), (self.message, self.observations)
+
+    @classmethod
+    def of(cls, observations: tuple[Observation, ...]) -> RunDiffers:
+        """Return the error for these observations."""
+        return cls("The run differs from its record, so there is no ε:", observations)
 
 
 class BlockHasLedger(NoCertificate):

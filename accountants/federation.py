@@ -13,6 +13,8 @@ from functools import cached_property
 from typing import Annotated, Any
 
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.json_types import Fields
+from epsilond.accountants.log_delta import natural_log_delta
 from epsilond.accountants.quantities import (
     BATCH_SIZE,
     DELTA,
@@ -26,7 +28,6 @@ from epsilond.accountants.quantities import (
     Participants,
     SamplesPerClient,
     Sampling,
-    natural_log_delta,
     request,
 )
 
@@ -49,13 +50,13 @@ class ClientGroup:
     log_delta: float = 0.0
 
     @property
-    def records_and_target(self) -> dict[str, Any]:
+    def records_and_target(self) -> Fields:
         """n, ε and ln δ by name: what a formula for the noise of one client asks for beside the rounds."""
         return {"samples_per_client": self.samples_per_client, "epsilon": self.epsilon, "log_delta": self.log_delta}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Participation:
+class ParticipationMoments:
     """The moments of the number M_r of participants that the bounds use.
 
     `mean` is 1/E[1/M_r] (M) and `rms` is 1/√E[1/M_r²] (M'); 1 ≤ rms ≤ mean ≤ N.
@@ -65,7 +66,7 @@ class Participation:
     rms: float
 
     @classmethod
-    def of(cls, counts: Sequence[tuple[int, float]]) -> Participation:
+    def of(cls, counts: Sequence[tuple[int, float]]) -> ParticipationMoments:
         """From (participants, probability) pairs.
 
         Raises:
@@ -109,9 +110,9 @@ class Federation:
         return all(count == self.clients for count, probability in self.counts if probability > 0.0)
 
     @cached_property
-    def participation(self) -> Participation:
+    def participation(self) -> ParticipationMoments:
         """The moments of the number of participants."""
-        return Participation.of(self.counts)
+        return ParticipationMoments.of(self.counts)
 
     @property
     def fewest_samples(self) -> int:

@@ -16,16 +16,19 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ParamSpec, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.quantity import Checks, request
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_Outputs = Mapping[str, Any]
+_Outputs = JsonObject
+FormulaRequest: TypeAlias = Any
+"""A request of a class made from a formula's signature, whose fields the type checker does not know."""
 APART = ("reading", "outputs")
 """Parameters of a formula, or of a condition's test, that are no fields of the request."""
 
@@ -82,7 +85,7 @@ def formula(
 
 
 @functools.cache
-def _parameters(function: Callable[..., Any]) -> Mapping[str, Any] | None:
+def _parameters(function: Callable[..., object]) -> JsonObject | None:
     """Annotations of the keyword-only parameters but those `APART`; None for a function of the whole request."""
     parameters = [each for each in inspect.signature(function).parameters.values() if each.name not in APART]
     if not all(each.kind is inspect.Parameter.KEYWORD_ONLY for each in parameters):
@@ -91,7 +94,7 @@ def _parameters(function: Callable[..., Any]) -> Mapping[str, Any] | None:
     return {each.name: hints[each.name] for each in parameters}
 
 
-def _group_of(annotation: Any) -> type | None:
+def _group_of(annotation: object) -> type | None:
     """The request class whose fields a parameter stands for, if it does."""
     if isinstance(annotation, type):
         return annotation if hasattr(annotation, "__pydantic_config__") else None
@@ -100,7 +103,7 @@ def _group_of(annotation: Any) -> type | None:
 
 
 @functools.cache
-def request_of(function: Callable[..., Any]) -> type:
+def request_of(function: Callable[..., object]) -> type:
     """The request class made from the signature of a formula, always the same one for one formula."""
     annotations = _parameters(function)
     if annotations is None:
@@ -124,16 +127,16 @@ def request_of(function: Callable[..., Any]) -> type:
     return request(type(name, tuple(bases), body))
 
 
-def _reduced(record: Any, function: Callable[..., Any]) -> tuple[Any, ...]:
+def _reduced(record: FormulaRequest, function: Callable[..., object]) -> tuple[object, ...]:
     """A made class is in no module, where pickle would look for it: its records are made again."""
     return _rebuilt, (function, {each.name: getattr(record, each.name) for each in fields(record)})
 
 
-def _rebuilt(function: Callable[..., Any], values: dict[str, Any]) -> Any:
+def _rebuilt(function: Callable[..., object], values: dict[str, object]) -> FormulaRequest:
     return request_of(function)(**values)
 
 
-def applied(function: Callable[..., T], inputs: Any, **further: Any) -> T:
+def applied(function: Callable[..., T], inputs: object, **further: object) -> T:
     """A formula, or the test of a condition, at the request `inputs`: at its fields by name, or at the whole."""
     fed = _fed(function)
     if fed is None:
@@ -142,7 +145,7 @@ def applied(function: Callable[..., T], inputs: Any, **further: Any) -> T:
 
 
 @functools.cache
-def _fed(function: Callable[..., Any]) -> tuple[tuple[str, bool], ...] | None:
+def _fed(function: Callable[..., object]) -> tuple[tuple[str, bool], ...] | None:
     """The parameters of `_parameters`, each with whether it takes the whole request."""
     annotations = _parameters(function)
     if annotations is None:

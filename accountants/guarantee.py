@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar, get_args
 
 import numpy as np
 
-from epsilond.accountants.curve import Curve, Interval
-from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.log_delta import natural_log_delta
 from epsilond.accountants.quantities import (
     DELTA,
     EPSILON,
     LOG10_DELTA,
+    OBSERVER,
+    RELATION,
+    UNIT,
     Observer,
     Relation,
     Unit,
-    natural_log_delta,
 )
 from epsilond.accountants.quantity import check_value
 
 if TYPE_CHECKING:
-    from epsilond.accountants.theorem import Condition, Step, Theorem
+    from epsilond.accountants.theorem import Condition, Step
 
 
 Tightness = Literal["proved", "witnessed", "unknown"]
@@ -56,6 +62,33 @@ class Setting:
                 raise InvalidInput.at(f"/{name}", f"cannot combine {ours} with {theirs}")
 
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def require_setting(function: Callable[P, T]) -> Callable[P, T]:
+    """Make a missing relation, unit or observer an `InvalidInput` that describes the choices, not a `TypeError`.
+
+    Args:
+        function: takes `relation`, `unit` and `observer` as keywords without defaults.
+    """
+
+    @functools.wraps(function)
+    def call(*arguments: P.args, **keywords: P.kwargs) -> T:
+        """Call the function if the setting is complete."""
+        needed = {"relation": RELATION, "unit": UNIT, "observer": OBSERVER}
+        faults = [
+            Fault(f"/{name}", "is required", quantity.allowed)
+            for name, quantity in needed.items()
+            if keywords.get(name) is None
+        ]
+        if faults:
+            raise InvalidInput(*faults)
+        return function(*arguments, **keywords)
+
+    return call
+
+
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
     """The only type theorems consume and return.
@@ -87,14 +120,6 @@ class Guarantee:
         return tuple(found)
 
 
-@dataclass(frozen=True)
-class Refusal:
-    """Why a theorem gives nothing here: it does not speak of this case, or a condition of it fails."""
-
-    theorem: Theorem
-    reason: str
-
-
 # A privacy curve as callers ask it: ε and δ by name, in the units of every request and answer -----------------------
 #
 # Inside, curves speak natural logarithms; here a δ is given as `delta` or as `log10_delta`, nothing else is taken for
@@ -114,7 +139,9 @@ class PrivacyCurve:
 
     Example:
         >>> import epsilond
-        >>> curve = epsilond.account(epsilond.Gaussian(noise_multiplier=1.0), relation="replace-one").guarantee.curve
+        >>> step = epsilond.Gaussian(noise_multiplier=1.0)
+        >>> account = epsilond.account(step, relation="replace-one", unit="record", observer="released-models")
+        >>> curve = account.guarantee.curve
         >>> print(f"{curve.epsilon(delta=1e-5).upper:.4f} {curve.delta(epsilon=1.0).upper:.4f}")
         9.9973 0.5099
     """
@@ -149,17 +176,20 @@ class PrivacyCurve:
         return log10_ends(self.known.log_delta(_checked(epsilon=epsilon)["epsilon"]))
 
 
-def _checked(**asked: Any) -> dict[str, float]:
+def _checked(**asked: object) -> dict[str, float]:
     """The numbers of a question as doubles, those of numpy too, each within its quantity's range."""
     faults = []
+    numbers: dict[str, float] = {}
     for name, value in asked.items():
         if isinstance(value, np.ndarray):
             raise InvalidInput.at(f"/{name}", "is one number: ask for each by itself")
-        asked[name] = value.item() if isinstance(value, np.generic) else value
-        faults.append(check_value(f"/{name}", asked[name], float, _ASKED[name]))
+        number = value.item() if isinstance(value, np.generic) else value
+        faults.append(check_value(f"/{name}", number, float, _ASKED[name]))
+        if isinstance(number, int | float):
+            numbers[name] = number
     if any(faults):
         raise InvalidInput(*(fault for fault in faults if fault is not None))
-    return {name: float(value) for name, value in asked.items()}
+    return {name: float(number) for name, number in numbers.items()}
 
 
 def delta_ends(log_delta: Interval) -> Interval:

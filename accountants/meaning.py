@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 
 from scipy.special import ndtr, ndtri
 
-from epsilond.accountants.curve import Interval
+from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.trade_off import GOOD_GAP, TradeOff
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from epsilond.accountants.curve import Curve, Pair
+    from epsilond.accountants.curve.curve import Curve
+    from epsilond.accountants.curve.pair import Pair
 
 FALSE_POSITIVE_RATES = (1e-2, 1e-3, 1e-5)
 _SOUGHT = (1e-3, 1e-2, 1e-5)

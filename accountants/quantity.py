@@ -10,9 +10,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
-from decimal import ROUND_FLOOR, Context, Decimal
-from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache
 from types import NoneType
 from typing import (
     Annotated,
@@ -27,6 +25,8 @@ from typing import (
 )
 
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.json_types import JsonRecord
+from epsilond.accountants.scale import ANY_SCALE, SQUARES, Scale
 
 T = TypeVar("T")
 
@@ -35,34 +35,6 @@ Checks = tuple[Callable[[Any], None], ...]
 
 LARGEST_COUNT = 10**15
 """Counts up to this are exact in every double and far beyond any run."""
-
-
-@dataclass(frozen=True)
-class Scale:
-    """The range that a number keeps, unless it is 0, so that what is computed from it neither vanishes nor overflows.
-
-    It belongs to a quantity (`Quantity(scale=SQUARES)`). A request class may give all its quantities that have one
-    another (`scale: ClassVar = RATIOS`), and a field its own: `Annotated[Epsilon, SQUARES]`.
-    """
-
-    least: float
-    most: float
-
-    def fault(self, pointer: str, value: float | None) -> Fault | None:
-        """The fault of a value outside the range, at `pointer`."""
-        if not value or self.least <= value <= self.most:
-            return None
-        message = "is outside the range that squares survive; choose other units"
-        return Fault(pointer, message, f"≥ {self.least:g} and ≤ {self.most:g}")
-
-
-SQUARES = Scale(1e-100, 1e100)
-"""For what is squared: a bound whose square underflowed would be 0, which is no bound."""
-RATIOS = Scale(1e-60, 1e60)
-"""For what stands in ratios of two scales, or of a scale and a noise, that are squared."""
-
-ANY_SCALE = Scale(0.0, math.inf)
-"""For a field whose formula survives any scale, whatever the scale of its quantity elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +50,11 @@ class Assumed:
 class Quantity:
     """Meaning, symbol, unit and range of one number. Ranges are closed at `ge`/`le` and open at `gt`/`lt`.
 
-    `of_unit` is the description where it is known whose data is protected, with {unit} for "record" or "client".
+    Attributes:
+        of_unit: the description where it is known whose data is protected, with {unit} for "record" or "client".
+        choices: of a quantity that is a word, every word with one sentence that says what it means.
+        reason: one sentence that says why the choices are fewer than elsewhere.
+        longest: most characters of a text.
     """
 
     description: str
@@ -91,9 +67,21 @@ class Quantity:
     le: float | None = None
     scale: Scale | None = None
     absent: Assumed | None = None
+    choices: tuple[tuple[str, str], ...] = ()
+    reason: str = ""
+    longest: int | None = None
+
+    def only(self, *words: str, because: str) -> Quantity:
+        """Return the quantity of a field that admits only some of the words.
+
+        Args:
+            words: the words that are left.
+            because: one sentence that says why there are no others; it is part of the error for another word.
+        """
+        return replace(self, choices=tuple(each for each in self.choices if each[0] in words), reason=because)
 
     def assumed(
-        self, words: str, value: Callable[[Any], float], *, when: Callable[[Any], bool] | None = None
+        self, words: str, value: Callable[[object], float], *, when: Callable[[object], bool] | None = None
     ) -> Quantity:
         """The quantity of a field that may be absent, and is then taken to be `value(record)`, in `words`.
 
@@ -105,9 +93,21 @@ class Quantity:
 
     @property
     def allowed(self) -> str:
-        """The range in words, as it stands in problem answers."""
+        """The choices with their sentences, or the range in words, for the faults of a request."""
+        if self.choices:
+            return " ".join(f"{word}: {sentence}" for word, sentence in self.choices)
         signs = ((self.gt, ">"), (self.ge, "≥"), (self.lt, "<"), (self.le, "≤"))
         return " and ".join(f"{sign} {_exact(bound)}" for bound, sign in signs if bound is not None)
+
+    def convert(self, value: Any) -> Any:
+        """Return a value as the field holds it, of the forms in which a request may give it."""
+        return value
+
+    @property
+    def not_a_choice(self) -> str:
+        """The message of a fault for a word that is none of the choices, with the reason if there is one."""
+        message = "is not one of the allowed values"
+        return f"{message}: {self.reason}" if self.reason else message
 
     def contains(self, value: float) -> bool:
         """Whether `value` is finite and inside the range."""
@@ -121,24 +121,20 @@ class Quantity:
             and (self.le is None or value <= self.le)
         )
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-        """Strict, finite and bounded; `X | None` admits absence (its default) but never an explicit null."""
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: Callable[[object], dict[str, object]]
+    ) -> JsonRecord:
+        """Bounded, for the JSON schema; `X | None` admits absence (its default) but never an explicit null."""
         schema = dict(handler(_without_none(source)))
-        bounds = {sign: getattr(self, sign) for sign in ("gt", "ge", "lt", "le") if getattr(self, sign) is not None}
-        if schema["type"] == "float":
-            return schema | bounds | {"strict": True, "allow_inf_nan": False}
-        if schema["type"] == "int":
-            whole = schema | {k: int(v) for k, v in bounds.items()} | {"strict": True}
-            return {
-                "type": "function-before",
-                "function": {"type": "no-info", "function": whole_number},
-                "schema": whole,
-            }
-        if schema["type"] in ("str", "bool"):
-            return schema | {"strict": True}
-        return schema
+        if schema["type"] not in ("float", "int"):
+            return schema
+        bounds = {sign: getattr(self, sign) for sign in ("gt", "ge", "lt", "le")}
+        number = float if schema["type"] == "float" else int
+        return schema | {sign: number(bound) for sign, bound in bounds.items() if bound is not None}
 
-    def __get_pydantic_json_schema__(self, schema: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(
+        self, schema: object, handler: Callable[[object], dict[str, object]]
+    ) -> JsonRecord:
         """Description, symbol and unit, as `description`, `x-symbol` and `x-unit`."""
         json_schema = handler(schema)
         json_schema["description"] = self.description
@@ -157,7 +153,7 @@ class Tagged:
 
     field: str
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> dict[str, Any]:
+    def __get_pydantic_core_schema__(self, source: object, handler: Any) -> JsonRecord:
         """A tagged union; an unknown tag is one fault, not one per member."""
         tags = {choice: next(f.default for f in fields(choice) if f.name == self.field) for choice in get_args(source)}
         choices = {tag: handler.generate_schema(choice) for choice, tag in tags.items()}
@@ -175,7 +171,7 @@ def _exact(bound: float) -> str:
     return short if float(short) == bound else str(bound)
 
 
-def _without_none(annotation: Any) -> Any:
+def _without_none(annotation: object) -> Any:
     """`X` for `X | None`."""
     arguments = get_args(annotation)
     if NoneType not in arguments:
@@ -187,7 +183,7 @@ def _without_none(annotation: Any) -> Any:
     return union
 
 
-def quantity_of(annotation: Any) -> tuple[Any, Quantity | None]:
+def quantity_of(annotation: object) -> tuple[Any, Quantity | None]:
     """The bare type of an annotated field (None removed) and its quantity, if it has one."""
     if get_origin(annotation) is Annotated:
         bare, *metadata = get_args(annotation)
@@ -196,20 +192,20 @@ def quantity_of(annotation: Any) -> tuple[Any, Quantity | None]:
     return _without_none(annotation), None
 
 
-def check_value(pointer: str, value: Any, bare: Any, quantity: Quantity, scale: Scale | None = None) -> Fault | None:
-    """What is wrong with a value of the type `bare`, if anything."""
+def check_value(
+    pointer: str, value: object, bare: object, quantity: Quantity, scale: Scale | None = None
+) -> Fault | None:
+    """Return the fault of a value of the type `bare`, or None."""
     if bare in (float, int):
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return Fault(pointer, "must be a number", quantity.allowed)
-        if bare is int and not isinstance(value, int):
-            return Fault(pointer, "must be a whole number", quantity.allowed)
+        if isinstance(value, bool) or not isinstance(value, int if bare is int else int | float):
+            return Fault(pointer, f"must be a {'whole ' if bare is int else ''}number", quantity.allowed)
         if not quantity.contains(value):
             return Fault(pointer, "is out of range", quantity.allowed)
         if 0.0 < abs(value) < sys.float_info.min:
             return Fault(pointer, "is so small that a double has lost its digits", f"0, or ≥ {sys.float_info.min:g}")
         return None if scale is None else scale.fault(pointer, value)
     if get_origin(bare) is Literal and value not in get_args(bare):
-        return Fault(pointer, "is not one of the allowed values", ", ".join(map(str, get_args(bare))))
+        return Fault(pointer, quantity.not_a_choice, quantity.allowed or ", ".join(map(str, get_args(bare))))
     return None
 
 
@@ -245,23 +241,37 @@ def _declared(cls: type) -> tuple[_Declared, ...]:
     hints = get_type_hints(cls, include_extras=True)
     found = ((each, *quantity_of(hints[each.name])) for each in fields(cls))
     return tuple(
-        _declared_field(each.name, each.default, bare, quantity, _scale_of(hints[each.name], quantity, cls))
+        _declared_field(each.name, each.default, bare, quantity, scale_of(hints[each.name], quantity, cls))
         for each, bare, quantity in found
         if quantity is not None
     )
 
 
-def _declared_field(name: str, default: Any, bare: Any, quantity: Quantity, scale: Scale | None) -> _Declared:
+def _declared_field(name: str, default: object, bare: object, quantity: Quantity, scale: Scale | None) -> _Declared:
+    choices = get_args(bare) if get_origin(bare) is Literal else None
+    return _Declared(
+        name, default, bare, quantity, scale, *sure_range(bare, quantity, scale), choices, bare in (float, int)
+    )
+
+
+def sure_range(bare: object, quantity: Quantity, scale: Scale | None) -> tuple[float, float]:
+    """Return the bounds of an open interval in which a number has no fault.
+
+    Args:
+        bare: the type of the number.
+        quantity: its meaning and range.
+        scale: the range that it keeps besides.
+    """
     floating, kept = bare is float, scale or ANY_SCALE
     lowest = (quantity.gt, quantity.ge, kept.least, sys.float_info.min if floating else 0.0)
     highest = (quantity.lt, quantity.le, kept.most, sys.float_info.max if floating else float(LARGEST_COUNT))
-    above = max(bound for bound in lowest if bound is not None)
-    below = min(bound for bound in highest if bound is not None)
-    choices = get_args(bare) if get_origin(bare) is Literal else None
-    return _Declared(name, default, bare, quantity, scale, above, below, choices, bare in (float, int))
+    return (
+        max(bound for bound in lowest if bound is not None),
+        min(bound for bound in highest if bound is not None),
+    )
 
 
-def _scale_of(annotation: Any, quantity: Quantity, cls: type) -> Scale | None:
+def scale_of(annotation: object, quantity: Quantity, cls: type) -> Scale | None:
     """The scale of a field: its own, else that of its class for quantities that have one, else its quantity's."""
     of_class = quantity.scale and getattr(cls, "scale", quantity.scale)
     return next((item for item in get_args(annotation)[1:] if isinstance(item, Scale)), of_class)
@@ -275,7 +285,7 @@ def _checks(cls: type) -> Checks:
     return tuple(found if own is None else [*found, own])
 
 
-def value_of(record: Any, name: str) -> Any:
+def value_of(record: object, name: str) -> Any:
     """The value of a field, or what it is taken to be where it is absent."""
     value = getattr(record, name)
     if value is not None:
@@ -291,10 +301,10 @@ def assumptions(record: Any) -> Iterator[tuple[str, str]]:
     for name, _, _, quantity, *_ in _declared(cls):
         absent = quantity.absent
         if absent is not None and getattr(record, name) is None and (absent.when is None or absent.when(record)):
-            yield f"assumed-{name.replace('_', '-')}", f"{name} was taken to be {absent.words}"
+            yield f"assumed-{name.replace('_', '-')}", f"You did not give {name}; it was assumed to be {absent.words}"
 
 
-def check_quantities(record: Any) -> None:
+def check_quantities(record: object) -> None:
     """Check every quantity of a dataclass instance against its declared type and range.
 
     Raises:
@@ -358,7 +368,7 @@ def request(cls: type[T]) -> type[T]:
     group of fields for every class that has the group.
     """
 
-    def __post_init__(self: Any) -> None:
+    def __post_init__(self: object) -> None:
         check_quantities(self)
         own: Any = type(self)
         for check in _checks(own):
@@ -369,72 +379,3 @@ def request(cls: type[T]) -> type[T]:
     made = dataclass(frozen=True, kw_only=True)(cls)
     assert is_dataclass(made)
     return made
-
-
-# The δ that is asked for ----------------------------------------------------------------------------------------------
-# A logarithm of δ has fewer digits than δ has: many neighbouring doubles share one. Where a guarantee states its δ
-# exactly, such as an (ε, δ) guarantee asked at its own δ, the two numbers are therefore compared themselves.
-_DIGITS = Context(prec=50, Emin=-(10**9), Emax=10**9, rounding=ROUND_FLOOR)
-_SHORT_OF = 1 - Fraction(1, 10**45)
-"""Powers to fifty digits are within a unit of the last one."""
-_DEEPEST = -10_000.0
-
-
-class LogDelta(float):
-    """The natural logarithm of a δ, to a unit in the last place, and a rational number that is at most that δ.
-
-    It is a float like any other: arithmetic gives plain floats. Two of them are equal if their logarithms are.
-
-    """
-
-    _delta: float | None = None
-    _log10_delta: float | None = None
-
-    @cached_property
-    def least(self) -> Fraction:
-        """The δ itself where it was given as a double, else a number below it by less than 1e-40 of it.
-
-        Zero where nothing is known.
-        """
-        if self._delta is not None:
-            return Fraction(*self._delta.as_integer_ratio())
-        if self._log10_delta is not None and self._log10_delta > _DEEPEST:
-            return Fraction(_DIGITS.power(Decimal(10), Decimal(self._log10_delta))) * _SHORT_OF
-        return Fraction(0)
-
-    @classmethod
-    def of_delta(cls, delta: float) -> LogDelta:
-        """Of a δ given as a double, 0 < δ < 1."""
-        made = cls(math.log(delta))
-        made._delta = delta
-        return made
-
-    @classmethod
-    def of_log10(cls, log10_delta: float) -> LogDelta:
-        """Of a δ given as log10 δ < 0."""
-        made = cls(log10_delta * math.log(10.0))
-        made._log10_delta = log10_delta
-        return made
-
-
-def asks_for(log_delta: float, delta: Fraction) -> bool:
-    """Whether the δ that is asked for is at least the rational number `delta`; false if they are closer than 1e-40.
-
-    A plain float stands for its exponential. What is asked as a double is compared exactly.
-    """
-    if isinstance(log_delta, LogDelta):
-        return delta <= log_delta.least
-    if not _DEEPEST < log_delta < 0.0:
-        return log_delta >= 0.0
-    return delta <= Fraction(_DIGITS.exp(Decimal(log_delta))) * _SHORT_OF
-
-
-def natural_log_delta(delta: float | None, log10_delta: float | None) -> float:
-    """ln δ from a request that gives exactly one of delta and log10_delta, with what was given.
-
-    Raises:
-        InvalidInput: both or neither are given.
-    """
-    if (delta is None) == (log10_delta is None):
-        raise InvalidInput.at("/delta", "give exactly one of delta and log10_delta")
-    return LogDelta.of_delta(delta) if delta is not None else LogDelta.of_log10(log10_delta or 0.0)

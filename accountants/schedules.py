@@ -6,21 +6,15 @@ A schedule is fixed before the run and public; it depends on no data.
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from typing_extensions import TypeAliasType
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.numerics.special import FloatArray
-from epsilond.accountants.quantities import (
-    SCHEDULE_SCALE,
-    SCHEDULE_VALUE,
-    SCHEDULE_VALUES,
-    Quantity,
-    Tagged,
-    request,
-)
+from epsilond.accountants.quantities import Quantity, Tagged, request
+from epsilond.accountants.quantities.algorithms import SCHEDULE_SCALE, SCHEDULE_VALUE, SCHEDULE_VALUES
 
 KIND = Quantity(description="which schedule this is")
 MOST_LISTED = 10**6
@@ -81,7 +75,7 @@ class Explicit:
         """Between one and a million positive finite numbers."""
         if not 1 <= len(self.values) <= MOST_LISTED:
             raise InvalidInput.at("/values", "has too few or too many entries", allowed=f"1 to {MOST_LISTED}")
-        listed: tuple[Any, ...] = self.values
+        listed: tuple[object, ...] = self.values
         for place, value in enumerate(listed):
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
                 raise InvalidInput.at(f"/values/{place}", "is out of range", allowed=SCHEDULE_VALUE.allowed)

@@ -1,38 +1,38 @@
-"""What a spec is made of: what its words admit, what sampling rules ask of it, and whom it protects against whom."""
+"""The structure of a spec: its parts, the mechanisms that it admits, its draws, and the observers of a guarantee."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import Level, Observer, Relation, Sampling, Unit
 from epsilond.accountants.specs import Composed, ProjectedSgd, Repeated, Shuffled, Subsampled
+from epsilond.accountants.specs.primitives import CategoryReport, NoisyIntegers, NoisySum
 from epsilond.accountants.theorem import Condition
 
 if TYPE_CHECKING:
     from epsilond.accountants.specs import Spec
+    from epsilond.accountants.specs.primitives import Primitive
 
 
-NORM_BOUNDED = frozenset({"gaussian", "laplace"})
-"""Noise on a sum of contributions of bounded norm: the relation fixes the sensitivity, and zero is a contribution."""
+def sensitivity_factor(relation: Relation) -> float:
+    """Return the sensitivity of a sum of contributions of norm at most C, in units of C.
 
-SUMS = NORM_BOUNDED | {"discrete_laplace", "truncated_discrete_laplace"}
-"""Noise on a vector that may be a sum of contributions. That it is one, the first two kinds say, and the others not."""
+    It is a ball's diameter for replace-one, and its radius where a contribution is added, removed or zeroed.
+    """
+    return 2.0 if relation == "replace-one" else 1.0
 
 
-def inner(spec: Any) -> tuple[Any, ...]:
-    """The mechanisms that a spec is directly made of."""
+def inner(spec: Spec) -> tuple[Spec, ...]:
+    """Return the mechanisms that a spec is directly made of."""
     if isinstance(spec, Composed):
         return spec.mechanisms
-    below = getattr(spec, "mechanism", None)
-    return () if below is None else (below,)
+    return (spec.mechanism,) if isinstance(spec, Subsampled | Shuffled | Repeated) else ()
 
 
-def parts(spec: Any) -> Iterator[Any]:
-    """The spec and everything inside it."""
+def parts(spec: Spec) -> Iterator[Spec]:
+    """Yield the spec and every spec inside it."""
     pending = [spec]
     while pending:
         part = pending.pop()
@@ -40,8 +40,8 @@ def parts(spec: Any) -> Iterator[Any]:
         pending.extend(reversed(inner(part)))
 
 
-def leaves(spec: Any) -> Iterator[Any]:
-    """The mechanisms that are run in a spec. What only repeats, lists or samples is looked through, nothing else is."""
+def leaves(spec: Spec) -> Iterator[Spec]:
+    """Yield the mechanisms that are run in a spec, below everything that only repeats, lists or samples them."""
     if not isinstance(spec, Composed | Repeated | Subsampled):
         yield spec
         return
@@ -49,49 +49,65 @@ def leaves(spec: Any) -> Iterator[Any]:
         yield from leaves(mechanism)
 
 
-def kinds(spec: Any) -> frozenset[str]:
-    """The kinds of `leaves`."""
-    return frozenset(leaf.kind for leaf in leaves(spec))
+def primitives(spec: Spec) -> tuple[Primitive | None, ...]:
+    """Return the primitive of each of the `leaves`."""
+    return tuple(leaf.primitive for leaf in leaves(spec))
 
 
-def zeroing_is_replacing(spec: Any) -> bool:
-    """Whether a zeroed record is replaced by one that contributes zero, within the bound on any contribution's norm."""
-    return all(part.kind in NORM_BOUNDED for part in parts(spec) if not inner(part))
+def gaussian_multiplier(spec: Spec) -> float | None:
+    """Return the noise multiplier of a single release with Gaussian noise on a sum, or None for any other spec."""
+    primitive = spec.primitive
+    return primitive.multiplier if isinstance(primitive, NoisySum) and primitive.distribution == "gaussian" else None
 
 
-def draws(spec: Any) -> bool:
-    """Whether anything in it is run on a random batch."""
+def sums_bounded_contributions(spec: Spec) -> bool:
+    """Return whether every mechanism in it adds noise to a sum of contributions of bounded norm."""
+    return all(isinstance(primitive, NoisySum) for primitive in primitives(spec))
+
+
+def may_sum_contributions(spec: Spec) -> bool:
+    """Return whether every mechanism in it adds noise to a vector that may be a sum of contributions."""
+    return all(isinstance(primitive, NoisySum | NoisyIntegers) for primitive in primitives(spec))
+
+
+def zeroing_is_replacing(spec: Spec) -> bool:
+    """Return whether zeroing a record replaces it by a record that contributes zero, within the bound on the norm."""
+    return all(isinstance(part.primitive, NoisySum) for part in parts(spec) if not inner(part))
+
+
+def draws(spec: Spec) -> bool:
+    """Return whether any mechanism in it is run on a random batch."""
     return any(isinstance(part, Subsampled) and part.sampling != "full" for part in parts(spec))
 
 
-def removing_is_replacing(spec: Any, unit: Unit) -> bool:
-    """Whether removing a unit has the effect of replacing it by one that contributes zero, and zeroing it likewise.
+def removing_is_replacing(spec: Spec, unit: Unit) -> bool:
+    """Return whether removing or zeroing a unit has the effect of replacing it by a unit that contributes zero.
 
-    So it is for sums of contributions of bounded norm, in batches whose size is not fixed. What a client draws among
-    its own records is within its contribution.
+    This holds for sums of contributions of bounded norm, in batches whose size is not fixed. The records that a client
+    draws among its own are within its contribution.
     """
     sampled = (part for part in parts(spec) if isinstance(part, Subsampled))
     of_the_unit = (part for part in sampled if not (unit == "client" and part.level == "records"))
-    return kinds(spec) <= NORM_BOUNDED and all(part.sampling in ("poisson", "full") for part in of_the_unit)
+    return sums_bounded_contributions(spec) and all(part.sampling in ("poisson", "full") for part in of_the_unit)
 
 
-def tells_places(spec: Any) -> bool:
-    """Whether a kind in it shows, by its own words, which place in a batch belongs to whom.
+def tells_places(spec: Spec) -> bool:
+    """Return whether a mechanism in it shows by definition which place in a batch belongs to whom.
 
-    Randomized responses are reports by name, and a cyclic order of batches may be known to anyone.
+    Randomized responses are reports by name, and anyone may know a cyclic order of batches.
     """
     return any(
-        leaf.kind == "randomized_response" or (leaf.kind == "projected_sgd" and leaf.batches == "cyclic")
+        isinstance(leaf.primitive, CategoryReport) or (isinstance(leaf, ProjectedSgd) and leaf.batches == "cyclic")
         for leaf in leaves(spec)
     )
 
 
-def may_tell_places(spec: Any) -> bool:
-    """Whether a kind in it could show an order of the batch unless that is ruled out.
+def may_tell_places(spec: Spec) -> bool:
+    """Return whether a mechanism in it could show an order of the batch unless a condition excludes it.
 
-    Sums cannot; an order of batches that is secret, projected SGD declares itself.
+    Sums cannot. Projected SGD declares a secret order of batches itself.
     """
-    return not kinds(spec) <= NORM_BOUNDED | {"projected_sgd"}
+    return not all(isinstance(leaf.primitive, NoisySum) or isinstance(leaf, ProjectedSgd) for leaf in leaves(spec))
 
 
 def left_out_is_the_same(sampling: Sampling, relation: Relation) -> bool:
@@ -119,7 +135,7 @@ def open_level(spec: Subsampled) -> bool:
     return spec.level is None and spec.may_be_of_records and draws(spec.mechanism)
 
 
-def of_records(spec: Any) -> Any:
+def of_records(spec: Spec) -> Spec:
     """The same mechanism where what it leaves open is drawn among records: below a draw of records, or in one client.
 
     What cannot be a batch of records, by what is drawn from it, stays open, and is then read as one of clients.
@@ -129,10 +145,12 @@ def of_records(spec: Any) -> Any:
     if isinstance(spec, Subsampled):
         known = replace(spec, mechanism=of_records(spec.mechanism))
         return replace(known, level="records") if known.level is None and known.may_be_of_records else known
-    return replace(spec, mechanism=of_records(spec.mechanism)) if inner(spec) else spec
+    if isinstance(spec, Shuffled | Repeated):
+        return replace(spec, mechanism=of_records(spec.mechanism))
+    return spec
 
 
-def pools_records(spec: Any, relation: Relation, *, pooled: bool = False) -> bool:
+def pools_records(spec: Spec, relation: Relation, *, pooled: bool = False) -> bool:
     """Whether records are drawn in it from those of all clients together, so that a client's absence shows in others'.
 
     So it is for a fixed number of them where a client may be absent, and with replacement, where a record may count
@@ -150,7 +168,7 @@ def pools_records(spec: Any, relation: Relation, *, pooled: bool = False) -> boo
     return any(pools_records(part, relation, pooled=pooled) for part in inner(spec))
 
 
-def of_the_batch(spec: Any) -> Iterator[Any]:
+def of_the_batch(spec: Spec) -> Iterator[Spec]:
     """What is run on a batch as it is: through lists, repetitions and full batches, and no further."""
     if isinstance(spec, Composed | Repeated) or (isinstance(spec, Subsampled) and spec.sampling == "full"):
         for mechanism in inner(spec):
@@ -209,32 +227,11 @@ NO_ORDER = Condition(
 )
 
 
-# Who is protected against whom, who is trusted for it, and what a random draw hides -----------------------------------
-# One sentence, built from the definition, the observer, the unit, the relation and the draws together, so that no part
-# of it can say what another denies. Pages, reports and the command line print it as it is served.
+# Who may be the adversary of a guarantee, and what a random draw hides from it ---------------------------------------
 Definition = Literal["local", "shuffle", "central", "joint"]
-DRAW_UNSEEN: Observer = "released-models"
+DRAW_UNSEEN: Literal["released-models"] = "released-models"
 """The observer who is proposed where another one sees which clients are drawn."""
 
-UNITS: Mapping[Unit, str] = {"record": "any one record", "client": "everything that any one client holds"}
-RELATIONS: Mapping[Relation, str] = {
-    "replace-one": "which may be replaced by any other",
-    "add-or-remove-one": "which may be there or not",
-    "zero-out-one": "which may count as nothing",
-}
-OBSERVERS: Mapping[Observer, str] = {
-    "server": "the server, who sees every message of every client by name",
-    "shuffled-server": "a server who sees every message, but not who sent it",
-    "released-models": "anyone who sees the model after each round",
-    "final-model": "anyone who sees the last model and nothing else",
-    "other-clients": "all other clients together, who see every model that they are sent",
-}
-TRUSTED: Mapping[Definition, str] = {
-    "local": "nobody but the client itself is trusted, for noise is added before a message leaves it",
-    "shuffle": "a shuffler is trusted to mix the messages of a round and to drop their senders, and nobody else is",
-    "central": "the server is trusted with what the clients send it",
-    "joint": "the server is trusted with what the clients send it",
-}
 POSSIBLE: Mapping[Definition, tuple[Observer, ...]] = {
     "local": ("server", "shuffled-server", "released-models", "final-model", "other-clients"),
     "shuffle": ("shuffled-server", "released-models", "final-model"),
@@ -245,13 +242,6 @@ POSSIBLE: Mapping[Definition, tuple[Observer, ...]] = {
 
 Against all other clients together a shuffler is no help: they know their own reports and take them out.
 """
-SAMPLINGS: Mapping[Sampling, str] = {
-    "poisson": "each of the {level} is drawn by a coin of its own",
-    "without-replacement": "a fixed number of {level} is drawn without replacement",
-    "with-replacement": "a fixed number of {level} is drawn with replacement",
-    "full": "",
-}
-NOT_COUNTED = "no random draw is counted"
 
 
 class Draw(NamedTuple):
@@ -291,7 +281,7 @@ def draws_of(spec: Spec, unit: Unit) -> tuple[Draw, ...]:
     return tuple(dict.fromkeys(_draws(spec, unit, outermost=True)))
 
 
-def _draws(spec: Any, unit: Unit, *, outermost: bool) -> Iterator[Draw]:
+def _draws(spec: Spec, unit: Unit, *, outermost: bool) -> Iterator[Draw]:
     below, outside = inner(spec), outermost
     if isinstance(spec, Subsampled) and (spec.sampling == "with-replacement" or spec.inclusion_probability < 1.0):
         left_to_records = spec.level is None and not outermost and spec.may_be_of_records
@@ -302,46 +292,6 @@ def _draws(spec: Any, unit: Unit, *, outermost: bool) -> Iterator[Draw]:
         yield Draw("without-replacement", own_level(unit))
     for each in below:
         yield from _draws(each, unit, outermost=outside)
-
-
-def in_words(
-    *,
-    definition: Definition,
-    observer: Observer,
-    unit: Unit,
-    relation: Relation,
-    draws: Sequence[Draw] = (),
-    declared: Collection[Condition] = (),
-) -> str:
-    """What is protected, against whom, who is trusted for it and what the draws hide, as one sentence.
-
-    `declared` are the conditions of the guarantee: a draw that was counted as one that may be seen is told as such.
-
-    Raises:
-        InvalidInput: a guarantee of that definition cannot be against that observer, whom it trusts.
-    """
-    if observer not in POSSIBLE[definition]:
-        allowed = ", ".join(POSSIBLE[definition])
-        raise InvalidInput.at("/observer", f"a {definition} guarantee cannot be against this observer", allowed=allowed)
-    ids = [condition.id for condition in declared]
-    open_to_all = FRESH_DRAW.id in ids and SECRET_DRAW.id not in ids
-    return _sentence(definition, observer, unit, relation, tuple(draws), open_to_all)
-
-
-@functools.lru_cache(maxsize=512)
-def _sentence(
-    definition: Definition,
-    observer: Observer,
-    unit: Unit,
-    relation: Relation,
-    draws: tuple[Draw, ...],
-    open_to_all: bool,
-) -> str:
-    """There are a few hundred of them."""
-    drawn = [_drawn(draw, observer, unit, open_to_all) for draw in draws if draw.sampling != "full"]
-    promise = f"{UNITS[unit]}, {RELATIONS[relation]}, is protected against {OBSERVERS[observer]}"
-    sentence = f"{promise}: {TRUSTED[definition]}; {'; '.join(drawn or [NOT_COUNTED])}."
-    return sentence[0].upper() + sentence[1:]
 
 
 def loses_amplification(draws: Sequence[Draw], observer: Observer, unit: Unit) -> bool:
@@ -358,16 +308,3 @@ def loses_amplification(draws: Sequence[Draw], observer: Observer, unit: Unit) -
 def own_level(unit: Unit) -> Level:
     """What is drawn when units of protection are."""
     return "clients" if unit == "client" else "records"
-
-
-def _drawn(draw: Draw, observer: Observer, unit: Unit, open_to_all: bool) -> str:
-    """How something is drawn, and whether that counts."""
-    how = SAMPLINGS[draw.sampling].format(level=draw.level)
-    if draw.level != own_level(unit) and not draw.shuffled:
-        worth = "makes a loss to a record rarer but no smaller" if unit == "record" else "protects no client as a whole"
-        return f"{how}, which {worth}"
-    if draw.level == "clients" and sees_clients_drawn(observer, draw.sampling):
-        return f"{how} in sight of this observer, which makes a loss rarer but no smaller"
-    if open_to_all:
-        return f"{how}, which makes a loss rarer but no smaller, so that it may be seen which ones"
-    return f"{how}, and which ones must stay hidden from this observer"

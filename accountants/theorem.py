@@ -13,20 +13,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.formula import applied, request_of
+from epsilond.accountants.formula import FormulaRequest, applied, request_of
+from epsilond.accountants.json_types import JsonObject
+from epsilond.accountants.verdict import Verdict
 
-if TYPE_CHECKING:
-    from epsilond.accountants.guarantee import Guarantee, Refusal, Setting
-
-
-Verdict = bool | Literal["undecidable"]
 Reading = Literal["printed", "corrected"]
-Outputs = Mapping[str, Any]
+Outputs = JsonObject
 LEAVES_THE_DOUBLES = "these numbers are so far apart that the formula leaves the doubles"
 
 
@@ -56,7 +54,7 @@ NEVER_INFINITE = re.compile(r"^lower_|(^|_)(noise_std|noise_multiplier|step_size
 """Names of outputs that are lower ends, orders, or what to run with: where they are infinite, they have overflowed."""
 
 
-def _is_overflow(output: tuple[str, Any]) -> bool:
+def _is_overflow(output: tuple[str, object]) -> bool:
     name, value = output
     return isinstance(value, float) and math.isinf(value) and NEVER_INFINITE.search(name) is not None
 
@@ -80,23 +78,12 @@ class Sides:
     @classmethod
     def at_most(cls, left: float, right: float) -> Sides:
         """The condition left ≤ right."""
-        return cls(left <= right, left, right)
+        return cls(Verdict.of(left <= right), left, right)
 
     @classmethod
     def at_least(cls, left: float, right: float) -> Sides:
         """The condition left ≥ right."""
-        return cls(left >= right, left, right)
-
-
-@dataclass(frozen=True)
-class ConditionResult:
-    """A condition evaluated at given inputs. Sides are absent where nothing can be computed."""
-
-    id: str
-    statement: str
-    holds: Verdict
-    left: float | None = None
-    right: float | None = None
+        return cls(Verdict.of(left >= right), left, right)
 
 
 @dataclass(frozen=True)
@@ -122,19 +109,44 @@ class Condition:
     def at(self, inputs: object, outputs: Outputs | None = None) -> ConditionResult:
         """Evaluate at `inputs`, and at the formula's outputs there if it is of these.
 
-        What cannot be computed is answered `undecidable`, never true.
+        A condition that cannot be computed is `undecidable`, never `yes`.
         """
         if self.test is None:
-            return ConditionResult(self.id, self.statement, "undecidable")
+            return ConditionResult(self.id, self.statement, Verdict.UNDECIDABLE)
         sides = applied(self.test, inputs, **({"outputs": outputs} if self.of_outputs else {}))
         return ConditionResult(self.id, self.statement, sides.holds, sides.left, sides.right)
 
 
+class Grade(StrEnum):
+    """Kind of finding that an erratum is."""
+
+    PROVED_WRONG = "proved-wrong"
+    """A statement, or a step of its proof, is false under every reading that we know."""
+    MISPRINT = "misprint"
+    """A symbol or factor differs from the one that the text uses elsewhere, or that its own proof gives."""
+    UNCLEAR = "unclear"
+    """The text can be read in several ways, at least one of which holds."""
+    REFINEMENT = "refinement"
+    """The printed statement holds; a sharper or wider one holds too."""
+    WITHDRAWN = "withdrawn"
+    """We found a fault where there is none."""
+
+    @property
+    def is_error(self) -> bool:
+        """True for a false statement and for a misprint."""
+        return self in (Grade.PROVED_WRONG, Grade.MISPRINT)
+
+
 @dataclass(frozen=True)
 class Erratum:
-    """A fault of the printed text. `test` is the pytest node that shows it; a law test demands that it exists."""
+    """Finding about a printed text, with its grade.
+
+    `printed` is our wording of the text. `truth` is our finding. `test` is the pytest node that shows it; a law test
+    demands that this node exists.
+    """
 
     id: str
+    grade: Grade
     printed: str
     truth: str
     test: str
@@ -145,7 +157,7 @@ class Step:
     """One step of a derivation: a theorem, its inputs, and the steps it rests on."""
 
     theorem: str
-    inputs: Mapping[str, Any]
+    inputs: JsonObject
     premises: tuple[Step, ...] = ()
 
     def __hash__(self) -> int:
@@ -183,7 +195,7 @@ class Theorem:
     constants: Literal["explicit", "hidden"] = "explicit"
     inputs: type | None = None
     formula: Callable[..., Outputs] | None = field(default=None, compare=False)
-    examples: tuple[Mapping[str, Any], ...] = ()
+    examples: tuple[JsonObject, ...] = ()
 
     def __post_init__(self) -> None:
         if self.inputs is None and self.formula is not None:
@@ -192,7 +204,7 @@ class Theorem:
     def __hash__(self) -> int:
         return hash(self.id)
 
-    def request(self, **fields: Any) -> Any:
+    def request(self, **fields: object) -> FormulaRequest:
         """A request of the formula: what `evaluate` takes.
 
         Raises:
@@ -238,35 +250,3 @@ class Theorem:
         if self.formula is not None and "reading" in inspect.signature(self.formula).parameters:
             return ("printed", "corrected")
         return ("printed",)
-
-
-# A rule is a theorem put to work: it reads one kind of Spec and returns a guarantee, or says why it cannot ----------
-Effort = Literal["coarse", "default", "fine"]
-"""How much work a composition may take, as fixed numbers of cells; certified at every effort, narrower with more."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """What is asked of a rule: the setting, the effort, and how to account for an inner spec in some setting.
-
-    `whole` is the spec that was asked about, of which the one that the rule reads is a part.
-    """
-
-    setting: Setting
-    effort: Effort
-    account: Callable[[Any, Setting], Guarantee]
-    whole: Any
-
-
-@dataclass(frozen=True)
-class Rule:
-    """`apply(spec, case)` proves something of every spec of this `kind`, or refuses with a reason.
-
-    The first rule that applies stands, unless it `combines`: then the kind's later rules are tried too, and the least
-    of all bounds is answered.
-    """
-
-    theorem: Theorem
-    kind: str
-    apply: Callable[[Any, Case], Guarantee | Refusal]
-    combines: bool = False

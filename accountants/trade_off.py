@@ -23,25 +23,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
-from epsilond.accountants.curve import Interval, OneEnd
-from epsilond.accountants.near_tests import (
-    AtOne,
-    FindsTests,
-    FindsUpperTests,
-    NearTest,
-    Searched,
-    UpperEnds,
-    UpperTest,
-    supremum_of,
-)
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.curve.near_tests import NearTest, UpperTest
+from epsilond.accountants.numerics.best_test import gaussian_minimum, gaussian_mu, interpolated_minimum
 from epsilond.accountants.numerics.convex_minimum import Known, Slopes, least_value
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
-    from epsilond.accountants.curve import Profile
-    from epsilond.accountants.numerics.special import FloatArray
+    from epsilond.accountants.curve.profile import Profile
 
 LOSS = 1e-7
 """What the distance of the points may cost, relative to the rate."""
@@ -63,10 +53,7 @@ _SETTLED = 0.004
 _WIDTHS_APART = 4.0
 _NARROW_GAP, _MOST_WIDTHS = 2e-7, 5.0
 """Relative widths of the rate, and in widths of one value, with which no more points are laid."""
-_LARGE = 0.7
-"""−log E below which E is near 1."""
 _SPREAD = np.asarray([0.25, 0.5, 1.0, 1.5, 2.25, 3.5])
-_GRID = np.linspace(0.0, 1.0, 65)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,13 +95,13 @@ class TradeOff:
     @cached_property
     def near(self) -> dict[float, NearTest]:
         """Tests of about these sizes, by size, where there are any."""
-        found = self.forward.near_tests(self.rates) if isinstance(self.forward, FindsTests) else []
+        found = self.forward.near_tests(self.rates)
         return {rate: test for rate, test in zip(self.rates, found, strict=False) if test is not None}
 
     @cached_property
     def near_from_above(self) -> dict[float, UpperTest]:
         """The same with upper ends alone."""
-        found = self.forward.upper_tests(self.rates) if isinstance(self.forward, FindsUpperTests) else []
+        found = self.forward.upper_tests(self.rates)
         return {rate: test for rate, test in zip(self.rates, found, strict=False) if test is not None}
 
     @property
@@ -125,7 +112,7 @@ class TradeOff:
 
     def advantage_within(self, floor: float) -> bool:
         """Whether an upper end of E_1 that costs less than both is at most this."""
-        if 0.0 not in self.known and isinstance(self.forward, UpperEnds):
+        if 0.0 not in self.known and self.forward.shares_nodes:
             return self.upper_end(0.0, floor) <= floor
         return self.advantage.upper <= floor
 
@@ -154,7 +141,7 @@ class TradeOff:
         at_one = self.known.get(0.0)
         if at_one is not None and 1.0 - at_one.lower <= min(rate, CERTAIN):
             return Interval(at_one.lower if self.lower else rate, 1.0)
-        search = _Search(self, rate, floor)
+        search = _MinimumSearch(self, rate, floor)
         if floor > rate:
             search.glance()
             if search.decided:
@@ -171,7 +158,7 @@ class TradeOff:
 
     def upper_end(self, place: float, enough: float) -> float:
         """An upper end of E_γ at t = log γ ≥ 0: from one evaluation for all aims, if that is at most `enough`."""
-        if not isinstance(self.forward, UpperEnds):
+        if not self.forward.shares_nodes:
             return self._read([place])[0].upper
         if place not in self.bounds:
             asked = sorted({place, *(aim for aim in self.aims.values() if aim > 0.0)} - set(self.bounds))
@@ -182,28 +169,20 @@ class TradeOff:
 
     def _bound(self, places: Sequence[float]) -> None:
         """Upper ends at these places from one evaluation."""
-        if isinstance(self.forward, UpperEnds):
-            for place, end in zip(places, self.forward.upper_ends(places), strict=True):
-                upper = _divergence(place, Interval(-math.inf, end)).upper
-                self.bounds[place] = min(upper, self.bounds.get(place, math.inf))
+        for place, end in zip(places, self.forward.upper_ends(places), strict=True):
+            upper = _divergence(place, Interval(-math.inf, end)).upper
+            self.bounds[place] = min(upper, self.bounds.get(place, math.inf))
 
     def _read(self, places: Sequence[float]) -> list[Interval]:
         """Ends of E_γ at each t = log γ."""
         new = [place for place in dict.fromkeys(places) if place not in self.known]
         for profile, side in ((self.forward, 1.0), (self.backward, -1.0)):
-            asked = [place for place in new if (place >= 0.0) == (side > 0.0)]
-            if not self.lower and isinstance(profile, OneEnd):
-                for place in asked:
-                    end = profile.upper_end(side * place)
-                    self.known[place] = _divergence(place, Interval(end, end), turned=side < 0.0)
-            elif isinstance(profile, AtOne):
-                for place in asked:
-                    self.known[place] = _divergence(place, profile.ends(side * place), turned=side < 0.0)
-            elif asked:
-                read = profile.log_delta_of_search if isinstance(profile, Searched) else profile.log_delta
-                lower, upper = read(side * np.asarray(asked))
-                for place, *ends in zip(asked, lower.tolist(), upper.tolist(), strict=True):
-                    self.known[place] = _divergence(place, Interval(*ends), turned=side < 0.0)
+            unread = [place for place in new if (place >= 0.0) == (side > 0.0)]
+            if not unread:
+                continue
+            bounds = profile.ends_in_search([side * place for place in unread], lower=self.lower)
+            for place, each in zip(unread, bounds, strict=True):
+                self.known[place] = _divergence(place, each, turned=side < 0.0)
         return [self.known[place] for place in places]
 
 
@@ -229,7 +208,7 @@ class _Model(NamedTuple):
 
 
 @dataclass(eq=False)
-class _Search:
+class _MinimumSearch:
     """For the least value of h, in t = log γ."""
 
     trade: TradeOff
@@ -311,21 +290,20 @@ class _Search:
         At the largest loss, where E is zero; where the best test has been found, or else would be if losses were
         Gaussian.
         """
-        top = supremum_of(self.trade.forward)
+        top = self.trade.forward.supremum
         if 0.0 < top < -math.log(self.rate):
             self._bounded(top, 0.0)
         if self.decided:
             return
         aim = self.trade.aims.get(self.rate, -math.inf)
-        if aim > 0.0 and isinstance(self.trade.forward, UpperEnds):
+        if aim > 0.0 and self.trade.forward.shares_nodes:
             self._bounded(aim, self.trade.upper_end(aim, self.floor - math.exp(aim) * self.rate))
             return
         if 0.0 not in self.trade.known or self.rate in self.trade.near:
             return
         at_one = self.trade.known[0.0].upper
         if at_one > 0.0:
-            mu = 2.0 * float(ndtri(0.5 + 0.5 * min(at_one, 1.0 - 1e-15)))
-            self._read([_guessed(mu, self.rate)])
+            self._read([gaussian_minimum(gaussian_mu(at_one), self.rate)])
 
     def estimate(self) -> None:
         """The same with nothing to start from but δ(0), of which one guesses as if losses were Gaussian."""
@@ -333,11 +311,11 @@ class _Search:
         at_one = self.trade.known[0.0].upper
         if at_one == 0.0:
             return
-        mu = 2.0 * float(ndtri(0.5 + 0.5 * min(at_one, 1.0 - 1e-15)))
+        mu = gaussian_mu(at_one)
         if not self.lower_wanted:
             # A bound, which may have several local minima.
-            self._read((max(_guessed(mu, min(self.trade.rates)), 0.0) * _SPREAD).tolist())
-        elif len(self.points) <= _ENOUGH and not self._closest(place := _guessed(mu, self.rate)) <= 0.1 * mu:
+            self._read((max(gaussian_minimum(mu, min(self.trade.rates)), 0.0) * _SPREAD).tolist())
+        elif len(self.points) <= _ENOUGH and not self._closest(place := gaussian_minimum(mu, self.rate)) <= 0.1 * mu:
             self._read([min(place, -0.9 * math.log(self.rate))])
         before = math.inf
         for _ in range(_ESTIMATES):
@@ -412,37 +390,11 @@ class _Search:
             low = here - 2.0 * max(places[-2] - here, 0.01)
         if best + 2 == len(places):
             high = min(high, here + 3.0 * max(here - places[1], 1e-9))
-        at = np.asarray([t for t, _ in used])
-        bent = -np.log(np.asarray([e for _, e in used]))
-        large = bool(bent[0] < _LARGE)
-        straight = np.log(bent) if large else np.sqrt(bent)
-        for _ in range(2):
-            grid = low + (high - low) * _GRID
-            with np.errstate(over="ignore", under="ignore"):
-                found = _interpolated(at, straight, grid)
-                value = self.rate * np.exp(grid) + np.exp(-(np.exp(found) if large else found * found))
-            k = min(max(int(value.argmin()), 1), grid.size - 2)
-            low, high = float(grid[k - 1]), float(grid[k + 1])
-        bend = float(value[k - 1] - 2.0 * value[k] + value[k + 1]) / float(value[k] * (grid[1] - grid[0]) ** 2)
-        return _Model(float(grid[k]), min(max(bend, 1e-2), 1e12) if math.isfinite(bend) else 1.0, float(value[k]))
+        known = np.asarray([t for t, _ in used]), np.asarray([e for _, e in used])
+        place, bend, value = interpolated_minimum(*known, low=low, high=high, rate=self.rate)
+        return _Model(place, min(max(bend, 1e-2), 1e12) if math.isfinite(bend) else 1.0, value)
 
     def _value(self, place: float) -> float:
         """E_γ from the upper end of h."""
         point = self.points[place]
         return point.upper - point.place * self.rate
-
-
-def _guessed(mu: float, rate: float) -> float:
-    """log γ of the best test of N(μ, 1) against N(0, 1)."""
-    return -0.5 * mu * mu - mu * float(ndtri(rate))
-
-
-def _interpolated(at: FloatArray, values: FloatArray, places: FloatArray) -> FloatArray:
-    """The polynomial through the points, by divided differences."""
-    coefficients = values.copy()
-    for k in range(1, at.size):
-        coefficients[k:] = (coefficients[k:] - coefficients[k - 1 : -1]) / (at[k:] - at[:-k])
-    found = np.full_like(places, coefficients[-1])
-    for k in range(at.size - 2, -1, -1):
-        found = found * (places - at[k]) + coefficients[k]
-    return found

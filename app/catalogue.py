@@ -5,41 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
 
-from epsilond.accountants.theorem import Source, Status, Theorem
+from epsilond.accountants.theorem import Theorem
 from epsilond.app.http.problems import FieldError, Problem
 from epsilond.app.nearness import near
-from epsilond.calibrators.answer import Served
 from epsilond.calibrators.calibration import Calibrator
+from epsilond.listing import ListedAlgorithm, ListedTheorem, listed_algorithm, listed_theorem
 
 MOST_SHOWN = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class TheoremSummary:
+class TheoremSummary(ListedTheorem):
     """A theorem in the list."""
 
-    id: str
-    title: str
-    statement: str
-    source: Source
-    status: Status
-    constants: Annotated[Literal["explicit", "hidden"], Served("whether the statement's numbers are all given")]
     links: Mapping[str, str]
 
     @classmethod
     def of(cls, theorem: Theorem) -> TheoremSummary:
-        """From the theorem itself."""
-        return cls(
-            id=theorem.id,
-            title=theorem.title,
-            statement=theorem.statement,
-            source=theorem.source,
-            status=theorem.status,
-            constants=theorem.constants,
-            links=_links(theorem),
-        )
+        """Return a theorem as it is listed, with its links."""
+        return cls(**vars(listed_theorem(theorem)), links=_links(theorem))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,30 +35,19 @@ class TheoremList:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Algorithm:
+class Algorithm(ListedAlgorithm):
     """A calibrator in the list; `example` is a body that it answers."""
 
-    name: str
-    title: str
-    summary: str
-    theorems: tuple[str, ...]
-    example: Mapping[str, Any]
     links: Mapping[str, str]
 
     @classmethod
     def of(cls, calibrator: Calibrator) -> Algorithm:
-        """From the calibrator itself."""
-        return cls(
-            name=calibrator.name,
-            title=calibrator.title,
-            summary=calibrator.summary,
-            theorems=calibrator.theorems,
-            example=calibrator.example,
-            links={
-                "calibrations": f"/v1/calibrations/{calibrator.name}",
-                "schema": f"/openapi.json#/components/schemas/{calibrator.problem.__name__}",
-            },
-        )
+        """Return a calibrator as it is listed, with its links."""
+        links = {
+            "calibrations": f"/v1/calibrations/{calibrator.name}",
+            "schema": f"/openapi.json#/components/schemas/{calibrator.problem.__name__}",
+        }
+        return cls(**vars(listed_algorithm(calibrator)), links=links)
 
 
 @dataclass(frozen=True, kw_only=True)

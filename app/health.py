@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from epsilond.app.http.record import ServicePart
+
 Check = Callable[[], str | None]
 """None while all is well, else the reason in one sentence. It returns at once: it is called in the event loop."""
 STOPPING = "The service is stopping."
@@ -31,3 +33,6 @@ class Health:
             return (STOPPING,)
         found = (check() for check in self._checks.values())
         return tuple(reason for reason in found if reason is not None)
+
+
+HEALTH: ServicePart[Health] = ServicePart("health")

@@ -7,7 +7,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 import scipy.optimize  # noqa: F401  closed forms run in the event loop, where their first search must not import it
-from anyio import to_thread
 from fastapi import FastAPI
 
 from epsilond.accountants import ENGINE_VERSION
@@ -15,39 +14,52 @@ from epsilond.accountants.theorem import Theorem
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.app import routes
 from epsilond.app.callers.authenticate import Authenticate
-from epsilond.app.callers.budgets import Budgets
-from epsilond.app.callers.keyring import Keyring
+from epsilond.app.callers.caller import BUDGETS, Budgets
+from epsilond.app.callers.keyring import KEYRING, Keyring
 from epsilond.app.callers.oidc import Tokens
-from epsilond.app.callers.seen import Seen
-from epsilond.app.health import Health
+from epsilond.app.document import document
+from epsilond.app.health import HEALTH, Health
 from epsilond.app.http.body import BytesRoute
 from epsilond.app.http.encodings import Compress
 from epsilond.app.http.handlers import answer_problem
 from epsilond.app.http.lag import LoopLag
 from epsilond.app.http.observe import Observe
 from epsilond.app.http.problems import TABLE
-from epsilond.app.jobs.manager import Jobs
-from epsilond.app.jobs.places import Places
+from epsilond.app.jobs.manager import JOBS, Jobs
+from epsilond.app.jobs.places import JOB_WAITS, STREAMS, Places
 from epsilond.app.jobs.questions import QuestionRunner
-from epsilond.app.jobs.simulations import SimulationRunner
-from epsilond.app.ledgers.service import Ledgers
-from epsilond.app.metrics import Metrics
-from epsilond.app.openapi import document
-from epsilond.app.questions.compute import Compute
-from epsilond.app.questions.readings import Readings
-from epsilond.app.questions.recent import Recent
-from epsilond.app.routes import docs, simulations
-from epsilond.app.settings import Settings
-from epsilond.app.workers.pool import Pool
+from epsilond.app.jobs.simulations import SIMULATIONS, SimulationRunner
+from epsilond.app.ledgers.service import LEDGERS_OF, Ledgers
+from epsilond.app.ledgers.signatures import SIGNATURES
+from epsilond.app.metrics import METRICS, Metrics
+from epsilond.app.questions.compute import COMPUTE, Compute
+from epsilond.app.questions.memory import RECENT, SEEN, Recent, Seen
+from epsilond.app.questions.readings import READING, Readings
+from epsilond.app.routes.jobs import figures as job_figures
+from epsilond.app.routes.jobs import simulations
+from epsilond.app.routes.pages import docs
+from epsilond.app.settings import SETTINGS, Settings
+from epsilond.app.workers.pool import POOL, Pool
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.calibration import Calibrator
+from epsilond.witness.kind import Kind
 from epsilond.witness.kinds import KINDS
-from epsilond.witness.simulation import Kind
 
-DESCRIPTION = (
-    "Privacy accounting and calibration for federated learning, with certified answers: every privacy figure is a"
-    " two-sided enclosure, and a calibrated parameter is certified on its upper end."
-)
+DESCRIPTION = """
+Privacy accounting and calibration for federated learning, with certified answers. Every privacy figure is an enclosure
+with a lower and an upper bound. A calibrated parameter meets its target on the upper bound.
+
+Start with one of three questions:
+
+- **What do I run with?** `POST /v1/calibrations/{algorithm}` returns noise, rounds and batch size for a target (ε, δ).
+- **What did I run?** `POST /v1/accounts` returns ε and δ of a run that you describe.
+- **What may I still run?** `POST /v1/ledgers` opens a budget that is kept over all releases of a data set.
+
+Each operation below has examples, which can be sent from this page. An answer that takes longer than its request waits
+becomes a job (status 202), which `GET /v1/jobs/{id}` follows. Errors are problem documents (RFC 9457) with a JSON
+pointer to each field at fault. A service that asks for keys takes them as `Authorization: Bearer`. The guide of this
+service, at `/guide`, explains the terms.
+""".strip()
 
 OF_LEDGERS = (
     "epsilond.app.ledgers.computing",
@@ -101,7 +113,6 @@ def create_app(
             await until_stopped.enter_async_context(jobs.running())
             await until_stopped.enter_async_context(ledgers.running())
             await docs.prepare(app)  # workers start meanwhile
-            await to_thread.run_sync(reading.prepare)
             await until_stopped.enter_async_context(lag.running())
             yield
 
@@ -115,15 +126,19 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.state.settings, app.state.metrics, app.state.pool, app.state.compute = chosen, metrics, pool, compute
-    app.state.jobs, app.state.simulations, app.state.reading = jobs, simulators, reading
-    app.state.recent = Recent()
-    app.state.budgets, app.state.keyring, app.state.health, app.state.seen = budgets, keyring, health, Seen()
-    app.state.lag, app.state.ledgers, app.state.signatures = lag, ledgers, ledgers.signatures
-    app.state.streams = streams = Places(chosen.event_streams, "event streams")
-    app.state.job_waits = job_waits = Places(chosen.job_waits, "requests that wait for jobs")
-    metrics.event_streams.set_function(lambda: streams.taken)
-    metrics.job_waits.set_function(lambda: job_waits.taken)
+    SETTINGS.put(app, chosen)
+    METRICS.put(app, metrics)
+    POOL.put(app, pool)
+    COMPUTE.put(app, compute)
+    JOBS.put(app, jobs)
+    SIMULATIONS.put(app, simulators)
+    READING.put(app, reading)
+    BUDGETS.put(app, budgets)
+    KEYRING.put(app, keyring)
+    HEALTH.put(app, health)
+    LEDGERS_OF.put(app, ledgers)
+    SIGNATURES.put(app, ledgers.signatures)
+    _put_bounded(app, chosen, metrics)
     app.router.route_class = BytesRoute
     app.add_middleware(Authenticate, budgets=budgets, keyring=keyring, tokens=tokens, metrics_open=chosen.metrics_open)
     app.add_middleware(Compress)
@@ -132,7 +147,8 @@ def create_app(
         app.add_exception_handler(foreseen, answer_problem)
     routes.add(app, calibrators, theorems)
     if kinds:
-        simulations.add(app, kinds, figures)
+        simulations.add(app, kinds)
+        job_figures.add(app, figures)
     app.openapi = partial(document, app)  # type: ignore[method-assign]
     return app
 
@@ -140,6 +156,15 @@ def create_app(
 def _modules(calibrators: tuple[Calibrator, ...], theorem_home: str, kinds: tuple[Kind, ...]) -> tuple[str, ...]:
     """What every worker has imported before there is work: the mathematics, simulations, and how bodies are read."""
     mathematics = {theorem_home, *(calibrator.home for calibrator in calibrators)}
-    readings = {Readings.__module__} | ({"epsilond.app.questions.prepared"} if calibrators is CALIBRATORS else set())
     simulated = {kind.run_block.__module__ for kind in kinds}
-    return tuple(sorted({*mathematics, *simulated, *OF_LEDGERS} | readings))
+    return tuple(sorted({*mathematics, *simulated, *OF_LEDGERS, Readings.__module__, "scipy.optimize"}))
+
+
+def _put_bounded(app: FastAPI, settings: Settings, metrics: Metrics) -> None:
+    """Put what is remembered of questions, and the places of requests that wait, into an application."""
+    RECENT.put(app, Recent())
+    SEEN.put(app, Seen())
+    streams = STREAMS.put(app, Places(settings.event_streams, "event streams"))
+    waits = JOB_WAITS.put(app, Places(settings.job_waits, "requests that wait for jobs"))
+    metrics.event_streams.set_function(lambda: streams.taken)
+    metrics.job_waits.set_function(lambda: waits.taken)

@@ -9,6 +9,7 @@ from typing import get_args
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, PlatformCollector, ProcessCollector
 
 from epsilond.accountants import ENGINE_VERSION
+from epsilond.app.http.record import ServicePart
 from epsilond.app.store.record import State
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -127,3 +128,6 @@ class Metrics:
                 self.store_jobs.labels(state).set(counts.get(state, 0))
         if size is not None:
             self.store_bytes.set(size)
+
+
+METRICS: ServicePart[Metrics] = ServicePart("metrics")

@@ -12,25 +12,17 @@ import json
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from fastapi import FastAPI
-from fastapi.openapi.utils import get_openapi
 
-from epsilond.app.http.schemas import tidy
+from epsilond.accountants.json_types import JsonObject, JsonRecord
+from epsilond.app.document import document
+from epsilond.app.main import create_app
 
 HERE = Path(__file__).resolve().parent.parent / "openapi"
 
 
-def document(app: FastAPI) -> dict[str, Any]:
-    """The application's OpenAPI document; made once."""
-    if app.openapi_schema is None:
-        made = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
-        app.openapi_schema = tidy(made)
-    return app.openapi_schema
-
-
-def examples(app: FastAPI) -> Iterator[tuple[str, dict[str, Any]]]:
+def examples(app: FastAPI) -> Iterator[tuple[str, JsonRecord]]:
     """A name and a request {method, path, body} for each example of each operation."""
     for path, operations in document(app)["paths"].items():
         for method, operation in operations.items():
@@ -40,10 +32,10 @@ def examples(app: FastAPI) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield name, {"method": method.upper(), "path": filled(path, operation), "body": example["value"]}
 
 
-def filled(path: str, operation: Mapping[str, Any]) -> str:
+def filled(path: str, operation: JsonObject) -> str:
     """The path with the examples of its parameters in their places."""
     for parameter in operation.get("parameters", ()):
-        if parameter["in"] == "path":
+        if parameter.get("in") == "path":
             path = path.replace(f"{{{parameter['name']}}}", parameter["schema"]["examples"][0])
     return path
 
@@ -56,7 +48,7 @@ def texts(app: FastAPI) -> Mapping[Path, str]:
     return files
 
 
-def _a_line_each(whole: Mapping[str, Any]) -> str:
+def _a_line_each(whole: JsonObject) -> str:
     """The document with one line for each operation and each schema: short, and a difference shows what changed."""
     parts = {name: _compact(part) for name, part in whole.items() if name not in ("paths", "components")}
     parts["paths"] = _lines({path: _lines(map_of, 2) for path, map_of in whole["paths"].items()}, 1, nested=True)
@@ -66,14 +58,14 @@ def _a_line_each(whole: Mapping[str, Any]) -> str:
     return _lines(parts, 0, nested=True) + "\n"
 
 
-def _lines(members: Mapping[str, Any], depth: int, *, nested: bool = False) -> str:
+def _lines(members: JsonObject, depth: int, *, nested: bool = False) -> str:
     """An object with each member on a line; `nested` members are JSON texts already."""
     texts = (f"{_compact(name)}: {member if nested else _compact(member)}" for name, member in members.items())
     before = "\n" + " " * (depth + 1)
     return "{" + before + ("," + before).join(texts) + "\n" + " " * depth + "}"
 
 
-def _compact(value: Any) -> str:
+def _compact(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -101,8 +93,6 @@ def write(wanted: Mapping[Path, str], root: Path) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Write or check; answers the exit code."""
-    from epsilond.app.main import create_app  # noqa: PLC0415 (the application reads this module for its document)
-
     parser = argparse.ArgumentParser(
         prog="python -m epsilond.app.openapi", description="Generate the OpenAPI document."
     )

@@ -6,6 +6,7 @@ import errno
 import gc
 import socket
 from contextlib import ExitStack
+from typing import cast
 
 import anyio
 import structlog
@@ -15,13 +16,16 @@ from fastapi import FastAPI
 from epsilond.accountants.theorem import Theorem
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.app import logs
+from epsilond.app.health import HEALTH
 from epsilond.app.http.connections import Parser, connection
+from epsilond.app.jobs.manager import JOBS
 from epsilond.app.main import create_app
-from epsilond.app.settings import PREFIX, Settings
+from epsilond.app.questions.compute import COMPUTE
+from epsilond.app.settings import PREFIX, SETTINGS, Settings
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.calibration import Calibrator
+from epsilond.witness.kind import Kind
 from epsilond.witness.kinds import KINDS
-from epsilond.witness.simulation import Kind
 
 BACKLOG = 2048
 """Connections that may wait to be taken."""
@@ -57,7 +61,7 @@ def serve(
             kinds=kinds,
             figures=figures,
         )
-        app.state.jobs.open()  # what is wrong with the store is told before anything is started
+        JOBS.within(app).open()  # what is wrong with the store is told before anything is started
         started = server(app, chosen)
         started.alone = True
         started.run(sockets=sockets)
@@ -113,13 +117,13 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Have everybody told; then refuse new connections and answer what is under way."""
-        state = self.config.app.state  # type: ignore[union-attr]
-        state.health.stop()
-        state.jobs.stop()
-        settings: Settings = state.settings
-        seconds = settings.drain_seconds if state.jobs.survives else settings.deadline_seconds
+        app = cast("FastAPI", self.config.app)
+        jobs, settings = JOBS.within(app), SETTINGS.within(app)
+        HEALTH.within(app).stop()
+        jobs.stop()
+        seconds = settings.drain_seconds if jobs.survives else settings.deadline_seconds
         async with anyio.create_task_group() as draining:
-            draining.start_soon(state.compute.close_after, seconds)
+            draining.start_soon(COMPUTE.within(app).close_after, seconds)
             await super().shutdown(sockets)
             draining.cancel_scope.cancel()
 

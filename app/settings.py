@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError, field_validator, model_validator
@@ -15,6 +15,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
+from epsilond.accountants.json_types import JsonRecord
+from epsilond.app.http.record import ServicePart
 from epsilond.app.nearness import near
 from epsilond.executors import ClusterError, place_of
 
@@ -165,7 +167,9 @@ class Settings(BaseSettings):
     """How many jobs that have ended are kept; the oldest go first."""
     store_megabytes: Positive = 4096
     """How much the jobs that have ended may hold; the oldest go first."""
-    # What signs the log of ledgers
+    # Ledgers
+    ledgers_in_memory: bool = False
+    """Permission for ledgers in memory, which are lost when the service stops; without it they are refused."""
     ledger_keys: str = ""
     """Folder of the keys that sign the log of ledgers; empty: beside the file of EPSILOND_STORE_PATH. Replicas that
     share a store share it; without it a shared store has no ledgers."""
@@ -186,7 +190,7 @@ class Settings(BaseSettings):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_password(cls, given: dict[str, Any]) -> dict[str, Any]:
+    def _with_password(cls, given: JsonRecord) -> JsonRecord:
         """The database's URL with the password of the file, so that it need not stand in the environment."""
         name, url = given.get("store_password_file"), given.get("store_url")
         if not name:
@@ -266,3 +270,6 @@ class Settings(BaseSettings):
                 for each in errors.errors(include_input=False)
             )
             raise ValueError("; ".join(said)) from None
+
+
+SETTINGS: ServicePart[Settings] = ServicePart("settings")

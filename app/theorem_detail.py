@@ -4,35 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import TypeAdapter
 
 from epsilond.accountants.errors import EpsilondError
-from epsilond.accountants.theorem import Condition, Erratum, Reading, Theorem
+from epsilond.accountants.json_types import JsonObject
+from epsilond.accountants.theorem import Erratum, Reading, Theorem
 from epsilond.app.catalogue import TheoremSummary
-from epsilond.app.http.schemas import Schema, rewritten, without_null
+from epsilond.app.http.components.walk import Schema
+from epsilond.app.http.schemas import rewritten, without_null
 from epsilond.calibrators.answer import UNBOUNDED, Served, as_json
+from epsilond.listing import ListedCondition, theorem_in_full
+from epsilond.reading import read_body
 
 NUMBER: Schema = {"anyOf": [{"type": "number"}, {"enum": [UNBOUNDED, f"-{UNBOUNDED}"]}]}
 """An output that is a number at one input may be infinite at another."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ListedCondition:
-    """A premise: checked by us, declared by the caller, or undecidable by finite inputs."""
-
-    id: str
-    statement: str
-    kind: Literal["checked", "declared", "undecidable"]
-
-    @classmethod
-    def of(cls, condition: Condition) -> ListedCondition:
-        """From the condition itself."""
-        kind: Literal["checked", "declared", "undecidable"] = (
-            "checked" if condition.checked else "undecidable" if condition.undecidable else "declared"
-        )
-        return cls(id=condition.id, statement=condition.statement, kind=kind)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,25 +29,22 @@ class TheoremDetail(TheoremSummary):
     conditions: tuple[ListedCondition, ...]
     errata: tuple[Erratum, ...]
     readings: Annotated[tuple[Reading, ...] | None, Served("of its formula; absent where there is none")] = None
-    inputs_schema: Annotated[Mapping[str, Any] | None, Served("JSON schema of the formula's inputs")] = None
+    inputs_schema: Annotated[JsonObject | None, Served("JSON schema of the formula's inputs")] = None
     outputs_schema: Annotated[
-        Mapping[str, Any] | None,
+        JsonObject | None,
         Served("JSON schema of the formula's outputs at its examples; other inputs may leave some out, or have more"),
     ] = None
-    examples: Annotated[tuple[Mapping[str, Any], ...] | None, Served("inputs to try")] = None
+    examples: Annotated[tuple[JsonObject, ...] | None, Served("inputs to try")] = None
 
     @classmethod
     def of(cls, theorem: Theorem) -> TheoremDetail:
-        """From the theorem itself."""
-        callable_ = theorem.formula is not None and theorem.inputs is not None
+        """Return a theorem as it is shown by itself, with its links and the schemas of its formula."""
+        full = theorem_in_full(theorem)
         return cls(
-            **TheoremSummary.of(theorem).__dict__,
-            conditions=tuple(map(ListedCondition.of, theorem.conditions)),
-            errata=theorem.errata,
-            readings=theorem.readings if callable_ else None,
-            inputs_schema=inputs_schema(theorem) if callable_ else None,
-            outputs_schema=outputs_schema(theorem) if callable_ else None,
-            examples=theorem.examples if callable_ else None,
+            **vars(full),
+            links=TheoremSummary.of(theorem).links,
+            inputs_schema=inputs_schema(theorem) if full.readings else None,
+            outputs_schema=outputs_schema(theorem) if full.readings else None,
         )
 
 
@@ -77,12 +61,11 @@ def outputs_schema(theorem: Theorem) -> Schema:
     A formula declares its inputs and no outputs, so that they are read off what it answers at the theorem's examples.
     """
     declared: Any = theorem.inputs
-    reader = TypeAdapter(declared)
     found = []
     for inputs in theorem.examples:
         for reading in theorem.readings:
             try:
-                found.append(as_json(theorem.evaluate(reader.validate_python(inputs), reading).outputs))
+                found.append(as_json(theorem.evaluate(read_body(declared, inputs), reading).outputs))
             except EpsilondError:  # the example is for the other reading
                 continue
     return _common(found) if found else {"type": "object"}

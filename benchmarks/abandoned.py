@@ -41,6 +41,8 @@ def account(noise_multiplier: float) -> dict[str, Any]:
         "spec": {"kind": "gaussian", "noise_multiplier": noise_multiplier},
         "relation": "add-or-remove-one",
         "query": {"delta": 1e-6},
+        "unit": "record",
+        "observer": "server",
     }
 
 

@@ -38,6 +38,7 @@ import httpx
 from benchmarks.environments import ROOT
 
 PATH = "/v1/simulations"
+JOBS = "/v1/jobs"
 SEEDS = 6
 CLIENTS = 4
 SECONDS_OF_CALM, SECONDS_OF_LIFE = 3.0, 15.0
@@ -164,7 +165,7 @@ class Ledger:
         """Take note of a simulation as it was served."""
         with self.lock:
             self.posted.add(document["id"])
-            if document["status"] != "done" or "result" not in document:
+            if document["state"] != "done" or "result" not in document:
                 return
             digest = hashlib.sha256(json.dumps(document["result"], sort_keys=True).encode()).hexdigest()
             request = json.dumps(document["request"], sort_keys=True)
@@ -243,7 +244,7 @@ class Client(threading.Thread):
             while not self.stopped.is_set() and time.monotonic() < until:
                 document = self.client.get(location).json()
                 self.ledger.see(document)
-                if document["status"] in ENDED:
+                if document["state"] in ENDED:
                     if pick.random() < 0.1:
                         self.remove(location)
                     return
@@ -261,35 +262,35 @@ class Client(threading.Thread):
             self.ledger.forget(identifier)
         elif response.status_code == 200:
             self.ledger.see(response.json())
-            self.ledger.counts["cancelled"] += response.json()["status"] == "cancelled"
+            self.ledger.counts["cancelled"] += response.json()["state"] == "cancelled"
 
 
 def check(url: str, ledger: Ledger) -> Counter[str]:
-    """Wait until nothing is unfinished; compare everything that is kept with what was seen. Answers the statuses."""
-    statuses: Counter[str] = Counter()
+    """Wait until nothing is unfinished, compare all kept results with earlier ones, and count the jobs by state."""
+    states: Counter[str] = Counter()
     with httpx.Client(base_url=url, timeout=60.0) as client:
         until = time.monotonic() + 120.0
-        while any(unfinished(client, status) for status in ("queued", "running")):
+        while any(has_jobs(client, state) for state in ("queued", "running")):
             if time.monotonic() > until:
                 ledger.faults.append("something stays unfinished")
                 break
             time.sleep(0.2)
         for identifier in sorted(ledger.posted):
-            response = client.get(f"{PATH}/{identifier}")
+            response = client.get(f"{JOBS}/{identifier}")
             if response.status_code != 200:
                 ledger.faults.append(f"{identifier} is lost: {response.status_code}")
                 continue
             document = response.json()
             ledger.see(document)
-            statuses[document["status"]] += 1
-            if identifier in ledger.results and document["status"] != "done":
+            states[document["state"]] += 1
+            if identifier in ledger.results and document["state"] != "done":
                 ledger.faults.append(f"the result of {identifier} is lost: {document['status']}")
-    return statuses
+    return states
 
 
-def unfinished(client: httpx.Client, status: str) -> bool:
-    """Whether there is a simulation of this status."""
-    return bool(client.get(PATH, params={"status": status, "limit": 1}).json()["simulations"])
+def has_jobs(client: httpx.Client, state: str) -> bool:
+    """Return whether there is a job in this state."""
+    return bool(client.get(JOBS, params={"state": state, "limit": 1}).json()["jobs"])
 
 
 def chaos(home: str, seconds: float, seed: int, store: str) -> tuple[Mapping[str, Any], Sequence[str]]:
@@ -328,13 +329,13 @@ def chaos(home: str, seconds: float, seed: int, store: str) -> tuple[Mapping[str
         client.stopped.set()
     for client in clients:
         client.join(90.0)
-    statuses = check(url, ledger)
+    states = check(url, ledger)
     left = service.end(signal.SIGTERM)
     if left:
         ledger.faults.append(f"{left} processes were left at the end")
     figures = {
         "minutes": round((time.monotonic() - began) / 60, 2),
-        "kept": dict(statuses),
+        "kept": dict(states),
         "results seen and served again": len(ledger.results),
         "different requests": len(ledger.by_request),
         **dict(sorted(ledger.counts.items())),

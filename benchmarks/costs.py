@@ -72,7 +72,7 @@ def imported() -> None:
     for name in epsilond.__all__:
         getattr(epsilond, name)
     spec = {"kind": "repeated", "times": 2, "mechanism": {"kind": "laplace", "scale_multiplier": 3.0}}
-    epsilond.account(spec, relation="add-or-remove-one", delta=1e-3)
+    epsilond.account(spec, relation="add-or-remove-one", delta=1e-3, unit="record", observer="server")
 
 
 def measured(ask: Ask) -> Cost:

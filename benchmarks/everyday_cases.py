@@ -28,6 +28,9 @@ PLAN: Body = {
     "lipschitz": 1.0,
     "diameter": 2.0,
     "smoothness": 1.0,
+    "relation": "replace-one",
+    "unit": "record",
+    "observers": ["server"],
     "trust": ["local"],
 }
 """The example of /v1/plans."""
@@ -41,7 +44,7 @@ def changed(algorithm: str, *dropped: str, **given: Any) -> Body:
 CLOSED: Mapping[str, Body] = {
     "gaussian": changed("gaussian", "rate", sampling="full"),
     "mb-sgd": changed("mb-sgd", "batch_size", sampling="full"),
-    "mu2-sgd": changed("mu2-sgd", server="trusted"),
+    "mu2-sgd": changed("mu2-sgd", server="trusted", observer="released-models"),
     "ppsgd": changed("ppsgd", "participation_rate", sampling="full"),
     "qtdl": changed("qtdl", method="escape"),
 }
@@ -92,7 +95,7 @@ def epsilon_alone(setting: Setting) -> Ask:
     spec, relation, observer = setting
 
     def ask(place: int) -> object:
-        account: Any = epsilond.account(moved(spec, place), relation=relation, observer=observer)  # type: ignore[call-overload]
+        account: Any = epsilond.account(moved(spec, place), relation=relation, observer=observer, unit="record")  # type: ignore[call-overload]
         return account.guarantee.curve.epsilon(delta=moved(DELTA, place, within=True))
 
     return ask
@@ -105,7 +108,7 @@ def whole(setting: Setting, epsilons: list[float] | None = None) -> Ask:
     def ask(place: int) -> object:
         query = {"delta": DELTA} if epsilons is None else {"epsilon": epsilons}
         asked = moved(query, place)
-        return epsilond.account(moved(spec, place), relation=relation, observer=observer, **asked)  # type: ignore[call-overload]
+        return epsilond.account(moved(spec, place), relation=relation, observer=observer, unit="record", **asked)  # type: ignore[call-overload]
 
     return ask
 

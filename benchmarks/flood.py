@@ -79,7 +79,13 @@ def ask_accounts(url: str, ends: Event) -> Told:
     with client(url, "127.0.0.4") as mine:
         while not ends.wait(0.05):
             spec = {"kind": "gaussian", "noise_multiplier": 1.0 + random.random()}
-            body = {"spec": spec, "relation": "add-or-remove-one", "query": {"delta": 1e-6}}
+            body = {
+                "spec": spec,
+                "relation": "add-or-remove-one",
+                "query": {"delta": 1e-6},
+                "unit": "record",
+                "observer": "server",
+            }
             began = time.perf_counter()
             answer = mine.post("/v1/accounts", json=body)
             waited.append(time.perf_counter() - began)

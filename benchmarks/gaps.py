@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 from epsilond.accountants.account import account
-from epsilond.accountants.curve import Interval
+from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import NoCertificate
-from epsilond.accountants.quantities import Observer, Relation, Sampling, natural_log_delta
+from epsilond.accountants.log_delta import natural_log_delta
+from epsilond.accountants.quantities import Observer, Relation, Sampling
 from epsilond.accountants.schedules import Constant
 from epsilond.accountants.specs import (
     Approximate,

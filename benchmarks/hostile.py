@@ -12,7 +12,8 @@ from epsilond.app.openapi import filled
 LIMIT = 1_048_576
 JSON = {"content-type": "application/json"}
 GAUSSIAN = {"kind": "gaussian", "noise_multiplier": 1.5}
-ACCOUNT = b'{"relation":"add-or-remove-one","query":{"delta":1e-6},"spec":{"kind":"composed","mechanisms":[%b]}}'
+SETTING = b'"relation":"add-or-remove-one","unit":"record","observer":"server"'
+ACCOUNT = b"{" + SETTING + b',"query":{"delta":1e-6},"spec":{"kind":"composed","mechanisms":[%b]}}'
 NAMES = ("/openapi.json", "/docs", "/docs/swagger-ui-bundle.js", "/docs/swagger-ui.css", "/", "/explorer/main.js")
 
 
@@ -62,7 +63,7 @@ def hostile(document: Mapping[str, Any]) -> Iterator[Asked]:
         where = filled(path, methods["post"])
         for name, body in anywhere().items():
             yield posted(name, where, body)
-    account = {"spec": GAUSSIAN, "relation": "add-or-remove-one"}
+    account = {"spec": GAUSSIAN, "relation": "add-or-remove-one", "unit": "record", "observer": "server"}
     for name, mechanisms in {
         "45 000 mechanisms without fields": b"{}," * 45_000 + b"{}",
         "20 000 mechanisms without fields": b"{}," * 19_999 + b"{}",
@@ -74,12 +75,32 @@ def hostile(document: Mapping[str, Any]) -> Iterator[Asked]:
         for name, value in (("epsilons", "x"), ("deltas", -1)):
             yield posted(f"{many} wrong {name}", "/v1/accounts", {**account, "query": {name: [value] * many}})
     yield posted("250 000 wrong words", "/v1/plans", b'{"trust":[' + b'"",' * 250_000 + b'""]}')
-    yield posted("20 000 wrong words", "/v1/plans", {"trust": ["x"] * 20_000})
+    yield posted(
+        "20 000 wrong words",
+        "/v1/plans",
+        {
+            "trust": ["x"] * 20_000,
+            "relation": "replace-one",
+            "unit": "record",
+            "observers": ["server", "shuffled-server", "released-models", "final-model", "other-clients"],
+        },
+    )
     for name, value in {"wrong": "x" * 5000, "long": int("9" * 300)}.items():
         sweep = {"field": "/epsilon", "values": [value] * 200}
-        yield posted(f"sweep of 200 {name} values", "/v1/calibrations/mb-sgd", {"sweep": sweep})
+        yield posted(
+            f"sweep of 200 {name} values",
+            "/v1/calibrations/mb-sgd",
+            {"sweep": sweep, "relation": "replace-one", "unit": "record", "observer": "server"},
+        )
     yield posted(
-        "sweep of 20 000 values", "/v1/calibrations/mb-sgd", {"sweep": {"field": "/epsilon", "values": [1.0] * 20_000}}
+        "sweep of 20 000 values",
+        "/v1/calibrations/mb-sgd",
+        {
+            "sweep": {"field": "/epsilon", "values": [1.0] * 20_000},
+            "relation": "replace-one",
+            "unit": "record",
+            "observer": "server",
+        },
     )
     yield from simulations(document)
 

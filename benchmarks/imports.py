@@ -11,7 +11,8 @@ import sys
 FLOOR = "import numpy, scipy.special"
 FIRST = """import epsilond
 step = epsilond.Subsampled(sampling="poisson", rate=0.01, mechanism=epsilond.Gaussian(noise_multiplier=1.0))
-epsilond.account(epsilond.Repeated(times=1000, mechanism=step), relation="add-or-remove-one", delta=1e-5)"""
+setting = dict(relation="add-or-remove-one", unit="record", observer="released-models")
+epsilond.account(epsilond.Repeated(times=1000, mechanism=step), **setting, delta=1e-5)"""
 VERSION = """import sys
 from epsilond.cli import main
 sys.argv = ["epsilond", "--version"]

@@ -47,6 +47,8 @@ ASKED: Mapping[str, Any] = {
         "kind": "audit",
         "spec": {"kind": "repeated", "times": 10, "mechanism": {"kind": "gaussian", "noise_multiplier": 4.0}},
         "relation": "add-or-remove-one",
+        "unit": "record",
+        "observer": "released-models",
         "delta": 1e-5,
         "samples": 2_000_000,
     },

@@ -4,39 +4,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Literal
+from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.account import Account, account
-from epsilond.accountants.curve import LARGEST_EPSILON, Interval
+from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Interval
 from epsilond.accountants.errors import InvalidInput, NoCertificate
+from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.guarantee import ANY_EPSILON, LOG_10, Guarantee, PrivacyCurve, Tightness
+from epsilond.accountants.json_types import JsonRecord
+from epsilond.accountants.log_delta import natural_log_delta
 from epsilond.accountants.meaning import meaning
 from epsilond.accountants.quantities import (
     DELTA,
     EPSILON,
     LOG10_DELTA,
-    OBSERVER,
-    RELATION,
-    UNIT,
     Observer,
     Quantity,
     Relation,
+    SettingFields,
     Unit,
-    natural_log_delta,
     request,
 )
-from epsilond.accountants.specs import MECHANISM, Spec
+from epsilond.accountants.rule import Effort
+from epsilond.accountants.specs import Spec
+from epsilond.accountants.specs.runs import MECHANISM
+from epsilond.accountants.statements.settings import join_statements, noise_condition, state_guarantee
 from epsilond.accountants.structure import (
     DRAW_UNSEEN,
     Draw,
-    definition_against,
     draws_of,
-    in_words,
     loses_amplification,
 )
-from epsilond.accountants.theorem import Effort
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import (
     Caution,
     DeclaredCondition,
@@ -50,7 +51,7 @@ from epsilond.calibrators.answer import (
 from epsilond.calibrators.cautions import not_amplified, rounded
 from epsilond.calibrators.envelope import declared_answers, numerical_answer
 from epsilond.calibrators.notebooks import ShownInNotebooks
-from epsilond.calibrators.problem import Target
+from epsilond.calibrators.serving.json_form import UNSERVED
 
 MOST_POINTS = 1000
 
@@ -120,19 +121,16 @@ class Claim:
 
 
 @request
-class AccountQuestion:
-    """What was run, and what a neighbour is. The relation has no default."""
+class AccountQuestion(SettingFields):
+    """What was run, and what the guarantee is about."""
 
     spec: Annotated[Spec, MECHANISM]
-    relation: Annotated[Relation, RELATION]
-    unit: Annotated[Unit, UNIT] = "record"
-    observer: Annotated[Observer, OBSERVER] = "server"
     claim: Annotated[Claim | None, Quantity(description="an (ε, δ) to be checked")] = None
 
 
 @request
 class AccountProblem(AccountQuestion):
-    """What was run, what a neighbour is, and at which point to read the curve. The relation has no default."""
+    """What was run, what the guarantee is about, and at which point to read the curve."""
 
     query: Annotated[Query, Quantity(description="at which ε or δ to read the curve")]
 
@@ -150,12 +148,15 @@ class Point:
 class StatedGuarantee(ReadFromCurve):
     """What the guarantee is about. `curve` answers at any ε or δ; it is no part of the JSON form."""
 
-    in_words: Annotated[str, Served("what is protected, against whom, who is trusted and what the draws hide")]
+    in_words: Annotated[
+        str,
+        Served("plain statements: what is protected, against whom, on which condition, and which batches are secret"),
+    ]
     unit: Unit
     relation: Relation
     observer: Observer
     tight: Annotated[Tightness, Served("where the lower ends come from")]
-    curve: ClassVar[PrivacyCurve]
+    curve: PrivacyCurve = field(compare=False, repr=False, metadata=UNSERVED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,9 +170,9 @@ class AccountGuarantee(StatedGuarantee):
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimAnswer:
-    """Whether the claim holds. `undecidable`: it lies between what is proved and what is witnessed."""
+    """Verdict on a claim: `undecidable` between the proved upper bound and the witnessed lower bound."""
 
-    holds: bool | Literal["undecidable"]
+    holds: Verdict
     epsilon: float
     delta: Annotated[float | None, Served("absent where it is below every double")] = None
     log10_delta: float
@@ -200,7 +201,7 @@ class ConsideredAnswer:
     """A theorem that was tried."""
 
     theorem: str
-    applies: bool
+    applies: Verdict
     reason: Annotated[str | None, Served("why it does not apply")] = None
 
 
@@ -243,8 +244,9 @@ def stated(question: AccountQuestion, *, effort: Effort = "default") -> Accounte
         relation=question.relation,
         observer=question.observer,
         tight=found.guarantee.tight,
+        curve=PrivacyCurve(found.guarantee.curve),
     )
-    return Accounted(guarantee=guarantee.read_from(found.guarantee.curve), **_around(question, found, drawn, None))
+    return Accounted(guarantee=guarantee, **_around(question, found, drawn, None))
 
 
 def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAnswer:
@@ -271,7 +273,8 @@ def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAns
             epsilon=first.epsilon,
             delta=first.delta,
             log10_delta=first.log10_delta,
-        ).read_from(guarantee.curve),
+            curve=PrivacyCurve(guarantee.curve),
+        ),
         numerical=numerical_answer(guarantee, Target(min(first.epsilon.upper, 1e9), 0.0)),
         points=points if problem.query.listed else None,
         meaning=MeaningAnswer(
@@ -295,20 +298,21 @@ def _accounted(question: AccountQuestion, effort: Effort) -> Account:
 
 
 def _sentence(question: AccountQuestion, found: Account, drawn: tuple[Draw, ...]) -> str:
-    """What the guarantee is about. Nothing is known of who adds the noise but that nobody who looks is trusted."""
-    return in_words(
-        definition=definition_against(question.observer),
+    """State what the guarantee is about; a spec does not say who adds the noise."""
+    statements = state_guarantee(
+        definition=None,
         observer=question.observer,
         unit=question.unit,
         relation=question.relation,
         draws=drawn,
         declared=found.guarantee.declared,
     )
+    return join_statements(statements)
 
 
 def _around(
     question: AccountQuestion, found: Account, drawn: tuple[Draw, ...], asked: tuple[Query, Point] | None
-) -> dict[str, Any]:
+) -> JsonRecord:
     """The members of an answer beside its guarantee and its points."""
     return {
         "claim": checked(found.guarantee, question.claim) if question.claim else None,
@@ -316,7 +320,9 @@ def _around(
         "considered": tuple(
             [ConsideredAnswer(theorem=one.theorem, applies=one.applies, reason=one.reason) for one in found.considered]
         ),
-        "declared_conditions": declared_answers(dict.fromkeys(found.guarantee.declared)),
+        "declared_conditions": declared_answers(
+            dict.fromkeys((*found.guarantee.declared, noise_condition(question.observer)))
+        ),
         "warnings": tuple(_warnings(question, drawn, asked)),
         "engine_version": ENGINE_VERSION,
     }
@@ -336,12 +342,13 @@ def point(guarantee: Guarantee, name: str, value: float) -> Point:
 
 
 def checked(guarantee: Guarantee, claim: Claim) -> ClaimAnswer:
-    """The verdict on an (ε, δ), with the margin by which it holds or fails."""
+    """Judge a claimed (ε, δ), and return the margins between the claim and the true bounds."""
     target = Target.of(claim.epsilon, claim.delta, claim.log10_delta)
     known = guarantee.curve.log_delta(claim.epsilon)
     epsilon = guarantee.curve.epsilon(target.log_delta)
     proved = known.upper <= target.log_delta or epsilon.upper <= claim.epsilon
-    holds: Any = proved or (False if known.lower > target.log_delta else "undecidable")
+    disproved = known.lower > target.log_delta
+    holds = Verdict.YES if proved else (Verdict.NO if disproved else Verdict.UNDECIDABLE)
     return ClaimAnswer(
         holds=holds,
         epsilon=claim.epsilon,
@@ -380,28 +387,3 @@ def _of_the_draw(question: AccountQuestion, asked: tuple[Query, Point] | None) -
         yield not_amplified(
             question.observer, f"{name} ≤ {rounded(ours)} at {at} = {query.values[0]:g}", f"{name} ≤ {rounded(theirs)}"
         )
-
-
-EXAMPLES: dict[str, dict[str, Any]] = {
-    "sampled-gaussian": {
-        "spec": {
-            "kind": "repeated",
-            "times": 1000,
-            "mechanism": {
-                "kind": "subsampled",
-                "sampling": "poisson",
-                "rate": 0.01,
-                "mechanism": {"kind": "gaussian", "noise_multiplier": 1.0},
-            },
-        },
-        "relation": "add-or-remove-one",
-        "query": {"delta": 1e-6},
-        "claim": {"epsilon": 2.2, "delta": 1e-6},
-    },
-    "several-deltas": {
-        "spec": {"kind": "repeated", "times": 10, "mechanism": {"kind": "gaussian", "noise_multiplier": 5.0}},
-        "relation": "replace-one",
-        "query": {"log10_deltas": [-3, -6, -12, -300]},
-    },
-}
-"""Bodies to try."""

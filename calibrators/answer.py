@@ -6,88 +6,86 @@ always accompanied by log10_delta, so that one below every double survives.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
-from enum import Enum
-from functools import cache
-from typing import Annotated, Any, ClassVar, Generic, Literal, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Generic, Literal
 
 from typing_extensions import TypeVar
 
-from epsilond.accountants.curve import Curve, Interval
-from epsilond.accountants.guarantee import PrivacyCurve, Tightness, delta_ends, log10_ends
-from epsilond.accountants.quantities import Observer, Quantity, Relation, Sampling, Unit
+from epsilond.accountants.guarantee import PrivacyCurve, Tightness
+from epsilond.accountants.json_types import JsonObject
+from epsilond.accountants.quantities import Observer, Relation, Sampling, Unit
 from epsilond.accountants.theorem import Reading as TheoremReading
-from epsilond.accountants.theorem import Status, Step, Verdict
+from epsilond.accountants.theorem import Step
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.notebooks import ShownInNotebooks
-
-UNBOUNDED = "unbounded"
-LARGEST_EXACT = 2**53
-Parameters = TypeVar("Parameters", default=Any)
-"""What to run an algorithm with: a class of its own for each."""
-
-
-@dataclass(frozen=True)
-class Served:
-    """The JSON schema of an answered value: its description, and whether it may be the string "unbounded".
-
-    `of_unit` is the description where it is known whose data is protected, with {unit} for "record" or "client".
-    """
-
-    @classmethod
-    def like(cls, quantity: Quantity) -> Served:
-        """Described as the quantity that may be asked."""
-        return cls(quantity.description, of_unit=quantity.of_unit)
-
-    description: str
-    may_be_unbounded: bool = False
-    of_unit: str = ""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-        """The plain schema of the type; an absent part is never null."""
-        schema = dict(handler(source))
-        return dict(schema["schema"]) if schema["type"] == "nullable" else schema
-
-    def __get_pydantic_json_schema__(self, schema: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-        """Adds the description and the unbounded alternative."""
-        plain = handler(schema)
-        if self.may_be_unbounded:
-            plain = {"anyOf": [plain, {"enum": [UNBOUNDED, f"-{UNBOUNDED}"], "type": "string"}]}
-        told = {"description": self.description, "x-of-unit": self.of_unit}
-        return {**plain, **{name: text for name, text in told.items() if text}}
-
-
-Number = Annotated[float, Served("a number, or unbounded", may_be_unbounded=True)]
-Objective = Literal["population", "empirical", "personalized"]
-"""What a risk is of: the expected loss of one model, its mean loss on the data at hand, or that of personal models."""
-OBJECTIVE = Served(
-    "what the risk is of: the expected loss (population), the mean loss on the data at hand (empirical), or the "
-    "expected loss of every client's own model (personalized); risks of different ones cannot be compared"
+from epsilond.calibrators.serving.json_form import LARGEST_EXACT, UNSERVED, PartlyServed, as_json, field_names
+from epsilond.calibrators.serving.printed import (
+    Claims,
+    ConditionAnswer,
+    EvaluationAsked,
+    PrintedEntry,
+    PrintedReading,
+    TrueFigures,
+)
+from epsilond.calibrators.serving.values import (
+    BASELINE,
+    CONTRIBUTION_NORM,
+    OBJECTIVE,
+    UNBOUNDED,
+    VACUOUS,
+    Baseline,
+    Caution,
+    Ends,
+    Number,
+    Objective,
+    Served,
+    number_of,
 )
 
+__all__ = [
+    "BASELINE",
+    "CONTRIBUTION_NORM",
+    "LARGEST_EXACT",
+    "OBJECTIVE",
+    "UNBOUNDED",
+    "VACUOUS",
+    "Baseline",
+    "Calibration",
+    "Caution",
+    "Claims",
+    "Communication",
+    "CommunicationBeside",
+    "ConditionAnswer",
+    "ConsideredBound",
+    "DeclaredCondition",
+    "DerivationStep",
+    "Ends",
+    "EvaluationAsked",
+    "FrontierRun",
+    "GuaranteeAnswer",
+    "Number",
+    "NumericalAnswer",
+    "Objective",
+    "Parameters",
+    "PrescribedRisk",
+    "PrintedEntry",
+    "PrintedReading",
+    "ReadFromCurve",
+    "Risk",
+    "RiskBound",
+    "Served",
+    "TargetAnswer",
+    "TrueFigures",
+    "as_json",
+    "derivation_of",
+    "field_names",
+    "number_of",
+    "without_inputs",
+]
 
-@dataclass(frozen=True)
-class Ends:
-    """A two-sided enclosure: lower ≤ truth ≤ upper."""
-
-    lower: Number
-    upper: Number
-
-    @classmethod
-    def of(cls, interval: Interval) -> Ends:
-        """From the mathematics' own interval."""
-        return cls(interval.lower, interval.upper)
-
-    @classmethod
-    def delta(cls, natural_log_delta: Interval) -> Ends:
-        """δ from log δ, rounded outward; below the doubles the ends are 0 and the least positive double."""
-        return cls.of(delta_ends(natural_log_delta))
-
-    @classmethod
-    def log10(cls, natural_log_delta: Interval) -> Ends:
-        """log10 δ from log δ, rounded outward. −inf is answered as the unbounded string's negative: absent mass."""
-        return cls.of(log10_ends(natural_log_delta))
+Parameters = TypeVar("Parameters", default=Any)
+"""What to run an algorithm with: a class of its own for each."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,20 +97,16 @@ class TargetAnswer:
     log10_delta: float
 
 
-class ReadFromCurve(ShownInNotebooks):
-    """An answer that remembers the curve its ends were read from: no part of its JSON form."""
+@dataclass(frozen=True, kw_only=True)
+class ReadFromCurve(ShownInNotebooks, PartlyServed):
+    """An answer with the curve that its bounds were read from."""
 
-    curve: ClassVar[PrivacyCurve | None] = None
-    """For whoever asks at another ε or δ, or draws it: an instance's own."""
+    curve: PrivacyCurve | None = field(default=None, compare=False, repr=False, metadata=UNSERVED)
+    """The curve, to read at another ε or δ; None where no curve is that of the answer, or in another process."""
 
-    def read_from(self, curve: Curve | PrivacyCurve | None) -> Self:
-        """The same answer, which remembers its curve."""
-        object.__setattr__(self, "curve", PrivacyCurve(curve) if isinstance(curve, Curve) else curve)
-        return self
-
-    def __getstate__(self) -> dict[str, Any]:
-        """All but the curve, which holds functions: an answer goes to other processes as what was answered."""
-        return {name: value for name, value in vars(self).items() if name != "curve"}
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out the curve, which holds functions: another process gets what was answered."""
+        return {**vars(self), "curve": None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +116,9 @@ class GuaranteeAnswer(ReadFromCurve):
     definition: Annotated[
         Literal["local", "shuffle", "central", "joint"], Served("the trust model the guarantee speaks of")
     ]
-    in_words: Annotated[str, Served("what is protected, against whom, who is trusted and what the draws hide")]
+    in_words: Annotated[
+        str, Served("plain statements: what is protected, against whom, who is trusted, and which batches are secret")
+    ]
     unit: Unit
     relation: Relation
     observer: Observer
@@ -152,108 +148,12 @@ class NumericalAnswer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Baseline:
-    """What doing nothing gives: a bound that holds for the start itself, before any training."""
-
-    value: Number
-    theorem: Annotated[str, Served("the theorem that gives it")]
-    formula: Annotated[str, Served("what it is, in symbols")]
-
-    @classmethod
-    def read(cls, told: Mapping[str, Any]) -> Baseline:
-        """From its JSON form."""
-        return cls(**{**told, "value": number_of(told["value"])})
-
-    def __str__(self) -> str:
-        return f"{self.formula} = {self.value:.6g}"
-
-    def covers(self, bound: float) -> bool:
-        """Whether a bound is no better, so that it says nothing."""
-        return bound >= self.value
-
-
-BASELINE = Served("what doing nothing gives: a bound on the same risk of the start itself")
-VACUOUS = Served("whether the bound is no better than the baseline, and so says nothing")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Claims:
-    """What the printed statement promises at its parameters. The last three stand where it claims a risk."""
-
-    epsilon: float
-    delta: Annotated[float | None, Served("absent where it is below every double")] = None
-    log10_delta: float
-    excess_risk: Annotated[float | None, Served("excess-risk bound the statement claims")] = None
-    objective: Annotated[Objective | None, OBJECTIVE] = None
-    baseline: Annotated[Baseline | None, BASELINE] = None
-    vacuous: Annotated[bool | None, VACUOUS] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrueFigures:
-    """What is really guaranteed at the printed parameters."""
-
-    epsilon: Ends
-    delta: Ends
-    log10_delta: Ends
-    log10_one_minus_delta: Annotated[float | None, Served("log10(1 − δ), where δ is near 1")] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ConditionAnswer:
-    """A condition of a printed statement, at these inputs, with both sides."""
-
-    id: str
-    statement: str
-    holds: Verdict
-    left: Annotated[Number | None, Served("left side", may_be_unbounded=True)] = None
-    right: Annotated[Number | None, Served("right side", may_be_unbounded=True)] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class EvaluationAsked:
-    """What to ask of `POST /v1/theorems/{theorem}/evaluations` for the same figures."""
-
-    theorem: str
-    reading: Annotated[TheoremReading, Served("which reading of the theorem's formula")]
-    inputs: Mapping[str, Any]
-
-
-@dataclass(frozen=True, kw_only=True)
-class PrintedReading:
-    """One reading of the printed statement: its parameters, its claims, and the truth there."""
-
-    theorem: str
-    reading: Literal[
-        "informal",
-        "complete",
-        "statement",
-        "proof",
-        "corrected",
-        "experimental",
-        "lipschitz",
-        "smooth",
-        "strongly-convex",
-    ]
-    status: Status
-    parameters: Mapping[str, float]
-    claims: Claims
-    true: Annotated[TrueFigures | None, Served("absent where the statement prescribes nothing that can be run")] = None
-    conditions: tuple[ConditionAnswer, ...]
-    reason: Annotated[str | None, Served("why the status is not proved, where it depends on the request")] = None
-    evaluations: Annotated[
-        tuple[EvaluationAsked, ...],
-        Served("the registered evaluations that the parameters and the claimed risk are of"),
-    ] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
 class ConsideredBound:
     """A bound that was tried at the answer's parameters; the least of those for the answer's observer is returned."""
 
     theorem: str
     observer: Observer
-    applies: bool
+    applies: Verdict
     reason: Annotated[str | None, Served("why it does not apply")] = None
     log10_delta: Annotated[Number | None, Served("its upper end at the target ε", may_be_unbounded=True)] = None
     delta: Annotated[float | None, Served("absent where it is below every double")] = None
@@ -294,12 +194,19 @@ class PrescribedRisk:
 
 @dataclass(frozen=True, kw_only=True)
 class Risk:
-    """Excess risk to expect: of which objective, and beside what doing nothing gives."""
+    """Excess risk to expect: its objective, the risk of the start for comparison, and the bounds."""
 
     objective: Annotated[Objective | None, OBJECTIVE] = None
     baseline: Annotated[Baseline | None, BASELINE] = None
     upper: Annotated[RiskBound | None, Served("upper bound")] = None
     lower: Annotated[RiskBound | None, Served("lower bound")] = None
+    declared_conditions: Annotated[
+        tuple[str, ...] | None,
+        Served(
+            "premises of the bound that only you can vouch for, besides those of the guarantee; "
+            "GET /v1/theorems/{theorem} has each statement under this id"
+        ),
+    ] = None
     as_prescribed: Annotated[
         PrescribedRisk | None,
         Served("our bound at the run that the theorem's corrected reading prescribes, where a run was chosen"),
@@ -357,7 +264,9 @@ class DerivationStep:
     """A theorem used, its inputs, and the places in this list of the steps it rests on."""
 
     theorem: str
-    inputs: Mapping[str, Any]
+    inputs: Annotated[
+        JsonObject | None, Served("of an account; those of a calibration follow from request and parameters")
+    ] = None
     premises: tuple[int, ...]
 
 
@@ -370,25 +279,14 @@ class DeclaredCondition:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Caution:
-    """Something the caller should know before relying on the answer."""
-
-    code: str
-    message: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Calibration(ShownInNotebooks, Generic[Parameters]):
+class Calibration(ShownInNotebooks, PartlyServed, Generic[Parameters]):
     """The whole answer. `parameters` is what to run with."""
-
-    problem: ClassVar[Any] = None
-    """The request that was answered: no part of the JSON form, absent where an answer was put together otherwise."""
 
     algorithm: str
     parameters: Parameters
     guarantee: GuaranteeAnswer
     numerical: NumericalAnswer
-    as_printed: tuple[PrintedReading, ...]
+    as_printed: tuple[PrintedEntry, ...]
     risk: Annotated[Risk | None, Served("excess risk to expect")] = None
     communication: Annotated[Communication | None, Served("what is sent")] = None
     frontier: Annotated[
@@ -400,11 +298,16 @@ class Calibration(ShownInNotebooks, Generic[Parameters]):
     declared_conditions: tuple[DeclaredCondition, ...]
     warnings: tuple[Caution, ...]
     engine_version: str
-
-
-def number_of(told: float | str) -> float:
-    """A number from its JSON form."""
-    return float(told) if isinstance(told, int | float) else -math.inf if told.startswith("-") else math.inf
+    problem: Any = field(default=None, compare=False, repr=False, metadata=UNSERVED)
+    """The request; None for an answer that no calibrator made. It is not served, nor are the fields below."""
+    certified: tuple[object, ...] = field(default=(), compare=False, repr=False, metadata=UNSERVED)
+    """Request, parameters and guarantee as they were computed, by which an edited copy of the answer is noticed."""
+    readings: tuple[PrintedReading, ...] = field(default=(), compare=False, repr=False, metadata=UNSERVED)
+    """Every printed reading with all its conditions and its evaluations; `as_printed` groups them."""
+    all_steps: tuple[DerivationStep, ...] = field(default=(), compare=False, repr=False, metadata=UNSERVED)
+    """The derivation with the inputs of every theorem."""
+    all_declared: tuple[DeclaredCondition, ...] = field(default=(), compare=False, repr=False, metadata=UNSERVED)
+    """Premises of the guarantee and of the risk bound that only the caller can vouch for."""
 
 
 def derivation_of(*derivations: Step) -> tuple[DerivationStep, ...]:
@@ -430,6 +333,19 @@ def derivation_of(*derivations: Step) -> tuple[DerivationStep, ...]:
     return tuple(steps)
 
 
+def without_inputs(steps: Sequence[DerivationStep]) -> tuple[DerivationStep, ...]:
+    """Return the derivation without the inputs of its steps; steps that then are equal are merged.
+
+    Law: the theorems, and the theorems that each of them rests on, are the same.
+    """
+    places: dict[tuple[str, tuple[int, ...]], int] = {}
+    moved: list[int] = []
+    for step in steps:
+        premises = tuple(dict.fromkeys(moved[premise] for premise in step.premises))
+        moved.append(places.setdefault((step.theorem, premises), len(places)))
+    return tuple(DerivationStep(theorem=theorem, premises=premises) for theorem, premises in places)
+
+
 def _chain(node: Step) -> tuple[DerivationStep, ...] | None:
     """Of steps that rest on one other each, of which no two are equal; None of any others."""
     nodes = [node]
@@ -443,54 +359,3 @@ def _chain(node: Step) -> tuple[DerivationStep, ...] | None:
             for place, one in enumerate(reversed(nodes))
         ]
     )
-
-
-def as_json(value: Any) -> Any:
-    """The JSON form of an answer: absent parts dropped, infinities spelled out, huge integers with an exact sibling.
-
-    Raises:
-        ValueError: on a NaN, which no answer may hold.
-    """
-    kind: Any = type(value)
-    if kind is str or kind is int or kind is bool or value is None:
-        return value
-    if isinstance(value, float):
-        if math.isnan(value):
-            raise ValueError("an answer held a NaN")
-        return value if math.isfinite(value) else UNBOUNDED if value > 0 else f"-{UNBOUNDED}"
-    if isinstance(value, Enum):
-        return value.value
-    if is_dataclass(value):
-        named = [(name, getattr(value, name)) for name in field_names(kind)]
-        return _members([(name, item) for name, item in named if item is not None])
-    if isinstance(value, Mapping):
-        return _members(value.items())
-    if isinstance(value, tuple | list):
-        return [as_json(item) for item in value]
-    return value
-
-
-@cache
-def field_names(kind: Hashable) -> tuple[str, ...]:
-    """The fields of a dataclass, in their order."""
-    return tuple(field.name for field in fields(kind))  # type: ignore[arg-type]
-
-
-def _members(items: Any) -> dict[str, Any]:
-    members: dict[str, Any] = {}
-    for name, item in items:
-        kind = type(item)
-        if kind is str or kind is bool or ((kind is float or kind is int) and -LARGEST_EXACT < item < LARGEST_EXACT):
-            members[name] = item
-            continue
-        inexact = kind is not bool and isinstance(item, int) and abs(item) >= LARGEST_EXACT
-        if inexact:
-            members[f"{name}_exact"] = str(item)
-        members[name] = _rounded_up(item) if inexact else as_json(item)
-    return members
-
-
-def _rounded_up(count: int) -> float:
-    """The least double at or above an integer: counts that cost or protect less are never understated."""
-    rounded = float(count)
-    return rounded if int(rounded) >= count else math.nextafter(rounded, math.inf)

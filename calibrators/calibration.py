@@ -1,31 +1,38 @@
-"""A calibrator is a record, and its calibration is assembled here.
+"""The base class of calibrators, which assembles every calibration.
 
-A record says what is asked, what a run releases at a noise multiplier (the family σ ↦ Spec), what one contribution
-amounts to, and what only this algorithm has: steps and risk, printed readings, cautions. What all calibrators do is
-done once, below: the search for the smallest noise, the certificate, the guarantee in words and figures, the
-derivation, the comparison with the start, and the envelope.
+The methods of `Calibrator` are in the order of the work. An algorithm says how its unknown is found, what follows from
+the answer, and what only this algorithm has: steps and risk, printed readings, warnings. The base class does what all
+algorithms share: the guarantee in words and figures, the derivation, the comparison with the start, and the envelope.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol
+
+from typing_extensions import TypeVar
 
 from epsilond.accountants import ENGINE_VERSION
-from epsilond.accountants.structure import draws_of
-from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
-from epsilond.calibrators.answer import Calibration, derivation_of
+from epsilond.accountants.json_types import JsonObject
+from epsilond.accountants.quantities import SettingFields
+from epsilond.accountants.structure import sensitivity_factor
+from epsilond.calibrators.answer import Calibration, Parameters, derivation_of, without_inputs
 from epsilond.calibrators.cautions import noise_cautions, printed_cautions
-from epsilond.calibrators.certificates import Certificates
+from epsilond.calibrators.certificates import Certificates, Family
 from epsilond.calibrators.envelope import declared_answers, guarantee_answer, numerical_answer
-from epsilond.calibrators.risk.baseline import measured
+from epsilond.calibrators.problem import TargetedProblem, absence_conditions, require_present_clients
+from epsilond.calibrators.risk.baseline import measured_frontier, measured_readings, measured_risk, risk_cautions
+from epsilond.calibrators.serving.entries import printed_entries
+from epsilond.calibrators.serving.long_runs import long_run_cautions
+from epsilond.calibrators.solution import Run, RunSolution, Solution
 
 if TYPE_CHECKING:
     from epsilond.accountants.quantities import Sampling
     from epsilond.accountants.specs import Spec
-    from epsilond.accountants.structure import Definition, Draw
+    from epsilond.accountants.structure import Definition
     from epsilond.accountants.theorem import Condition, Step
     from epsilond.calibrators.answer import (
         Caution,
@@ -35,246 +42,303 @@ if TYPE_CHECKING:
         NumericalAnswer,
         PrintedReading,
         Risk,
-        TrueFigures,
     )
-    from epsilond.calibrators.certificates import Family, Truth
     from epsilond.calibrators.frontier import Choice
     from epsilond.calibrators.planning.adapter import PlanAdapter
-    from epsilond.calibrators.problem import Target
     from epsilond.calibrators.risk.baseline import Start
-    from epsilond.calibrators.risk.bounder import RiskPart
-    from epsilond.calibrators.search import Certified
+    from epsilond.calibrators.risk.part import RiskPart
 
-P = ParamSpec("P")
 CostClass = Literal["closed-form", "search"]
 
 
-class Utility(Protocol):
-    """What a run is worth at its noise: an algorithm's step sizes with the excess risk and its premises."""
+class Training(Protocol):
+    """The step sizes of a run at its noise, with the bound on its excess risk."""
 
     @property
     def risk(self) -> Risk | None:
-        """Absent where no theorem bounds it."""
+        """The bounds on the excess risk; None where no theorem bounds it."""
 
     @property
     def declared(self) -> tuple[Condition, ...]:
-        """What the bound demands that only the caller can vouch for."""
+        """The conditions of the bound that only the caller can vouch for."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Solution:
-    """What was found for a problem, and what the parts of its answer are made of. Algorithms may extend it."""
+Problem = TypeVar("Problem", bound=SettingFields, default=Any)
+"""The class of the requests of an algorithm."""
+Targeted = TypeVar("Targeted", bound=TargetedProblem)
+SolutionT = TypeVar("SolutionT", bound=Solution[Any], default=Any)
+TrainingT = TypeVar("TrainingT", bound=Training, default=Any)
 
-    problem: Any
-    target: Target
-    certified: Certified
-    norm: float = 1.0
-    """Bound on the norm of one contribution."""
-    run: Any = None
-    choice: Choice | None = None
-    """The run with the frontier beside it, where something was left open."""
-    certificates: Certificates | None = None
-    utility: Any = None
+
+@dataclass(frozen=True)
+class Outcome(Generic[SolutionT, TrainingT]):
+    """The results that the parts of an answer are made of, in the order of the work."""
+
+    solution: SolutionT
+    training: TrainingT | None
+    """The step sizes and the bound on the risk; None where no theorem bounds it."""
     printed: tuple[PrintedReading, ...] = ()
-    true_figures: bool = True
-    """Whether it is asked what is true at printed noise."""
-
-    @property
-    def noise_std(self) -> float:
-        """In the units of what it is added to."""
-        return self.certified.noise * self.norm
-
-    @property
-    def truth(self) -> Truth:
-        """What is true at printed noise."""
-        assert self.certificates is not None
-        return self.if_asked(self.certificates.truth)
-
-    def if_asked(self, truth: Callable[P, TrueFigures | None]) -> Callable[P, TrueFigures | None]:
-        """The same, or what answers None where true figures are not asked for."""
-        return truth if self.true_figures else _untold
+    """The readings of the printed theorems."""
 
 
-def _untold(*_: Any, **__: Any) -> None:
-    return None
+class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
+    """One algorithm. Routes, schema, commands, plans and documents follow from its class.
 
-
-def _nothing(solution: Solution) -> None:
-    del solution
-
-
-def _no_readings(solution: Solution) -> tuple[PrintedReading, ...]:
-    del solution
-    return ()
-
-
-def _own_sampling(solution: Solution) -> Sampling:
-    sampling: Sampling = solution.problem.sampling
-    return sampling
-
-
-def _own_draws(solution: Solution) -> tuple[Draw, ...] | None:
-    if solution.certificates is None:
-        return None
-    return draws_of(solution.certificates.spec(solution.run), solution.problem.unit)
-
-
-def _own_release(solution: Solution) -> tuple[Spec, ...]:
-    assert solution.certificates is not None
-    return (solution.certificates.spec(solution.run, solution.certified.noise),)
-
-
-def _own_sensitivity(solution: Solution) -> float:
-    return sensitivity_factor(solution.problem.relation) * solution.norm
-
-
-def _own_numerical(solution: Solution) -> NumericalAnswer:
-    return numerical_answer(solution.certified.guarantee, solution.target)
-
-
-def declared_by_all(solution: Solution) -> tuple[Condition, ...]:
-    """The premises of the certificate and of the risk bound."""
-    utility = solution.utility.declared if solution.utility else ()
-    return tuple(dict.fromkeys((*solution.certified.guarantee.declared, *utility)))
-
-
-def usual_cautions(solution: Solution) -> Iterable[Caution]:
-    """Of the noise, then of the printed readings."""
-    yield from noise_cautions((solution.certified,))
-    yield from printed_cautions(solution.printed, (solution.noise_std,))
-
-
-def _derivation(solution: Solution) -> tuple[Step, ...]:
-    return (solution.certified.guarantee.derivation,)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Calibrator:
-    """One algorithm. Routes, schema, commands, plans and documents follow from its record.
-
-    Give `family` (and `choose`, where the problem may leave the run open), or `find` where the unknown is not one noise
-    multiplier. `parameters` is the class of what to run with; it has a class method `of(solution)`. The parts from
-    `sampling` on take the solution, which `find` may extend by fields of its own.
+    The class of its requests is `Problem`, that of what to run with `Parameters`. `SolutionT` is what `find` returns,
+    `TrainingT` what `risk` returns.
     """
 
     name: str
     title: str
     summary: str
-    problem: type
-    parameters: type
-    cost: Callable[[Any], CostClass]
-    """Before any work: whether the answer is a closed form."""
+    problem: type[Problem]
+    parameters_type: type[Parameters]
     theorems: tuple[str, ...]
-    example: Mapping[str, Any]
+    example: JsonObject
+    """A request to try."""
     knob: str = "noise_multiplier"
     """The parameter that grows as the target gets stricter."""
-
-    family: Family | None = None
-    choose: Callable[[Any, Certificates], Choice] | None = None
-    find: Callable[[Any], Solution] | None = None
-
-    definition: Callable[[Any], Definition] = lambda _: "local"
-    """Of the problem: the trust model that the guarantee speaks of."""
-    sampling: Callable[[Any], Sampling] = _own_sampling
-    draws: Callable[[Any], tuple[Draw, ...] | None] = _own_draws
-    sensitivity: Callable[[Any], float] = _own_sensitivity
-    released: Callable[[Any], tuple[Spec, ...]] = _own_release
-    """All that the run releases of what is protected, at its noise: one spec for each kind of client, for a ledger."""
-    guarantee: Callable[[Any], GuaranteeAnswer] | None = None
-    """Instead of the certificate's, at the target."""
-    numerical: Callable[[Any], NumericalAnswer] = _own_numerical
-
-    utility: Callable[[Any], Utility | None] = _nothing
-    printed: Callable[[Any], tuple[PrintedReading, ...]] = _no_readings
-    communication: Callable[[Any], Communication | None] = _nothing
-    considered: Callable[[Any], tuple[ConsideredBound, ...] | None] = _nothing
-    derivation: Callable[[Any], tuple[Step, ...]] = _derivation
-    declared: Callable[[Any], Iterable[Condition]] = declared_by_all
-    cautions: Callable[[Any], Iterable[Caution]] = usual_cautions
-    start: Callable[[Any], Start | None] = _nothing
-    """Of the problem: what is known of the risk before the run."""
-
-    risk: RiskPart | None = None
+    noise_party_known: bool = True
+    """Whether the algorithm says who adds the noise; False for a bare mechanism."""
+    risk_bounds: RiskPart | None = None
     """Bounds on the risk of a run, with a route and a command of their own."""
     plans: tuple[PlanAdapter, ...] = ()
-    """How it reads a plan, in each of its variants."""
+    """How the algorithm reads a plan, in each of its variants."""
     plan_place: int = 0
-    """Its place among the algorithms of a plan: those that take longest stand last."""
-
+    """Place among the algorithms of a plan; those that take longest are last."""
     home: str = "epsilond.calibrators"
-    """The module whose CALIBRATORS it stands in. It holds functions, so other processes get it by its name there."""
+    """The module with the list `CALIBRATORS` that names the calibrator; other processes find it there."""
 
     def __reduce__(self) -> tuple[Callable[[str, str], Calibrator], tuple[str, str]]:
-        """By name."""
+        """Pickle by name."""
         return listed, (self.home, self.name)
 
-    def solve(self, problem: Any, *, true_figures: bool = True) -> Calibration:
-        """The calibration of a problem.
+    # The unknown -----------------------------------------------------------------------------------------------------
+    @abstractmethod
+    def cost(self, problem: Problem) -> CostClass:
+        """Say before any work whether the answer is a closed form."""
 
-        Without `true_figures` the printed readings of some algorithms stand without what is true at their parameters,
-        which takes more time than all else: enough for a picture of many calibrations.
+    def definition(self, problem: Problem) -> Definition:
+        """Return the trust model of the guarantee."""
+        del problem
+        return "local"
 
-        Guarantees: `guarantee.epsilon.upper` ≤ ε at the target δ, and `guarantee.delta.upper` ≤ δ at the target ε.
+    @abstractmethod
+    def find(self, problem: Problem) -> SolutionT:
+        """Return the smallest noise and its certificate.
 
         Raises:
             InvalidInput: the budgets leave no run.
-            ConditionViolated: no theorem covers what is released under this relation.
-            Infeasible: no noise that is offered meets the target.
+            NoCertificate: nothing can be certified.
         """
-        solution = replace(self.found(problem), true_figures=true_figures)
-        solution = replace(solution, utility=self.utility(solution))
-        solution = replace(solution, printed=self.printed(solution))
-        utility = solution.utility
-        answer = Calibration(
-            algorithm=self.name,
-            parameters=self.parameters.of(solution),  # type: ignore[attr-defined]
-            guarantee=(self.guarantee or self._certified)(solution),
-            numerical=self.numerical(solution),
-            as_printed=solution.printed,
-            risk=utility.risk if utility else None,
-            communication=self.communication(solution),
-            frontier=solution.choice.frontier if solution.choice else None,
-            considered=self.considered(solution),
-            derivation=derivation_of(*self.derivation(solution)),
-            declared_conditions=declared_answers(self.declared(solution)),
-            warnings=tuple(self.cautions(solution)),
-            engine_version=ENGINE_VERSION,
-        )
-        answer = measured(answer, self.start(problem))
-        object.__setattr__(answer, "problem", problem)  # of this answer alone: whoever runs it needs both
-        return answer
 
-    def found(self, problem: Any) -> Any:
-        """The smallest noise of a problem and its certificate, without the parts of the answer that stand on them."""
-        return self.find(problem) if self.find else self._smallest_noise(problem)
+    # What follows from it --------------------------------------------------------------------------------------------
+    def risk(self, solution: SolutionT) -> TrainingT | None:
+        """Return the step sizes at the certified noise, with the bound on the excess risk."""
+        del solution
+        return None
 
-    def _smallest_noise(self, problem: Any) -> Solution:
-        assert self.family is not None
-        certificates = Certificates(self.family, problem)
-        choice = self.choose(problem, certificates) if self.choose else None
-        run = choice.run if choice else None
-        return Solution(
-            problem=problem,
-            target=problem.target,
-            certified=certificates.of(run),
-            norm=certificates.norm(run),
-            run=run,
-            choice=choice,
-            certificates=certificates,
-        )
+    def printed(self, outcome: Outcome[SolutionT, TrainingT], *, true_figures: bool) -> tuple[PrintedReading, ...]:
+        """Return the readings of the printed theorems.
 
-    def _certified(self, solution: Solution) -> GuaranteeAnswer:
+        Args:
+            outcome: the certified noise, with the step sizes and the risk.
+            true_figures: whether to certify what the printed parameters guarantee.
+        """
+        del outcome, true_figures
+        return ()
+
+    def start(self, problem: Problem) -> Start | None:
+        """Return the bound on the risk before training; None where nothing is known."""
+        del problem
+        return None
+
+    @abstractmethod
+    def parameters(self, outcome: Outcome[SolutionT, TrainingT]) -> Parameters:
+        """Return what to run with."""
+
+    # The guarantee ---------------------------------------------------------------------------------------------------
+    @abstractmethod
+    def sampling(self, solution: SolutionT) -> Sampling:
+        """Return how batches are drawn."""
+
+    def sensitivity(self, solution: SolutionT) -> float:
+        """Return the most that one neighbour moves the noisy quantity, in its units."""
+        return sensitivity_factor(solution.problem.relation) * solution.norm
+
+    @abstractmethod
+    def specs(self, solution: SolutionT) -> tuple[Spec, ...]:
+        """Return all that the run releases at its noise, for a ledger: one spec for each kind of client."""
+
+    def guarantee(self, solution: SolutionT) -> GuaranteeAnswer:
+        """Return the certificate in words and figures."""
         return guarantee_answer(
             solution.certified,
             solution.target,
             definition=self.definition(solution.problem),
             sampling=self.sampling(solution),
             sensitivity=self.sensitivity(solution),
-            draws=self.draws(solution),
+            draws=solution.draws,
+            noise_party_known=self.noise_party_known,
+        )
+
+    def numerical(self, solution: SolutionT) -> NumericalAnswer:
+        """Return how exactly the bound was computed."""
+        return numerical_answer(solution.certified.guarantee, solution.target)
+
+    # The rest of the answer ------------------------------------------------------------------------------------------
+    def communication(self, outcome: Outcome[SolutionT, TrainingT]) -> Communication | None:
+        """Return the traffic of the run."""
+        del outcome
+        return None
+
+    def bounds(self, solution: SolutionT) -> tuple[ConsideredBound, ...] | None:
+        """Return the bounds that were compared."""
+        del solution
+        return None
+
+    def derivation(self, outcome: Outcome[SolutionT, TrainingT]) -> tuple[Step, ...]:
+        """Return the theorems that the answer rests on."""
+        return (outcome.solution.certified.guarantee.derivation,)
+
+    def premises(self, outcome: Outcome[SolutionT, TrainingT]) -> Iterable[Condition]:
+        """Return the premises of the certificate and of the risk bound that the caller declares."""
+        return declared_by_all(outcome.solution, outcome.training)
+
+    def risk_premises(self, training: TrainingT) -> Iterable[Condition]:
+        """Return the declared conditions of the theorem that bounds the risk."""
+        return training.declared
+
+    def warnings(self, outcome: Outcome[SolutionT, TrainingT]) -> Iterable[Caution]:
+        """Yield what the caller should know: of the noise, then of the printed readings."""
+        solution = outcome.solution
+        yield from noise_cautions((solution.certified,))
+        yield from printed_cautions(outcome.printed, (solution.noise_std,))
+
+    # The work --------------------------------------------------------------------------------------------------------
+    def certify(self, problem: Problem) -> SolutionT:
+        """Return the smallest noise of a problem and its certificate, without the other parts of the answer.
+
+        Raises:
+            InvalidInput: the budgets leave no run, or a client that adds its own noise may be absent.
+            NoCertificate: nothing can be certified.
+        """
+        require_present_clients(problem, self.definition(problem))
+        return self.find(problem)
+
+    def solve(self, problem: Problem, *, true_figures: bool = True) -> Calibration[Parameters]:
+        """Calibrate.
+
+        Args:
+            problem: the request.
+            true_figures: whether printed readings say what is certified at their parameters. This takes more time than
+                the rest; a picture of many calibrations does without.
+
+        Guarantees: `guarantee.epsilon.upper` ≤ ε at the target δ, and `guarantee.delta.upper` ≤ δ at the target ε.
+
+        Raises:
+            InvalidInput: the budgets leave no run, or a client that adds its own noise may be absent.
+            ConditionViolated: no theorem covers what is released under this relation.
+            Infeasible: no noise that is offered meets the target.
+        """
+        solution = self.certify(problem)
+        training = self.risk(solution)
+        outcome = Outcome(solution, training)
+        outcome = replace(outcome, printed=self.printed(outcome, true_figures=true_figures))
+        start = self.start(problem)
+        steps = derivation_of(*self.derivation(outcome))
+        on_absence = absence_conditions(problem, self.definition(problem))
+        declared = declared_answers(dict.fromkeys((*self.premises(outcome), *on_absence)))
+        of_the_risk = self._ids_of_risk_premises(solution, training)
+        risk = measured_risk(_with_premises(training.risk, of_the_risk) if training else None, start)
+        frontier = measured_frontier(solution.frontier, start)
+        readings = measured_readings(outcome.printed, start)
+        parameters = self.parameters(outcome)
+        guarantee = self.guarantee(solution)
+        communication = self.communication(outcome)
+        return Calibration(
+            algorithm=self.name,
+            parameters=parameters,
+            guarantee=guarantee,
+            numerical=self.numerical(solution),
+            as_printed=printed_entries(readings, problem=problem, target=guarantee.target, risk=risk),
+            risk=risk,
+            communication=communication,
+            frontier=frontier,
+            considered=self.bounds(solution),
+            derivation=without_inputs(steps),
+            declared_conditions=tuple(condition for condition in declared if condition.id not in of_the_risk),
+            warnings=(
+                *self.warnings(outcome),
+                *risk_cautions(risk, start),
+                *long_run_cautions(problem, parameters, communication, frontier),
+            ),
+            engine_version=ENGINE_VERSION,
+            problem=problem,
+            certified=(problem, parameters, guarantee),
+            readings=readings,
+            all_steps=steps,
+            all_declared=declared,
+        )
+
+    def _ids_of_risk_premises(self, solution: SolutionT, training: TrainingT | None) -> tuple[str, ...]:
+        """Return the ids of the conditions that only the theorem on the risk leaves to the caller."""
+        if training is None or training.risk is None:
+            return ()
+        of_the_guarantee = {condition.id for condition in solution.certified.guarantee.declared}
+        return tuple(
+            condition.id
+            for condition in self.risk_premises(training)
+            if not condition.checked and condition.id not in of_the_guarantee
         )
 
 
+class FamilyCalibrator(
+    Calibrator[Targeted, Parameters, RunSolution[Targeted, Run], TrainingT],
+    Generic[Targeted, Run, Parameters, TrainingT],
+):
+    """An algorithm whose unknown is the noise multiplier of a family of releases.
+
+    `Run` is what decides a release next to the problem; it is None where the problem decides everything.
+    """
+
+    family: Family[Targeted, Run]
+
+    @abstractmethod
+    def choose_run(self, problem: Targeted, certificates: Certificates[Targeted, Run]) -> Choice[Run]:
+        """Return the run that the problem gives, or the best one where the problem leaves it open."""
+
+    def find(self, problem: Targeted) -> RunSolution[Targeted, Run]:
+        """Choose the run and certify its noise."""
+        certificates = Certificates(self.family, problem)
+        choice = self.choose_run(problem, certificates)
+        return RunSolution(
+            problem=problem,
+            target=problem.target,
+            certified=certificates.of(choice.run),
+            norm=certificates.norm(choice.run),
+            frontier=choice.frontier,
+            run=choice.run,
+            certificates=certificates,
+        )
+
+    def specs(self, solution: RunSolution[Targeted, Run]) -> tuple[Spec, ...]:
+        """Return the member of the family at the certified noise."""
+        return (solution.certificates.spec(solution.run, solution.certified.noise),)
+
+
+def declared_by_all(solution: Solution[SettingFields], training: Training | None) -> tuple[Condition, ...]:
+    """Return the premises of the certificate and of the risk bound, each once."""
+    on_the_risk = training.declared if training else ()
+    return tuple(dict.fromkeys((*solution.certified.guarantee.declared, *on_the_risk)))
+
+
+def _with_premises(risk: Risk | None, premises: tuple[str, ...]) -> Risk | None:
+    """Return the risk with the ids of what its bound leaves to be declared."""
+    return replace(risk, declared_conditions=premises) if risk is not None and premises else risk
+
+
 def listed(home: str, name: str) -> Calibrator:
-    """The calibrator of that name in a module's list."""
+    """Return the calibrator of that name in the list of a module."""
     calibrators: tuple[Calibrator, ...] = import_module(home).CALIBRATORS
-    return next(one for one in calibrators if one.name == name)
+    return next(calibrator for calibrator in calibrators if calibrator.name == name)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import TYPE_CHECKING
 
+from epsilond.accountants.numerics.digits import round_to_digits
 from epsilond.accountants.quantities import assumptions
 from epsilond.accountants.structure import DRAW_UNSEEN
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import UNBOUNDED, Caution
 from epsilond.calibrators.search import LEAST
+from epsilond.calibrators.serving.entries import ALWAYS_SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from epsilond.accountants.quantities import Observer
-    from epsilond.calibrators.answer import PrintedReading
+    from epsilond.calibrators.answer import ConditionAnswer, PrintedReading
     from epsilond.calibrators.search import Certified
 
 DIGITS = 4
@@ -47,31 +49,68 @@ def assumption_cautions(problem: object) -> Iterator[Caution]:
 
 
 def printed_cautions(printed: Iterable[PrintedReading], noise_stds: Sequence[float]) -> Iterator[Caution]:
-    """What is wrong with printed statements; `noise_stds` are the certified ones, of each group of clients."""
-    for reading in printed:
-        yield from failing_conditions(reading)
-        yield from _claim(reading)
-        yield from noise_below(reading, noise_stds[int(reading.parameters.get("group", 0))])
+    """Warn of the faults of printed statements.
+
+    Args:
+        printed: the readings.
+        noise_stds: the certified σ of each group of clients.
+    """
+    readings = tuple(printed)
+    yield from failing_conditions(readings)
+    runs: dict[tuple[str, tuple[float | None, ...]], list[PrintedReading]] = {}
+    for reading in readings:
+        run = tuple(reading.parameters.get(name) for name in ALWAYS_SHARED)
+        runs.setdefault((reading.theorem, run), []).append(reading)
+    for group in runs.values():
+        yield from _claim(group)
+        yield from noise_below(*group, noise_std=noise_stds[int(group[0].parameters.get("group", 0))])
 
 
-def failing_conditions(reading: PrintedReading) -> Iterator[Caution]:
-    """Conditions of a printed statement that fail, with both sides where they have them."""
-    for condition in reading.conditions:
-        if condition.holds is False:
-            sides = f": {condition.left:.6g} against {condition.right:.6g}" if condition.left is not None else ""
-            yield Caution(
-                code="printed-condition-fails",
-                message=f"{name_of(reading)} does not apply, {condition.statement} fails{sides}; the certified "
-                "parameters stand",
-            )
+def failing_conditions(readings: Iterable[PrintedReading]) -> Iterator[Caution]:
+    """Warn of each condition of a printed theorem that fails, once for all readings, with both sides."""
+    failing: dict[tuple[str, str], list[tuple[str, ConditionAnswer]]] = {}
+    for reading in readings:
+        for condition in reading.conditions:
+            if condition.holds == Verdict.NO:
+                failing.setdefault((reading.theorem, condition.id), []).append((reading.reading, condition))
+    for (theorem, _), conditions in failing.items():
+        message = f"{_describe_failure(theorem, conditions)}. The certified noise is unaffected."
+        yield Caution(code="printed-condition-fails", message=message)
 
 
-def noise_below(reading: PrintedReading, noise_std: float) -> Iterator[Caution]:
-    """The printed noise is less than the certified one."""
-    if reading.parameters["noise_std"] < noise_std:
+def _describe_failure(theorem: str, conditions: Sequence[tuple[str, ConditionAnswer]]) -> str:
+    """Return a sentence about a failing condition of a printed theorem.
+
+    Args:
+        theorem: id of the theorem.
+        conditions: the name of each reading in which the condition fails, and the condition at its sides.
+    """
+    first = conditions[0][1]
+    finite = all(_has_finite_sides(condition) and condition.left == first.left for _, condition in conditions)
+    if first.id == "prescribed-rounds" and finite:
+        needs = ", ".join(f"{math.ceil(condition.right or 0.0)} ({name})" for name, condition in conditions)
+        return f"The paper's risk bound {theorem} needs at least {needs} rounds; this run has {first.left:g}"
+    names = ", ".join(name for name, _ in conditions)
+    places = dict.fromkeys(
+        f"{condition.left:.6g} against {condition.right:.6g}"
+        for _, condition in conditions
+        if condition.left is not None and condition.right is not None
+    )
+    sides = f" ({'; '.join(places)})" if places else ""
+    return f"The paper's statement {theorem} ({names}) does not cover this run: “{first.statement}” fails{sides}"
+
+
+def _has_finite_sides(condition: ConditionAnswer) -> bool:
+    """Decide whether a condition has two sides, of which the right one is finite."""
+    return condition.left is not None and condition.right is not None and math.isfinite(condition.right)
+
+
+def noise_below(*readings: PrintedReading, noise_std: float) -> Iterator[Caution]:
+    """Warn that readings of one theorem print less noise than the certified one."""
+    if readings[0].parameters["noise_std"] < noise_std:
         yield Caution(
             code="printed-noise-below-certified",
-            message=f"the noise printed in {name_of(reading)} is below the smallest that is certified here",
+            message=f"the noise printed in {name_of(*readings)} is below the smallest that is certified here",
         )
 
 
@@ -89,20 +128,22 @@ def assumed(problem: object, *names: str) -> Iterator[Caution]:
     for name in names:
         if getattr(problem, name) is None:
             code = f"assumed-{name.replace('_', '-')}"
-            yield Caution(code=code, message=f"{name} was taken to be {ASSUMED[name]}")
+            yield Caution(code=code, message=f"You did not give {name}; the worst case was assumed: {ASSUMED[name]}")
 
 
-def name_of(reading: PrintedReading) -> str:
-    """The theorem and the reading of it."""
-    return f"{reading.theorem} ({reading.reading})"
+def name_of(*readings: PrintedReading) -> str:
+    """Return the theorem with the names of its readings."""
+    return f"{readings[0].theorem} ({', '.join(reading.reading for reading in readings)})"
 
 
-def _claim(reading: PrintedReading) -> Iterator[Caution]:
-    if reading.true is not None and reading.true.epsilon.lower > reading.claims.epsilon:
+def _claim(readings: Sequence[PrintedReading]) -> Iterator[Caution]:
+    """Warn that readings of one theorem, which print the same noise, claim a smaller ε than the true one."""
+    broken = [one for one in readings if one.true is not None and one.true.epsilon.lower > one.claims.epsilon]
+    if broken and broken[0].true is not None:
         yield Caution(
             code="printed-noise-not-private",
-            message=f"at the noise printed in {name_of(reading)} the true ε is at least "
-            f"{reading.true.epsilon.lower:.6g}, above the {reading.claims.epsilon:g} it claims",
+            message=f"at the noise printed in {name_of(*broken)} the true ε is at least "
+            f"{broken[0].true.epsilon.lower:.6g}, above the {broken[0].claims.epsilon:g} it claims",
         )
 
 
@@ -123,5 +164,4 @@ def rounded(value: float, *, up: bool = True) -> str:
         return str(value)
     if math.isinf(value):
         return UNBOUNDED if value > 0 else f"-{UNBOUNDED}"
-    direction = ROUND_CEILING if up else ROUND_FLOOR
-    return f"{float(Context(prec=DIGITS, rounding=direction).create_decimal(value)):g}"
+    return f"{round_to_digits(value, DIGITS, up=up):g}"

@@ -13,13 +13,16 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from epsilond.accountants.curve import Interval, Pair, upper_end_of
-from epsilond.accountants.near_tests import UpperEnds
-from epsilond.accountants.numerics.crossing import Guess
-from epsilond.accountants.structure import Draw, in_words, own_level
-from epsilond.accountants.theorem import ConditionResult, Evaluation, Outputs, Theorem
+from epsilond.accountants.attempts import ConditionResult
+from epsilond.accountants.estimates.near_target import known_epsilon
+from epsilond.accountants.guarantee import PrivacyCurve
+from epsilond.accountants.json_types import Fields, JsonObject
+from epsilond.accountants.numerics.digits import round_to_digits
+from epsilond.accountants.statements.settings import join_statements, state_guarantee
+from epsilond.accountants.structure import Draw, own_level
+from epsilond.accountants.theorem import Evaluation, Outputs, Theorem
 from epsilond.accountants.theorem import Reading as TheoremReading
-from epsilond.accountants.theorems.composition.least_of import sparing_epsilon
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import (
     Claims,
     ConditionAnswer,
@@ -37,25 +40,18 @@ from epsilond.calibrators.answer import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from epsilond.accountants.curve import Curve
+    from epsilond.accountants.estimates.target import Target
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.quantities import Sampling
     from epsilond.accountants.structure import Definition
     from epsilond.accountants.theorem import Condition
-    from epsilond.calibrators.problem import Target
     from epsilond.calibrators.search import Certified
 
 
 T = TypeVar("T")
 
-SPARE = 1e-6
-"""Share of log δ by which a target may be exceeded and ε still be the target's: both are known no better."""
-FLAT = 1e-3
-"""Share of ε that must tell where the target's ε is given without a search."""
-MOST_SQUARE = 1e6
-"""To the start of a search, log δ below minus this is as good as −∞."""
 POISSON_BATCHES = ConditionResult(
-    "fixed-batch-size", "every batch holds exactly K distinct records: that of a Poisson batch is random", False
+    "fixed-batch-size", "every batch holds exactly K distinct records: that of a Poisson batch is random", Verdict.NO
 )
 REASONS = {
     "poisson": "the printed proof is for batches of exactly K distinct records; Poisson batches vary in size, and it "
@@ -75,91 +71,6 @@ def true_figures(guarantee: Guarantee, target: Target) -> TrueFigures:
     )
 
 
-def known_epsilon(curve: Curve, target: Target) -> Interval:
-    """`Curve.epsilon` at the target δ, with few evaluations: searches without a start of their own begin at the target.
-
-    Guarantees: both ends have been evaluated, and each lies on its side of the truth.
-    """
-    if curve.tight:
-        lower, upper = _epsilon_of(curve.upper, target)
-    else:  # nobody reads the lower end of a bound that no neighbours attain
-        lower, upper = 0.0, _upper_epsilon_of(curve.upper, target)
-    if upper > 0.0:
-        lower = max(lower, _realised_epsilon([pair for pair in curve.witnesses if pair is not curve.upper], target))
-    return Interval(min(lower, upper), upper)
-
-
-def _realised_epsilon(witnesses: Iterable[Pair], target: Target) -> float:
-    """The largest lower end that is found; a witness that is likely to attain no more than one before is not searched.
-
-    It is taken to attain no more where its log δ at the target ε falls short of the target twice as far as that of the
-    one before. A witness that is left out may cost some of the lower end, never its truth.
-    """
-    found, attained = 0.0, -math.inf
-    for pair in witnesses:
-        if found > 0.0 and _falls_short(pair, target, attained, found):
-            continue
-        found = max(found, _lower_epsilon_of(pair, target))
-        attained = max(attained, pair.lower_end(target.epsilon))
-    return found
-
-
-def _falls_short(pair: Pair, target: Target, attained: float, found: float) -> bool:
-    """Whether a witness is seen to attain no more than one of the log δ and ε given, as above."""
-    if pair.likely_meets(found, target.log_delta):
-        return True
-    least = target.log_delta - 2.0 * (target.log_delta - attained)
-    return attained < target.log_delta and (
-        pair.likely_meets(target.epsilon, least) or pair.lower_end(target.epsilon) <= least
-    )
-
-
-def _upper_epsilon_of(pair: Pair, target: Target) -> float:
-    """The upper end alone: the target ε where that meets the target δ by next to nothing, as calibrated noise does.
-
-    A little less must miss it: where δ hardly falls with ε, a much smaller ε may meet it too, and is searched.
-    """
-    near = target.log_delta * (1.0 + SPARE) <= pair.upper_end(target.epsilon) <= target.log_delta
-    if near and _end_beside(pair, target.epsilon) > target.log_delta:
-        return target.epsilon
-    if type(pair).upper_epsilon is not Pair.upper_epsilon:
-        return pair.upper_epsilon(target.log_delta)
-    return _epsilon_of(pair, target).upper
-
-
-def _end_beside(pair: Pair, epsilon: float) -> float:
-    """An upper end of log δ at a little less than an ε: from the same evaluation, where several cost what one does."""
-    beside = epsilon * (1.0 - FLAT)
-    if type(pair).upper_end is not Pair.upper_end:
-        return pair.upper_end(beside)
-    return max(
-        order.upper_ends([beside, epsilon])[0] if isinstance(order, UpperEnds) else upper_end_of(order, beside)
-        for order in pair.orders()
-    )
-
-
-def _lower_epsilon_of(pair: Pair, target: Target) -> float:
-    """The lower end alone."""
-    if type(pair).lower_epsilon is not Pair.lower_epsilon:
-        return pair.lower_epsilon(target.log_delta, target.epsilon)
-    return _epsilon_of(pair, target).lower
-
-
-def _epsilon_of(pair: Pair, target: Target) -> Interval:
-    """Of a pair that has no search of its own: from the line of √−log δ through ε = 0 and the target ε."""
-    if type(pair).epsilon is not Pair.epsilon or target.epsilon <= 0.0:
-        return pair.epsilon(target.log_delta)
-    wanted, at_zero, at_target = (
-        math.sqrt(min(max(-log_delta, 0.0), MOST_SQUARE))
-        for log_delta in (target.log_delta, pair.ends(0.0).upper, pair.ends(target.epsilon).upper)
-    )
-    rise = (at_target - at_zero) / target.epsilon
-    if not rise > 0.0:
-        return pair.epsilon(target.log_delta)
-    near = max((wanted - at_zero) / rise, 0.0)
-    return sparing_epsilon(pair, target.log_delta, Guess(near, max(2.0 * wanted * rise, 1e-9)))
-
-
 def guarantee_answer(
     certified: Certified,
     target: Target,
@@ -168,10 +79,18 @@ def guarantee_answer(
     sampling: Sampling,
     sensitivity: float,
     draws: Sequence[Draw] | None = None,
+    noise_party_known: bool = True,
 ) -> GuaranteeAnswer:
-    """The guarantee part of a calibration: the certified parameter meets the target on the upper ends.
+    """Return the guarantee part of a calibration, whose certified parameter meets the target on the upper bounds.
 
-    `draws` are those of the run, by default one by `sampling` of what is protected.
+    Args:
+        certified: the noise and its guarantee.
+        target: the requested (ε, δ).
+        definition: the trust model.
+        sampling: how batches are drawn.
+        sensitivity: most that one neighbour moves the noisy quantity.
+        draws: random draws of the run; by default one by `sampling` of the protected unit.
+        noise_party_known: whether the algorithm says who adds the noise.
 
     As δ(ε) was evaluated to be at most δ, ε(δ) is at most ε: what inverting the curve adds is only its rounding.
     """
@@ -180,16 +99,17 @@ def guarantee_answer(
     epsilon = Ends(min(true.epsilon.lower, target.epsilon), min(true.epsilon.upper, target.epsilon))
     setting = guarantee.setting
     drawn = (Draw(sampling, own_level(setting.unit)),) if draws is None else draws
+    statements = state_guarantee(
+        definition=definition if noise_party_known else None,
+        observer=setting.observer,
+        unit=setting.unit,
+        relation=setting.relation,
+        draws=drawn,
+        declared=guarantee.declared,
+    )
     return GuaranteeAnswer(
         definition=definition,
-        in_words=in_words(
-            definition=definition,
-            observer=setting.observer,
-            unit=setting.unit,
-            relation=setting.relation,
-            draws=drawn,
-            declared=guarantee.declared,
-        ),
+        in_words=join_statements(statements),
         unit=setting.unit,
         relation=setting.relation,
         observer=setting.observer,
@@ -201,7 +121,8 @@ def guarantee_answer(
         log10_delta=true.log10_delta,
         tight=guarantee.tight,
         minimal=certified.minimal,
-    ).read_from((certified.whole or guarantee).curve)
+        curve=PrivacyCurve((certified.whole or guarantee).curve),
+    )
 
 
 def target_answer(target: Target) -> TargetAnswer:
@@ -215,9 +136,15 @@ def claims(target: Target, excess_risk: float | None = None) -> Claims:
 
 
 def numerical_answer(guarantee: Guarantee, target: Target) -> NumericalAnswer:
-    """How exactly the bound on δ was computed at the target ε."""
+    """Return the relative width of the bound on δ at the target ε, rounded up to three digits.
+
+    Args:
+        guarantee: the guarantee whose curve was computed.
+        target: the ε at which the bound is read.
+    """
     lower, upper = guarantee.curve.bound_log_delta(target.epsilon)
-    return NumericalAnswer(relative_width=0.0 if upper == lower else -math.expm1(lower - upper))
+    width = 0.0 if upper == lower else -math.expm1(lower - upper)
+    return NumericalAnswer(relative_width=round_to_digits(width, 3, up=True))
 
 
 def condition_answers(results: Iterable[ConditionResult]) -> tuple[ConditionAnswer, ...]:
@@ -249,7 +176,7 @@ class Asked:
     reading: TheoremReading = "printed"
 
     @classmethod
-    def of(cls, theorem: Theorem, record: Any, reading: TheoremReading = "printed", **others: Any) -> Asked:
+    def of(cls, theorem: Theorem, record: object, reading: TheoremReading = "printed", **others: object) -> Asked:
         """At the inputs that the record gives."""
         assert theorem.inputs is not None
         return cls(theorem, inputs_of(theorem.inputs, record, **others), reading)
@@ -275,18 +202,18 @@ class Asked:
         return EvaluationAsked(theorem=self.theorem.id, reading=self.reading, inputs=given_fields(self.inputs))
 
 
-def inputs_of(kind: Callable[..., T], record: Any, **others: Any) -> T:
+def inputs_of(kind: Callable[..., T], record: object, **others: object) -> T:
     """Inputs of a class: those that the record has under the same names are the record's, but for `others`."""
     own = {name: getattr(record, name) for name in field_names(kind) if name not in others and hasattr(record, name)}
     return kind(**own, **others)
 
 
 def shown(
-    question: Asked, *further: Asked, claims: Claims, parameters: Mapping[str, float], **parts: Any
+    question: Asked, *further: Asked, claims: Claims, parameters: Mapping[str, float], **parts: object
 ) -> PrintedReading:
     """A reading in the answer; by default the theorem's `statement`, with its own status."""
     theorem = question.theorem
-    named: dict[str, Any] = {"reading": "statement", "status": theorem.status, "parameters": parameters, **parts}
+    named: Fields = {"reading": "statement", "status": theorem.status, "parameters": parameters, **parts}
     return PrintedReading(
         theorem=theorem.id,
         claims=claims,
@@ -296,7 +223,7 @@ def shown(
     )
 
 
-def given_fields(inputs: Any) -> Mapping[str, Any]:
+def given_fields(inputs: Any) -> JsonObject:
     """A request as the mapping that gives it: fields that are as they are by default are left out."""
     return {
         field.name: _plain(getattr(inputs, field.name))

@@ -18,11 +18,15 @@ import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from epsilond.accountants.errors import EpsilondError, InvalidInput
+from epsilond.accountants.numerics.root_search import bisect_integers
 from epsilond.calibrators.answer import FrontierRun
 from epsilond.calibrators.mb_sgd.problem import Run, Traffic
+from epsilond.calibrators.serving.long_runs import LONG_BITS, SHORT_ROUNDS, is_long
 
+Chosen_co = TypeVar("Chosen_co", covariant=True)
 ROUNDS_RATIO, BATCH_RATIO = 1.1, 2.0
 """Of neighbouring values of the lattice that is searched."""
 MOST_ROUNDS = 10**9
@@ -57,15 +61,15 @@ class Outlook:
 
 
 @dataclass(frozen=True)
-class Choice:
-    """The run to answer with, and the frontier beside it; None where nothing was to be chosen or no bound applies."""
+class Choice(Generic[Chosen_co]):
+    """The run to answer with, and the frontier; None where nothing was to be chosen or no bound applies."""
 
-    run: Run
+    run: Chosen_co
     frontier: tuple[FrontierRun, ...] | None = None
 
 
 @dataclass(frozen=True)
-class _Found:
+class _CertifiedRun:
     """A certified run: its noise and its bound, and the bound over what was expected at that noise."""
 
     noise: float
@@ -107,22 +111,18 @@ def runs_within(
 
 def _largest(most_rounds: Callable[[int], int], rounds: int, largest_batch: int) -> int:
     """The largest batch that leaves room for so many rounds, 0 if none does."""
-    low, high = 0, largest_batch + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if rounds <= most_rounds(middle) else (low, middle)
-    return low
+    return bisect_integers(lambda size: rounds <= most_rounds(size), 0, largest_batch + 1)
 
 
-def smallest_run(runs: Sequence[Run], outlook: Outlook, *, within: float, traffic: Traffic) -> Choice:
+def smallest_run(runs: Sequence[Run], outlook: Outlook, *, within: float, traffic: Traffic) -> Choice[Run]:
     """The smallest run whose certified bound is at most (1 + within) times the best run's, and the frontier."""
     if len(runs) == 1:
         return Choice(runs[0])
     survey = _Survey(runs, outlook)
-    return Choice(survey.choose(within), survey.frontier(traffic))
+    return Choice(survey.choose(within), survey.frontier(traffic, certify_shorter=True))
 
 
-def smallest_likely_run(runs: Sequence[Run], outlook: Outlook, *, within: float, traffic: Traffic) -> Choice:
+def smallest_likely_run(runs: Sequence[Run], outlook: Outlook, *, within: float, traffic: Traffic) -> Choice[Run]:
     """The same where a certificate takes seconds: the best run is predicted, and the first that passes is answered."""
     if len(runs) == 1:
         return Choice(runs[0])
@@ -148,7 +148,7 @@ class _Survey:
         self._corrected = False
         """Whether any of them is not 0."""
         self._noises: dict[Run, float] = {}
-        self._found: dict[Run, _Found] = {}
+        self._found: dict[Run, _CertifiedRun] = {}
         self._seen: dict[Run, tuple[float, float]] = {}
         self._foreseen: dict[Run, float] = {}
         """Predictions by all that is certified now."""
@@ -213,7 +213,7 @@ class _Survey:
     def _certify(self, run: Run) -> None:
         noise = self._outlook.certified_noise(run)
         risk, expected = self._outlook.risk(run, noise), self._outlook.quick_risk(run, noise)
-        self._found[run] = _Found(noise, risk, _ratio(risk, expected))
+        self._found[run] = _CertifiedRun(noise, risk, _ratio(risk, expected))
         self._correct(run, noise)
 
     def _correct(self, run: Run, noise: float) -> None:
@@ -288,13 +288,25 @@ class _Survey:
     def _least_ratio(self) -> float:
         return min((found.risk_ratio for found in self._found.values()), default=1.0)
 
-    def frontier(self, traffic: Traffic) -> tuple[FrontierRun, ...]:
-        """Runs none of which is at least as good as another in rounds, batch size and bound, fewest rounds first.
+    def frontier(self, traffic: Traffic, *, certify_shorter: bool = False) -> tuple[FrontierRun, ...]:
+        """Return runs none of which is at least as good as another in rounds, batch size and bound.
 
-        The answer and the best certified run are among them. The rest are at an estimated noise, and say so.
+        The answer and the best certified run are among them. If the answer is a long run, so is the run within
+        `SHORT_ROUNDS` that is predicted to be best. The rest are at an estimated noise, and say so.
+
+        Args:
+            traffic: bits per round.
+            certify_shorter: whether to certify the shorter run that stands for a long answer.
+
+        Returns:
+            The runs, fewest rounds first.
         """
         assert self._answer is not None
-        runs = dict.fromkeys((self._answer, self._best, *self._between()))
+        shorter = self._shorter(traffic)
+        if shorter is not None and certify_shorter and shorter not in self._found:
+            with contextlib.suppress(EpsilondError):  # it may need more noise than is offered
+                self._certify(shorter)
+        runs = dict.fromkeys(run for run in (self._answer, self._best, shorter, *self._between()) if run is not None)
         for run in runs:
             if run not in self._found and self._outlook.cheap(run):
                 self._certify(run)
@@ -303,6 +315,15 @@ class _Survey:
         made = [one for one in made if not _dominates(one, answer)]
         kept = [one for one in made if not any(_dominates(other, one) for other in made)]
         return tuple(sorted(kept, key=lambda one: (one.rounds, one.batch_size)))
+
+    def _shorter(self, traffic: Traffic) -> Run | None:
+        """Return the best predicted run within `SHORT_ROUNDS` if the answer is a long run, else None."""
+        assert self._answer is not None
+        if not is_long(self._answer.rounds, traffic.bits_per_client * self._answer.rounds):
+            return None
+        most_rounds = min(SHORT_ROUNDS, max(1, LONG_BITS // traffic.bits_per_client))
+        runs = [run for run in self._runs if run.rounds <= most_rounds]
+        return min(runs, key=self._predicted, default=None)
 
     def _between(self) -> Iterator[Run]:
         """The best batch at rounds spread evenly by their logarithm, from the fewest to those of the best run."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from html import escape
-from typing import Any
+
+from epsilond.calibrators.serving.json_form import as_json
 
 PARTS = ("algorithm", "parameters", "in_words", "epsilon", "delta", "log10_delta", "claim", "risk", "upper", "lower")
 """Of an answer and of its guarantee, in this order; warnings come last."""
@@ -16,8 +17,6 @@ class ShownInNotebooks:
     """An answer with a short form in HTML."""
 
     def _repr_html_(self) -> str:
-        from epsilond.calibrators.answer import as_json  # noqa: PLC0415  which imports this
-
         body = as_json(self)
         told = body | body.get("guarantee", {})
         shown = {name: told[name] for name in PARTS if name in told}
@@ -28,7 +27,7 @@ class ShownInNotebooks:
         return f"<table>{cells}</table>"
 
 
-def flattened(value: Any, name: str) -> Iterator[tuple[str, str]]:
+def flattened(value: object, name: str) -> Iterator[tuple[str, str]]:
     """Dotted names and their values; both ends of an enclosure and what identifies a bound on one line."""
     if isinstance(value, list):
         for place, item in enumerate(value):

@@ -9,25 +9,27 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import BeyondBudget, Infeasible, InvalidInput
-from epsilond.accountants.theorem import ConditionResult, Effort
+from epsilond.accountants.estimates.central_limit import central_log_mu, central_mu, rise
+from epsilond.accountants.estimates.chart import Chart
+from epsilond.accountants.numerics.interpolation import Seen
+from epsilond.accountants.numerics.root_search import bisect_integers, false_position
+from epsilond.accountants.rule import Effort
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
-from epsilond.calibrators.seen import Seen
-from epsilond.calibrators.straight import Chart, central_log_delta, central_log_mu
+from epsilond.accountants.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from epsilond.accountants.estimates.target import Target
     from epsilond.accountants.guarantee import Guarantee
-    from epsilond.calibrators.problem import Target
 
 LEAST, MOST = 1e-2, 1e12
 LEAST_RATE = 1e-12
 LOG_10 = math.log(10.0)
 TRIALS_KEPT = 4
 """Guarantees that a search keeps: each may hold grids and transforms."""
-TARGETS_KEPT = 64
-"""Whose μ is remembered: many runs are guessed at for one target."""
 PAD = 1e-12
 """Of a noise known in closed form, so that roundings do not push its δ above the target."""
 SLACKS = (1e-6, 1e-5, 1e-4, 1e-3)
@@ -44,10 +46,6 @@ LIKELY_SLOPE = -1.7
 """Of log |log δ| by the logarithm of the noise, but for its sign, where nothing is known of it."""
 LIKELY_FALL = 1.0
 """Of log μ by the logarithm of the noise, likewise."""
-SLOPE_STEP, STEEPEST = 1.01, 100.0
-"""By what factor of μ a slope is taken, and the steepest that is started with."""
-MOST_MOVES = 12
-"""Of the bracket in which the μ of a target is sought, which is 256 wide."""
 _STRIDE = math.log(2.0)
 """Longest first step towards a root; steps towards less noise never grow past it, as they may cost much more."""
 DEEP, SHALLOW = -1e5, 1e-12
@@ -124,7 +122,9 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
     if log_noise is None:
         raise Infeasible(
             "no noise that is offered meets the target",
-            ConditionResult("noise-offered", "the noise multiplier that is needed is offered", False, math.inf, MOST),
+            ConditionResult(
+                "noise-offered", "the noise multiplier that is needed is offered", Verdict.NO, math.inf, MOST
+            ),
             nearest_of(family(MOST, "default"), target),
         )
     if log_noise == _NOISES.least:
@@ -221,32 +221,30 @@ def largest_count(counted: Counted, target: Target, *, most: int, name: str, gue
         except BeyondBudget:  # what cannot be certified is not offered
             return False
 
-    def largest(low: int, high: int, effort: Effort) -> int:
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if meets(middle, effort) else (low, middle)
-        return low
-
     start = int(min(max(guess, 1.0), most))
     low, high = (start, start + 1) if meets(start, "coarse") else (start - 1, start)
     while low > 0 and not meets(low, "coarse"):
         low, high = low // 2, low
     while high <= most and meets(high, "coarse"):
         low, high = high, 2 * high
-    rough = largest(low, min(high, most + 1), "coarse")
+    rough = bisect_integers(lambda count: meets(count, "coarse"), low, min(high, most + 1))
     low, step = rough, 1
     while low > 0 and not meets(low, "default"):
         low, step = max(low - step, 0), 2 * step
     high, step = max(rough, low) + 1, 1
     while high <= most and meets(high, "default"):
         low, high, step = high, high + 2 * step, 2 * step
-    best = largest(low, min(high, most + 1), "default")
+    best = bisect_integers(lambda count: meets(count, "default"), low, min(high, most + 1))
     if best == 0:
         upper = counted(1, "default").curve.upper_log_delta(target.epsilon)
         raise Infeasible(
             f"even {name} = 1 misses the target",
             ConditionResult(
-                "target", "log10 δ of a count of one is at most the target", False, upper / LOG_10, target.log10_delta
+                "target",
+                "log10 δ of a count of one is at most the target",
+                Verdict.NO,
+                upper / LOG_10,
+                target.log10_delta,
             ),
             nearest_of(counted(1, "default"), target),
         )
@@ -269,7 +267,7 @@ def largest_rate(rated: Family, target: Target, *, guess: float) -> Certified:
     if rarity is None:
         raise Infeasible(
             "even the smallest rate that is offered misses the target",
-            ConditionResult("rate-offered", "the rate that is needed is offered", False, 0.0, LEAST_RATE),
+            ConditionResult("rate-offered", "the rate that is needed is offered", Verdict.NO, 0.0, LEAST_RATE),
             nearest_of(rated(LEAST_RATE, "default"), target),
         )
     if rarity == _RARITIES.least:
@@ -314,7 +312,7 @@ def _least(
     bracket = _bracket(excess, rough.near, limits, step=ROUGH)
     if bracket is None or bracket[0] == bracket[1]:
         return bracket[1] if bracket else None
-    return _root(excess, *bracket, SETTLED)[1]
+    return false_position(excess, *bracket, width=SETTLED)[1]
 
 
 @dataclass(frozen=True)
@@ -359,7 +357,7 @@ def crossing(excess: Callable[[float], float], start: float, ends: tuple[float, 
     bracket = _bracket(excess, min(max(start, limits.least), limits.most), limits)
     if bracket is None or bracket[0] == bracket[1]:
         return bracket[1] if bracket else None
-    return _root(excess, *bracket, width)[1]
+    return false_position(excess, *bracket, width=width)[1]
 
 
 def _slack(family: Family, target: Target, noise: float, guarantee: Guarantee, *, slope: float) -> float | None:
@@ -399,92 +397,3 @@ def _bracket(
         passing, failing = failing, max(failing - step, limits.least)
         step = min(2.0 * step, _STRIDE)
     return (failing, failing) if excess(failing) <= 0 else (failing, passing)
-
-
-def _root(excess: Callable[[float], float], failing: float, passing: float, width: float) -> tuple[float, float]:
-    """Illinois false position: an end that misses the target and one that meets it, within `width`."""
-    high, low = excess(failing), excess(passing)
-    side = 0
-    for iteration in range(200):
-        if passing - failing <= width:
-            break
-        share = high / (high - low) if high > low and iteration % 6 != 5 else 0.5
-        margin = 0.25 * width / (passing - failing)
-        middle = failing + (passing - failing) * min(max(share, margin), 1.0 - margin)
-        value = excess(middle)
-        if value > 0:
-            failing, high = middle, value
-            low, side = (0.5 * low if side > 0 else low), 1
-        else:
-            passing, low = middle, value
-            high, side = (0.5 * high if side < 0 else high), -1
-    return failing, passing
-
-
-# Where to start ------------------------------------------------------------------------------------------------------
-# By the central limit of composition, R rounds at rate q and noise multiplier z are about μ-Gaussian differentially
-# private with μ = q√(R(e^{(distance/z)²} − 1)). Guesses decide nothing else.
-def likely_noise(target: Target, *, rate: float, rounds: int, distance: float) -> float:
-    """A guess at the noise multiplier; `distance` is the relation's sensitivity factor."""
-    wanted = central_mu(target)
-    if rate == 1.0:
-        return distance * math.sqrt(rounds) / wanted
-    return distance / math.sqrt(math.log1p((wanted / rate) ** 2 / rounds))
-
-
-@functools.lru_cache(maxsize=TARGETS_KEPT)
-def central_mu(target: Target) -> float:
-    """The μ of which δ(ε) is as the target has it, nearly: plain differences of tails, which decide nothing.
-
-    Source: Balle and Wang 2018, Theorem 8.
-    """
-
-    def below(log_mu: float) -> bool:
-        return central_log_delta(target.epsilon, math.exp(log_mu)) < target.log_delta
-
-    low, high = (math.log(factor * _likely_mu(target)) for factor in (1 / 16, 16.0))
-    width = high - low
-    for _ in range(MOST_MOVES):  # where ε is far below δ, or δ is close to 1, it lies outside
-        if below(high):
-            low, high = high, high + width
-        elif not below(low):
-            low, high = low - width, low
-        else:
-            break
-    for _ in range(40):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if below(middle) else (low, middle)
-    return math.exp(middle)
-
-
-def likely_slope(target: Target, *, rate: float, noise: float, distance: float) -> float:
-    """About the slope of log |log δ| by the logarithm of the noise, at a noise multiplier that is likely.
-
-    μ falls by s²e^{s²}/(e^{s²} − 1) for each e-fold of noise, s = distance/noise, or by 1 where nothing is drawn.
-    """
-    square = min((distance / noise) ** 2, 500.0)
-    fall = 1.0 if rate == 1.0 else square / -math.expm1(-square)
-    return -min(max(rise(target) * fall, 0.1), STEEPEST)
-
-
-def rise(target: Target) -> float:
-    """By how much log |log δ| falls at the target for each e-fold of μ."""
-    mu = central_mu(target)
-    here, there = (central_log_delta(target.epsilon, mu * factor) for factor in (1.0, SLOPE_STEP))
-    return max(math.log(here / there) / math.log(SLOPE_STEP), 1e-3)
-
-
-def likely_rate(target: Target, *, noise: float, rounds: int, distance: float) -> float:
-    """A guess at the sampling rate."""
-    return min(central_mu(target) / math.sqrt(rounds * math.expm1(min((distance / noise) ** 2, 500.0))), 1.0)
-
-
-def likely_rounds(target: Target, *, noise: float, rate: float, distance: float) -> float:
-    """A guess at the number of rounds."""
-    return max((central_mu(target) / rate) ** 2 / math.expm1(min((distance / noise) ** 2, 500.0)), 1.0)
-
-
-def _likely_mu(target: Target) -> float:
-    """The μ whose ε(δ) is about the target."""
-    spread = math.sqrt(-2.0 * target.log_delta)
-    return max(math.sqrt(-2.0 * target.log_delta + 2.0 * target.epsilon) - spread, 1e-12)

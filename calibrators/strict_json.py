@@ -4,6 +4,10 @@ Python's own accepts NaN and Infinity, turns 1e999 into infinity and 1e-400 into
 keys. Here each of these is a fault with a JSON pointer. The parse leaves a mark where it met one, and one walk over the
 result, with a stack of its own, turns marks, too deep nesting and too long containers into pointers. A body that holds
 more members in all than any request needs is refused before anything is built from it.
+
+How much a text holds is counted on its bytes: a megabyte of `[]` is 350 000 lists, and building, walking and validating
+them costs seconds, counting their brackets some milliseconds. What is counted is right for every JSON text; of what is
+none, the parser tells.
 """
 
 from __future__ import annotations
@@ -14,7 +18,59 @@ from dataclasses import dataclass
 from typing import Any
 
 from epsilond.accountants.errors import Fault, InvalidInput
-from epsilond.calibrators.json_counts import MOST_ELEMENTS, MOST_FIELDS, MOST_MEMBERS, deeper, exceeds
+from epsilond.accountants.json_types import JsonRecord
+
+MOST_MEMBERS = 100_000
+"""Members and elements in all."""
+MOST_ELEMENTS = 20_000
+"""Elements of one array."""
+MOST_FIELDS = 1_000
+"""Members of one object."""
+SPACE = b" \t\r\n"
+ALIKE = bytes.maketrans(b"{}", b"[]")
+OTHERS = bytes(set(range(256)) - set(b"[]{}"))
+"""Every byte but the brackets."""
+
+
+def exceeds(body: bytes) -> bool:
+    """Whether a JSON text holds more than MOST_MEMBERS members and elements."""
+    if _at_most(body) <= MOST_MEMBERS:  # nearly always: then strings need not be told apart
+        return False
+    # Each string is a name, an element or a member's value, so that four quotes stand for a member at least.
+    return _unescaped(body).count(b'"') > 4 * MOST_MEMBERS + 2 or members(body) > MOST_MEMBERS
+
+
+def members(body: bytes) -> int:
+    """How many members and elements a JSON text holds in all."""
+    packed = _outside_strings(body).translate(None, SPACE)
+    return _at_most(packed) - packed.count(b"[]") - packed.count(b"{}")
+
+
+def deeper(body: bytes, most: int) -> bool:
+    """Whether a JSON text is nested more than `most` levels deep."""
+    brackets = _outside_strings(body).translate(ALIKE, OTHERS)
+    if b"[" * (most + 1) in brackets:
+        return True
+    for _ in range(most):
+        if not (brackets := brackets.replace(b"[]", b"")):  # takes the innermost level of each nest away
+            return False
+    return b"[]" in brackets
+
+
+def _at_most(body: bytes) -> int:
+    """A container with n members has n - 1 commas and one opening bracket; an empty one counts as one too many."""
+    return body.count(b",") + body.count(b"[") + body.count(b"{")
+
+
+def _unescaped(body: bytes) -> bytes:
+    """Without escaped backslashes and quotes: every quote that is left begins or ends a string."""
+    return body.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in body else body
+
+
+def _outside_strings(body: bytes) -> bytes:
+    """The text with its strings emptied."""
+    return b'""'.join(_unescaped(body).split(b'"')[::2]) if b'"' in body else body
+
 
 DEEPEST = 16
 LONGEST_INTEGER = 308
@@ -98,7 +154,7 @@ def _constant(name: str) -> _Mark:  # noqa: ARG001
     return _Mark("is not a finite number")
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Mark:
+def _object(pairs: list[tuple[str, Any]]) -> JsonRecord | _Mark:
     members = dict(pairs)
     if len(members) == len(pairs):
         return members
@@ -107,7 +163,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Mark:
     return _Mark("is given twice", within=repeated)
 
 
-def _object_without_nulls(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Mark:
+def _object_without_nulls(pairs: list[tuple[str, Any]]) -> JsonRecord | _Mark:
     return _object([(key, _NULL if value is None else value) for key, value in pairs])
 
 
@@ -115,13 +171,13 @@ def _too_deep(pointer: str) -> Fault:
     return Fault(pointer, "is nested too deeply", f"at most {DEEPEST} levels")
 
 
-def _too_long(pointer: str, item: Any) -> Fault:
+def _too_long(pointer: str, item: object) -> Fault:
     if type(item) is dict:
         return Fault(pointer, "has too many fields", f"at most {MOST_FIELDS} fields")
     return Fault(pointer, "has too many elements", f"at most {MOST_ELEMENTS} elements")
 
 
-def _faults(value: Any) -> list[Fault]:
+def _faults(value: object) -> list[Fault]:
     """Marks, too deep nesting and too long containers, in document order.
 
     A trail is a chain of keys; few ever become a pointer.
@@ -152,7 +208,7 @@ def _pointer(trail: _Trail) -> str:
     return "" if trail is None else step(_pointer(trail[0]), trail[1])
 
 
-def _refuse_lone_surrogates(value: Any) -> None:
+def _refuse_lone_surrogates(value: object) -> None:
     """An escaped half of a surrogate pair is no character: it can be neither encoded nor answered."""
     try:
         json.dumps(value, ensure_ascii=False).encode("utf-8")

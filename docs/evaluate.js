@@ -17,11 +17,10 @@ function table(caption, head, rows) {
 }
 
 function shown({ outputs, conditions }) {
-  const holds = { true: "holds", false: "fails" };
   const sides = ({ left, right }) => (left === undefined ? "" : `${left} and ${right}`);
   return [
     table("What the formula gives", ["output", "value"], Object.entries(outputs).map(([name, value]) => [name, written(value)])),
-    conditions.length ? table("Its conditions here", ["condition", "verdict", "sides"], conditions.map((each) => [each.statement, holds[each.holds] ?? "nobody can tell", sides(each)])) : "",
+    conditions.length ? table("Its conditions here", ["condition", "holds", "sides"], conditions.map((each) => [each.statement, each.holds, sides(each)])) : "",
   ];
 }
 

@@ -19,11 +19,26 @@ import epsilond
 
 CLINICS, PATIENTS, PUBLIC, ROUNDS = 40, 9, 200, 30
 TARGET = {"epsilon": 8.0, "delta": 1e-4}
-LOCAL: dict[str, Any] = {"rounds": ROUNDS, "batch_size": PATIENTS, "diameter": 10.0, "sampling": "full"}
+LOCAL: dict[str, Any] = {
+    "rounds": ROUNDS,
+    "batch_size": PATIENTS,
+    "diameter": 10.0,
+    "sampling": "full",
+    "relation": "replace-one",
+    "observer": "server",
+}
+CENTRAL: dict[str, Any] = {
+    "rounds": ROUNDS,
+    "clipping_norm": 1.0,
+    "diameter": 10.0,
+    "relation": "add-or-remove-one",
+    "unit": "client",
+    "observer": "released-models",
+}
 RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     "a record, against the server": ("mb-sgd", LOCAL | {"unit": "record"}),
     "a clinic, against the server": ("mb-sgd", LOCAL | {"unit": "client"}),
-    "a clinic, server trusted": ("dp-fedavg", {"rounds": ROUNDS, "clipping_norm": 1.0, "diameter": 10.0}),
+    "a clinic, server trusted": ("dp-fedavg", CENTRAL),
 }
 
 

@@ -15,6 +15,8 @@ import epsilond
 
 try:
     import dp_accounting
+
+    from epsilond.integrations.dp_accounting import EpsilondAccountant
 except ImportError:
     dp_accounting = None
 
@@ -40,12 +42,16 @@ def ledger() -> Any:
 def main() -> None:
     """Print ε at δ, in the relation that dp-accounting takes if it is told none."""
     run = epsilond.spec_from_dp_event(ledger(), relation="add-or-remove-one")
-    account = epsilond.account(run, relation="add-or-remove-one", unit="record", observer="server")
+    account = epsilond.account(run, relation="add-or-remove-one", unit="record", observer="released-models")
     lower, upper = account.guarantee.curve.epsilon(delta=DELTA)
     print(f"at δ = {DELTA:g} the true ε lies within [{lower:.9f}, {upper:.9f}]")
     if dp_accounting is not None:
         theirs = dp_accounting.pld.PLDAccountant().compose(ledger()).get_epsilon(DELTA)
         print(f"dp-accounting's PLD accountant says {theirs:.9f}")
+        ours = EpsilondAccountant(
+            dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE, unit="record", observer="released-models"
+        )
+        print(ours.compose(ledger()).statement(delta=DELTA))
 
 
 if __name__ == "__main__":

@@ -104,13 +104,11 @@ def main(grid: Grid, context: Context) -> None:
 def show(strategy: DpFedAvg, model: np.ndarray) -> None:
     """What was trained, and its ε by both accountants."""
     correct = float(np.mean(probabilities(model, IMAGES[PUBLIC]).argmax(axis=1) == LABELS[PUBLIC]))
-    spent = strategy.privacy_spent()
-    assert spent is not None
     config = PrivacyConfig(DELTA, CLIENTS, NeighboringRelation.ADD_OR_REMOVE_ONE, SamplingMethod.POISSON)
     flower = RdpAccountant(config)
     flower.compose(GaussianPrivacyEvent(NOISE, PARTICIPANTS, CLIENTS), strategy.rounds)
     print(f"the ledger had room for {strategy.rounds} of {ROUNDS} rounds, accuracy {correct:.3f}")
-    print(f"certified: ε in [{spent.lower:.4f}, {spent.upper:.4f}] at δ = {DELTA:g}, for one client")
+    print(strategy.statement())
     print(f"Flower's own accountant: ε = {flower.get_epsilon(DELTA):.4f}")
     print(f"receipts: {len(strategy.receipts)}, the last: {strategy.receipts[-1].entry['kind']}")
 

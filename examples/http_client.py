@@ -1,8 +1,7 @@
-"""Ask a running service, one question after another and all at once.
+"""Send requests to a running service, one after another and concurrently.
 
-./scripts/generate-clients
 pip install ./clients/python
-python examples/http_client.py http://127.0.0.1:8000
+python examples/http_client.py http://127.0.0.1:8000 [API-KEY]
 """
 
 from __future__ import annotations
@@ -10,24 +9,34 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from epsilond_client import AsyncClient, Client, Refused, operations
+from epsilond_answers import Refused, answer_of, answer_of_async, connect
+from epsilond_client import AuthenticatedClient
+from epsilond_client.api.accounts import account
+from epsilond_client.api.calibrations import calibrate_gaussian
 from epsilond_client.models import (
+    AccountAnswer,
     AccountProblem,
-    Gaussian,
-    GaussianCalibration,
+    Calibration,
     GaussianProblem,
+    Observer,
     Query,
-    Repeated,
-    Subsampled,
+    Relation,
+    Sampling,
+    SolveFor,
+    Spec,
+    SpecKind,
+    Unit,
 )
 
 
 def problem(epsilon: float) -> GaussianProblem:
-    """The least noise for 1000 steps on batches of one record in a hundred."""
+    """Return the request for the least noise of 1000 steps on batches of one record in a hundred."""
     return GaussianProblem(
-        solve_for="noise_multiplier",
-        relation="add-or-remove-one",
-        sampling="poisson",
+        solve_for=SolveFor.NOISE_MULTIPLIER,
+        relation=Relation.ADD_OR_REMOVE_ONE,
+        unit=Unit.RECORD,
+        observer=Observer.RELEASED_MODELS,
+        sampling=Sampling.POISSON,
         rate=0.01,
         rounds=1000,
         epsilon=epsilon,
@@ -35,43 +44,49 @@ def problem(epsilon: float) -> GaussianProblem:
     )
 
 
-def noise_multiplier(answer: GaussianCalibration) -> float:
-    """The one that was solved for."""
-    found = answer.parameters.noise_multiplier
-    assert isinstance(found, float)
-    return found
+def calibrate(client: AuthenticatedClient, epsilon: float) -> Calibration:
+    """Return the calibration for an ε."""
+    response = calibrate_gaussian.sync_detailed(client=client, body=problem(epsilon))
+    return answer_of(client, response, Calibration)
 
 
-def one_after_another(url: str) -> None:
-    """What noise to run with; then what ε that noise has had after half of the run."""
-    with Client(url) as client:
-        noise = noise_multiplier(client.ask(operations.calibrate_gaussian(problem(1.0))))
-        print(f"for ε = 1 run with noise multiplier {noise:.4f}")
+def send_one_after_another(client: AuthenticatedClient) -> None:
+    """Print the noise for ε = 1, and the ε of half of the run with this noise."""
+    noise = calibrate(client, 1.0).parameters.noise_multiplier
+    print(f"for ε = 1 run with noise multiplier {noise:.4f}")
 
-        step = Subsampled(sampling="poisson", rate=0.01, mechanism=Gaussian(noise_multiplier=noise))
-        half = Repeated(times=500, mechanism=step)
-        body = AccountProblem(spec=half, relation="add-or-remove-one", query=Query(delta=1e-6))
-        spent = client.ask(operations.account(body)).guarantee.epsilon
-        assert spent
-        print(f"after half of it, ε is within [{spent.lower:.6f}, {spent.upper:.6f}]")
+    gaussian = Spec(kind=SpecKind.GAUSSIAN, noise_multiplier=noise)
+    step = Spec(kind=SpecKind.SUBSAMPLED, sampling=Sampling.POISSON, rate=0.01, mechanism=gaussian)
+    body = AccountProblem(
+        spec=Spec(kind=SpecKind.REPEATED, times=500, mechanism=step),
+        relation=Relation.ADD_OR_REMOVE_ONE,
+        unit=Unit.RECORD,
+        observer=Observer.RELEASED_MODELS,
+        query=Query(delta=1e-6),
+    )
+    answer = answer_of(client, account.sync_detailed(client=client, body=body), AccountAnswer)
+    assert answer.guarantee.epsilon
+    print(f"after half of it, ε is within [{answer.guarantee.epsilon.lower}, {answer.guarantee.epsilon.upper}]")
 
-        try:
-            client.ask(operations.calibrate_gaussian(problem(-1.0)))
-        except Refused as refused:
-            print(f"refused: {refused}")
+    try:
+        calibrate(client, -1.0)
+    except Refused as refused:
+        print(f"refused: {refused}")
 
 
-async def all_at_once(url: str) -> None:
-    """The same calibration at several ε."""
+async def send_concurrently(url: str, api_key: str | None) -> None:
+    """Print the noise for several ε."""
     targets = [0.5, 1.0, 2.0, 4.0]
-    async with AsyncClient(url) as client:
-        asked = (client.ask(operations.calibrate_gaussian(problem(epsilon))) for epsilon in targets)
-        answers = await asyncio.gather(*asked)
-    for epsilon, answer in zip(targets, answers, strict=True):
-        print(f"ε = {epsilon}: noise multiplier {noise_multiplier(answer):.4f}")
+    async with connect(url, api_key) as client:
+        requests = (calibrate_gaussian.asyncio_detailed(client=client, body=problem(epsilon)) for epsilon in targets)
+        for epsilon, response in zip(targets, await asyncio.gather(*requests), strict=True):
+            calibration = await answer_of_async(client, response, Calibration)
+            print(f"ε = {epsilon}: noise multiplier {calibration.parameters.noise_multiplier:.4f}")
 
 
 if __name__ == "__main__":
     service = sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:8000"
-    one_after_another(service)
-    asyncio.run(all_at_once(service))
+    key = sys.argv[2] if len(sys.argv) > 2 else None
+    with connect(service, key) as connected:
+        send_one_after_another(connected)
+    asyncio.run(send_concurrently(service, key))

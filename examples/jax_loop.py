@@ -4,7 +4,8 @@ python examples/jax_loop.py [FOLDER]
 
 It needs jax_privacy and scikit-learn beside the library's extra `ledger`. The plan of jax_privacy is calibrated with
 `EpsilondAccountant`; each of its steps is committed in a ledger before its batch is drawn, and the loop ends where the
-ledger does: here it has only two thirds of the steps that the plan has.
+ledger does: here it has only two thirds of the steps that the plan has. The functions of the plan are observed, so that
+the ε of the run has a status.
 """
 
 from __future__ import annotations
@@ -24,20 +25,20 @@ from sklearn.model_selection import train_test_split
 import epsilond
 from epsilond.integrations.budget import LedgerBudget
 from epsilond.integrations.dp_accounting import EpsilondAccountant
-from epsilond.integrations.jax_privacy import paid_steps, steps_from_execution_plan
+from epsilond.integrations.jax_privacy import observe, paid_steps
 
 EPSILON, DELTA = 3.0, 1e-5
 STEPS, RATE, CLIPPING_NORM, LEARNING_RATE = 300, 1 / 16, 1.0, 1.0
 LARGEST = 192
-"""To so many places a batch is filled up with records of weight 0, so that jax compiles one shape."""
+"""Number of rows to which each batch is filled up, marked as padding, so that jax compiles one shape."""
 ZERO_OUT = dp_accounting.NeighboringRelation.REPLACE_SPECIAL
 
 
-def loss(parameters: dict[str, jax.Array], images: jax.Array, labels: jax.Array, weights: jax.Array) -> jax.Array:
-    """Of the records that have a weight."""
+def loss(parameters: dict[str, jax.Array], images: jax.Array, labels: jax.Array) -> jax.Array:
+    """Return the cross-entropy of these records."""
     hidden = jnp.tanh(images @ parameters["first"])
     scores = jax.nn.log_softmax(hidden @ parameters["second"])
-    return -jnp.sum(weights * jnp.take_along_axis(scores, labels[:, None], axis=1)[:, 0])
+    return -jnp.sum(jnp.take_along_axis(scores, labels[:, None], axis=1)[:, 0])
 
 
 def main(folder: Path) -> None:
@@ -53,16 +54,17 @@ def main(folder: Path) -> None:
         delta=DELTA,
         sampling_prob=RATE,
         l2_clip_norm=CLIPPING_NORM,
-        accountant=EpsilondAccountant(ZERO_OUT),
+        accountant=EpsilondAccountant(ZERO_OUT, unit="record", observer="released-models"),
         noise_seed=0,  # for the example alone
     )
-    plan = config.plan
-    planned = steps_from_execution_plan(plan, relation="zero-out-one")
+    # jit=True compiles both functions by themselves, so that they are observed without a callback.
+    plan = observe(config.plan, relation="zero-out-one", unit="record", observer="released-models", jit=True)
+    planned = plan.account.planned
     noise = planned.mechanism.mechanism.noise_multiplier
     print(f"noise multiplier {noise:.4f} for {STEPS} steps: ε = {EPSILON:g} at δ = {DELTA:g}")
 
-    gradient = jax.jit(plan.clipped_grad(loss, batch_argnums=(1, 2, 3)))
-    privatize = jax.jit(plan.noise_addition_transform.update)
+    gradient = plan.clipped_grad(loss, batch_argnums=(1, 2))
+    privatize = plan.noise_addition_transform.update
     keys = jax.random.split(jax.random.key(1), 2)
     parameters = {
         "first": jax.random.normal(keys[0], (64, 32)) / 8.0,
@@ -75,7 +77,7 @@ def main(folder: Path) -> None:
             dataset="digits",
             unit="record",
             relation="zero-out-one",
-            observer="server",
+            observer="released-models",
             epsilon=EPSILON,
             delta=DELTA,
             plan={"train": epsilond.Repeated(times=2 * STEPS // 3, mechanism=planned.mechanism)},
@@ -84,17 +86,18 @@ def main(folder: Path) -> None:
         with LedgerBudget(ledger, "train", chunk=50) as budget:
             batches = plan.batch_selection_strategy.batch_iterator(len(train), rng=None)
             for _, batch in zip(paid_steps(plan, budget), batches, strict=False):
-                places, weights = np.zeros(LARGEST, dtype=int), np.zeros(LARGEST)
-                places[: len(batch)], weights[: len(batch)] = batch, 1.0
-                summed = gradient(parameters, train[places], train_labels[places], weights)
+                places, padding = np.zeros(LARGEST, dtype=int), np.arange(LARGEST) >= len(batch)
+                places[: len(batch)] = batch
+                summed = gradient(parameters, train[places], train_labels[places], is_padding_example=padding)
                 noisy, noise_state = privatize(summed, noise_state)
                 parameters = jax.tree.map(
                     lambda value, step: value - LEARNING_RATE * step / (RATE * len(train)), parameters, noisy
                 )
         print(f"stopped after {budget.taken} steps: {budget.refused}")
+        print(plan.account.statement(delta=DELTA))
         ran = dp_accounting.SelfComposedDpEvent(plan.dp_event.event, budget.taken)
         for name, accountant in (
-            ("epsilond", EpsilondAccountant(ZERO_OUT)),
+            ("epsilond", EpsilondAccountant(ZERO_OUT, unit="record", observer="released-models")),
             ("dp-accounting PLD", dp_accounting.pld.PLDAccountant(ZERO_OUT)),
             ("dp-accounting RDP", dp_accounting.rdp.RdpAccountant(neighboring_relation=ZERO_OUT)),
         ):

@@ -78,7 +78,7 @@ def main(folder: Path) -> None:
             dataset="people",
             unit="record",
             relation="add-or-remove-one",
-            observer="server",
+            observer="released-models",
             epsilon=8.0,
             delta=1e-6,
             slots=["gdp"],

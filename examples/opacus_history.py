@@ -25,7 +25,7 @@ def main(arguments: list[str]) -> None:
     delta = float(arguments[1]) if len(arguments) > 1 else 1e-5
     run = epsilond.spec_from_opacus_history(history)
     # Opacus draws each record by itself and its neighbours differ by one record more or less.
-    account = epsilond.account(run, relation="add-or-remove-one", unit="record", observer="server")
+    account = epsilond.account(run, relation="add-or-remove-one", unit="record", observer="released-models")
     lower, upper = account.guarantee.curve.epsilon(delta=delta)
     print(f"at δ = {delta:g} the true ε lies within [{lower:.9f}, {upper:.9f}]")
     theorems = dict.fromkeys(step.theorem for step in reversed(account.derivation))

@@ -67,7 +67,7 @@ def main(folder: Path) -> None:
             dataset="digits",
             unit="record",
             relation="add-or-remove-one",
-            observer="server",
+            observer="released-models",
             epsilon=EPSILON,
             delta=DELTA,
             plan={"train": epsilond.Repeated(times=EPOCHS * len(given), mechanism=step)},
@@ -88,8 +88,9 @@ def main(folder: Path) -> None:
             except epsilond.LedgerExhausted as refused:
                 print(f"stopped after {budget.taken} steps: {refused}")
 
-        lower, upper = engine.accountant.epsilon(delta=DELTA)
-        print(f"epsilond   ε within [{lower:.4f}, {upper:.4f}]")
+        statement = engine.accountant.statement(delta=DELTA)  # or RunDiffers, if the run is not the recorded one
+        print(statement)
+        print(f"epsilond   ε within [{statement.epsilon.lower:.4f}, {statement.epsilon.upper:.4f}]")
         for name, theirs in (("Opacus prv", PRVAccountant()), ("Opacus rdp", RDPAccountant())):
             theirs.history = engine.accountant.history
             print(f"{name} ε = {theirs.get_epsilon(DELTA):.4f}")

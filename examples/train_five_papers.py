@@ -63,6 +63,13 @@ def explained(model: np.ndarray, public: Part) -> tuple[float, float]:
     return 1.0 - float(np.mean(np.square(targets - features @ model)) / np.var(targets)), 0.0
 
 
+AGAINST_THE_SERVER = {"relation": "replace-one", "unit": "record", "observer": "server"}
+AGAINST_THE_SHUFFLED_SERVER = AGAINST_THE_SERVER | {"observer": "shuffled-server"}
+AGAINST_USERS_OF_THE_MODEL = AGAINST_THE_SERVER | {"observer": "final-model"}
+AGAINST_USERS_OF_ALL_MODELS = AGAINST_THE_SERVER | {"observer": "released-models"}
+AGAINST_OTHER_CLIENTS = {"relation": "replace-one", "unit": "client", "observer": "other-clients"}
+
+
 @dataclass(frozen=True)
 class Run:
     """One algorithm on one data set: the records of a client, what is asked of the calibration, and the steps."""
@@ -77,21 +84,33 @@ class Run:
 
 
 RUNS = (
-    Run("Lowy and Razaviyayn", "mb-sgd", "breast_cancer", 36, {"diameter": 12.0, "rounds": 40, "batch_size": 18}),
+    Run(
+        "Lowy and Razaviyayn",
+        "mb-sgd",
+        "breast_cancer",
+        36,
+        {"diameter": 12.0, "rounds": 40, "batch_size": 18, **AGAINST_THE_SERVER},
+    ),
     Run(
         "Lowy and Razaviyayn",
         "one-pass-accelerated-mb-sgd",
         "breast_cancer",
         36,
-        {"diameter": 12.0, "rounds": 4, "batch_size": 9},
+        {"diameter": 12.0, "rounds": 4, "batch_size": 9, **AGAINST_THE_SERVER},
     ),
-    Run("Lowy and Razaviyayn", "accelerated-mb-sgd", "digits", 150, {"diameter": 12.0, "rounds": 30, "batch_size": 75}),
+    Run(
+        "Lowy and Razaviyayn",
+        "accelerated-mb-sgd",
+        "digits",
+        150,
+        {"diameter": 12.0, "rounds": 30, "batch_size": 75, **AGAINST_THE_SERVER},
+    ),
     Run(
         "Lowy and Razaviyayn",
         "shuffled-mb-sgd",
         "breast_cancer",
         1,
-        {"diameter": 8.0, "rounds": 10, "batch_size": 1},
+        {"diameter": 8.0, "rounds": 10, "batch_size": 1, **AGAINST_THE_SHUFFLED_SERVER},
         epsilon=8.0,
         steps={"step_size": 0.5},
     ),
@@ -107,6 +126,7 @@ RUNS = (
             "quantization_levels": 128,
             "quasar_convexity": 1.0,
             "initial_distance": 6.0,
+            **AGAINST_THE_SERVER,
         },
         epsilon=8.0,
         steps={"step_size": 1.0, "local_step_size": 4.0},
@@ -116,14 +136,26 @@ RUNS = (
         "projected-sgd",
         "diabetes",
         1,
-        {"radius": 1.5, "participants": 60, "step_schedule": {"kind": "constant", "value": 2.0}},
+        {
+            "radius": 1.5,
+            "participants": 60,
+            "step_schedule": {"kind": "constant", "value": 2.0},
+            **AGAINST_USERS_OF_THE_MODEL,
+        },
     ),
     Run(
         "Bietti et al.",
         "ppsgd",
         "digits",
         3,
-        {"rounds": 60, "clipping_norm": 1.0, "batch_size": 3, "optimum_norm": 6.0, "personalization": 0.01},
+        {
+            "rounds": 60,
+            "clipping_norm": 1.0,
+            "batch_size": 3,
+            "optimum_norm": 6.0,
+            "personalization": 0.01,
+            **AGAINST_OTHER_CLIENTS,
+        },
         steps={"step_size": 1.0, "local_step_size": 0.02},
     ),
     Run(
@@ -131,7 +163,7 @@ RUNS = (
         "mu2-sgd",
         "breast_cancer",
         4,
-        {"diameter": 4.0, "rounds": 4, "server": "trusted"},
+        {"diameter": 4.0, "rounds": 4, "server": "trusted", **AGAINST_USERS_OF_ALL_MODELS},
     ),
 )
 

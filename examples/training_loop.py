@@ -87,6 +87,8 @@ def train(seed: int = 0) -> Iterator[Evaluation]:
         rounds=ROUNDS,
         epsilon=EPSILON,
         delta=DELTA,
+        unit="record",
+        observer="released-models",
     )
     noise_multiplier = calibrated.parameters.noise_multiplier
     step = epsilond.Subsampled(

@@ -15,7 +15,7 @@ setup(
         Extension(
             "epsilond_kernel",
             sources=sorted(f"src/{path.name}" for path in (Path(__file__).parent / "src").glob("*.c")),
-            depends=["src/kernel.h"],
+            depends=sorted(f"src/{path.name}" for path in (Path(__file__).parent / "src").glob("*.h")),
             extra_compile_args=FLAGS,
             libraries=LIBRARIES,
             define_macros=[("Py_LIMITED_API", "0x030B0000")],

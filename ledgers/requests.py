@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal
 
-from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.errors import InvalidInput, Observation
 from epsilond.accountants.guarantee import Setting
+from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.accountants.ledger.amending import Independence
 from epsilond.accountants.ledger.amounts import Amount, exact
 from epsilond.accountants.ledger.opening import AskedSlot, Planned, item_of
@@ -33,25 +34,34 @@ Order = Literal["oldest", "newest"]
 SECONDS = 86_400.0
 """A reservation that does not say so expires after a day."""
 MOST_LEDGERS = 1000
+MOST_OBSERVATIONS = 100
+MOST_RESERVATIONS = 10_000
+LONGEST_TEXT = 2000
+"""Characters of a text of an observation."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AmountQuantity(Quantity):
     """An amount as a decimal string, or as a number, which is read as the decimal that it is written as."""
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-        """A string, or a number that becomes one."""
-        text = {"type": "str", "strict": True, "max_length": 64}
-        return {"type": "function-before", "function": {"type": "no-info", "function": _as_text}, "schema": text}
+    longest: int = 64
 
-    def __get_pydantic_json_schema__(self, schema: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: Callable[[object], dict[str, object]]
+    ) -> JsonRecord:
+        """A string."""
+        return {"type": "str", "strict": True, "max_length": self.longest}
+
+    def convert(self, value: Any) -> Any:
+        """Return an amount as a decimal string."""
+        return repr(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+    def __get_pydantic_json_schema__(
+        self, schema: object, handler: Callable[[object], dict[str, object]]
+    ) -> JsonRecord:
         """Either form."""
-        either = [{"type": "string", "maxLength": 64}, {"type": "number", "minimum": 0}]
+        either = [{"type": "string", "maxLength": self.longest}, {"type": "number", "minimum": 0}]
         return {"anyOf": either, "description": self.description}
-
-
-def _as_text(value: Any) -> Any:
-    return repr(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
 NAME = Quantity(description=f"how people call it, at most {LONGEST_NAME} characters")
@@ -136,7 +146,7 @@ class OpenLedger:
             _require_name(item.name, f"/plan/{place}/name")
 
     @property
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> JsonRecord:
         """As `accountants.ledger.opening.opened` wants it."""
         return {
             "setting": Setting(relation=self.relation, unit=self.unit, observer=self.observer),
@@ -161,7 +171,7 @@ def _require_name(name: str | None, pointer: str) -> None:
         raise InvalidInput.at(pointer, "begins or ends with a blank", allowed="no blanks around it")
 
 
-def _capacity(asked: str | Capacity | Mapping[str, Any]) -> str | dict[str, Any]:
+def _capacity(asked: str | Capacity | Mapping[str, object]) -> str | JsonRecord:
     if isinstance(asked, str):
         return asked
     if isinstance(asked, Mapping):  # of the library, which leaves a choice of forms as it was told
@@ -183,7 +193,7 @@ class JobAsked:
     relation: Annotated[Relation | None, Quantity(description="the ledger's; another is refused")] = None
 
     @property
-    def job(self) -> dict[str, Any]:
+    def job(self) -> JsonRecord:
         """As `accountants.ledger.moves.reserve` wants it."""
         return {
             "spec": self.spec,
@@ -212,7 +222,7 @@ class CalibrateAsked:
     """
 
     fields: Annotated[
-        Mapping[str, Any],
+        JsonObject,
         Quantity(description="of the algorithm's calibration, without ε, δ and what else is the ledger's to say"),
     ]
     slot: Annotated[SlotKind | None, Quantity(description="the slot that would be charged")] = None
@@ -278,7 +288,7 @@ class AmendAsked:
             _require_name(item.name, f"/add/{place}/name")
 
     @property
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> JsonRecord:
         """As `accountants.ledger.amending.amended` wants it."""
         items = (Planned(name=item.name, spec=item.spec) for item in self.add)
         return {
@@ -286,6 +296,50 @@ class AmendAsked:
             "lower": {item.name: item.planned for item in self.lower},
             "declared": self.declared,
         }
+
+
+@request
+class ObservationAsked:
+    """An observation that contradicts the record of a run."""
+
+    premise: Annotated[str, Quantity(description="id of the premise that does not hold")]
+    message: Annotated[str, Quantity(description="what was observed")]
+    remedy: Annotated[str, Quantity(description="what to change in the program, or what to declare")]
+    count: Annotated[int, Quantity(description="how often it was observed; 0 if that is not disclosed", ge=0, le=1e15)]
+
+    def check(self) -> None:
+        """Texts are there and not too long."""
+        for name in ("premise", "message", "remedy"):
+            if not 0 < len(getattr(self, name)) <= LONGEST_TEXT:
+                allowed = f"1 to {LONGEST_TEXT} characters"
+                raise InvalidInput.at(f"/{name}", "is empty or too long", allowed=allowed)
+
+
+@request
+class ContradictAsked:
+    """Observations that contradict a run which was paid from the ledger."""
+
+    observations: Annotated[tuple[ObservationAsked, ...], Quantity(description="at least one")]
+    reservations: Annotated[
+        tuple[str, ...] | None,
+        Quantity(description="ids of those that paid for the run; absent: all with committed runs"),
+    ] = None
+
+    def check(self) -> None:
+        """There is an observation, and not too many; the reservations can be ids."""
+        if not 1 <= len(self.observations) <= MOST_OBSERVATIONS:
+            raise InvalidInput.at("/observations", "are too few or too many", allowed=f"1 to {MOST_OBSERVATIONS}")
+        if len(self.reservations or ()) > MOST_RESERVATIONS:
+            raise InvalidInput.at("/reservations", "are too many", allowed=f"at most {MOST_RESERVATIONS}")
+        for place, identifier in enumerate(self.reservations or ()):
+            _require_name(identifier, f"/reservations/{place}")
+
+    @property
+    def evidence(self) -> tuple[Observation, ...]:
+        """Observations, as `accountants.ledger.moves.contradict` takes them."""
+        return tuple(
+            Observation(each.premise, each.message, remedy=each.remedy, count=each.count) for each in self.observations
+        )
 
 
 @request

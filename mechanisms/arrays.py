@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +13,16 @@ import numpy.typing as npt
 from epsilond.accountants.errors import InvalidInput
 from epsilond.mechanisms.randomness import Floats
 
-Array = Any
+Array: TypeAlias = Any
 """An array of numpy, or of a library that hands its memory over by DLPack."""
-Back = Callable[[npt.NDArray[Any]], Any]
+AnyNumbers: TypeAlias = npt.NDArray[Any]
+"""A numpy array of any type of number."""
+AnyType: TypeAlias = np.dtype[Any]
+"""The numpy type of an array's numbers."""
+Back = Callable[[AnyNumbers], Array]
 
 
-def read(values: Array, *, pointer: str = "/values") -> tuple[npt.NDArray[Any], Back]:
+def read(values: Array, *, pointer: str = "/values") -> tuple[AnyNumbers, Back]:
     """As an array of numpy, and what turns one of the same type into the kind that came in.
 
     Numbers that are no floats are read as doubles.
@@ -34,14 +38,14 @@ def read(values: Array, *, pointer: str = "/values") -> tuple[npt.NDArray[Any], 
     return found, back
 
 
-def is_list_of_arrays(values: Any) -> bool:
+def is_list_of_arrays(values: object) -> bool:
     """Whether these are the layers of a model and not one array."""
     return isinstance(values, list | tuple) and len(values) > 0 and all(hasattr(one, "shape") for one in values)
 
 
 def flattened(
     values: Array | Sequence[Array], *, records: bool, pointer: str
-) -> tuple[Floats, Callable[[Floats], Any]]:
+) -> tuple[Floats, Callable[[Floats], Array]]:
     """An array, or the layers of a model, as one vector of doubles; with `records`, as (records, coordinates).
 
     Also what turns a vector into arrays like one record of them: of the same shapes, kinds and types.
@@ -64,7 +68,7 @@ def flattened(
     ]
     flat = np.concatenate(rows, axis=1)
 
-    def like(vector: Floats) -> Any:
+    def like(vector: Floats) -> Array:
         ends = np.cumsum(sizes)[:-1]
         found = [
             back(part.reshape(shape).astype(one.dtype))
@@ -75,7 +79,7 @@ def flattened(
     return flat if records else flat[0], like
 
 
-def towards_zero(values: Floats, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+def towards_zero(values: Floats, dtype: AnyType) -> AnyNumbers:
     """In a type of fewer digits, never larger in absolute value."""
     if dtype == np.float64:
         return values
@@ -85,7 +89,7 @@ def towards_zero(values: Floats, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     return np.asarray(np.where(larger, np.nextafter(rounded, dtype.type(0.0)), rounded))
 
 
-def _as_numpy(values: Array, pointer: str) -> tuple[npt.NDArray[Any], Back]:
+def _as_numpy(values: Array, pointer: str) -> tuple[AnyNumbers, Back]:
     if isinstance(values, np.ndarray | np.generic | Sequence | int | float):
         try:
             return np.asarray(values), lambda made: made
@@ -102,7 +106,7 @@ def _as_numpy(values: Array, pointer: str) -> tuple[npt.NDArray[Any], Back]:
     return found, _namespace(values, pointer).from_dlpack
 
 
-def _namespace(values: Array, pointer: str) -> Any:
+def _namespace(values: Array, pointer: str) -> Array:
     if hasattr(values, "__array_namespace__"):
         return values.__array_namespace__()
     library = sys.modules.get(type(values).__module__.partition(".")[0])

@@ -18,13 +18,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.mechanisms.arrays import Array, Back, is_list_of_arrays, read, towards_zero
+from epsilond.mechanisms.arrays import AnyNumbers, AnyType, Array, Back, is_list_of_arrays, read, towards_zero
 from epsilond.mechanisms.randomness import Bools, Floats
 
 Norm = Literal["l1", "l2", "linf"]
@@ -111,8 +111,8 @@ class _Part:
     """One layer as contributions times coordinates, in doubles, with the type it is given back in."""
 
     rows: Floats
-    dtype: np.dtype[Any]
-    given: npt.NDArray[Any]
+    dtype: AnyType
+    given: AnyNumbers
 
 
 def _read(values: Array | Sequence[Array], records: bool) -> tuple[list[tuple[tuple[int, ...], Back]], list[_Part]]:
@@ -162,7 +162,7 @@ def _scaling(parts: Sequence[_Part], bound: float, norm: Norm) -> _Scaling:
         return _Scaling(usable, np.ldexp(length, exponents), exponents, factors)
 
 
-def _clipped(part: _Part, scaling: _Scaling, bound: float, norm: Norm) -> npt.NDArray[Any]:
+def _clipped(part: _Part, scaling: _Scaling, bound: float, norm: Norm) -> AnyNumbers:
     # What comes in stays as it is, and what goes out is the caller's to change.
     rows = part.given.copy()
     if norm == "linf":

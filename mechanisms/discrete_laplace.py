@@ -14,7 +14,7 @@ from decimal import Decimal
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.mechanisms.jumps import Ends, Inversion, decay, powers, times
+from epsilond.mechanisms.jumps import IntegerBounds, Inversion, decay, powers, times
 from epsilond.mechanisms.randomness import Integers, Source
 
 MOST_NOISE_LEVELS = 1 << 34
@@ -42,10 +42,10 @@ def noise_tables(decay_rate: float, noise_levels: int) -> NoiseTables:
     blocks = -(-noise_levels // width)
     rest = noise_levels - (blocks - 1) * width
 
-    def one_block(count: int, precision: int) -> Ends:
+    def one_block(count: int, precision: int) -> IntegerBounds:
         return powers(decay(rate, precision), count, precision)
 
-    def signed_blocks(precision: int) -> Ends:
+    def signed_blocks(precision: int) -> IntegerBounds:
         first = decay(rate, precision)
         inside, last = one_block(width, precision), one_block(rest, precision)
         starts = powers(decay(times(decay_rate, width), precision), blocks, precision)
@@ -59,7 +59,7 @@ def noise_tables(decay_rate: float, noise_levels: int) -> NoiseTables:
             sides.append([one + up for one in each])
         one = 1 << precision
         low, high = ((*reversed(side), one, *side) for side in sides)
-        return Ends(low, high)
+        return IntegerBounds(low, high)
 
     def conditional(count: int) -> Inversion | None:
         return None if width == 1 else Inversion.of(functools.partial(one_block, count))

@@ -19,14 +19,14 @@ from epsilond.mechanisms.randomness import WORD, Integers, Words
 
 
 @dataclass(frozen=True)
-class Ends:
+class IntegerBounds:
     """Numbers in units of 2^−precision, each between two integers."""
 
     low: tuple[int, ...]
     high: tuple[int, ...]
 
 
-Law = Callable[[int], Ends]
+Law = Callable[[int], IntegerBounds]
 """The weights of the outcomes in their order, in units of 2^−precision, for a precision that is asked for."""
 
 
@@ -50,20 +50,20 @@ def times(rate: float, count: int) -> Decimal:
     )
 
 
-def powers(base: tuple[int, int], count: int, precision: int) -> Ends:
+def powers(base: tuple[int, int], count: int, precision: int) -> IntegerBounds:
     """x^0, …, x^(count − 1) for a base x ≤ 1 between two ends."""
     low, high = [1 << precision], [1 << precision]
     for _ in range(count - 1):
         low.append(low[-1] * base[0] >> precision)
         high.append(-(-high[-1] * base[1] >> precision))
-    return Ends(tuple(low), tuple(high))
+    return IntegerBounds(tuple(low), tuple(high))
 
 
-def jumps(law: Law, bits: int) -> Ends:
+def jumps(law: Law, bits: int) -> IntegerBounds:
     """⌊2^bits F_k⌋ for all outcomes but the last, from below and above."""
     weights = law(bits + WORD)
     lows, highs = (list(itertools.accumulate(ends)) for ends in (weights.low, weights.high))
-    return Ends(
+    return IntegerBounds(
         tuple((low << bits) // highs[-1] for low in lows[:-1]),
         tuple((high << bits) // lows[-1] for high in highs[:-1]),
     )

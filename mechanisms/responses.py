@@ -10,7 +10,7 @@ import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.mechanisms.flips import below
-from epsilond.mechanisms.jumps import Ends, Inversion, decay
+from epsilond.mechanisms.jumps import IntegerBounds, Inversion, decay
 from epsilond.mechanisms.randomness import Integers, Source, secure
 
 MOST_CATEGORIES = 1 << 31
@@ -42,9 +42,9 @@ def randomized_response(
 def _truth_or_lie(epsilon: float, categories: int) -> Inversion:
     """Outcome 0 with weight 1, outcome 1 with weight (k − 1) e^−ε."""
 
-    def law(precision: int) -> Ends:
+    def law(precision: int) -> IntegerBounds:
         low, high = decay(Decimal(epsilon), precision)
         one = 1 << precision
-        return Ends((one, (categories - 1) * low), (one, (categories - 1) * high))
+        return IntegerBounds((one, (categories - 1) * low), (one, (categories - 1) * high))
 
     return Inversion.of(law)

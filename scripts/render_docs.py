@@ -1,23 +1,17 @@
-"""Writes what the README can know from the code: python scripts/render_docs.py [--check].
+"""Write the documents that follow from the lists: python scripts/render_docs.py [--check].
 
-The tables of calibrators, theorems and other accountants stand between `<!-- begin NAME -->` and `<!-- end NAME -->`.
-The answer to the request and the output of the command that the README shows are computed anew, for the members and
-lines that are shown; --check leaves these to the tests. The full table of theorems is a page of the site.
-docs/coverage.md, which says where each statement of the five papers is served, is written whole.
+The tables of docs/what-it-knows.md (calibrators, theorems, other accountants) are between `<!-- begin NAME -->` and
+`<!-- end NAME -->`. docs/coverage.md, which says where each statement of the five papers is served, is written whole.
+The answers that documents show are not written: tests/test_docs.py compares them with live answers.
 """
 
 from __future__ import annotations
 
-import json
 import re
-import shlex
-import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-import epsilond
 from epsilond.accountants.theorem import Status
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.calibrators import CALIBRATORS
@@ -27,7 +21,7 @@ from scripts.pages import peers
 from scripts.pages.markdown import cited, of_text
 from scripts.pages.theorems import by_work
 
-README = Path(__file__).parents[1] / "README.md"
+LISTS = Path(__file__).parents[1] / "docs/what-it-knows.md"
 
 
 def algorithms() -> str:
@@ -68,58 +62,13 @@ def render(text: str) -> str:
     return text
 
 
-def answer_shown(text: str) -> str:
-    """`text` with the numbers of the answer that is shown replaced by those of the library."""
-    request = re.search(r"/v1/calibrations/(\S+) .*?-d '(.*?)'", text, flags=re.DOTALL)
-    shown = re.search(r"```json\n(.*?)```", text, flags=re.DOTALL)
-    assert request is not None
-    assert shown is not None
-    answer = epsilond.as_json(epsilond.calibrate(request[1], **json.loads(request[2])))
-    return text.replace(shown[1], _json(_filled(json.loads(shown[1]), answer)) + "\n")
-
-
-def output_shown(text: str) -> str:
-    """`text` with each line of output shown replaced by the printed line that begins with the same words."""
-    shown = re.search(r"```console\n\$ epsilond ((?:.*\\\n)*.*)\n([^`]*)```", text)
-    assert shown is not None
-    command = [sys.executable, "-m", "epsilond", *shlex.split(shown[1].replace("\\\n", " "))]
-    ran = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603  our own README's
-    printed = {_label(line): line.rstrip() for line in ran.stdout.splitlines()}
-    lines = [printed.get(_label(line), line) for line in shown[2].splitlines()]
-    return text.replace(shown[2], "\n".join(lines) + "\n")
-
-
-def _label(line: str) -> str:
-    return line.split("  ", maxsplit=1)[0].strip()
-
-
-def _filled(shown: Any, answer: Any) -> Any:
-    if isinstance(shown, dict):
-        return {name: _filled(part, answer[name]) for name, part in shown.items()}
-    if isinstance(shown, list):
-        return [_filled(part, answered) for part, answered in zip(shown, answer, strict=False)]
-    return answer
-
-
-def _json(value: Any, indent: str = "") -> str:
-    """JSON with each member on one line where that fits, and broken up where it does not."""
-    line = json.dumps(value, ensure_ascii=False)
-    if not isinstance(value, dict | list) or (indent and len(indent) + len(line) <= 105):
-        return line
-    deeper = indent + "  "
-    if isinstance(value, list):
-        return "[\n" + ",\n".join(deeper + _json(part, deeper) for part in value) + f"\n{indent}]"
-    members = (f"{deeper}{json.dumps(name)}: {_json(part, deeper)}" for name, part in value.items())
-    return "{\n" + ",\n".join(members) + f"\n{indent}}}"
-
-
 def main(arguments: Sequence[str]) -> int:
-    """Rewrite the README and docs/coverage.md; with --check only say whether tables or that page would change."""
-    old = README.read_text(encoding="utf-8")
+    """Rewrite the tables and docs/coverage.md; with --check only report whether one of them would change."""
+    old = LISTS.read_text(encoding="utf-8")
     if "--check" in arguments:
         return int(old != render(old) or COVERAGE.read_text(encoding="utf-8") != coverage())
     COVERAGE.write_text(coverage(), encoding="utf-8")
-    README.write_text(output_shown(answer_shown(render(old))), encoding="utf-8")
+    LISTS.write_text(render(old), encoding="utf-8")
     return 0
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from epsilond.accountants import ENGINE_VERSION
-from scripts.pages import algorithms, notebooks, paper, python, reference, theorems
+from scripts.pages import algorithms, notebooks, paper, python, reference, simulations, theorems
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -38,13 +38,17 @@ def pages() -> Iterator[tuple[str, str]]:
     )
 
 
-def section(title: str) -> str:
-    """What the README says under a heading: it is said in one place."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    found = re.search(rf"^## {re.escape(title)}\n\n(.*?)\n(?=## )", readme, flags=re.MULTILINE | re.DOTALL)
-    if found is None:
-        raise ValueError(f"the README has no section {title}")
-    return found[1]
+def section(document: str, title: str) -> str:
+    """Return the text of a document below a heading.
+
+    Raises:
+        ValueError: the document has no such heading.
+    """
+    text = (ROOT / document).read_text(encoding="utf-8")
+    match = re.search(rf"^## {re.escape(title)}\n\n(.*?)\n*(?=^## |\Z)", text, flags=re.MULTILINE | re.DOTALL)
+    if match is None:
+        raise ValueError(f"{document} has no section {title}")
+    return match[1]
 
 
 def unreleased() -> bool:
@@ -67,9 +71,10 @@ def version_in_words() -> str:
 PARTS: Mapping[str, Callable[[], str]] = {
     "paper-counts": paper.counts,
     "paper-refuted": paper.refuted,
-    "limits": lambda: section("Known limits"),
-    "peers": lambda: section("Beside others"),
+    "limits": lambda: section("README.md", "Known limits"),
+    "peers": lambda: section("docs/what-it-knows.md", "Other accountants"),
     "settings": reference.settings_table,
+    "simulation-results": simulations.results,
     "version": version_in_words,
 }
 

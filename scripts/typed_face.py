@@ -1,13 +1,15 @@
-"""Writes what editors complete: python -m scripts.typed_face.
+"""Write what editors complete, and the options of the command line: python -m scripts.typed_face.
 
 `src/epsilond/typed.pyi` has an overload of `calibrate` and `bound_risk` for each algorithm with its fields, the fields
-of `plan`, and the ids that `evaluate` knows. `src/epsilond/requests.pyi` names the request classes. A test demands that
-both are what this program writes.
+of `plan`, and the ids that `evaluate` knows. `src/epsilond/requests.pyi` names the request classes.
+`src/epsilond/options.json` lists the options of the command line. A test demands that all three are what this program
+writes.
 """
 
 from __future__ import annotations
 
 import inspect
+import json
 import subprocess
 import sys
 from collections import defaultdict
@@ -24,11 +26,14 @@ from epsilond.accountants import quantities
 from epsilond.accountants.theorem import Evaluation
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators.accounts import AccountProblem
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.planning.answer import PlanAnswer
 from epsilond.calibrators.planning.problem import PlanProblem
 from epsilond.calibrators.risk.answer import RiskBoundsAnswer
 from epsilond.calibrators.risk.bounders import RISK_BOUNDS
+from epsilond.option_values import describe_options
+from epsilond.options import ListedCommand
 
 FOLDER = Path(__file__).parents[1] / "src/epsilond"
 ALIASES = {getattr(quantities, name): name for name in ("Relation", "Unit", "Observer", "Sampling")}
@@ -92,7 +97,7 @@ def typed() -> str:
     parts: list[str] = []
     one = stub.name(Calibration)
     for each in CALIBRATORS:
-        answer = f"{one}[{stub.name(each.parameters)}]"
+        answer = f"{one}[{stub.name(each.parameters_type)}]"
         parts += _overloads("calibrate", each.name, each.problem, answer, stub)
     parts.append(f"@overload\ndef calibrate(algorithm: str, /, **fields: Any) -> {one}[Any]: ...")
     bounds = stub.name(RiskBoundsAnswer)
@@ -131,6 +136,21 @@ def public() -> str:
     return _formatted("\n".join([f"# What the questions are asked with. {WRITTEN}", "", *lines]))
 
 
+def command_options() -> str:
+    """Return the commands whose options are the fields of a request class, as JSON."""
+    groups = {
+        "calibrate": [_list_command(each.name, each.title, each.summary, each.problem) for each in CALIBRATORS],
+        "risk-bound": [_list_command(each.name, each.title, each.summary, each.problem) for each in RISK_BOUNDS],
+        "": [_list_command("plan", "", "", PlanProblem), _list_command("account", "", "", AccountProblem)],
+    }
+    return json.dumps(groups, ensure_ascii=False, indent=1) + "\n"
+
+
+def _list_command(name: str, title: str, summary: str, problem: type) -> dict[str, Any]:
+    options = tuple(describe_options(problem))
+    return ListedCommand(name=name, title=title, summary=summary, options=options).as_json()
+
+
 def _formatted(text: str) -> str:
     """As the linter wants it."""
     ruff = [sys.executable, "-m", "ruff"]
@@ -141,9 +161,9 @@ def _formatted(text: str) -> str:
 
 
 def main() -> None:
-    """Write both files."""
-    for name, text in (("typed", typed()), ("requests", public())):
-        (FOLDER / f"{name}.pyi").write_text(text, encoding="utf-8")
+    """Write the three files."""
+    for name, text in (("typed.pyi", typed()), ("requests.pyi", public()), ("options.json", command_options())):
+        (FOLDER / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL
+from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import StaticPool
 
 from epsilond.storage.file import MEMORY
@@ -18,7 +17,7 @@ def engine_of(url: URL) -> Engine:
     engine = create_engine(url, hide_parameters=True, **one)
 
     @event.listens_for(engine, "connect")
-    def durable(connection: Any, _: Any) -> None:
+    def durable(connection: DBAPIConnection, _: object) -> None:
         connection.isolation_level = None  # transactions are begun below: the driver would leave tables out of them
         connection.execute("PRAGMA foreign_keys=ON")
         if not in_memory:

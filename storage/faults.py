@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
@@ -60,7 +58,7 @@ def shown(url: URL) -> str:
     return url.set(query={}).render_as_string(hide_password=True)
 
 
-def scrubbed(reason: Any, url: URL) -> str:
+def scrubbed(reason: object, url: URL) -> str:
     """A text about a database without the secrets of its URL."""
     text = " ".join(str(reason).split())
     values = [value for each in url.query.values() for value in ((each,) if isinstance(each, str) else each)]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import errno
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import URL
+from sqlalchemy.engine.interfaces import DBAPIConnection
 
 from epsilond.extras import extra
 
@@ -32,7 +33,7 @@ def engine_of(url: URL) -> Engine:
         raise OSError(errno.EINVAL, "the driver is psycopg; write postgresql://… without another driver")
     with extra("postgresql", "a store on PostgreSQL"):
         import psycopg  # noqa: F401, PLC0415 (an extra)
-    chosen: dict[str, Any] = {
+    chosen: dict[str, object] = {
         "connect_timeout": SECONDS,
         "application_name": "epsilond",
         "keepalives_idle": SECONDS,
@@ -55,7 +56,7 @@ def engine_of(url: URL) -> Engine:
     )
 
     @event.listens_for(engine, "connect")
-    def limited(connection: Any, _: Any) -> None:
+    def limited(connection: DBAPIConnection, _: object) -> None:
         connection.autocommit = True
         connection.execute(f"SET statement_timeout = '{STATEMENT_SECONDS}s'")
         connection.execute(f"SET lock_timeout = '{SECONDS}s'")

@@ -5,6 +5,7 @@ A block that is not run says why, in a comment in the line above: `<!-- not run 
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -19,6 +20,11 @@ import pytest
 ROOT = Path(__file__).parents[1]
 TOLERANCE = 1e-5
 """A search may stop elsewhere on another processor; what it returns is certified all the same."""
+OMITTED = "…"
+EXACT = ("README.md", "docs/quickstart.md", "docs/command-line.md", "docs/answers.md")
+"""Documents that show answers to the last digit, besides the tutorials."""
+TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|-?\d+(?:\.\d*)?…(?:e[+-]?\d+)?|[{}\[\]…]')
+"""Strings, numbers without their last digits, brackets and omissions."""
 BLOCK = re.compile(
     r"(?:^<!-- not run here: (?P<why>[^\n]+) -->\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
 )
@@ -102,18 +108,70 @@ def posted(command: Command) -> tuple[str, str]:
     return path(command), command.words[command.words.index("-d") + 1]
 
 
-def assert_printed(command: Command) -> None:
-    """The command line prints each line that is shown, numbers to within the tolerance."""
+def shows_exactly(name: str) -> bool:
+    """Decide whether a document shows answers exactly, apart from what it marks with …."""
+    return name in EXACT or name.startswith("docs/tutorials/")
+
+
+def shown_json(text: str) -> Any:
+    """Parse JSON in which … marks what is left out: members, elements, or the last digits of a number.
+
+    An omission is the member, the value or the element "…"; a number without its last digits is a string such as "0.0912…".
+    """
+    parts, brackets, place = [], [], 0
+    for token in TOKEN.finditer(text):
+        parts.append(text[place : token.start()])
+        place = token.end()
+        sign = token[0]
+        if sign in "{[":
+            brackets.append(sign)
+        elif sign in "}]":
+            brackets.pop()
+        elif sign == OMITTED:
+            is_member = brackets[-1] == "{" and not text[: token.start()].rstrip().endswith(":")
+            sign = json.dumps(OMITTED) + (": true" if is_member else "")
+        elif not sign.startswith('"'):
+            sign = json.dumps(sign)
+        parts.append(sign)
+    return json.loads("".join(parts) + text[place:])
+
+
+def assert_printed(command: Command, *, exactly: bool) -> None:
+    """The command line prints each line that is shown, in this order.
+
+    Numbers agree to within the tolerance, or to the last digit that is shown; then only … leaves out lines.
+    """
     ran = subprocess.run([sys.executable, "-m", *command.words], cwd=ROOT, capture_output=True, text=True, check=True)
-    printed = [words_of(line) for line in ran.stdout.splitlines()]
+    printed = [line.split() for line in ran.stdout.splitlines() if line.strip()]
+    place, gap = 0, not exactly
     for line in command.shown.splitlines():
-        wanted = [pytest.approx(word, rel=TOLERANCE) if isinstance(word, float) else word for word in words_of(line)]
-        assert line in ("…", "") or wanted in printed, line
+        words = line.split()
+        if words in ([OMITTED], []):
+            gap = gap or words == [OMITTED]
+            continue
+        matching = [at for at in range(place, len(printed)) if words_match(words, printed[at], exactly=exactly)]
+        assert matching, line
+        assert gap or matching[0] == place, f"lines before this one are left out: {line}"
+        place, gap = matching[0] + 1, not exactly
+    assert gap or place == len(printed), "lines at the end are left out"
 
 
-def words_of(line: str) -> list[str | float]:
-    """A line's words, and its numbers as numbers."""
-    return [number(word) for word in re.sub(r"[][,]", " ", line).split()]
+def words_match(shown: list[str], printed: list[str], *, exactly: bool) -> bool:
+    """Whether two lines agree, word by word; brackets and commas stand with their words."""
+    if len(shown) != len(printed):
+        return False
+    if exactly:
+        return all(
+            shown_number_is(one, other) if OMITTED in one else one == other
+            for one, other in zip(shown, printed, strict=True)
+        )
+    pairs = [(number(one.strip("[],")), number(other.strip("[],"))) for one, other in zip(shown, printed, strict=True)]
+    return all(
+        one == pytest.approx(other, rel=TOLERANCE)
+        if isinstance(one, float) and isinstance(other, float)
+        else one == other
+        for one, other in pairs
+    )
 
 
 def number(word: str) -> str | float:
@@ -124,25 +182,54 @@ def number(word: str) -> str | float:
         return word
 
 
-def assert_shown(shown: Any, answered: Any, place: str = "") -> None:
-    """`shown` may leave out members and list entries, and says nothing that was not answered."""
+def shown_number_is(shown: str, answered: str) -> bool:
+    """Whether a number that is shown without its last digits begins as the answered one, with the same exponent."""
+    digits, exponent = shown.split(OMITTED)
+    mantissa, _, power = answered.partition("e")
+    return mantissa.startswith(digits) and exponent == (f"e{power}" if power else "")
+
+
+def assert_shown(shown: Any, answered: Any, place: str = "", *, exactly: bool = False) -> None:
+    """Nothing is shown that was not answered; exactly: what is left out is marked, and every digit is the answer's."""
+    if shown == OMITTED:
+        return
     if isinstance(shown, dict):
-        assert shown.keys() <= answered.keys(), place
-        for name, value in shown.items():
-            assert_shown(value, answered[name], f"{place}/{name}")
+        names = shown.keys() - {OMITTED}
+        assert names <= answered.keys(), place
+        assert not exactly or OMITTED in shown or names == answered.keys(), f"{place} leaves out members"
+        for name in names:
+            assert_shown(shown[name], answered[name], f"{place}/{name}", exactly=exactly)
     elif isinstance(shown, list):
-        for item in shown:
-            assert any(matches(item, other) for other in answered), f"{place}: {item}"
-    elif isinstance(shown, float):
+        assert_elements_shown(shown, answered, place, exactly=exactly)
+    elif isinstance(shown, str) and OMITTED in shown and isinstance(answered, int | float):
+        assert shown_number_is(shown, repr(answered)), f"{place}: {shown} is shown for {answered}"
+    elif isinstance(shown, float) and not exactly:
         assert answered == pytest.approx(shown, rel=TOLERANCE), place
     else:
         assert answered == shown, place
 
 
-def matches(shown: Any, answered: Any) -> bool:
+def assert_elements_shown(shown: list[Any], answered: Any, place: str, *, exactly: bool) -> None:
+    """The elements are answered; exactly: in this order, and only … leaves out any."""
+    at, gap = 0, not exactly
+    for item in shown:
+        if item == OMITTED:
+            gap = True
+            continue
+        candidates = range(at if exactly else 0, len(answered))
+        matching = [other for other in candidates if matches(item, answered[other], exactly=exactly)]
+        if not matching and at < len(answered) and exactly:
+            assert_shown(item, answered[at], f"{place}/{at}", exactly=exactly)
+        assert matching, f"{place}: {item}"
+        assert gap or matching[0] == at, f"{place} leaves out elements"
+        at, gap = matching[0] + 1, not exactly
+    assert gap or at == len(answered), f"{place} leaves out elements"
+
+
+def matches(shown: Any, answered: Any, *, exactly: bool = False) -> bool:
     """Whether that holds."""
     try:
-        assert_shown(shown, answered)
+        assert_shown(shown, answered, exactly=exactly)
     except AssertionError:
         return False
     return True

@@ -8,9 +8,10 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.kinds.randomized_response import response_pair
 from epsilond.accountants.numerics.special import log1m_exp
-from epsilond.accountants.profiles.atoms import AtomicPair, AtomicProfile
-from epsilond.accountants.theorems.mechanisms.randomized_response import response_pair
+from epsilond.accountants.profiles.atoms import AtomicProfile
 from tests.oracles.enclosure import encloses, log_of
 
 
@@ -72,7 +73,6 @@ def test_log_of_one_minus_exp(x: float) -> None:
 def test_randomized_response_is_inverted_in_closed_form(epsilon: float, categories: int, log_delta: float) -> None:
     """δ(ε') = (e^ε − e^ε')₊/(e^ε + k − 1), so that ε(δ) = log(e^ε − δ (e^ε + k − 1))."""
     pair = response_pair(epsilon, categories)
-    assert isinstance(pair, AtomicPair)
     with mp.workdps(400):
         rest = mp.exp(mp.mpf(epsilon)) - mp.exp(mp.mpf(log_delta)) * (mp.exp(mp.mpf(epsilon)) + categories - 1)
         truth = mp.log(rest) if rest > 1 else mp.mpf(0)
@@ -84,12 +84,12 @@ def test_randomized_response_is_inverted_in_closed_form(epsilon: float, categori
 def test_both_orders_of_atoms_count() -> None:
     light = AtomicProfile((0.5,), (math.log(0.25),))
     heavy = AtomicProfile((0.25, 1.0), (math.log(0.25), math.log(0.125)))
-    pair = AtomicPair(light, heavy)
+    pair = Pair(light, heavy)
     assert pair.ends(0.1).upper >= max(light.ends(0.1).lower, heavy.ends(0.1).lower)
-    assert pair.epsilon(math.log(0.01)) == AtomicPair(heavy, heavy).epsilon(math.log(0.01))
+    assert pair.epsilon(math.log(0.01)) == Pair(heavy, heavy).epsilon(math.log(0.01))
     assert pair.epsilon(math.log(0.01)).upper == pytest.approx(1.0 + math.log1p(-0.08), rel=1e-12)
 
 
 def test_an_infinite_loss_leaves_no_epsilon() -> None:
     profile = AtomicProfile((0.5,), (math.log(0.25),), math.log(1e-3))
-    assert AtomicPair(profile, profile).epsilon(math.log(1e-4)).upper == math.inf
+    assert Pair(profile, profile).epsilon(math.log(1e-4)).upper == math.inf

@@ -1,7 +1,6 @@
 """What the documents show is run: requests at a real service, Python sessions, commands; and they hold together."""
 
 import doctest
-import json
 import re
 
 import pytest
@@ -15,7 +14,7 @@ from tests.documents import ROOT
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TEXTS = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in PAGES}
 COMMANDS = [
-    pytest.param(command, id=f"{name} {place}: {command.label}")
+    pytest.param(command, documents.shows_exactly(name), id=f"{name} {place}: {command.label}")
     for name, text in TEXTS.items()
     for place, command in enumerate(documents.commands(text), start=1)
 ]
@@ -29,25 +28,58 @@ def service():
         yield client
 
 
-@pytest.mark.parametrize("command", [each for each in CURLS if not documents.posts(each.values[0])])
-def test_what_is_asked_for_is_printed_as_shown(service, command):
+@pytest.mark.parametrize(("command", "exactly"), [each for each in CURLS if not documents.posts(each.values[0])])
+def test_what_is_asked_for_is_printed_as_shown(service, command, exactly):
+    del exactly  # such text is compared as a whole
     assert service.get(documents.path(command), timeout=PATIENCE).text == command.shown + "\n"
 
 
-@pytest.mark.parametrize("command", [each for each in CURLS if documents.posts(each.values[0])])
-def test_a_request_is_answered_as_shown(service, command):
+@pytest.mark.parametrize(("command", "exactly"), [each for each in CURLS if documents.posts(each.values[0])])
+def test_a_request_is_answered_as_shown(service, command, exactly):
     path, body = documents.posted(command)
     answer = service.post(path, content=body, headers={"content-type": "application/json"}, timeout=PATIENCE)
     assert command.below is not None
     assert command.below.language == "json"
-    shown = json.loads(command.below.text)
+    shown = documents.shown_json(command.below.text)
     assert answer.status_code == shown.get("status", 200)
-    documents.assert_shown(shown, answer.json())
+    documents.assert_shown(shown, answer.json(), exactly=exactly)
 
 
-@pytest.mark.parametrize("command", [each for each in COMMANDS if each.values[0].program == "epsilond"])
-def test_a_command_prints_what_is_shown(command):
-    documents.assert_printed(command)
+@pytest.mark.parametrize(("command", "exactly"), [each for each in COMMANDS if each.values[0].program == "epsilond"])
+def test_a_command_prints_what_is_shown(command, exactly):
+    documents.assert_printed(command, exactly=exactly)
+
+
+@pytest.mark.parametrize(
+    ("shown", "answered"),
+    [
+        ('{"a": 1}', {"a": 1, "b": 2}),
+        ('{"a": [1, 2]}', {"a": [1, 2, 3]}),
+        ('{"a": [1, 3]}', {"a": [1, 2, 3]}),
+        ('{"a": [3, 1, …]}', {"a": [1, 2, 3]}),
+        ('{"a": 0.30000001}', {"a": 0.3}),
+        ('{"a": 0.31…}', {"a": 0.3}),
+        ('{"a": 3.0…}', {"a": 3.05e-07}),
+        ('{"a": 3.0…e-06}', {"a": 3.05e-07}),
+        ('{"b": …, …}', {"a": 1}),
+    ],
+)
+def test_an_answer_that_is_not_shown_exactly_is_noticed(shown, answered):
+    assert not documents.matches(documents.shown_json(shown), answered, exactly=True)
+
+
+@pytest.mark.parametrize(
+    ("shown", "answered"),
+    [
+        ('{"a": 1, …}', {"a": 1, "b": 2}),
+        ('{"a": [1, …, 3]}', {"a": [1, 2, 3]}),
+        ('{"a": [1, …]}', {"a": [1, 2, 3]}),
+        ('{"a": 0.30…}', {"a": 0.304}),
+        ('{"a": 3.0…e-07, "b": "an … in a text"}', {"a": 3.05e-07, "b": "an … in a text"}),
+    ],
+)
+def test_omissions_that_are_marked_are_allowed(shown, answered):
+    assert documents.matches(documents.shown_json(shown), answered, exactly=True)
 
 
 @pytest.mark.parametrize("name", [name for name, text in TEXTS.items() if documents.doctests(text)])

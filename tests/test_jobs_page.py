@@ -58,4 +58,4 @@ def test_the_lines_of_typescript_are_those_of_a_test():
 
 
 def test_the_python_example_is_run_where_the_client_is_installed():
-    assert "docs/jobs.md" in (ROOT / "clients/python/tests/test_page.py").read_text(encoding="utf-8")
+    assert "docs/jobs.md" in (ROOT / "clients/python/tests/test_answers.py").read_text(encoding="utf-8")

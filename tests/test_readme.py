@@ -1,4 +1,4 @@
-"""The README holds what the lists hold, and names only what is there. Its examples are run by test_docs."""
+"""The README is short and names only what is there; a page holds what the lists hold. test_docs runs its examples."""
 
 import json
 import re
@@ -7,19 +7,24 @@ import pytest
 
 from epsilond.commands.line import FAMILIES
 from scripts.render_docs import render
+from tests import documents
 from tests.documents import ROOT
+from tests.laws.test_entries import README_REQUEST
 
+MOST_BYTES = 8_200
+"""Bytes of the README: what a newcomer reads before the first answer."""
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+TABLES = (ROOT / "docs/what-it-knows.md").read_text(encoding="utf-8")
 INLINE = re.findall(r"(?<!`)`([^`\n]+)`(?!`)", README)
 
 
 def test_the_tables_are_those_of_the_lists():
-    assert render(README) == README, "run: .venv/bin/python scripts/render_docs.py"
+    assert render(TABLES) == TABLES, "run: .venv/bin/python scripts/render_docs.py"
 
 
 def test_a_table_whose_place_is_gone_is_not_left_out_in_silence():
     with pytest.raises(ValueError, match="peers"):
-        render(README.replace("<!-- begin peers -->", ""))
+        render(TABLES.replace("<!-- begin peers -->", ""))
 
 
 def test_commands_that_are_named_exist():
@@ -45,7 +50,14 @@ def test_a_newcomer_reads_it_in_five_minutes():
     """At two hundred words a minute, without tables and code."""
     prose = re.sub(r"```.*?```|^\|.*$", "", README, flags=re.DOTALL | re.MULTILINE)
     assert len(prose.split()) < 1000
+    assert len(README.encode()) <= MOST_BYTES
 
 
-def test_the_limits_are_told_before_the_reader_relies_on_anything():
-    assert README.index("(#known-limits)") < README.index("## Run it")
+def test_the_limits_are_named_before_the_reader_relies_on_anything():
+    assert README.index("(#known-limits)") < README.index("## Over HTTP")
+
+
+def test_the_request_that_is_shown_is_the_one_whose_answer_is_measured():
+    (command,) = (one for one in documents.commands(README) if one.program == "curl")
+    assert documents.path(command) == "/v1/calibrations/mb-sgd"
+    assert json.loads(documents.posted(command)[1]) == README_REQUEST

@@ -29,7 +29,10 @@ class Recipe:
     most_files: int
     folder: str | None
     laws: tuple[str, ...]
+    """Tests that are run for what the recipe adds."""
     check: str
+    whole: tuple[str, ...] = ()
+    """Tests that are run as they are."""
 
     @property
     def text(self) -> str:
@@ -65,12 +68,52 @@ RECIPES = [
         ".outputs['advantage'] < 0.463",
     ),
     Recipe(
+        title="Add a kind of mechanism",
+        most_files=3,
+        folder=None,
+        laws=(
+            "tests/laws/test_theorems.py",
+            "tests/laws/test_kinds.py",
+            "tests/laws/test_curves.py",
+            "tests/laws/test_spec_words.py",
+            "tests/laws/test_trust.py",
+        ),
+        check="""
+import epsilond
+from epsilond.app.main import create_app
+from tests.app.conftest import PATIENT, serving
+
+setting = {"relation": "replace-one", "unit": "record", "observer": "shuffled-server"}
+spec = epsilond.BitResponse(epsilon=1.0)
+assert 0.99 < epsilond.account(spec, delta=1e-9, **setting).guarantee.epsilon.upper <= 1.0 + 1e-9
+shuffled = epsilond.Shuffled(clients=10_000, mechanism=spec)
+assert epsilond.account(shuffled, delta=1e-6, **setting).guarantee.epsilon.upper < 0.1
+body = {"spec": {"kind": "bit_response", "epsilon": 1.0}, "query": {"delta": 1e-9}, **setting}
+with serving(PATIENT, create_app(settings=PATIENT)) as client:
+    answer = client.post("/v1/accounts", json=body)
+assert answer.status_code == 200, answer.text
+assert answer.json()["derivation"][0]["theorem"] == "epsilond.bit-response"
+""",
+    ),
+    Recipe(
         title="Add a calibrator",
-        most_files=2,
+        most_files=1,
         folder="calibrators/laplace/",
-        laws=("tests/laws/test_calibrators.py", "tests/laws/test_fields.py"),
+        laws=("tests/laws/test_calibrators.py", "tests/laws/test_fields.py", "tests/laws/test_risks.py"),
+        whole=(
+            "tests/mechanisms/test_calibrated.py::test_every_mechanism_is_that_of_an_algorithm",
+            "tests/benchmarks/test_everyday.py::test_the_document_is_that_of_the_rows",
+        ),
         check="import epsilond; assert epsilond.calibrate('laplace', epsilon=1.0, delta=1e-6, rounds=10, "
-        "relation='add-or-remove-one').guarantee.epsilon.upper <= 1.0",
+        "relation='add-or-remove-one', unit='client', observer='released-models').guarantee.epsilon.upper <= 1.0",
+    ),
+    Recipe(
+        title="Add an HTTP question",
+        most_files=3,
+        folder=None,
+        laws=("tests/app/test_posted.py",),
+        check="from epsilond.app.questions.advantages import ADVANTAGE as posted; "
+        "assert posted.read(b'{\"epsilon\": 1}').kind == 'advantage'",
     ),
 ]
 
@@ -105,6 +148,7 @@ def test_a_recipe_works_and_touches_few_files(recipe: Recipe, tree: Path) -> Non
     run(tree, "-c", f"import epsilond; assert epsilond.__file__.startswith({str(tree)!r})")
     run(tree, "-c", recipe.check)
     own = [name for name in touched if Path(name).name.startswith("test_")]
-    selected = re.findall(r'^    (?:id|name)="([\w.-]+)"', recipe.text, flags=re.MULTILINE)
-    run(tree, "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", *own)
+    selected = re.findall(r'^    (?:id ?= ?|name ?= ?|kind=|kind: .* = )"([\w.-]+)"', recipe.text, flags=re.MULTILINE)
+    for tests in filter(None, (own, recipe.whole)):
+        run(tree, "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", *tests)
     run(tree, "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", *recipe.laws, "-k", " or ".join(selected))

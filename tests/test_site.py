@@ -107,10 +107,11 @@ def test_each_algorithm_and_each_kind_of_problem_is_explained(site):
     assert all(f"<code>{slug}</code>" in errors for slug in KINDS)
 
 
-def test_the_first_thing_on_the_first_page_is_what_it_cannot_do(site):
+def test_the_first_page_links_to_what_it_cannot_do_and_ends_with_it(site):
     text = (site / "index.html").read_text(encoding="utf-8")
     headings = re.findall(r'<h2 id="([\w-]+)">', text)
-    assert headings[0] == "known-limits"
+    assert headings[-1] == "known-limits"
+    assert text.index('href="limits.html"') < text.index('id="known-limits"')
     assert "<!-- generated" not in text
 
 

@@ -30,7 +30,7 @@ USE = """
 import pathlib, sys
 import epsilond
 assert pathlib.Path(epsilond.__file__).is_relative_to(sys.argv[1]), epsilond.__file__
-fields = dict(epsilon=1.0, delta=1e-5, sampling="full", rounds=10, relation="replace-one")
+fields = dict(epsilon=1.0, delta=1e-5, sampling="full", rounds=10, relation="replace-one", unit="record", observer="released-models")
 answer = epsilond.calibrate("gaussian", solve_for="noise_multiplier", **fields)
 assert answer.guarantee.epsilon.upper <= 1.0
 """
@@ -39,7 +39,7 @@ import epsilond
 
 answer = epsilond.calibrate(
     "gaussian", solve_for="noise_multiplier", epsilon=1.0, delta=1e-5, sampling="full", rounds=10,
-    relation="replace-one",
+    relation="replace-one", unit="record", observer="released-models",
 )
 reveal_type(answer)
 reveal_type(answer.parameters.noise_multiplier)

@@ -57,7 +57,7 @@ def tabled(preset: Preset, placed: Sequence[tuple[Cell, Any]]) -> tuple[CellAnsw
     cells = [TABLED[answer.kind](cell, answer) for cell, answer in placed]
     if preset.tuned is None:
         return tuple(cells)
-    groups: dict[tuple[Any, ...], list[CellAnswer]] = {}
+    groups: dict[tuple[object, ...], list[CellAnswer]] = {}
     for cell in cells:
         rest = tuple(value for name, value in cell.place.items() if name != preset.tuned.name)
         groups.setdefault(rest, []).append(cell)

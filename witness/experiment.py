@@ -35,7 +35,7 @@ class Claimed:
     delta: float
 
 
-Verdict = Literal["confirmed", "confirmed in part", "mixed", "refuted", "undecided"]
+FindingVerdict = Literal["confirmed", "confirmed in part", "mixed", "not reproduced", "refuted", "undecided"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class Finding:
     """
 
     claim: str
-    verdict: Verdict
+    verdict: FindingVerdict
     told: str
     words: str
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.json_types import JsonObject
 from epsilond.extras import extra
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ MEDIA_TYPES: Mapping[str, str] = {"png": "image/png", "svg": "image/svg+xml"}
 """The formats, and what each is served as."""
 
 
-def draw(answer: Mapping[str, Any], file_format: Format) -> bytes:
+def draw(answer: JsonObject, file_format: Format) -> bytes:
     """The figure of an answer in its JSON form (`epsilond.as_json`), as a PNG or SVG file.
 
     The same answer gives the same bytes, by the same version of matplotlib.
@@ -38,7 +39,7 @@ def draw(answer: Mapping[str, Any], file_format: Format) -> bytes:
         return style.written(kinds[answer["kind"]](answer), file_format)
 
 
-def _kinds() -> Mapping[str, Callable[[Mapping[str, Any]], Figure]]:
+def _kinds() -> Mapping[str, Callable[[JsonObject], Figure]]:
     from epsilond.witness.drawings.audit import audit  # noqa: PLC0415
     from epsilond.witness.drawings.grid import grid  # noqa: PLC0415
     from epsilond.witness.drawings.membership import membership  # noqa: PLC0415

@@ -120,7 +120,7 @@ def falling(claim: str, lines: Sequence[Sequence[Measured]], *, what: str, lower
 
 
 @dataclass(frozen=True)
-class Stage:
+class MeasuredPoint:
     """One point of a line: its name, and what was measured at each place, in the order of places."""
 
     name: str
@@ -144,13 +144,15 @@ class Stage:
         return min(found), max(found)
 
 
-def best_of_own(stage: Stage, shared: str, *, lower_is_better: bool) -> tuple[Measured, Measured]:
+def best_of_own(stage: MeasuredPoint, shared: str, *, lower_is_better: bool) -> tuple[Measured, Measured]:
     """The best place but the one where all is shared, and that one."""
-    own = Stage(stage.name, {place: one for place, one in stage.measured.items() if place != shared})
+    own = MeasuredPoint(stage.name, {place: one for place, one in stage.measured.items() if place != shared})
     return stage.measured[own.best(lower_is_better=lower_is_better)[0]], stage.measured[shared]
 
 
-def descending(claim: str, lines: Mapping[str, Sequence[Stage]], *, what: str, lower_is_better: bool = True) -> Finding:
+def descending(
+    claim: str, lines: Mapping[str, Sequence[MeasuredPoint]], *, what: str, lower_is_better: bool = True
+) -> Finding:
     """Whether the best place comes earlier in the order of places from stage to stage of each line.
 
     What may be best at a stage are the place of the best mean and those whose bands meet its band. On a line the claim
@@ -168,6 +170,6 @@ def descending(claim: str, lines: Mapping[str, Sequence[Stage]], *, what: str, l
     return tally.finding(claim, f"Best by mean {what} (in brackets what its band does not exclude): {'; '.join(told)}.")
 
 
-def _best_words(stage: Stage, lower_is_better: bool) -> str:
+def _best_words(stage: MeasuredPoint, lower_is_better: bool) -> str:
     first, *met = stage.best(lower_is_better=lower_is_better)
     return f"{stage.name} {first}" + (f" ({', '.join(met)})" if met else "")

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
-from epsilond.accountants.curve import Interval
-from epsilond.accountants.theorem import ConditionResult, Status
-from epsilond.calibrators.problem import Target
+from epsilond.accountants.attempts import ConditionResult
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.estimates.target import Target
+from epsilond.accountants.theorem import Status
+from epsilond.simulators.algorithms.algorithm import AnyRun
 
-Holds = Literal["true", "false", "undecidable"]
+AnyProblem: TypeAlias = Any
+"""A problem of the kinds that an algorithm runs on."""
+Parameters: TypeAlias = Any
+"""The parameters that a calibration answers with."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,16 +52,16 @@ class Join:
     algorithm: str
     noise: tuple[str, ...] = ("noise_std",)
     """The run's fields that say how much noise: all absent where a target is to be met."""
-    calibrate: Callable[[Any, Any, Target], tuple[Any, Any]]
+    calibrate: Callable[[AnyProblem, AnyRun, Target], tuple[AnyRun, Parameters]]
     """(problem, run without noise, target) → the run with the least certified noise, and the calibration's answer.
 
     Raises `InvalidInput` or `NoCertificate` as the calibrator does.
     """
     allowance: Allowance = Allowance(0.05)
     """What `calibrate` may take, for the plan."""
-    account: Callable[[Any, Any, float], Interval] | None = None
+    account: Callable[[AnyProblem, AnyRun, float], Interval] | None = None
     """(problem, run with noise, log δ) → the ε that is certified of this noise; None: noise is certified as calibrated.
 
     What `calibrate` certifies, of noise from elsewhere."""
-    bounds: Callable[[Any, Any], tuple[Bound, ...]]
+    bounds: Callable[[AnyProblem, AnyRun], tuple[Bound, ...]]
     """(problem, run with noise) → every bound that is known of what is measured of it."""

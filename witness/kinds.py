@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from epsilond.witness.audits.audit import AUDIT
-from epsilond.witness.memberships.membership import MEMBERSHIP
-from epsilond.witness.presets import PRESET
-from epsilond.witness.risks.measurement import RISK
-from epsilond.witness.simulation import Kind
+from epsilond.witness.kind import Kind
+from epsilond.witness.presets import CELL_KINDS, PRESET
 
-KINDS: tuple[Kind, ...] = (RISK, AUDIT, MEMBERSHIP, PRESET)
+KINDS: tuple[Kind, ...] = (*CELL_KINDS, PRESET)
 """THE list of kinds of simulation."""

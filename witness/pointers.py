@@ -13,7 +13,7 @@ OWN = ("run", "problem", "epsilon", "delta", "log10_delta")
 
 
 @contextmanager
-def inside(request: Any) -> Iterator[None]:
+def inside(request: object) -> Iterator[None]:
     """Faults raised inside, with pointers into the request: to its run, or else to its problem."""
     try:
         yield

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.quantities import Quantity, request
 from epsilond.calibrators.answer import Caution, Served
+from epsilond.witness.audits.audit import AUDIT
 from epsilond.witness.cells import CellAnswer, tabled
 from epsilond.witness.experiment import Axis, Cell, Finding, Preset
 from epsilond.witness.experiments import (
@@ -27,8 +28,12 @@ from epsilond.witness.experiments import (
     tdl_as_printed_audit,
     unlike_clients,
 )
-from epsilond.witness.risks.measurement import KIND, REPETITIONS, SEED
-from epsilond.witness.simulation import Kind, Plan, Prepared, kind_of
+from epsilond.witness.kind import Block, Kind, Plan, Prepared, kind_of
+from epsilond.witness.memberships.membership import MEMBERSHIP
+from epsilond.witness.risks.measurement import KIND, REPETITIONS, RISK, SEED
+
+CELL_KINDS: tuple[Kind, ...] = (RISK, AUDIT, MEMBERSHIP)
+"""Kinds of simulation that a cell of a preset may be of: all except the presets themselves."""
 
 PRESETS: tuple[Preset, ...] = (
     mb_sgd_bound.PRESET,
@@ -122,7 +127,7 @@ def cells_of(request: PresetSimulation) -> tuple[Cell, ...]:
 
 def plan(request: PresetSimulation) -> Plan:
     """All cells, one after another."""
-    plans = [kind_of(cell.simulation).plan(cell.simulation) for cell in cells_of(request)]
+    plans = [kind_of(cell.simulation, CELL_KINDS).plan(cell.simulation) for cell in cells_of(request)]
     return Plan(
         blocks=sum(each.blocks for each in plans),
         seconds=sum(each.seconds for each in plans),
@@ -133,26 +138,26 @@ def plan(request: PresetSimulation) -> Plan:
 def prepare(request: PresetSimulation) -> tuple[Prepared, ...]:
     """Every cell, ready to run."""
     return tuple(
-        Prepared(each, kind_of(each).plan(each), kind_of(each).prepare(each))
+        Prepared(each, kind_of(each, CELL_KINDS).plan(each), kind_of(each, CELL_KINDS).prepare(each))
         for each in (cell.simulation for cell in cells_of(request))
     )
 
 
-def run_block(resolved: Sequence[Prepared], index: int) -> Any:
+def run_block(resolved: Sequence[Prepared], index: int) -> Block:
     """A block of one of the cells; blocks are counted through them."""
     for cell in resolved:
         if index < cell.plan.blocks:
-            return kind_of(cell.request).run_block(cell.resolved, index)
+            return kind_of(cell.request, CELL_KINDS).run_block(cell.resolved, index)
         index -= cell.plan.blocks
     raise IndexError(index)
 
 
-def assemble(request: PresetSimulation, resolved: Sequence[Prepared], blocks: Sequence[Any]) -> PresetAnswer:
+def assemble(request: PresetSimulation, resolved: Sequence[Prepared], blocks: Sequence[object]) -> PresetAnswer:
     """Every cell's own answer, of which the table keeps what the grid is about."""
     preset = preset_of(request)
     ends = list(accumulate((cell.plan.blocks for cell in resolved), initial=0))
     answers = [
-        kind_of(cell.request).assemble(cell.request, cell.resolved, blocks[first:last])
+        kind_of(cell.request, CELL_KINDS).assemble(cell.request, cell.resolved, blocks[first:last])
         for cell, (first, last) in zip(resolved, pairwise(ends), strict=True)
     ]
     placed = list(zip(cells_of(request), answers, strict=True))
@@ -187,7 +192,7 @@ def _tuning(preset: Preset) -> tuple[Caution, ...]:
     return (Caution(code="tuned-on-data", message=message),)
 
 
-def _placed_all(placed: Sequence[tuple[Cell, Any]]) -> Iterator[Caution]:
+def _placed_all(placed: Sequence[tuple[Cell, object]]) -> Iterator[Caution]:
     """Warnings that cells share stand once, with their number."""
     found: dict[tuple[str, str], list[Cell]] = {}
     for cell, answer in placed:

@@ -5,25 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from epsilond.witness.experiment import Finding, Verdict
+from epsilond.witness.experiment import Finding, FindingVerdict
 
-RULES: Mapping[Verdict, str] = {
+RULES: Mapping[FindingVerdict, str] = {
     "confirmed": "it holds in every setting",
     "confirmed in part": "it holds in some settings and fails in none; in the others it stays open",
     "mixed": "it holds in some settings and fails in others",
-    "refuted": "it fails in some settings and holds in none. A claim that nothing may break, such as that a noise is "
-    "private, is refuted by one setting in which it fails",
+    "not reproduced": "it fails in some settings and holds in none, on the data of the experiment. These may stand in "
+    "for the paper's data, on which it may hold",
+    "refuted": "it says that something holds everywhere, such as that a noise is private, and fails in at least one "
+    "setting. No other claim is refuted by an experiment",
     "undecided": "it stays open in every setting",
 }
-"""The verdicts on a claim, and when each is given. THE rules: every experiment's findings follow them."""
+"""Verdicts on a claim, with the rule for each; all findings of all experiments follow these rules."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tally:
-    """Settings in which a claim holds and fails, of how many; in the others it stays open.
+    """Number of settings in which a claim holds, in which it fails, and of all; the rest stays open.
 
-    `level` are those of `holds` in which nothing is better, but a claim that something is no worse holds. `universal`
-    is a claim that one failure refutes.
+    `level` counts the settings of `holds` with overlapping bands, for a claim that something is no worse. `universal`
+    marks a claim about every setting, which one failure refutes.
     """
 
     holds: int
@@ -35,12 +37,12 @@ class Tally:
     open_where: str = "the bands overlap"
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> FindingVerdict:
         """By `RULES`."""
-        if self.fails and (self.universal or not self.holds):
+        if self.fails and self.universal:
             return "refuted"
         if self.fails:
-            return "mixed"
+            return "mixed" if self.holds else "not reproduced"
         if self.holds:
             return "confirmed" if self.holds == self.of else "confirmed in part"
         return "undecided"
@@ -58,9 +60,12 @@ class Tally:
         if self.verdict == "undecided":
             return f"undecided: in {every} {self.open_where}" if self.of else "undecided: nothing to compare"
         if self.verdict == "mixed":
-            return f"mixed: confirmed in {self.holds}, refuted in {self.fails} of {self.of} {noun}{apart}"
+            return f"mixed: it holds in {self.holds} and fails in {self.fails} of {self.of} {noun}{apart}"
         if self.verdict == "confirmed in part":
             return f"confirmed in {self.holds} of {self.of} {noun}{apart}"
+        if self.verdict == "not reproduced":
+            failures = every if self.fails == self.of else f"{self.fails} of {self.of} {noun}"
+            return f"not reproduced: it fails in {failures}{apart}"
         held = f", true in {self.holds}" if self.holds else ""
         if self.fails == self.of:
             return f"refuted in {every}"

@@ -1,1 +1,1 @@
-"""The composition engines. Imported by `theorems/composition.py` alone."""
+"""The composition engines. Only `accountants.composition` imports them."""

@@ -18,25 +18,26 @@ import functools
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
 
-from epsilond.accountants.curve import Enclosure, Interval, Pair, Tails
+from epsilond.accountants.curve.enclosure import Enclosure, Interval, Tails
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.profile import Profile, RootSearch
+from epsilond.accountants.curve.search import Solution
 from epsilond.accountants.engine.lattice.discretise import joined_atoms
-from epsilond.accountants.numerics.crossing import Guess, closest
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp, log1m_exp_at, log_sum
-from epsilond.accountants.profiles.atoms import PAD, AtomicProfile
+from epsilond.accountants.profiles.atoms import AtomicProfile
 from epsilond.accountants.profiles.finite_and_gaussian import FiniteAndGaussianProfile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from epsilond.accountants.curve import Profile
-    from epsilond.accountants.near_tests import NearTest
+    from epsilond.accountants.curve.finite_law import FiniteLaw
+    from epsilond.accountants.curve.near_tests import NearTest
     from epsilond.accountants.numerics.special import FloatArray
-    from epsilond.accountants.profiles.finite_law import FiniteLaw
 
     IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
@@ -52,7 +53,7 @@ _TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
-class EnumeratedProfile:
+class EnumeratedProfile(Profile):
     """One order of a product: totals of the loss as computed.
 
     Attributes:
@@ -62,6 +63,8 @@ class EnumeratedProfile:
         places: all totals, increasing.
         log_below: log of the probability of the first 0, 1, 2, … of them.
     """
+
+    root_search: ClassVar[RootSearch] = "solve"
 
     totals: AtomicProfile
     log_error: float
@@ -103,6 +106,16 @@ class EnumeratedProfile:
         upper = min(upper * (1 - 8 * UNIT_ROUNDOFF) + _TINY, 0.0)
         return Interval(lower * (1 + 8 * UNIT_ROUNDOFF) - _TINY, upper)
 
+    def solve(self, log_delta: float) -> Solution:
+        """Return the place between two totals where log δ is `log_delta`."""
+        solution = self.totals.solve(log_delta)
+        return solution._replace(pad=4.0 * self.misplacement + solution.pad)
+
+    def ends_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
+        """Return bounds on log δ, without arrays."""
+        del lower
+        return [self.ends(epsilon) for epsilon in epsilons]
+
     def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
         """As of the totals, with ends of this law."""
         return [self.totals.test_of(size, self.ends, self.tail_accuracy) for size in sizes]
@@ -133,41 +146,31 @@ class EnumeratedProfile:
         return self.totals.log_tails(at - self.misplacement - 4 * UNIT_ROUNDOFF * at)
 
 
-@dataclass(frozen=True)
-class EnumeratedPair(Pair):
-    """A product that remembers its parts, so that composing it again composes those."""
+def enumerated_pair(parts: Sequence[tuple[Pair, int]]) -> Pair | None:
+    """Return the product of pairs with few outcomes; None if a pair has no atoms or the kinds of runs are many.
 
-    parts: tuple[tuple[Pair, int], ...] = ()
+    Guarantees: both directions enclose δ of the product of exactly these distributions at every ε ≥ 0. Equal pairs in a
+    list are one pair with the sum of their counts.
 
-    def ends(self, epsilon: float) -> Interval:
-        """`log_delta` at one ε, without arrays."""
-        first, *others = (order.ends(epsilon) for order in self.orders() if isinstance(order, EnumeratedProfile))
-        lower, upper = (max([end, *(other[side] for other in others)]) for side, end in enumerate(first))
-        return Interval(lower, upper)
-
-    def upper_end(self, epsilon: float) -> float:
-        """Of both ends, which one evaluation gives."""
-        return self.ends(epsilon).upper
-
-    def epsilon(self, log_delta: float) -> Interval:
-        """The larger of both orders: solved between two totals, then certified a little to either side."""
-        orders = [order for order in self.orders() if isinstance(order, EnumeratedProfile)]
-        found = max(order.totals.estimated_epsilon(log_delta) for order in orders)
-        if not 0.0 < found < math.inf:
-            return super().epsilon(log_delta)
-        pad = 4.0 * max(order.misplacement for order in orders) + PAD * (1.0 + found)
-        guess = Guess(found, 1.0)
-        upper = closest(lambda epsilon: self.ends(epsilon).upper, log_delta, guess, pad)
-        lower = closest(lambda epsilon: self.ends(epsilon).lower, log_delta, guess, -pad)
-        return super().epsilon(log_delta) if upper is None or lower is None else Interval(lower, upper)
+    Args:
+        parts: pairs, and how often each is run, at least once.
+    """
+    profiles = _enumerate(parts)
+    return None if profiles is None else Pair(profiles[0], profiles[-1], parts=tuple(parts))
 
 
-def beside_gaussian(pair: Pair, mu: float) -> Pair:
-    """The product of an enumerated pair and N(μ, 1) against N(0, 1), μ > 0; both orders enclose δ at every ε ≥ 0."""
+def enumerated_pair_and_gaussian(parts: Sequence[tuple[Pair, int]], mu: float) -> Pair | None:
+    """Return the product of `enumerated_pair` and N(μ, 1) against N(0, 1); None likewise.
 
-    def order(profile: Profile) -> FiniteAndGaussianProfile:
-        assert isinstance(profile, EnumeratedProfile)
-        return FiniteAndGaussianProfile(
+    Args:
+        parts: pairs, and how often each is run, at least once.
+        mu: μ > 0.
+    """
+    profiles = _enumerate(parts)
+    if profiles is None:
+        return None
+    joined = [
+        FiniteAndGaussianProfile(
             losses=profile.places,
             log_masses=profile.log_masses,
             log_infinite_mass=profile.log_infinite_mass + profile.log_error,
@@ -175,26 +178,13 @@ def beside_gaussian(pair: Pair, mu: float) -> Pair:
             log_error=profile.log_error + profile.totals.mass_accuracy,
             mu=mu,
         )
-
-    forward = order(pair.forward)
-    return Pair(forward, forward if pair.symmetric else order(pair.backward))
-
-
-def unfolded(parts: Sequence[tuple[Pair, int]]) -> list[tuple[Pair, int]]:
-    """The parts of enumerated pairs in place of the pairs."""
-    return [
-        (inner, count * times)
-        for pair, times in parts
-        for inner, count in (pair.parts if isinstance(pair, EnumeratedPair) else ((pair, 1),))
+        for profile in profiles
     ]
+    return Pair(joined[0], joined[-1])
 
 
-def enumerated_pair(parts: Sequence[tuple[Pair, int]]) -> Pair | None:
-    """The product of pairs, each run its count of times; None where one is no finite law or the kinds of runs are many.
-
-    Guarantees: both orders enclose δ of the product of exactly these laws at every ε ≥ 0. Counts are ≥ 1. Law: equal
-    pairs in a list are one pair with the sum of their counts.
-    """
+def _enumerate(parts: Sequence[tuple[Pair, int]]) -> list[EnumeratedProfile] | None:
+    """Return the distinct directions of the product; None where it is not enumerated."""
     laws: dict[FiniteLaw, int] = {}
     for pair, count in parts:
         if pair.atoms is None or not pair.atoms.losses:
@@ -207,11 +197,10 @@ def enumerated_pair(parts: Sequence[tuple[Pair, int]]) -> Pair | None:
         kinds *= math.comb(count + len(law.losses) - 1, len(law.losses) - 1)
         if kinds > MOST_KINDS:
             return None
-    forward = _profile(list(laws.items()))
-    if all(pair.symmetric for pair, _ in parts):
-        return EnumeratedPair(forward, forward, parts=tuple(parts))
-    backward = _profile([(law.reversed(), count) for law, count in laws.items()])
-    return EnumeratedPair(forward, backward, parts=tuple(parts))
+    profiles = [_profile(list(laws.items()))]
+    if not all(pair.symmetric for pair, _ in parts):
+        profiles.append(_profile([(law.reversed(), count) for law, count in laws.items()]))
+    return profiles
 
 
 def _profile(laws: Sequence[tuple[FiniteLaw, int]]) -> EnumeratedProfile:

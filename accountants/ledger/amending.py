@@ -12,10 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
+from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import ConditionViolated, InvalidInput, LedgerClosed
 from epsilond.accountants.ledger.invariant import Opening, opening
+from epsilond.accountants.ledger.moves import require_consistent
 from epsilond.accountants.ledger.state import JOB, LedgerState, PlanItem
-from epsilond.accountants.theorem import ConditionResult
+from epsilond.accountants.verdict import Verdict
 
 Independence = Literal["independent-of-outputs"]
 INDEPENDENT: Final[Independence] = "independent-of-outputs"
@@ -40,7 +42,9 @@ def amended(
         ConditionViolated: something was committed, and nothing is declared.
         Infeasible: the new plan and the slots lose more than the target allows.
         LedgerClosed: the ledger was closed.
+        RunDiffers: an observation contradicts a run that was paid from the ledger.
     """
+    require_consistent(state)
     if state.status == "closed":
         raise LedgerClosed("The ledger was closed: its plan is not amended.")
     if not add and not lower:
@@ -49,7 +53,7 @@ def amended(
     released = released or committed > 0 or state.released
     if released and declared is None:
         statement = "runs were committed before the plan is amended, which no output may have decided"
-        sides = ConditionResult("epsilond.ledger-amended", statement, False, float(max(committed, 1)), 0.0)
+        sides = ConditionResult("epsilond.ledger-amended", statement, Verdict.NO, float(max(committed, 1)), 0.0)
         raise ConditionViolated(
             "Something was committed, so an amendment that depends on outputs holds by no theorem. If this one does "
             f"not, nor does its time, declare {INDEPENDENT}.",

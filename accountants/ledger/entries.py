@@ -7,10 +7,10 @@ decimal strings, other numbers the shortest strings that give the same double.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.errors import InvalidInput, Observation
 from epsilond.accountants.guarantee import Setting
+from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.accountants.ledger.amounts import Amount, exact, shown
 from epsilond.accountants.ledger.invariant import Opening
 from epsilond.accountants.ledger.state import (
@@ -23,7 +23,7 @@ from epsilond.accountants.ledger.state import (
     Target,
 )
 
-Record = dict[str, Any]
+Record = JsonRecord
 
 
 def opened(state: LedgerState, certified: Opening, specs: Mapping[str, str]) -> Record:
@@ -91,6 +91,43 @@ def amended(
     return record if declared is None else record | {"declared": declared}
 
 
+def contradiction(observations: Sequence[Observation], reservations: Sequence[str] | None) -> Record:
+    """Return the record of observations that contradict a run.
+
+    Args:
+        observations: at least one.
+        reservations: ids of those that paid for the run; None means all with committed runs.
+    """
+    record: Record = {"kind": "contradicted", "observations": [observation_record(each) for each in observations]}
+    return record if reservations is None else record | {"reservations": list(reservations)}
+
+
+def observation_record(observation: Observation) -> Record:
+    """Return an observation as JSON values."""
+    return {
+        "premise": observation.premise,
+        "message": observation.message,
+        "remedy": observation.remedy,
+        "count": observation.count,
+    }
+
+
+def observations_of(record: JsonObject) -> tuple[Observation, ...]:
+    """Return the observations of a contradiction as they were written.
+
+    Raises:
+        InvalidInput: one is none.
+    """
+    observations = tuple(Observation(**members) for members in record["observations"])
+    for place, observation in enumerate(observations):
+        texts: tuple[object, ...] = (observation.premise, observation.message, observation.remedy)
+        count: object = observation.count
+        is_count = isinstance(count, int) and not isinstance(count, bool) and count >= 1
+        if not (all(isinstance(text, str) and text for text in texts) and is_count):
+            raise InvalidInput.at(f"/observations/{place}", "is no observation")
+    return observations
+
+
 def charged(price: Charge) -> Record:
     """A charge."""
     record: Record = {"parts": amounts(price.parts), "theorem": price.theorem}
@@ -106,7 +143,7 @@ def amounts(parts: Mapping[str, Amount]) -> dict[str, str]:
     return {part: shown(amount) for part, amount in parts.items()}
 
 
-def charge_of(record: Mapping[str, Any]) -> Charge:
+def charge_of(record: JsonObject) -> Charge:
     """A charge as it was written.
 
     Raises:
@@ -122,7 +159,7 @@ def charge_of(record: Mapping[str, Any]) -> Charge:
     )
 
 
-def state_of(record: Mapping[str, Any], specs: Mapping[str, Any]) -> LedgerState:
+def state_of(record: JsonObject, specs: JsonObject) -> LedgerState:
     """A ledger as it was opened; `specs` has each plan item's mechanism."""
     declared = record["declared"]
     return LedgerState(

@@ -11,39 +11,55 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import NamedTuple
 
-_NOISE = {"gaussian": "noise_multiplier", "laplace": "scale_multiplier"}
+from epsilond.accountants.specs import Spec, Subsampled
+from epsilond.accountants.specs.primitives import NoisySum, Primitive
 
 
-def dominated(spec: Any, by: Any) -> str | None:
-    """Why one run of `spec` loses no more than one of `by` in any relation, in words; None where that is not proved."""
+def dominated(spec: Spec, by: Spec) -> str | None:
+    """Return why one run of `spec` loses no more than one run of `by` in any relation, or None if it is not proved."""
     if spec == by:
         return "it is the same mechanism"
     if getattr(spec, "level", None) != getattr(by, "level", None):
         return None
-    if spec.kind == by.kind == "subsampled" and replace(spec, mechanism=by.mechanism) == by:
-        (one, other) = spec.mechanism, by.mechanism
-        louder = _NOISE.get(one.kind)
-        if one.kind == other.kind and louder is not None and getattr(one, louder) >= getattr(other, louder):
-            return "it has the same draw, and the same noise or more"
-    inner, outer = _sampled(spec), _sampled(by)
-    if inner is None or outer is None:
-        return None
-    (rate, noise_kind, noise), (other_rate, other_kind, other_noise) = inner, outer
-    if noise_kind != other_kind or noise < other_noise or rate > other_rate:
+    if (
+        isinstance(spec, Subsampled)
+        and isinstance(by, Subsampled)
+        and replace(spec, mechanism=by.mechanism) == by
+        and _has_enough_noise(spec.mechanism.primitive, by.mechanism.primitive)
+    ):
+        return "it has the same draw, and the same noise or more"
+    run, planned = _sampled_sum(spec), _sampled_sum(by)
+    if run is None or planned is None or run.rate > planned.rate or not _has_enough_noise(run.noise, planned.noise):
         return None
     return "it has the same noise or more, and the same sampling rate or less"
 
 
-def _sampled(spec: Any) -> tuple[float, str, float] | None:
-    """(rate, kind of noise, its multiplier) of a Poisson-sampled or a plain additive mechanism."""
+def _has_enough_noise(primitive: Primitive | None, planned: Primitive | None) -> bool:
+    """Return whether both are noisy sums with one distribution, and the first has at least the noise of the second."""
+    return (
+        isinstance(primitive, NoisySum)
+        and isinstance(planned, NoisySum)
+        and primitive.distribution == planned.distribution
+        and primitive.multiplier >= planned.multiplier
+    )
+
+
+class _SampledSum(NamedTuple):
+    """A Poisson-sampled noisy sum; the rate is 1 without sampling."""
+
+    rate: float
+    noise: NoisySum
+
+
+def _sampled_sum(spec: Spec) -> _SampledSum | None:
+    """Return the sampling rate and the noise of a Poisson-sampled or plain noisy sum, or None for any other spec."""
     rate = 1.0
-    if spec.kind == "subsampled":
+    if isinstance(spec, Subsampled):
         if spec.sampling != "poisson" or spec.rate is None:
             return None
         rate, spec = float(spec.rate), spec.mechanism
-    noise = _NOISE.get(spec.kind)
-    if noise is None or not math.isfinite(rate):
+    if not isinstance(spec.primitive, NoisySum) or not math.isfinite(rate):
         return None
-    return rate, spec.kind, float(getattr(spec, noise))
+    return _SampledSum(rate, spec.primitive)

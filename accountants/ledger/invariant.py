@@ -12,21 +12,23 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from epsilond.accountants.attempts import ConditionResult
+from epsilond.accountants.composition.product import composed_pair
 from epsilond.accountants.errors import Infeasible
+from epsilond.accountants.kinds.approximate import approximate_pair
 from epsilond.accountants.ledger.amounts import ZERO, Amount, down, float_above, float_below, less, root_above, total
 from epsilond.accountants.ledger.charges.asked import Asked
 from epsilond.accountants.ledger.mixture import log_coefficients
+from epsilond.accountants.numerics.root_search import brent_root
 from epsilond.accountants.profiles.concentrated import concentrated_pair
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.powers import powers_pair
-from epsilond.accountants.theorem import ConditionResult
-from epsilond.accountants.theorems.composition.rounds import composed_pair
-from epsilond.accountants.theorems.mechanisms.approximate import approximate_pair
+from epsilond.accountants.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from epsilond.accountants.curve import Pair
+    from epsilond.accountants.curve.pair import Pair
     from epsilond.accountants.ledger.state import LedgerState, PlanItem, Slot
 
 _SEARCHED = {"gdp": "mu_squared", "zcdp": "rho", "pure": "epsilon"}
@@ -59,7 +61,7 @@ def opening(state: LedgerState) -> Opening:
         condition = ConditionResult(
             "epsilond.ledger-invariant",
             "δ of everything that the ledger allows, at its ε, is at most its δ less what its slots may add",
-            False,
+            Verdict.NO,
             math.exp(at_target),
             math.exp(allowed),
         )
@@ -101,10 +103,8 @@ def largest(state: LedgerState, kind: str) -> Slot:
 
 
 def _root_below(over: Callable[[float], float], low: float, high: float) -> float:
-    """The root of an increasing function, on the side where it is at most zero: searched, and tried again there."""
-    from scipy.optimize import brentq  # noqa: PLC0415  (it takes long to import)
-
-    root = low if over(low) == 0.0 else float(brentq(over, low, high, xtol=1e-300, rtol=_TOLERANCE))
+    """Return a number near the root of an increasing function, at which the function is at most zero by evaluation."""
+    root = low if over(low) == 0.0 else brent_root(over, low, high, absolute=1e-300, relative=_TOLERANCE)
     margin = _TOLERANCE
     while over(root) > 0.0:
         root, margin = max(root * (1.0 - margin), low), 4.0 * margin

@@ -9,16 +9,20 @@ whole job is charged at the slot's value of that moment, and the runs that are l
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
+from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import (
     InvalidInput,
     LedgerClosed,
     LedgerExhausted,
     NotInPlan,
     NotSealed,
+    Observation,
     ReservationEnded,
+    RunDiffers,
 )
 from epsilond.accountants.ledger.amounts import LARGEST, Amount
 from epsilond.accountants.ledger.charges import charge
@@ -39,14 +43,15 @@ from epsilond.accountants.ledger.state import (
     times,
 )
 from epsilond.accountants.ledger.stepped import steps_of
-from epsilond.accountants.theorem import ConditionResult
+from epsilond.accountants.specs import Spec
+from epsilond.accountants.verdict import Verdict
 
 
 def reserve(
     state: LedgerState,
     identifier: str,
     *,
-    spec: Any | None = None,
+    spec: Spec | None = None,
     item: str | None = None,
     slot: SlotKind | None = None,
     count: int | None = None,
@@ -62,6 +67,7 @@ def reserve(
 
     Raises:
         LedgerClosed, NotSealed: nothing is reserved at present.
+        RunDiffers: an observation contradicts a run that was paid from the ledger.
         NotInPlan: the plan has no such item, or the item's mechanism is not proved to lose as much.
         LedgerExhausted: not as much is free; `condition` has both sides.
         ConditionViolated: no charge is proved for this mechanism in this slot, or no theorem covers it here.
@@ -98,7 +104,9 @@ def commit(state: LedgerState, identifier: str, count: int | None = None) -> Led
     Raises:
         ReservationEnded: it was cancelled or has expired, or fewer runs of it are left.
         LedgerExhausted: since it was made, the slot has fallen so far that the job costs more than is free.
+        RunDiffers: an observation contradicts a run that was paid from the ledger.
     """
+    require_consistent(state)
     found = _found(state, identifier)
     left = found.count - found.committed
     wanted = left if count is None else count
@@ -146,13 +154,51 @@ def release(state: LedgerState, identifier: str, how: Literal["cancelled", "expi
 
 
 def seal(state: LedgerState) -> LedgerState:
-    """The membership of the ledger's block is fixed from now on."""
+    """Fix the membership of the ledger's block.
+
+    Raises:
+        RunDiffers: an observation contradicts a run that was paid from the ledger.
+    """
+    require_consistent(state)
     return replace(state, sealed=True)
 
 
 def close(state: LedgerState) -> LedgerState:
-    """Nothing more is reserved; what is held may still be committed."""
-    return replace(state, status="closed")
+    """Let nothing more be reserved; what is held may still be committed. A contradicted ledger stays contradicted."""
+    return state if state.status == "contradicted" else replace(state, status="closed")
+
+
+def contradict(
+    state: LedgerState, observations: Sequence[Observation], reservations: Sequence[str] | None = None
+) -> LedgerState:
+    """Accept no further commits, because observations contradict a run that was paid from the ledger.
+
+    Reservations may still be cancelled, and the ledger may be closed. Observations of earlier contradictions stay.
+
+    Args:
+        state: the ledger.
+        observations: at least one.
+        reservations: ids of those that paid for the run; None means all with committed runs.
+
+    Raises:
+        InvalidInput: no observation, or a reservation of another ledger.
+    """
+    if not observations:
+        raise InvalidInput.at("/observations", "must not be empty")
+    for place, identifier in enumerate(reservations or ()):
+        if identifier not in state.reservations:
+            raise InvalidInput.at(f"/reservations/{place}", "is no reservation of this ledger")
+    concerned = [each.id for each in state.reservations.values() if each.committed]
+    marked = {
+        identifier: replace(state.reservations[identifier], contradicted=True)
+        for identifier in (concerned if reservations is None else reservations)
+    }
+    return replace(
+        state,
+        status="contradicted",
+        observations=(*state.observations, *observations),
+        reservations={**state.reservations, **marked},
+    )
 
 
 def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
@@ -202,7 +248,7 @@ def _reserve_of_slot(
     state: LedgerState,
     identifier: str,
     kind: SlotKind,
-    spec: Any | None,
+    spec: Spec | None,
     count: int | None,
     eta: Amount | None,
     delta: Amount | None,
@@ -262,7 +308,7 @@ def _require_free(slot: Slot, parts: Amounts) -> None:
             )
 
 
-def _chosen(state: LedgerState, spec: Any | None, name: str | None) -> PlanItem:
+def _chosen(state: LedgerState, spec: Spec | None, name: str | None) -> PlanItem:
     if name is None:
         if spec is None:
             raise InvalidInput.at("/item", "name an item of the plan, a slot, or a mechanism of the plan")
@@ -314,12 +360,25 @@ def _require_amounts(eta: Amount | None, delta: Amount | None) -> None:
             raise InvalidInput.at(f"/{name}", "is not an amount", allowed="at least 0")
 
 
+def require_consistent(state: LedgerState) -> None:
+    """Reject a ledger of which an observation contradicts a run.
+
+    Raises:
+        RunDiffers: with every observation.
+    """
+    if state.status == "contradicted":
+        message = "Observations contradict a run that was paid from this ledger, so there is no ε and no further run:"
+        raise RunDiffers(message, state.observations)
+
+
 def require_open(state: LedgerState) -> None:
     """Refuse where nothing is reserved at present.
 
     Raises:
+        RunDiffers: an observation contradicts a run that was paid from the ledger.
         LedgerClosed, NotSealed: why.
     """
+    require_consistent(state)
     if state.status == "closed":
         raise LedgerClosed("The ledger was closed: nothing more is reserved.")
     if not state.sealed:
@@ -327,7 +386,7 @@ def require_open(state: LedgerState) -> None:
 
 
 def _sides(condition: str, text: str, lhs: object, rhs: object) -> ConditionResult:
-    return ConditionResult(condition, text, False, float(lhs), float(rhs))  # type: ignore[arg-type]
+    return ConditionResult(condition, text, Verdict.NO, float(lhs), float(rhs))  # type: ignore[arg-type]
 
 
 def _up_to(most: int) -> str:

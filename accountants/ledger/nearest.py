@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import Field, fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from epsilond.accountants.errors import NoCertificate
 from epsilond.accountants.ledger.charges import charge
@@ -20,6 +20,14 @@ from epsilond.accountants.ledger.residue import composed_cost, exact, quick_cost
 if TYPE_CHECKING:
     from epsilond.accountants.ledger.state import Slot
 
+
+class DataclassInstance(Protocol):
+    """An instance of a data class."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+
+Noisy = TypeVar("Noisy", bound=DataclassInstance)
 _NOISE = ("noise_multiplier", "scale_multiplier")
 _LOOKS = 12
 """Charges that are computed for each answer at most; each may take a fraction of a second."""
@@ -134,22 +142,23 @@ def _counted(asked: Asked, count: float) -> Asked:
     return replace(asked, count=int(count), _known=asked._known)  # noqa: SLF001
 
 
-def noise_of(spec: Any) -> float | None:
+def noise_of(spec: DataclassInstance) -> float | None:
     """The one noise multiplier in a spec; None where there are none or several."""
     found = list(_noises(spec))
     return found[0] if len(found) == 1 else None
 
 
-def _noises(spec: Any) -> list[float]:
+def _noises(spec: DataclassInstance) -> list[float]:
     found: list[float] = []
-    for part in fields(spec) if is_dataclass(spec) else ():
+    for part in fields(spec):
         value = getattr(spec, part.name)
         if part.name in _NOISE:
             found.append(float(value))
         elif isinstance(value, tuple):
             for one in value:
-                found += _noises(one)
-        elif is_dataclass(value):
+                if is_dataclass(one) and not isinstance(one, type):
+                    found += _noises(one)
+        elif is_dataclass(value) and not isinstance(value, type):
             found += _noises(value)
     return found
 
@@ -164,9 +173,9 @@ def _with_noise(asked: Asked, noise: float) -> Asked:
     )
 
 
-def renoised(spec: Any, noise: Callable[[float], float]) -> Any:
+def renoised(spec: Noisy, noise: Callable[[float], float]) -> Noisy:
     """The spec with another noise multiplier in the place of each, as a function of it."""
-    changed: dict[str, Any] = {}
+    changed: dict[str, object] = {}
     for part in fields(spec):
         value = getattr(spec, part.name)
         if part.name in _NOISE:

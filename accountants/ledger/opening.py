@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.ledger.amounts import ZERO, Amount, down, exact
 from epsilond.accountants.ledger.invariant import Opening, largest, opening
 from epsilond.accountants.ledger.state import JOB, Declared, LedgerState, PlanItem, Slot, SlotKind, Target
 from epsilond.accountants.ledger.stepped import steps_of
 from epsilond.accountants.quantity import LARGEST_COUNT
+from epsilond.accountants.specs import Spec
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Setting
@@ -38,7 +41,7 @@ class AskedSlot:
     """
 
     kind: SlotKind
-    capacity: str | Mapping[str, Any]
+    capacity: str | JsonObject
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +49,7 @@ class Planned:
     """An item of the plan as it is asked for."""
 
     name: str
-    spec: Any
+    spec: Spec
 
 
 def opened(
@@ -110,7 +113,7 @@ def _slot(asked: AskedSlot, place: int, target: Target) -> Slot:
     pointer = f"/slots/{place}/capacity"
     if isinstance(asked.capacity, str) and asked.capacity != LARGEST:
         raise InvalidInput.at(pointer, "is neither parts nor a known word", allowed=LARGEST)
-    given: Mapping[str, Any] = {} if isinstance(asked.capacity, str) else asked.capacity
+    given: JsonObject = {} if isinstance(asked.capacity, str) else asked.capacity
     for part in given:
         if part not in PARTS[asked.kind]:
             raise InvalidInput.at(
@@ -127,7 +130,7 @@ def _slot(asked: AskedSlot, place: int, target: Target) -> Slot:
     return Slot(kind=asked.kind, capacity=amounts)
 
 
-def _renyi(given: Mapping[str, Any], pointer: str) -> Slot:
+def _renyi(given: JsonObject, pointer: str) -> Slot:
     orders = tuple(float(order) for order in given.get("orders", ()))
     if not orders or not all(1.0 < order <= 1e6 for order in orders) or len(set(orders)) != len(orders):
         raise InvalidInput.at(f"{pointer}/orders", "is not a list of different orders", allowed="each > 1 and ≤ 1e6")
@@ -144,5 +147,5 @@ def _renyi(given: Mapping[str, Any], pointer: str) -> Slot:
     )
 
 
-def _amount(value: Any, pointer: str) -> Amount:
+def _amount(value: float | str | Decimal, pointer: str) -> Amount:
     return ZERO if value == LARGEST else exact(value, pointer)

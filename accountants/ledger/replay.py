@@ -8,29 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
 
 from epsilond.accountants.errors import EpsilondError
+from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.ledger import moves
 from epsilond.accountants.ledger.amending import INDEPENDENT, amended
 from epsilond.accountants.ledger.amounts import ZERO
 from epsilond.accountants.ledger.charges import charge
 from epsilond.accountants.ledger.charges.asked import Asked
-from epsilond.accountants.ledger.entries import charge_of, state_of
+from epsilond.accountants.ledger.entries import charge_of, observations_of, state_of
 from epsilond.accountants.ledger.invariant import opening
 from epsilond.accountants.ledger.opening import PARTS
 from epsilond.accountants.ledger.residue import holds
 from epsilond.accountants.ledger.state import JOB, Charge, LedgerState, PlanItem, Reservation, Slot, plus, times
 from epsilond.accountants.quantity import LARGEST_COUNT
+from epsilond.accountants.specs import Spec
 
-SpecReader = Callable[[str], Any]
+SpecReader = Callable[[str], Spec]
 
 
 class DoesNotReplay(EpsilondError):
     """An entry is no legal move from the state that the entries before it give."""
 
 
-def replayed(entries: Iterable[Mapping[str, Any]], read: SpecReader) -> LedgerState:
+def replayed(entries: Iterable[Mapping[str, object]], read: SpecReader) -> LedgerState:
     """The state that a ledger's entries give, each checked.
 
     `read` turns the canonical JSON text of a mechanism into its spec.
@@ -57,7 +58,7 @@ def replayed(entries: Iterable[Mapping[str, Any]], read: SpecReader) -> LedgerSt
     return state
 
 
-def applied(state: LedgerState | None, entry: Mapping[str, Any], read: SpecReader) -> LedgerState:
+def applied(state: LedgerState | None, entry: JsonObject, read: SpecReader) -> LedgerState:
     """The state after one entry.
 
     Raises:
@@ -88,10 +89,12 @@ def applied(state: LedgerState | None, entry: Mapping[str, Any], read: SpecReade
         return moves.seal(state)
     if kind == "closed":
         return moves.close(state)
+    if kind == "contradicted":
+        return moves.contradict(state, observations_of(entry), entry.get("reservations"))
     raise DoesNotReplay(f"{kind} is no kind of entry")
 
 
-def _reserved(state: LedgerState, entry: Mapping[str, Any], read: SpecReader) -> LedgerState:
+def _reserved(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerState:
     spec, count, identifier = read(entry["spec"]), entry["count"], entry["reservation"]
     moves.require_open(state)
     _require(_is_count(count), "the count is none")
@@ -107,7 +110,7 @@ def _reserved(state: LedgerState, entry: Mapping[str, Any], read: SpecReader) ->
     return moves.held(state, held, slot)
 
 
-def _committed(state: LedgerState, entry: Mapping[str, Any]) -> LedgerState:
+def _committed(state: LedgerState, entry: JsonObject) -> LedgerState:
     held = state.reservations[entry["reservation"]]
     if held.slot is not None and held.item is None and held.charge is not None and not held.charge.additive:
         slot = state.slot(held.slot)
@@ -120,7 +123,7 @@ def _committed(state: LedgerState, entry: Mapping[str, Any]) -> LedgerState:
     return moves.commit(state, entry["reservation"], entry["count"])
 
 
-def _amended(state: LedgerState, entry: Mapping[str, Any], read: SpecReader) -> LedgerState:
+def _amended(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerState:
     items = [PlanItem(name=each["name"], spec=read(each["spec"]), planned=each["planned"]) for each in entry["add"]]
     lower = {each["name"]: each["planned"] for each in entry["lower"]}
     whole = all(isinstance(planned, int) and not isinstance(planned, bool) for planned in lower.values())
@@ -129,7 +132,7 @@ def _amended(state: LedgerState, entry: Mapping[str, Any], read: SpecReader) -> 
     return amended(state, add=items, lower=lower, declared=entry.get("declared"))[0]
 
 
-def _require_enough(state: LedgerState, spec: Any, count: int, slot: Slot, price: Charge) -> None:
+def _require_enough(state: LedgerState, spec: Spec, count: int, slot: Slot, price: Charge) -> None:
     _require(set(price.parts) == set(slot.capacity), "the charge has other parts than its slot")
     asked = Asked(setting=state.setting, spec=spec, count=count, delta=price.each.get("delta"))
     if price.remaining is not None:
@@ -166,7 +169,7 @@ def _require(holds_so: bool, otherwise: str) -> None:
         raise DoesNotReplay(otherwise)
 
 
-def balances(state: LedgerState) -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
+def balances(state: LedgerState) -> Mapping[str, Mapping[str, JsonObject]]:
     """What every slot has used and holds, and every item of the plan: to be compared with what a database says."""
     return {
         "slots": {

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.curve import Pair
+from epsilond.accountants.composition.product import composed_pair
+from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.ledger.amounts import (
     QUANTUM,
@@ -29,15 +30,15 @@ from epsilond.accountants.ledger.amounts import (
     root_below,
     up,
 )
-from epsilond.accountants.ledger.cells import excess
+from epsilond.accountants.ledger.comparison.cells import excess
 from epsilond.accountants.ledger.steps import StepPrices, step_prices
+from epsilond.accountants.numerics.root_search import bisect_reals
 from epsilond.accountants.profiles.gaussian import gaussian_pair
-from epsilond.accountants.theorems.composition.rounds import composed_pair
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from epsilond.accountants.curve import Profile
+    from epsilond.accountants.curve.profile import Profile
     from epsilond.accountants.numerics.special import FloatArray
 
 LEAST_ETA = Decimal("1e-18")
@@ -51,6 +52,8 @@ _TOLERANCE = 1e-7
 _ROUGH = 1e-3
 _SHARE = 0.8
 """The search aims at this share of η at points, and leaves the rest to the chords between them."""
+_HALVINGS = 30
+"""Bisections for the initial estimate of the cost; they leave 1e-9 of the slot."""
 _MOST_STEPS = 40
 _MOST_RAISES = 12
 _MARGIN = Fraction(1) + Fraction(1, 2**18)
@@ -84,14 +87,14 @@ def _holds(parts: Sequence[tuple[Pair, int]], remaining: Amount, cost: Amount, e
     if _cannot_fit(parts, stepped, remaining, eta):
         return False
     if stepped is None or _worth_composing(parts, stepped, remaining, eta):
-        if _Trial(parts, remaining, eta).certified(cost)[0]:
+        if _SlotTrial(parts, remaining, eta).certified(cost)[0]:
             return True
         stepwise = None if stepped is None else stepped.cost()
         return stepwise is not None and stepwise <= cost
     stepwise = stepped.cost()
     if stepwise is not None and stepwise <= cost:
         return True
-    return may_be_composed(parts) and _Trial(parts, remaining, eta).certified(cost)[0]
+    return may_be_composed(parts) and _SlotTrial(parts, remaining, eta).certified(cost)[0]
 
 
 def shortfall(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amount, eta: Amount) -> float:
@@ -99,7 +102,7 @@ def shortfall(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amo
 
     For searches over mechanisms. It is no certificate: see `holds`.
     """
-    trial = _Trial(parts, remaining, eta, share=1.0)
+    trial = _SlotTrial(parts, remaining, eta, share=1.0)
     worst = trial.worst(float_below(cost))
     trial.refine(float_below(cost))
     return max(worst, trial.worst(float_below(cost)))
@@ -208,7 +211,7 @@ def _worth_composing(parts: Sequence[tuple[Pair, int]], stepped: StepPrices, rem
 
 def _composed_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount) -> Residue | None:
     """Of all steps at once, by their composition beside what is left."""
-    trial = _Trial(parts, remaining, eta)
+    trial = _SlotTrial(parts, remaining, eta)
     found = trial.search()
     if found is None:  # the search leaves room that the whole slot may do without
         return Residue(remaining, remaining, eta) if trial.certified(remaining)[0] else None
@@ -225,7 +228,7 @@ def _composed_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Am
     return Residue(remaining, remaining, eta) if right else None
 
 
-class _Trial:
+class _SlotTrial:
     """One mechanism against one state of a slot."""
 
     def __init__(
@@ -311,12 +314,12 @@ class _Trial:
         """The cost of the Gaussian that is as bad as the mechanism alone, in the middle of the points."""
         epsilon = float(self._points[self._points.size // 2])
         alone = self._left(ZERO).ends(epsilon).upper
-        low, high = 0.0, self._whole
-        for _ in range(30):
-            middle = 0.5 * (low + high)
-            enough = gaussian_pair(math.sqrt(middle)).ends(epsilon).upper >= alone
-            low, high = (low, middle) if enough else (middle, high)
-        return max(high, 1e-12)
+
+        def too_little(cost: float) -> bool:
+            """Tell whether a Gaussian of this cost has a smaller δ than the mechanism."""
+            return gaussian_pair(math.sqrt(cost)).ends(epsilon).upper < alone
+
+        return max(bisect_reals(too_little, 0.0, self._whole, steps=_HALVINGS)[1], 1e-12)
 
     def _gaps(self, cost: float) -> FloatArray:
         """log left − log(right + a share of η) at the points, the larger of both orders; each falls in the cost."""
@@ -339,4 +342,4 @@ class _Trial:
 
 def _orders(left: Pair, right: Pair) -> list[tuple[Profile, Profile]]:
     """Each order of the mechanism beside the slot's pair, which is the same in both."""
-    return [(profile, right.forward) for profile in left.orders()]
+    return [(profile, right.forward) for profile in left.directions()]

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
-from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.errors import InvalidInput, Observation
 from epsilond.accountants.guarantee import Setting
 from epsilond.accountants.ledger.amounts import ZERO, Amount, down, less, multiple, total
+from epsilond.accountants.specs import Spec
 
 SlotKind = Literal["gdp", "zcdp", "rdp", "pure"]
-Status = Literal["open", "closed"]
+Status = Literal["open", "closed", "contradicted"]
 JOB = "job "
 """What the names of items begin with that residue charges bring."""
 ReservationState = Literal["reserved", "committed", "cancelled", "expired"]
@@ -52,7 +53,7 @@ class PlanItem:
     """
 
     name: str
-    spec: Any
+    spec: Spec
     planned: int
     reserved: int = 0
     committed: int = 0
@@ -126,16 +127,18 @@ class Reservation:
         spec: one run.
         committed: runs that may have been released; it never falls.
         voided: runs of these that were taken back, as it is declared that nobody saw any output of them.
+        contradicted: whether an observation contradicts the run that was paid with it.
     """
 
     id: str
-    spec: Any
+    spec: Spec
     count: int
     item: str | None = None
     slot: SlotKind | None = None
     charge: Charge | None = None
     committed: int = 0
     voided: int = 0
+    contradicted: bool = False
     state: ReservationState = "reserved"
 
 
@@ -153,7 +156,8 @@ class LedgerState:
     """A ledger.
 
     `conditional` once runs were voided, or its plan amended after a commit, on a declaration; `amended` once its plan
-    is another than it was opened with.
+    is another than it was opened with. `observations` contradict runs that were paid from it: it has some if, and only
+    if, its status is `contradicted`, and then there is no ε of its releases.
     """
 
     setting: Setting
@@ -166,6 +170,7 @@ class LedgerState:
     sealed: bool = False
     conditional: bool = False
     amended: bool = False
+    observations: tuple[Observation, ...] = ()
 
     def __post_init__(self) -> None:
         """Names of items and kinds of slots are each one of a kind."""

@@ -7,12 +7,13 @@ indivisible run.
 
 from __future__ import annotations
 
-from typing import Any
+from epsilond.accountants.specs import Repeated, Spec
 
 
-def steps_of(spec: Any) -> tuple[Any, int]:
+def steps_of(spec: Spec) -> tuple[Spec, int]:
     """One step of a job and how many there are: (the spec itself, 1) for what cannot be stepped."""
     count = 1
-    while getattr(type(spec), "stepped", False):
-        spec, count = spec.mechanism, count * spec.times
+    while isinstance(spec, Repeated) and spec.stepped:
+        count *= spec.times
+        spec = spec.mechanism
     return spec, count

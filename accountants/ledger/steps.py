@@ -22,16 +22,16 @@ from epsilond.accountants.ledger.amounts import (
     root_below,
     up,
 )
-from epsilond.accountants.ledger.hinges import GOOD_AREA, ROUGH_AREA, hinges_of
-from epsilond.accountants.ledger.smooth import largest_excess, of_gaussian, of_hinges
+from epsilond.accountants.ledger.comparison.hinges import GOOD_AREA, ROUGH_AREA, hinges_of
+from epsilond.accountants.ledger.comparison.smooth import largest_excess, of_gaussian, of_hinges
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from epsilond.accountants.curve import Pair
-    from epsilond.accountants.ledger.hinges import Hinges
+    from epsilond.accountants.curve.pair import Pair
+    from epsilond.accountants.ledger.comparison.hinges import Hinges
     from epsilond.accountants.numerics.special import FloatArray
 
 MOST_PARTS = 12

@@ -14,6 +14,8 @@ from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.ledger.charges.asked import Asked
 from epsilond.accountants.ledger.invariant import plan_pair
 from epsilond.accountants.ledger.state import LedgerState
+from epsilond.accountants.specs import Spec
+from epsilond.accountants.statements.settings import NOISE_ADDED_BEFORE, OBSERVERS, UNITS
 from epsilond.accountants.theorem import Condition
 
 DECISIONS = Condition(
@@ -56,7 +58,7 @@ def _of_mechanisms(state: LedgerState) -> Iterator[Condition]:
     yield from seen
 
 
-def _guarantees(state: LedgerState, spec: object) -> Iterator[Guarantee]:
+def _guarantees(state: LedgerState, spec: Spec) -> Iterator[Guarantee]:
     yield Asked(setting=state.setting, spec=spec, count=1).guarantee(spec)
 
 
@@ -69,8 +71,11 @@ class PlanCurve:
 
 
 def plan_curve(state: LedgerState) -> tuple[PlanCurve, ...]:
-    """ε of the plan at the ledger's δ and at tenths and tenfolds of it, upper ends; nothing without a plan."""
-    pair = plan_pair(state)
+    """Return ε of the plan at the ledger's δ and at tenths and tenfolds of it, as upper bounds.
+
+    There is none without a plan, and none of a contradicted ledger.
+    """
+    pair = None if state.status == "contradicted" else plan_pair(state)
     if pair is None:
         return ()
     at = [state.target.log_delta + power * math.log(10.0) for power in (-4, -3, -2, -1, 0, 1, 2)]
@@ -79,14 +84,19 @@ def plan_curve(state: LedgerState) -> tuple[PlanCurve, ...]:
 
 
 def in_words(state: LedgerState, name: str) -> str:
-    """The promise in one sentence."""
+    """State what the ledger guarantees for everything that is released through it, and against whom."""
     setting, target = state.setting, state.target
-    unit = {"record": "one record", "client": "the data of one client"}[setting.unit]
-    change = "replacing" if setting.relation == "replace-one" else "leaving out"
+    unit = UNITS[setting.unit]
+    change = {
+        "replace-one": "replacing",
+        "add-or-remove-one": "adding or removing",
+        "zero-out-one": "counting as zero the contribution of",
+    }[setting.relation]
     factor, delta = f"{math.exp(min(target.epsilon, 700.0)):.4g}", f"10^{target.log_delta / math.log(10.0):.4g}"
     conditional = ", as long as what its owner declared is so" if state.conditional else ""
     return (
-        f"Whatever is released through the ledger {name}, all of it together: {change} {unit} multiplies the"
-        f" probability of anything that can be seen by at most {factor} (ε = {target.epsilon:g}), apart from an added"
-        f" {delta}{conditional}."
+        f"Everything that is released through the ledger {name}, together: {change} {unit} multiplies the probability"
+        f" of anything that the adversary sees by at most {factor} (ε = {target.epsilon:g}), apart from an added"
+        f" {delta}{conditional}. Against: {OBSERVERS[setting.observer]}. Condition:"
+        f" {NOISE_ADDED_BEFORE[setting.observer]}."
     )

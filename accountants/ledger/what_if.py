@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from epsilond.accountants.errors import LedgerExhausted, NoCertificate
+from epsilond.accountants.errors import LedgerExhausted, NoCertificate, RunDiffers
 from epsilond.accountants.ledger import moves
 from epsilond.accountants.ledger.amounts import Amount
 from epsilond.accountants.ledger.charges.asked import Asked
 from epsilond.accountants.ledger.nearest import fitting
 from epsilond.accountants.ledger.state import Charge, LedgerState, SlotKind
 from epsilond.accountants.ledger.stepped import steps_of
+from epsilond.accountants.specs import Spec
 
 _TRIAL = "what-if"
 
@@ -33,7 +33,7 @@ class WhatIf:
 def what_if(
     state: LedgerState,
     *,
-    spec: Any | None = None,
+    spec: Spec | None = None,
     item: str | None = None,
     slot: SlotKind | None = None,
     count: int | None = None,
@@ -60,6 +60,9 @@ def what_if(
         return WhatIf(
             fits=False, count=count or runs, item=item, slot=slot, reason=found.message, nearest=found.nearest
         )
+    except RunDiffers as refused:
+        reason = " ".join([refused.message, *map(str, refused.observations)])
+        return WhatIf(fits=False, count=count or runs, item=item, slot=slot, reason=reason)
     except NoCertificate as refused:
         return WhatIf(fits=False, count=count or runs, item=item, slot=slot, reason=refused.message)
     held = after.reservations[_TRIAL]
@@ -70,7 +73,7 @@ def with_nearest(
     refused: LedgerExhausted,
     state: LedgerState,
     *,
-    spec: Any | None,
+    spec: Spec | None,
     slot: SlotKind | None,
     count: int | None,
     eta: Amount | None = None,

@@ -117,7 +117,7 @@ class StepLaw:
 
 
 @dataclass(frozen=True)
-class _Tilted:
+class _TiltedSum:
     """S at one tilt λ: K(λ) with a bound of its error, and the tilted mean and variance."""
 
     tilt: float
@@ -144,7 +144,7 @@ class CompoundSum:
     count: int
     start: float | None = None
 
-    def at(self, tilt: float) -> _Tilted:
+    def at(self, tilt: float) -> _TiltedSum:
         """K(λ) = n log M(λ), its error and derivatives."""
         places, weights, place_errors, weight_errors = self.law.nodes
         change = np.expm1(tilt * places)
@@ -157,7 +157,7 @@ class CompoundSum:
         wrong = (float(weight_errors @ size) + rounding) / (1.0 + excess) + tilt * float(tilted @ place_errors)
         log_transform = self.count * math.log1p(excess)
         error = 2.0 * self.count * wrong + 8 * UNIT_ROUNDOFF * (1.0 + abs(log_transform))
-        return _Tilted(tilt, log_transform, error, self.count * mean, self.count * max(spread, 0.0))
+        return _TiltedSum(tilt, log_transform, error, self.count * mean, self.count * max(spread, 0.0))
 
     def _log_transforms(self, tilts: Sequence[float]) -> list[float]:
         """Upper ends of K(λ) at several tilts, with the errors of `at`."""
@@ -183,7 +183,7 @@ class CompoundSum:
         return _MOST_EXPONENT / max(self.law.most, 1e-290)
 
     @cached_property
-    def _saddle(self) -> _Tilted:
+    def _saddle(self) -> _TiltedSum:
         """Near the minimum of K(λ) − 2 log λ. Every tilt is correct; this one is close to the best."""
         places, weights, _, _ = self.law.nodes
         start = self.start or 1.0 / math.sqrt(self.count * float(weights @ (places * places)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from epsilond.accountants.curve import LARGEST_EPSILON
+from epsilond.accountants.curve.enclosure import LARGEST_EPSILON
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,10 +33,16 @@ class Crossing(NamedTuple):
 
 
 def crossing(end: Callable[[float], float], log_delta: float, guess: Guess) -> Crossing:
-    """Where an end of log δ(ε), ε ≥ 0, crosses a target.
+    """Find the two sides of the ε ≥ 0 at which a bound of log δ(ε) crosses a target.
 
-    Guarantees: each ε that is returned has itself been evaluated and lies on its side, but for the 0 that stands for
-    none. The two are a relative 1e-10 apart where the end falls.
+    Args:
+        end: the bound of log δ at an ε ≥ 0.
+        log_delta: the target.
+        guess: initial estimate of ε, and of the slope there.
+
+    Guarantees: each returned ε is at least 0, has itself been evaluated, and is on its side of the target. The
+    exception is the 0 that is returned if no ε is above the target. The two differ by a relative 1e-10 where the bound
+    falls.
     """
     found: dict[float, float] = {}
 
@@ -51,9 +57,9 @@ def crossing(end: Callable[[float], float], log_delta: float, guess: Guess) -> C
 
         # brentq leaves the function it is given in a reference cycle: it must hold nothing.
         root = brentq(_signed, *bracket, args=(excess,), xtol=_ABSOLUTE, rtol=_RELATIVE)
-        # It may have come from one side alone.
+        # The root may have been approached from one side only.
         for side in (-1.0, 1.0):
-            excess(root + side * (_RELATIVE * root + _ABSOLUTE))
+            excess(max(root + side * (_RELATIVE * root + _ABSOLUTE), 0.0))
     return Crossing(
         max((epsilon for epsilon, value in found.items() if value > 0.0), default=0.0),
         min((epsilon for epsilon, value in found.items() if value <= 0.0), default=math.inf),

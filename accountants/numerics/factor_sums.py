@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from epsilond.accountants.curve import Interval
+from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.numerics.special import (
     FARTHEST,
     UNIT_ROUNDOFF,
@@ -109,7 +109,7 @@ def triangular_sum(rest: float, count: float) -> float:
     return total
 
 
-class Steps(Protocol):
+class ShiftSequence(Protocol):
     """The shifts of a run of `count` steps, by chunks."""
 
     @property
@@ -131,7 +131,7 @@ class Steps(Protocol):
         """Sensitivity shifts r_s(t) and contraction shifts r_c(t) of steps first, …, last, within eight roundoffs."""
 
 
-def log_scheduled_sum(epsilon: float, steps: Steps, first_stop: int, *, worst: bool) -> Interval:
+def log_scheduled_sum(epsilon: float, steps: ShiftSequence, first_stop: int, *, worst: bool) -> Interval:
     """Ends of log Σ_j A_j R_j, or of log max_j A_j R_j if `worst`; A = θ_ε(r_s), B = θ_ε(r_c).
 
     R_j = Σ_{τ ≥ max(j, first_stop)} Π_{j<k≤τ} B_k is what a use at step j leaves in the releases after it; it obeys

@@ -25,7 +25,7 @@ _STEP = 4
 """Windows begin and end at multiples of so many terms, so that neighbouring blocks share one."""
 
 
-class Window(NamedTuple):
+class TermWindow(NamedTuple):
     """Consecutive points, and the consecutive terms that matter there."""
 
     points: slice
@@ -42,7 +42,7 @@ def log_sums(logs: FloatArray) -> FloatArray:
         return np.asarray(np.log(shares.sum(axis=0)) + most)
 
 
-class Blocks(NamedTuple):
+class PointRuns(NamedTuple):
     """Runs of consecutive points: where each starts, and where the last one ends, with its least and largest point."""
 
     stops: IntArray
@@ -50,16 +50,16 @@ class Blocks(NamedTuple):
     largest: FloatArray
 
 
-def blocks_of(terms: int, points: FloatArray) -> Blocks | None:
+def blocks_of(terms: int, points: FloatArray) -> PointRuns | None:
     """Blocks of a line of points; None where all terms may as well be taken at all of them."""
     if terms < _FEWEST_TERMS or points.size < _FEWEST_POINTS:
         return None
     starts = np.arange(0, points.size, _BLOCK)
     least, largest = (np.asarray(bound.reduceat(points, starts)) for bound in (np.minimum, np.maximum))
-    return Blocks(np.append(starts, points.size), least, largest)
+    return PointRuns(np.append(starts, points.size), least, largest)
 
 
-def windows(blocks: Blocks, *terms: tuple[FloatArray, FloatArray]) -> Iterator[Window]:
+def windows(blocks: PointRuns, *terms: tuple[FloatArray, FloatArray]) -> Iterator[TermWindow]:
     """The terms that matter on each run of blocks, for one or several sums of the same number of terms.
 
     Args:
@@ -73,7 +73,7 @@ def windows(blocks: Blocks, *terms: tuple[FloatArray, FloatArray]) -> Iterator[W
     changes = np.flatnonzero((np.diff(low) != 0) | (np.diff(high) != 0)) + 1
     for first, last in _runs(changes.tolist(), low.size):
         points = slice(int(blocks.stops[first]), int(blocks.stops[last + 1]))
-        yield Window(points, slice(int(low[first]), int(high[first])))
+        yield TermWindow(points, slice(int(low[first]), int(high[first])))
 
 
 def _runs(changes: Sequence[int], blocks: int) -> Iterator[tuple[int, int]]:

@@ -1,12 +1,15 @@
-"""Rényi divergence of the Poisson-subsampled Gaussian mechanism at any order above one, enclosed.
+"""Rényi divergences at any order above one: of finitely many outcomes, and of the sampled Gaussian mechanism, enclosed.
 
-With r = 1 − q + q e^{sy − s²/2}, s = 1/z, and y standard normal, E[r] = 1 and
+For two laws P and Q with r = dP/dQ, E_Q[r] = 1. Hence E_Q[r^a] − 1 = E_Q[r^a − 1 − a (r − 1)]. This integrand is never
+negative: nothing cancels, however close P and Q are and however close the order a is to one.
 
-    A − 1 = E[r^a] − 1 = E[r^a − 1 − a (r − 1)],   D_a = log(A)/(a − 1),
+For the Poisson-subsampled Gaussian mechanism, with r = 1 − q + q e^{sy − s²/2}, s = 1/z and y standard normal,
 
-whose integrand is never negative: nothing cancels, however small q is. The trapezoid rule with step h errs by at most
-2 e^{w²/2}/(e^{2πw/h} − 1) of E[r^a] for every w < π z, as does its end beyond c on either side by 2 Φ(−c)
-(docs/engine-certificate.md A2, direction "remove").
+    A − 1 = E[r^a] − 1 = E[r^a − 1 − a (r − 1)],   D_a = log(A)/(a − 1).
+
+Nothing cancels, however small q is. The trapezoid rule with step h errs by at most 2 e^{w²/2}/(e^{2πw/h} − 1) of
+E[r^a] for every w < π z. Cutting it off at c on either side errs by at most 2 Φ(−c) of it (docs/engine-certificate.md
+A2, direction "remove").
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.curve import Interval
+from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import BeyondBudget
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_normal_tail
 
@@ -27,12 +30,49 @@ _MOST_NODES = 4_000_000
 _BEYOND = 13.0
 _LOG_QUADRATURE = -75.0
 _SERIES_TERMS = 12
+LEAST_LOG_INTEGRAL = -50.0
+"""Logarithm x below which log(1 + e^x) counts as e^x; the error is at most 1e-21 of it."""
+
+
+def divergence_of_atoms(order: float, log_second: FloatArray, log_ratio: FloatArray) -> Interval:
+    """Enclose D_a(P‖Q) of two laws on the same finitely many atoms.
+
+    The logarithm of each term errs by at most 64 units of roundoff, and by four units of |log Q|, of a |log r| and of
+    itself. The second part covers the errors of the given numbers. The sum, the logarithm and the quotient add less
+    than 64 units.
+
+    Args:
+        order: order a > 1.
+        log_second: log Q of each atom; −∞ for an atom that Q does not have.
+        log_ratio: log r of each atom, known to two units of roundoff; ∞ for an atom that Q does not have, and −∞ for an
+            atom that P does not have.
+
+    Returns:
+        Lower and upper bound, both at least 0. They are ∞ if Q does not have an atom of P.
+    """
+    if np.isposinf(log_ratio).any():
+        return Interval(math.inf, math.inf)
+    terms = log_second + log_excess(order, log_ratio)
+    atoms = np.isfinite(terms)
+    if not atoms.any():
+        return Interval(0.0, 0.0)
+    size = np.abs(log_second[atoms]) + np.abs(terms[atoms])
+    size += order * np.where(np.isfinite(log_ratio[atoms]), np.abs(log_ratio[atoms]), 0.0)
+    rounding = UNIT_ROUNDOFF * (128.0 + 4.0 * size)
+    lower, upper = (_divergence(_log_sum(terms[atoms] + sign * rounding), order) for sign in (-1.0, 1.0))
+    return Interval(lower, math.nextafter(upper, math.inf))
 
 
 def sampled_gaussian_renyi(*, order: float, rate: float, noise_multiplier: float) -> Interval:
-    """Both ends of D_a((1 − q) N(0, z²) + q N(1, z²) ‖ N(0, z²)), which is at least that of the other order.
+    """Enclose D_a((1 − q) N(0, z²) + q N(1, z²) ‖ N(0, z²)), which is at least that of the other direction.
 
-    Accuracy: the two differ by less than 1e-12 relative for a² ≤ 10 z², and by a²/z² units of roundoff beyond.
+    Accuracy: the bounds differ by less than 1e-12 relative where a² ≤ 10 z² and (a − 1) D_a ≥ 1e-18. For larger orders
+    the difference grows by a²/z² units of roundoff. For a smaller (a − 1) D_a it is at most 1e-30/((a − 1) D_a).
+
+    Args:
+        order: order a > 1.
+        rate: inclusion probability q in (0, 1].
+        noise_multiplier: standard deviation z of the noise, in units of the sensitivity.
 
     Raises:
         BeyondBudget: the order is so large against the noise that it would take more than four million nodes.
@@ -48,19 +88,29 @@ def sampled_gaussian_renyi(*, order: float, rate: float, noise_multiplier: float
         raise BeyondBudget(f"order {order:g} at noise multiplier {noise_multiplier:g} takes too many nodes")
     y = low + step * np.arange(count)
     log_ratio = _log_ratio(np.asarray(shift * (y - 0.5 * shift)), rate)
-    log_terms = _log_excess(order, log_ratio) - 0.5 * y * y
-    log_excess = float(np.logaddexp.reduce(log_terms)) + math.log(step) - 0.5 * math.log(2.0 * math.pi)
-    size = float(np.max(0.5 * y * y + order * np.abs(log_ratio)))
-    rounding = UNIT_ROUNDOFF * (64.0 + 4.0 * size + 4.0 * math.log2(count))
-    log_moment = float(np.logaddexp(0.0, log_excess))
+    log_terms = log_excess(order, log_ratio) - 0.5 * y * y
+    log_integral = _log_sum(log_terms) + math.log(step) - 0.5 * math.log(2.0 * math.pi)
+    size = float(np.max(0.5 * y * y + order * np.abs(log_ratio))) + abs(log_integral)
+    rounding = UNIT_ROUNDOFF * (128.0 + 4.0 * size + 4.0 * math.log2(count))
+    log_moment = float(np.logaddexp(0.0, log_integral))
     log_charge = log_moment + math.log(2.0 + 2.0 * order) + float(np.logaddexp(log_quadrature, _log_ends(step)))
-    upper = float(np.logaddexp(log_excess + rounding, log_charge))
-    lower = log_excess - rounding + math.log(max(-math.expm1(min(log_charge - log_excess, 0.0)), 1e-300))
-    return Interval(*(_divergence(end, order) for end in (lower, upper)))
+    upper = float(np.logaddexp(log_integral + rounding, log_charge))
+    rest = -math.expm1(min(log_charge - log_integral, 0.0))
+    lower = log_integral - rounding + math.log(rest) if rest > 0.0 else -math.inf
+    return Interval(_divergence(lower, order), _divergence(upper, order))
 
 
-def _divergence(log_excess: float, order: float) -> float:
-    return (math.log1p(math.exp(log_excess)) if log_excess < 30.0 else log_excess) / (order - 1.0)
+def _divergence(log_integral: float, order: float) -> float:
+    """Return log(1 + e^log_integral)/(a − 1); the quotient of a small e^log_integral is taken in logarithms."""
+    if log_integral < LEAST_LOG_INTEGRAL:
+        return math.exp(log_integral - math.log(order - 1.0))
+    return float(np.logaddexp(0.0, log_integral)) / (order - 1.0)
+
+
+def _log_sum(logs: FloatArray) -> float:
+    """Return log Σ e^logs; the sum is exact up to the roundings of its terms."""
+    largest = float(np.max(logs))
+    return largest if math.isinf(largest) else largest + math.log(math.fsum(np.exp(logs - largest)))
 
 
 def _step(noise_multiplier: float) -> tuple[float, float]:
@@ -83,17 +133,38 @@ def _log_ratio(exponent: FloatArray, rate: float) -> FloatArray:
     return np.asarray(np.where(exponent < 30.0, near, far))
 
 
-def _log_excess(order: float, log_ratio: FloatArray) -> FloatArray:
-    """log(r^a − 1 − a (r − 1)) ≥ −∞, with relative accuracy for r near 1 too."""
-    power = order * log_ratio
-    large, small = power > 1.0, np.abs(power) < 0.25
-    tail = np.exp(-np.maximum(power, 1.0))
-    rest = tail + order * (np.exp(np.where(large, log_ratio - power, -1.0)) - tail)
-    near = np.where(small, log_ratio, 0.0)
-    series = np.zeros_like(near)
-    for k in range(_SERIES_TERMS, 1, -1):
-        series = series * near + math.expm1((k - 1) * math.log(order)) / math.factorial(k)
-    direct = np.expm1(np.minimum(power, 1.0)) - order * np.expm1(np.minimum(log_ratio, 1.0))
+def log_excess(order: float, log_ratio: FloatArray) -> FloatArray:
+    """Compute log(r^a − 1 − a (r − 1)) within 64 units of roundoff, for r near 1 and for a near 1 too.
+
+    Let L = log r and b = a − 1. There are three forms:
+
+    - for |aL| < 1/4 the series Σ_{k ≥ 2} a (a^(k−1) − 1) L^k/k!, with terms that fall by a factor of 8 at least;
+    - for bL > 1 the form r^a (1 − e^(−bL) (1 + b (1 − e^(−L)))), with a bracket of at least 1/4;
+    - between them r (e^(bL) − 1) − b (r − 1). Both terms are proportional to b as b approaches 0. Their difference is
+      at least |aL|/2 > 1/8 of the larger, because r (e^(bL) − 1) is about bL (1 + bL/2 + L).
+
+    Args:
+        order: order a > 1.
+        log_ratio: L, elementwise.
+    """
+    excess = order - 1.0
+    power = excess * log_ratio
+    log_series = _log_excess_series(order, np.where(np.abs(order * log_ratio) < 0.25, log_ratio, 0.0))
+    positive, negative = np.maximum(log_ratio, 0.0), np.minimum(log_ratio, 0.0)
+    falling = np.exp(negative) * np.expm1(excess * negative) - excess * np.expm1(negative)
+    rising = np.expm1(np.minimum(excess * positive, 1.0)) + excess * np.expm1(-positive)
+    bracket = -np.expm1(-np.maximum(power, 1.0)) + excess * np.expm1(-positive) * np.exp(-np.maximum(power, 1.0))
     with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(np.where(small, order * near * near * series, direct))
-        return np.asarray(np.where(large, power + np.log1p(-np.where(large, rest, 0.0)), logs))
+        middle = np.where(log_ratio > 0.0, log_ratio + np.log(rising), np.log(falling))
+        far = order * log_ratio + np.log(bracket)
+        logs = np.where(power > 1.0, far, middle)
+        return np.asarray(np.where(np.abs(order * log_ratio) < 0.25, log_series, logs))
+
+
+def _log_excess_series(order: float, log_ratio: FloatArray) -> FloatArray:
+    """Return the logarithm of Σ_{k ≥ 2} a (a^(k−1) − 1) L^k/k! for |aL| < 1/4; no power of L underflows."""
+    total = np.zeros_like(log_ratio)
+    for k in range(_SERIES_TERMS, 1, -1):
+        total = total * log_ratio + math.expm1((k - 1) * math.log(order)) / math.factorial(k)
+    with np.errstate(divide="ignore"):
+        return np.asarray(math.log(order) + 2.0 * np.log(np.abs(log_ratio)) + np.log(total))

@@ -16,16 +16,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.curve import Enclosure, Pair, Profile, Tails, amplified_plateau, thinned_plateau, with_plateau
-from epsilond.accountants.near_tests import FindsTests, supremum_of
+from epsilond.accountants.curve.enclosure import Enclosure, Tails
+from epsilond.accountants.curve.facts import amplify_plateau, thin_plateau
+from epsilond.accountants.curve.laws import Direction, SampledGaussianLaw
+from epsilond.accountants.curve.pair import Pair, with_plateau
+from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.drawn import DrawnPair, drawn_epsilon, drawn_test
-from epsilond.accountants.profiles.gaussian import Direction, SampledGaussianLaw
+from epsilond.accountants.profiles.drawn import DrawnSearch, drawn_epsilon, drawn_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from epsilond.accountants.near_tests import NearTest
+    from epsilond.accountants.curve.near_tests import NearTest
     from epsilond.accountants.numerics.special import FloatArray
     from epsilond.accountants.specs import Subsampled
 
@@ -94,7 +96,7 @@ def log_complement(rate: float, absent: float | None = None) -> float:
 
 
 @dataclass(frozen=True)
-class AmplifiedProfile:
+class AmplifiedProfile(Profile):
     """q δ(log(1 + (e^ε' − 1)/q)): the law with the record, (1 − q) Q + q P, against the law without it, Q."""
 
     base: Profile
@@ -109,12 +111,12 @@ class AmplifiedProfile:
     @property
     def lossy(self) -> bool:
         """Whether δ at ε = 0 is known to be above 0 without an evaluation, as the base's is."""
-        return getattr(self.base, "lossy", False)
+        return self.base.lossy
 
     @property
     def supremum(self) -> float:
         """log(1 − q + q e^s), rounded up, s the largest loss of the base; math.inf where none is known."""
-        most = supremum_of(self.base)
+        most = self.base.supremum
         return drawn_epsilon(most, self.rate) * (1.0 + _ROUNDED_END) if most < math.inf else most
 
     @property
@@ -141,13 +143,12 @@ class AmplifiedProfile:
 
     def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
         """Those of the base of the same sizes, as both look at the same events; nothing where it finds none itself."""
-        found = self.base.near_tests(sizes) if isinstance(self.base, FindsTests) else []
-        tests = zip(found, sizes, strict=False)
+        tests = zip(self.base.near_tests(sizes), sizes, strict=False)
         return [None if test is None else drawn_test(test, size, self.rate) for test, size in tests]
 
 
 @dataclass(frozen=True)
-class DilutedProfile:
+class DilutedProfile(Profile):
     """The other order: Q against (1 − q) Q + q P, from the base's E(Q‖P). The loss stays below −log(1 − q).
 
     With u = (1 − q)(e^ε' − 1)/q < 1 it is q (1 − u) δ(ε' − log(1 − u)), and zero beyond.
@@ -162,8 +163,8 @@ class DilutedProfile:
     @property
     def supremum(self) -> float:
         """−log(1 − q + q e^{−s}), rounded up, s the largest loss of the base; −log(1 − q) where none is known."""
-        turned = math.exp(-supremum_of(self.base))
-        kept = self.rate * (turned - 1.0) if turned < 0.5 else self.rate * math.expm1(-supremum_of(self.base))
+        turned = math.exp(-self.base.supremum)
+        kept = self.rate * (turned - 1.0) if turned < 0.5 else self.rate * math.expm1(-self.base.supremum)
         if kept > -0.5:
             return -math.log1p(kept) * (1.0 + _ROUNDED_END)
         most = (1.0 - self.rate if self.absent is None else self.absent) + self.rate * turned
@@ -208,7 +209,7 @@ class DilutedProfile:
 
 
 @dataclass(frozen=True)
-class ThinnedProfile:
+class ThinnedProfile(Profile):
     """q δ(ε): with probability q the base pair, otherwise nothing about the record at all, and one may know which.
 
     All losses keep their size; only how often they occur changes. The rest, 1 − q, lies at loss zero.
@@ -225,7 +226,7 @@ class ThinnedProfile:
     @property
     def lossy(self) -> bool:
         """Whether δ at ε = 0 is known to be above 0 without an evaluation, as the base's is."""
-        return getattr(self.base, "lossy", False)
+        return self.base.lossy
 
     @property
     def tail_accuracy(self) -> float:
@@ -251,7 +252,7 @@ def thinned(base: Pair, rate: float) -> Pair:
         return base
     forward = ThinnedProfile(base.forward, rate)
     pair = Pair(forward, forward if base.symmetric else ThinnedProfile(base.backward, rate))
-    return with_plateau(pair, thinned_plateau(base, Fraction(rate)))
+    return with_plateau(pair, thin_plateau(base.plateau, Fraction(rate)))
 
 
 def with_and_without(base: Pair, rate: float) -> Pair:
@@ -272,10 +273,8 @@ def drawn_or_not(base: Pair, share: Share) -> tuple[Pair, Pair]:
     mu = base.gaussian_dp_mu
     if mu is None:
         atoms = None if base.atoms is None else base.atoms.mixed(share.rate, share.absent)
-        pair = with_plateau(
-            DrawnPair(forward, backward, atoms=atoms, base=base, rate=share.rate),
-            amplified_plateau(base, Fraction(share.around[1])),
-        )
+        plateau = amplify_plateau(base.plateau, Fraction(share.around[1]))
+        pair = Pair(forward, backward, atoms=atoms, plateau=plateau, search=DrawnSearch(base, share.rate))
         return pair, pair
     return with_laws_around(forward, backward, share, mu, "remove")
 
@@ -283,7 +282,7 @@ def drawn_or_not(base: Pair, share: Share) -> tuple[Pair, Pair]:
 def amplified_in_both_orders(base: Pair, share: Share) -> Pair:
     """The base's profile, amplified, as a bound of both orders of a pair whose orders the base bounds alike."""
     profile = AmplifiedProfile(base.forward, share.rate, share.absent)
-    return DrawnPair(profile, profile, base=base, rate=share.rate)
+    return Pair(profile, profile, search=DrawnSearch(base, share.rate))
 
 
 def with_laws_around(

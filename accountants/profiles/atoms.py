@@ -15,13 +15,14 @@ import math
 import operator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from epsilond.accountants.curve import Enclosure, Interval, Pair, Tails
-from epsilond.accountants.near_tests import NearTest
-from epsilond.accountants.numerics.crossing import Guess, closest
+from epsilond.accountants.curve.enclosure import Enclosure, Interval, Tails
+from epsilond.accountants.curve.near_tests import NearTest
+from epsilond.accountants.curve.profile import Profile, RootSearch
+from epsilond.accountants.curve.search import Solution
 from epsilond.accountants.numerics.special import (
     LEAST_LOG,
     UNIT_ROUNDOFF,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class AtomicProfile:
+class AtomicProfile(Profile):
     """Losses `losses`, increasing, of first-law masses e^`log_masses`, and an infinite loss.
 
     What is missing to one lies at losses of no interest (ε ≥ 0 asks for the positive ones only). The law is that of
@@ -49,6 +50,8 @@ class AtomicProfile:
     Guarantees: `log_delta` encloses; exactly −inf from the largest loss on, if no loss is infinite. One pass over the
     atoms, then O(log n) a point.
     """
+
+    root_search: ClassVar[RootSearch] = "solve"
 
     losses: tuple[float, ...]
     log_masses: tuple[float, ...]
@@ -121,6 +124,16 @@ class AtomicProfile:
         slack = self.tail_accuracy * (1.0 + abs(value)) if value > -math.inf else 0.0
         return Interval(value - slack if value > LEAST_LOG else -math.inf, min(value + slack, 0.0))
 
+    def solve(self, log_delta: float) -> Solution:
+        """Return the place between two losses where log δ is `log_delta`."""
+        epsilon = self.estimated_epsilon(log_delta)
+        return Solution(epsilon, PAD * (1.0 + abs(epsilon)))
+
+    def ends_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
+        """Return bounds on log δ, without arrays."""
+        del lower
+        return [self.ends(epsilon) for epsilon in epsilons]
+
     def log_second_above(self, epsilon: float) -> float:
         """`log_tails` of the second law at one ε, without arrays."""
         return min(self._lists[1][bisect.bisect_right(self.losses, epsilon)], 0.0)
@@ -167,28 +180,3 @@ in proportion to δ, and short of the next one but where atoms are too close tog
 """
 PAD = 1e-14
 """First step to either side of an ε that is solved for, of 1 + ε."""
-
-
-class AtomicPair(Pair):
-    """A pair of atomic profiles: ε(δ) is solved between two losses, then certified a little to either side."""
-
-    def ends(self, epsilon: float) -> Interval:
-        """`log_delta` at one ε, without arrays."""
-        first, *others = (order.ends(epsilon) for order in self.orders() if isinstance(order, AtomicProfile))
-        lower, upper = (max([end, *(other[side] for other in others)]) for side, end in enumerate(first))
-        return Interval(lower, upper)
-
-    def upper_end(self, epsilon: float) -> float:
-        """Of both ends, which one evaluation gives."""
-        return self.ends(epsilon).upper
-
-    def epsilon(self, log_delta: float) -> Interval:
-        """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` in both orders; math.inf where there is none."""
-        orders = [order for order in self.orders() if isinstance(order, AtomicProfile)]
-        found = max(order.estimated_epsilon(log_delta) for order in orders)
-        if not 0.0 < found < math.inf:
-            return super().epsilon(log_delta)
-        pad, guess = PAD * (1.0 + found), Guess(found, 1.0)
-        upper = closest(lambda epsilon: self.ends(epsilon).upper, log_delta, guess, pad)
-        lower = closest(lambda epsilon: self.ends(epsilon).lower, log_delta, guess, -pad)
-        return super().epsilon(log_delta) if upper is None or lower is None else Interval(lower, upper)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from epsilond.accountants.curve import Pair
+from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_difference, log_normal_tail, log_one_minus_exp
 from epsilond.accountants.profiles.atoms import AtomicProfile
 

@@ -19,7 +19,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.curve import Enclosure, Pair, Tails
+from epsilond.accountants.curve.enclosure import Enclosure, Tails
+from epsilond.accountants.curve.facts import Concentrated
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp, log_difference
 
 if TYPE_CHECKING:
@@ -29,9 +32,7 @@ if TYPE_CHECKING:
 
 _STEPS = 120
 _FEW = 16
-_NEARLY = 1e-9
-"""Of the minimiser's logarithm: the bound there is off by its square."""
-_LARGEST_EXPONENT = 709.0
+LARGEST_EXPONENT = 709.0
 
 
 def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
@@ -41,7 +42,7 @@ def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
     """
     at = np.asarray(epsilon, dtype=np.float64)
     if at.size <= _FEW:
-        return np.asarray([_minimiser_at(rho, one) for one in at.ravel().tolist()], dtype=np.float64).reshape(at.shape)
+        return np.asarray([minimiser_at(rho, one) for one in at.ravel().tolist()], dtype=np.float64).reshape(at.shape)
     low = np.minimum(at - rho, 0.0) - 1.0 - math.log1p(2.0 * rho)
     high = np.log(at / (2.0 * rho) + 1.0 / math.sqrt(2.0 * rho))
     log_b = 0.5 * (low + high)
@@ -58,15 +59,21 @@ def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
     return np.asarray(log_b)
 
 
-def _minimiser_at(rho: float, epsilon: float, *, near: float = UNIT_ROUNDOFF) -> float:
-    """The same for one ε; for few numbers this is quicker. Relative steps below `near` end it."""
+def minimiser_at(rho: float, epsilon: float, *, near: float = UNIT_ROUNDOFF) -> float:
+    """Return the same as `minimiser` for one ε, which is quicker for few numbers.
+
+    Args:
+        rho: ρ > 0 of the concentrated guarantee.
+        epsilon: ε ≥ 0.
+        near: relative step below which the iteration ends.
+    """
     low = min(epsilon - rho, 0.0) - 1.0 - math.log1p(2.0 * rho)
     high = math.log(epsilon / (2.0 * rho) + 1.0 / math.sqrt(2.0 * rho))
     log_b = 0.5 * (low + high)
     if epsilon > 3.0 * rho:  # the root is then hardly above, as log(b/(1 + b)) is small
         log_b = min(max(math.log((epsilon - rho) / (2.0 * rho)), low), high)
     for _ in range(_STEPS):
-        b = math.exp(min(log_b, _LARGEST_EXPONENT))
+        b = math.exp(min(log_b, LARGEST_EXPONENT))
         odds = log_b - math.log1p(b) if log_b < 0.0 else -math.log1p(math.exp(-log_b))
         gap = (2.0 * b + 1.0) * rho - epsilon + odds
         low, high = (log_b, high) if gap <= 0.0 else (low, log_b)
@@ -86,15 +93,6 @@ def concentrated_log_delta(rho: float, epsilon: FloatArray) -> FloatArray:
     return _log_bound(rho, np.asarray(epsilon, dtype=np.float64), minimiser(rho, epsilon))
 
 
-def likely_concentrated_log_delta(rho: float, epsilon: float) -> float:
-    """About the same at one ε, for a search that decides nothing else."""
-    log_b = _minimiser_at(rho, epsilon, near=_NEARLY)
-    b = math.exp(min(log_b, _LARGEST_EXPONENT))
-    if log_b < 0.0:
-        return b * ((b + 1.0) * rho - epsilon) + b * log_b - (b + 1.0) * math.log1p(b)
-    return b * ((b + 1.0) * rho - epsilon) - log_b - (b + 1.0) * math.log1p(math.exp(-log_b))
-
-
 def _log_bound(rho: float, epsilon: FloatArray, log_b: FloatArray) -> FloatArray:
     """b ((b + 1) ρ − ε) − log b − (b + 1) log(1 + 1/b), without cancellation for small or large b."""
     b = np.exp(log_b)
@@ -112,7 +110,7 @@ class Chord(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ConcentratedProfile:
+class ConcentratedProfile(Profile):
     """ρ-zCDP given an event of probability S under both laws, and an infinite loss without it.
 
     Attributes:
@@ -139,7 +137,7 @@ class ConcentratedProfile:
     def _chord(self) -> Chord:
         # Both tails are functions of b alone, and so is ε. An end that is not quite there is an end of a chord, too.
         most = 1.0 + 4.0 * self.rho + 4.0 * math.sqrt(self.rho)
-        low, high = _minimiser_at(self.rho, 0.0), _minimiser_at(self.rho, most)
+        low, high = minimiser_at(self.rho, 0.0), minimiser_at(self.rho, most)
         while high - low > UNIT_ROUNDOFF * (1.0 + abs(low)):
             middle = 0.5 * (low + high)
             if middle in (low, high):
@@ -181,32 +179,29 @@ class ConcentratedProfile:
         return Tails(np.asarray(np.logaddexp(self.log_escape, self.log_survival + log_p)), self.log_survival + log_q)
 
 
-@dataclass(frozen=True)
-class ConcentratedPair(Pair):
-    """The symmetric pair of a `ConcentratedProfile`: under composition ρ adds and S multiplies."""
+def concentrated_pair(rho: float, log_survival: float = 0.0, log_escape: float = -math.inf) -> Pair:
+    """Return the symmetric pair of ρ-zCDP given an event of probability S.
 
-    rho: float = 0.0
-    log_survival: float = 0.0
-    log_escape: float = -math.inf
-
-
-def concentrated_pair(rho: float, log_survival: float = 0.0, log_escape: float = -math.inf) -> ConcentratedPair:
-    """ρ-zCDP given an event of probability S; `log_escape` is an upper bound of log(1 − S)."""
+    Args:
+        rho: ρ.
+        log_survival: log S.
+        log_escape: upper bound on log(1 − S).
+    """
     profile = ConcentratedProfile(rho, log_survival, log_escape)
-    return ConcentratedPair(profile, profile, rho=rho, log_survival=log_survival, log_escape=log_escape)
+    return Pair(profile, profile, concentrated=Concentrated(rho, log_survival, log_escape))
 
 
 def log_escape_of(log_survival: float, log_escapes: Iterable[float]) -> float:
-    """log(1 − S) for S = Π (1 − e_i), rounded up: by the union bound where the digits of S are gone."""
+    """Return log(1 − S) for S = Π (1 − e_i), rounded up: by the union bound where the digits of S are gone."""
     if log_survival < -1e-14:
         return min(float(log1m_exp(log_survival)) + 64 * UNIT_ROUNDOFF, 0.0)
     return float(np.logaddexp.reduce([-math.inf, *log_escapes]))
 
 
-def composed_concentrated(parts: Iterable[tuple[ConcentratedPair, int]]) -> ConcentratedPair:
-    """The product: Σ T_i ρ_i, rounded up, and Π S_i^{T_i}."""
+def composed_concentrated(parts: Iterable[tuple[Concentrated, int]]) -> Pair:
+    """Return the pair of the product: Σ T_i ρ_i, rounded up, and Π S_i^{T_i}."""
     listed = list(parts)
-    rho = math.fsum(times * pair.rho for pair, times in listed) * (1 + 4 * UNIT_ROUNDOFF)
-    log_survival = math.fsum(times * pair.log_survival for pair, times in listed)
-    escapes = [math.log(times) + pair.log_escape for pair, times in listed]
+    rho = math.fsum(times * known.rho for known, times in listed) * (1 + 4 * UNIT_ROUNDOFF)
+    log_survival = math.fsum(times * known.log_survival for known, times in listed)
+    escapes = [math.log(times) + known.log_escape for known, times in listed]
     return concentrated_pair(rho, log_survival, log_escape_of(log_survival, escapes))

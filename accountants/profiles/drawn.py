@@ -16,20 +16,20 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from epsilond.accountants.curve import Enclosure, Interval, Pair, upper_end_of
-from epsilond.accountants.near_tests import NearTest, rated
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.curve.near_tests import NearTest, rated
+from epsilond.accountants.curve.pair import Pair, PairSearch
+from epsilond.accountants.curve.profile import Profile
+from epsilond.accountants.curve.search import bracketed_epsilon
 from epsilond.accountants.numerics.crossing import Guess, closest, crossing
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from epsilond.accountants.numerics.special import FloatArray
 
 _PAD = 2.5e-11
 """How far beside the base's own ends, relative to ε', the first place is that is tried for a certified one."""
@@ -52,83 +52,68 @@ def drawn_epsilon(epsilon: float, rate: float) -> float:
 
 
 @dataclass(frozen=True)
-class DrawnPair(Pair):
-    """A base pair on a batch that holds the record with probability q: ε(δ) is searched on the base.
+class DrawnSearch(PairSearch):
+    """The search of a pair whose batch holds the record with probability q: ε(δ) is searched on the base.
 
-    Either the law with the record, drawn or not, against the law without it, or a profile that bounds both orders.
+    The forward profile of the pair is the amplified one of the base. The pair is either the distribution with the
+    record, subsampled, against the one without it, or a profile that bounds both directions.
 
     Attributes:
-        base: of which `forward` is the amplified profile.
+        base: the pair of the mechanism when the record is included.
         rate: q.
     """
 
-    base: Pair = field(kw_only=True, compare=False)
-    rate: float = field(kw_only=True)
+    base: Pair
+    rate: float
 
-    def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """The larger of both orders, which is the forward one where both orders of the base are one profile."""
-        if not self._one_order:
-            return super().log_delta(epsilon)
-        lower, upper = self.forward.log_delta(epsilon)
-        return Enclosure(lower, np.minimum(upper, 0.0))
+    def directions(self, pair: Pair) -> tuple[Profile, ...]:
+        """Return the forward direction only if the base is symmetric: the backward one is then nowhere larger."""
+        return (pair.forward,) if self.base.symmetric else pair.directions()
 
-    def upper_end(self, epsilon: float) -> float:
-        """The upper end at one ε, likewise."""
-        if not self._one_order:
-            return super().upper_end(epsilon)
-        return min(upper_end_of(self.forward, epsilon), 0.0)
+    def epsilon(self, pair: Pair, log_delta: float, near: float) -> Interval:
+        """Enclose ε(δ) next to where the base's δ is the target over q.
 
-    def epsilon(self, log_delta: float) -> Interval:
-        """Where the base's δ is as asked over q; both ends have themselves been evaluated.
-
-        Where the base has two orders, its ε may be that of the order that is not drawn: no lower end is found then.
+        If the base has two directions, its ε may be that of the direction that is not subsampled. No lower bound is
+        found then.
         """
-        near = self.base.epsilon(log_delta - math.log(self.rate))
-        lower = self._end(near.lower, log_delta, -1)
-        upper = None if lower is None else self._end(near.upper, log_delta, 1)
+        del near
+        base = self.base.epsilon(log_delta - math.log(self.rate))
+        lower = self._end(pair, base.lower, log_delta, -1)
+        upper = None if lower is None else self._end(pair, base.upper, log_delta, 1)
         if upper is None or lower is None:
-            return super().epsilon(log_delta)
+            return bracketed_epsilon(pair.ends, log_delta)
         return Interval(min(lower, upper), upper)
 
-    def upper_epsilon(self, log_delta: float) -> float:
-        """The upper end alone."""
-        if not self._one_order:
-            return self.epsilon(log_delta).upper
-        near = self.base.upper_epsilon(log_delta - math.log(self.rate))
-        upper = self._end(near, log_delta, 1)
-        return super().epsilon(log_delta).upper if upper is None else upper
+    def upper_epsilon(self, pair: Pair, log_delta: float, near: float) -> float:
+        """Return the upper bound, from that of the base."""
+        if not self.base.symmetric:
+            return self.epsilon(pair, log_delta, near).upper
+        upper = self._end(pair, self.base.upper_epsilon(log_delta - math.log(self.rate)), log_delta, 1)
+        return bracketed_epsilon(pair.ends, log_delta).upper if upper is None else upper
 
-    def lower_epsilon(self, log_delta: float, near: float = 0.0) -> float:
-        """The lower end alone; the base is asked at ε of its own, so that `near` serves nothing."""
-        near = self.base.lower_epsilon(log_delta - math.log(self.rate))
-        lower = self._end(near, log_delta, -1)
-        return super().epsilon(log_delta).lower if lower is None else lower
+    def lower_epsilon(self, pair: Pair, log_delta: float, near: float) -> float:
+        """Return the lower bound, from that of the base. The base is read at other ε, so that `near` is of no use."""
+        del near
+        lower = self._end(pair, self.base.lower_epsilon(log_delta - math.log(self.rate)), log_delta, -1)
+        return bracketed_epsilon(pair.ends, log_delta).lower if lower is None else lower
 
-    @property
-    def _one_order(self) -> bool:
-        """Whether the base's ε is that of the forward order."""
-        return self.base.symmetric
-
-    def _end(self, base: float, log_delta: float, side: int) -> float | None:
-        """A certified ε' on its side of the target, next to where the base's own end lies; None where none is found."""
+    def _end(self, pair: Pair, base: float, log_delta: float, side: int) -> float | None:
+        """Return a certified ε' on its side of the target, next to the base's bound; None where none is found."""
         if base == 0.0:
-            met = side < 0 or self.upper_end(0.0) <= log_delta
+            met = side < 0 or pair.upper_end(0.0) <= log_delta
             return 0.0 if met else None
         if not 0.0 < base < math.inf:
             return None
+        read = pair.upper_end if side > 0 else pair.lower_end
         guess = Guess(drawn_epsilon(base, self.rate), 1.0)
-        found = closest(self._reader(side), log_delta, guess, side * _PAD * guess.epsilon)
-        if found is not None or not self._one_order:
-            return found
-        # The base's ends are those of another transform there.
-        near = crossing(self._reader(side), log_delta, guess._replace(steepness=1.0 / guess.epsilon))
+        certified = closest(read, log_delta, guess, side * _PAD * guess.epsilon)
+        if certified is not None or not self.base.symmetric:
+            return certified
+        # The base's bounds are those of another transform there.
+        near = crossing(read, log_delta, guess._replace(steepness=1.0 / guess.epsilon))
         if side > 0:
             return near.below if near.below < math.inf else None
         return near.above
-
-    def _reader(self, side: int) -> Callable[[float], float]:
-        """The end of log δ that certifies an end of ε'."""
-        return self.upper_end if side > 0 else self.lower_end
 
 
 def drawn_test(test: NearTest, size: float, rate: float) -> NearTest:

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import log_ndtr, logsumexp
 
-from epsilond.accountants.curve import Enclosure, Tails
+from epsilond.accountants.curve.enclosure import Enclosure, Tails
+from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from epsilond.accountants.curve import Profile
     from epsilond.accountants.numerics.special import FloatArray
 
 _MOST_AT_ONCE = 2**18
@@ -32,22 +32,22 @@ _TAIL_UNITS = 64
 
 
 @dataclass(frozen=True, eq=False)
-class FiniteAndGaussianProfile:
+class FiniteAndGaussianProfile(Profile):
     """One order of the product.
 
     Attributes:
         losses: the values of the finite part, each within `misplacement`.
         log_masses: log p_i, each within `log_error`.
-        log_infinite_mass: log P of an infinite loss, an upper bound.
         mu: μ of the Gaussian part, positive.
+        log_infinite_mass: log P of an infinite loss, an upper bound.
     """
 
     losses: FloatArray
     log_masses: FloatArray
-    log_infinite_mass: float
     misplacement: float
     log_error: float
     mu: float
+    log_infinite_mass: float = -np.inf
 
     @property
     def tail_accuracy(self) -> float:

@@ -1,24 +1,21 @@
-"""Exact laws of a privacy loss, as data.
-
-A *law* names an ordered pair (P, Q) of which the transform K(z) = log E_P[e^{zL}] of the loss L = log dP/dQ is known,
-not merely bounded. A guarantee that carries laws beside its curve can be composed by the contour engine; a mechanism
-without one is composed from its curve.
-"""
+"""Profiles of concrete pairs: a Gaussian shift, Gaussian mixtures, and two equal distributions."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy.special import erfcx
 
-from epsilond.accountants.curve import LARGEST_EPSILON, Enclosure, Interval, Pair, Tails
-from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.numerics.crossing import Guess, closest, crossing
-from epsilond.accountants.numerics.mixed_sums import Window, blocks_of, log_sums, windows
+from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Enclosure, Interval, Tails
+from epsilond.accountants.curve.laws import GaussianLaw
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.profile import Profile, RootSearch
+from epsilond.accountants.curve.search import Solution
+from epsilond.accountants.numerics.mixed_sums import TermWindow, blocks_of, log_sums, windows
 from epsilond.accountants.numerics.special import (
     LEAST_LOG,
     LOG_ACCURACY,
@@ -35,89 +32,6 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 
-Direction: TypeAlias = Literal["remove", "add", "replace"]
-
-_REVERSED: dict[Direction, Direction] = {"remove": "add", "add": "remove", "replace": "replace"}
-
-
-def _demand(pointer: str, holds: bool, allowed: str) -> None:
-    if not holds:
-        raise InvalidInput.at(pointer, "is outside its range", allowed=allowed)
-
-
-@dataclass(frozen=True)
-class GaussianLaw:
-    """N(μ, 1) against N(0, 1), in either order: the loss is N(μ²/2, μ²) under the first law.
-
-    Attributes:
-        mu: distance of the means in standard deviations, 0 ≤ μ < ∞. The law is that of this very float.
-
-    Raises:
-        InvalidInput: μ is negative or not finite.
-    """
-
-    mu: float
-
-    def __post_init__(self) -> None:
-        _demand("/mu", 0.0 <= self.mu < math.inf, "0 ≤ μ < ∞")
-
-    @property
-    def distance(self) -> float:
-        """μ."""
-        return self.mu
-
-    def reversed(self) -> GaussianLaw:
-        """The pair in the other order: the same law."""
-        return self
-
-
-@dataclass(frozen=True)
-class SampledGaussianLaw:
-    """One step of the Poisson-subsampled Gaussian mechanism, in one order of one neighbouring relation.
-
-    With N_m = N(m, 1) in units of the noise's standard deviation, q the rate and s the shift:
-
-        "remove"    (1 − q) N_0 + q N_s  against  N_0
-        "add"       N_0  against  (1 − q) N_0 + q N_s
-        "replace"   (1 − q) N_0 + q N_s  against  (1 − q) N_0 + q N_{−s}
-
-    Attributes:
-        rate: probability q that the contribution is drawn, 0 ≤ q ≤ 1.
-        shift: norm of one contribution over the noise's standard deviation (1/z for noise multiplier z), 0 ≤ s < ∞.
-            The law is that of this very float; who divides rounds, and answers for it.
-        direction: which of the three pairs.
-
-    Raises:
-        InvalidInput: a number is outside its range, or the direction is unknown.
-    """
-
-    rate: float
-    shift: float
-    direction: Direction
-
-    def __post_init__(self) -> None:
-        _demand("/rate", 0.0 <= self.rate <= 1.0, "0 ≤ rate ≤ 1")
-        _demand("/shift", 0.0 <= self.shift < math.inf, "0 ≤ shift < ∞")
-        _demand("/direction", self.direction in _REVERSED, ", ".join(_REVERSED))
-
-    @property
-    def distance(self) -> float:
-        """Of the means if every contribution is drawn, in standard deviations.
-
-        Both laws are mixtures with the same weights of laws at most as far apart, so that the pair of N(distance, 1)
-        and N(0, 1) dominates (joint convexity).
-        """
-        return 2.0 * self.shift if self.direction == "replace" else self.shift
-
-    def reversed(self) -> SampledGaussianLaw:
-        """The pair in the other order."""
-        return SampledGaussianLaw(self.rate, self.shift, _REVERSED[self.direction])
-
-
-Law: TypeAlias = GaussianLaw | SampledGaussianLaw
-
-
-# The profiles of concrete pairs of laws: a Gaussian shift, Gaussian mixtures, and nothing at all --------------------
 _TABLE = 4097
 _NEWTON_STEPS, _SETTLED = 6, 1e-10
 _MOST_STEPS = 100
@@ -125,8 +39,10 @@ _NEARLY_ONE = -20.0
 
 
 @dataclass(frozen=True)
-class ZeroProfile:
+class ZeroProfile(Profile):
     """Two equal laws: δ = 0 at every ε."""
+
+    closed_form: ClassVar[bool] = True
 
     log_infinite_mass: float = -math.inf
     tail_accuracy: float = 0.0
@@ -142,11 +58,14 @@ class ZeroProfile:
 
 
 @dataclass(frozen=True)
-class GaussianProfile:
+class GaussianProfile(Profile):
     """N(μ, 1) against N(0, 1): μ-Gaussian differential privacy, exactly. Both orders are the same function.
 
     Source: Balle and Wang 2018, Theorem 8.
     """
+
+    closed_form: ClassVar[bool] = True
+    root_search: ClassVar[RootSearch] = "solve"
 
     mu: float
     log_infinite_mass: float = -math.inf
@@ -168,57 +87,31 @@ class GaussianProfile:
         least, most = log_theta(points, shifts.reshape(2, *(1,) * points.ndim))
         return Enclosure(Enclosure.around(least, LOG_ACCURACY).lower, Enclosure.around(most, LOG_ACCURACY).upper)
 
-    def end(self, epsilon: float, side: Literal[-1, 1]) -> float:
-        """The lower (−1) or upper (1) end of `log_delta` at one ε, by itself."""
-        value = theta_logs(epsilon, self.mu * (1 + side * 4 * UNIT_ROUNDOFF))[0]
-        if side < 0:
-            return -math.inf if value <= LEAST_LOG else value - LOG_ACCURACY * (1.0 + abs(value))
-        return value if math.isinf(value) else min(value + LOG_ACCURACY * (1.0 + abs(value)), 0.0)
-
-    def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Φ(μ/2 − ε/μ) and Φ(−μ/2 − ε/μ)."""
-        middle = epsilon / self.mu
-        return Tails(log_normal_tail(middle - 0.5 * self.mu), log_normal_tail(middle + 0.5 * self.mu))
-
-
-@dataclass(frozen=True)
-class GaussianPair(Pair):
-    """N(μ, 1) against N(0, 1), μ > 0, whose ε(δ) is searched from where a quick formula points."""
-
     def ends(self, epsilon: float) -> Interval:
-        """`log_delta` at one ε."""
-        profile = GaussianProfile(self.gaussian_dp_mu or 0.0)
-        return Interval(profile.end(epsilon, -1), profile.end(epsilon, 1))
+        """Return both bounds at one ε, without arrays."""
+        return Interval(self.lower_end(epsilon), self.upper_end(epsilon))
+
+    def lower_end(self, epsilon: float) -> float:
+        """Return the lower bound at one ε, without arrays."""
+        value = theta_logs(epsilon, self.mu * (1 - 4 * UNIT_ROUNDOFF))[0]
+        return -math.inf if value <= LEAST_LOG else value - LOG_ACCURACY * (1.0 + abs(value))
 
     def upper_end(self, epsilon: float) -> float:
-        """Of both ends, which one evaluation gives."""
-        return self.ends(epsilon).upper
+        """Return the upper bound at one ε, without arrays."""
+        value = theta_logs(epsilon, self.mu * (1 + 4 * UNIT_ROUNDOFF))[0]
+        return value if math.isinf(value) else min(value + LOG_ACCURACY * (1.0 + abs(value)), 0.0)
 
-    def epsilon(self, log_delta: float) -> Interval:
-        """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; math.inf where there is none."""
-        profile = GaussianProfile(self.gaussian_dp_mu or 0.0)
-        guess = self._guess(log_delta)
-        if guess is None:
-            return super().epsilon(log_delta)
-        pad = 2.0 * LOG_ACCURACY * (1.0 + abs(log_delta)) / guess.steepness + 4 * UNIT_ROUNDOFF * guess.epsilon
-        upper = closest(lambda epsilon: profile.end(epsilon, 1), log_delta, guess, pad)
-        lower = closest(lambda epsilon: profile.end(epsilon, -1), log_delta, guess, -pad)
-        if upper is None:
-            upper = crossing(lambda epsilon: profile.end(epsilon, 1), log_delta, guess).below
-        if lower is None:
-            lower = crossing(lambda epsilon: profile.end(epsilon, -1), log_delta, guess).above
-        return Interval(min(lower, upper), upper)
+    def solve(self, log_delta: float) -> Solution | None:
+        """Return ε(δ) by plain differences of Mills' ratios, which cancel where μ is small; None where they fail.
 
-    def _guess(self, log_delta: float) -> Guess | None:
-        """By plain differences of Mills' ratios, which cancel where μ is small; None where they tell nothing.
-
-        Newton steps, kept inside a bracket: with R Mills' ratio, δ = φ(a)(R(a) − R(b)) and δ' = −φ(a) R(b).
+        Newton steps are kept inside a bracket. R is Mills' ratio, φ the normal density, a = ε/μ − μ/2 and b = a + μ.
+        Then δ = φ(a)(R(a) − R(b)). The derivative is −φ(a) R(b).
         """
-        mu = self.gaussian_dp_mu or 0.0
+        mu = self.mu
         half = 0.5 * mu
 
         def excess(epsilon: float) -> tuple[float, float]:
-            """log δ less what is asked, and |d log δ/dε|; where δ is nearly 1, as if it were 1."""
+            """Return log δ less the target, and |d log δ/dε|; where δ is nearly 1, as if it were 1."""
             middle = epsilon / mu
             if middle - half < _NEARLY_ONE:
                 return -log_delta, 0.0
@@ -239,7 +132,15 @@ class GaussianPair(Pair):
             root = following if inside else 0.5 * (low + high)
             if near:  # Newton's steps double the digits
                 break
-        return Guess(root, steepness) if steepness > 0.0 and root > least else None
+        if not (steepness > 0.0 and root > least):
+            return None
+        pad = 2.0 * LOG_ACCURACY * (1.0 + abs(log_delta)) / steepness + 4 * UNIT_ROUNDOFF * root
+        return Solution(root, pad, steepness)
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Φ(μ/2 − ε/μ) and Φ(−μ/2 − ε/μ)."""
+        middle = epsilon / self.mu
+        return Tails(log_normal_tail(middle - 0.5 * self.mu), log_normal_tail(middle + 0.5 * self.mu))
 
 
 def scaled_tail(x: float) -> float:
@@ -252,7 +153,7 @@ def gaussian_pair(mu: float) -> Pair:
     if not mu > 0:
         return Pair(ZeroProfile(), ZeroProfile(), gaussian_dp_mu=mu, law=GaussianLaw(mu))
     profile = GaussianProfile(mu)
-    return GaussianPair(profile, profile, gaussian_dp_mu=mu, law=GaussianLaw(mu))
+    return Pair(profile, profile, gaussian_dp_mu=mu, law=GaussianLaw(mu))
 
 
 @dataclass(frozen=True)
@@ -295,16 +196,16 @@ class GaussianMixture:
             found[points] = log_sums(weights[chosen] + log_normal_tail(side * (x[points] - means[chosen])))
         return found
 
-    def _windows(self, x: FloatArray, terms: Callable[[FloatArray], FloatArray]) -> Iterable[Window]:
+    def _windows(self, x: FloatArray, terms: Callable[[FloatArray], FloatArray]) -> Iterable[TermWindow]:
         """Which components matter where, of terms that rise or fall with x."""
         blocks = blocks_of(len(self.means), x)
         if blocks is None:
-            return (Window(slice(None), slice(None)),)
+            return (TermWindow(slice(None), slice(None)),)
         return windows(blocks, (terms(blocks.least), terms(blocks.largest)))
 
 
 @dataclass(frozen=True)
-class MixtureProfile:
+class MixtureProfile(Profile):
     """Two Gaussian mixtures whose log-ratio log dP/dQ is monotone in x: rising if `side` is 1, falling if −1.
 
     The event {L > ε} is a half-line whose end is found numerically; as the hockey-stick divergence is a supremum

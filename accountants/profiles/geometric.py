@@ -15,14 +15,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from epsilond.accountants.curve import Enclosure, Pair, SweptPair, Tails
+from epsilond.accountants.curve.enclosure import Enclosure, Tails
+from epsilond.accountants.curve.finite_law import FiniteLaw
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.profile import Profile, RootSearch
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_one_minus_exp
 from epsilond.accountants.profiles.amplification import outward
-from epsilond.accountants.profiles.finite_law import FiniteLaw
 from epsilond.accountants.profiles.gaussian import ZeroProfile
 
 if TYPE_CHECKING:
@@ -33,11 +35,13 @@ MANY = 64
 
 
 @dataclass(frozen=True)
-class GeometricProfile:
+class GeometricProfile(Profile):
     """Noise of `decay_rate` α cut off at `levels` m (None: never), shifted by `shift` k ≥ 1: the same in either order.
 
     Domain: α in (0, 700], k up to 1e15, m up to 1e24. Guarantees: `log_delta` encloses for this very α.
     """
+
+    root_search: ClassVar[RootSearch] = "sweep"
 
     decay_rate: float
     shift: int
@@ -115,14 +119,11 @@ class GeometricProfile:
         return self.decay_rate * self.shift * (1.0 + 8 * UNIT_ROUNDOFF) if self.levels is None else math.inf
 
     @property
-    def span(self) -> float:
-        """The largest length of which every finite loss α (k − 2c) is a multiple."""
+    def span(self) -> float | None:
+        """The largest length of which every finite loss α (k − 2c) is a multiple; None for few losses."""
+        if self.shift + 1 - 2 * self._least <= MANY:
+            return None
         return self.decay_rate if self.shift % 2 else 2.0 * self.decay_rate
-
-    @property
-    def many_losses(self) -> bool:
-        """Whether there are more finite losses than an outline tells apart one by one."""
-        return self.shift + 1 - 2 * self._least > MANY
 
     def _lowest(self, epsilon: FloatArray) -> FloatArray:
         """c*: the largest c with α (k − 2c) > ε; below `_least` if there is none."""
@@ -173,4 +174,4 @@ def geometric_pair(decay_rate: float, shift: int, levels: int | None = None) -> 
     if shift == 0:
         return Pair(ZeroProfile(), ZeroProfile())
     profile = GeometricProfile(decay_rate, shift, levels)
-    return SweptPair(profile, profile, atoms=profile.atoms())
+    return Pair(profile, profile, atoms=profile.atoms())

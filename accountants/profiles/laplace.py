@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from epsilond.accountants.curve import Enclosure, Pair, SweptPair, Tails
+from epsilond.accountants.curve.enclosure import Enclosure, Tails
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.profile import Profile, RootSearch
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_one_minus_exp
 from epsilond.accountants.profiles.amplification import log_complement
 from epsilond.accountants.profiles.gaussian import ZeroProfile
@@ -30,12 +32,14 @@ _LOG2 = math.log(2.0)
 
 
 @dataclass(frozen=True)
-class LaplaceProfile:
+class LaplaceProfile(Profile):
     """Laplace(s) against Laplace(0), in either order, for a shift s that is itself known to two units of roundoff.
 
     Source: the integral of the positive part, elementary. Guarantees: `log_delta` encloses, and is exactly −inf from
     s (1 + 4 units) on.
     """
+
+    root_search: ClassVar[RootSearch] = "sweep"
 
     shift: float
     log_infinite_mass: float = -math.inf
@@ -63,8 +67,10 @@ class LaplaceProfile:
 
 
 @dataclass(frozen=True)
-class OppositeLaplaceProfile:
+class OppositeLaplaceProfile(Profile):
     """(1 − q) Laplace(0) + q Laplace(s) against (1 − q) Laplace(0) + q Laplace(−s): the same in either order."""
+
+    root_search: ClassVar[RootSearch] = "sweep"
 
     rate: float
     shift: float
@@ -108,11 +114,13 @@ class OppositeLaplaceProfile:
 
 def laplace_pair(shift: float) -> Pair:
     """The symmetric pair of Laplace(s) against Laplace(0), s in units of the scale."""
-    profile = LaplaceProfile(shift) if shift > 0 else ZeroProfile()
-    return SweptPair(profile, profile)
+    if not shift > 0:
+        return Pair(ZeroProfile(), ZeroProfile())
+    profile = LaplaceProfile(shift)
+    return Pair(profile, profile, laplace_shift=shift)
 
 
 def opposite_laplace_pair(rate: float, shift: float, *, absent: float | None = None) -> Pair:
     """The symmetric pair of `OppositeLaplaceProfile`."""
     profile = OppositeLaplaceProfile(rate, shift, absent)
-    return SweptPair(profile, profile)
+    return Pair(profile, profile)

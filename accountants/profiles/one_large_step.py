@@ -20,15 +20,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import logsumexp
 
-from epsilond.accountants.curve import LARGEST_EPSILON, SMALL_EPSILON, Enclosure, Interval, Profile
+from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, SMALL_EPSILON, Enclosure, Interval
+from epsilond.accountants.curve.laws import GaussianLaw
+from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.crossing import Guess, crossing
 from epsilond.accountants.profiles.amplification import with_and_without
-from epsilond.accountants.profiles.gaussian import GaussianLaw, GaussianMixture, gaussian_pair, mixture_pair
+from epsilond.accountants.profiles.gaussian import GaussianMixture, gaussian_pair, mixture_pair
 
 if TYPE_CHECKING:
-    from epsilond.accountants.curve import Pair
+    from epsilond.accountants.curve.laws import Law
+    from epsilond.accountants.curve.pair import Pair
     from epsilond.accountants.numerics.special import FloatArray
-    from epsilond.accountants.profiles.gaussian import Law
 
 NARROW = 0.02
 """A relative width of ε with which no other way is tried."""
@@ -54,7 +56,7 @@ def step_pair(law: Law) -> Pair:
         ends = (GaussianMixture(weights, (0.0, side * law.shift)) for side in (1.0, -1.0))
         return mixture_pair(*ends)
     pair = with_and_without(gaussian_pair(law.shift), law.rate)
-    return pair if law.direction == "remove" else type(pair)(pair.backward, pair.forward)
+    return pair if law.direction == "remove" else pair.reversed()
 
 
 def _geometric(low: float, high: float) -> FloatArray:
@@ -63,7 +65,7 @@ def _geometric(low: float, high: float) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Step:
+class RepeatedStep:
     """One step, by the profiles of both orders, and how many there are."""
 
     pair: Pair
@@ -97,13 +99,15 @@ class Step:
 class OneLargeStep:
     """A composition of steps of which one is large: bounds of log δ for the forward order."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[RepeatedStep, ...]
 
     @classmethod
     def of(cls, laws: Sequence[tuple[Law, int]]) -> OneLargeStep:
         """Of laws with counts; steps whose loss is always zero are left out."""
         silent = (count == 0 or law.distance == 0.0 or getattr(law, "rate", 1.0) == 0.0 for law, count in laws)
-        return cls(tuple(Step(step_pair(law), n) for (law, n), none in zip(laws, silent, strict=True) if not none))
+        return cls(
+            tuple(RepeatedStep(step_pair(law), n) for (law, n), none in zip(laws, silent, strict=True) if not none)
+        )
 
     def log_delta(self, epsilon: float) -> Interval:
         """Certified ends of log δ at ε > 0; at worst −inf and 0."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.curve import Tails
+from epsilond.accountants.curve.enclosure import Tails
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp, log_difference
 
 if TYPE_CHECKING:

@@ -21,19 +21,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import logsumexp
 
-from epsilond.accountants.curve import Enclosure, Pair, Tails
+from epsilond.accountants.curve.enclosure import Enclosure, Tails
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.profile import Profile
+from epsilond.accountants.numerics.root_search import bisect_reals
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp, log_difference, log_one_minus_exp
 from epsilond.accountants.profiles.concentrated import Chord
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
-_STEPS = 200
 _ACCURACY = 256 * UNIT_ROUNDOFF
 
 
 @dataclass(frozen=True)
-class PowerProfile:
+class PowerProfile(Profile):
     """The sum of powers, and the chord near γ = 1: see above.
 
     Attributes:
@@ -87,10 +89,7 @@ class PowerProfile:
             low *= 2.0
         while float(log_value(np.asarray(high))) > 0.0:
             high *= 2.0
-        for _ in range(_STEPS):
-            middle = 0.5 * (low + high)
-            low, high = (middle, high) if float(log_value(np.asarray(middle))) > 0.0 else (low, middle)
-        return high
+        return bisect_reals(lambda y: float(log_value(np.asarray(y))) > 0.0, low, high)[1]
 
     def _log_f(self, at: FloatArray) -> FloatArray:
         return self._logs(at, [1.0] * len(self.orders))

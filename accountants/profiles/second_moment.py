@@ -21,13 +21,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.curve import Enclosure, Interval, Pair, Profile, Tails
-from epsilond.accountants.profiles.one_large_step import OneLargeStep, Step
+from epsilond.accountants.curve.enclosure import Interval, Tails
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.profile import PointwiseProfile, Profile
+from epsilond.accountants.profiles.deferred import deferred_pair
+from epsilond.accountants.profiles.one_large_step import OneLargeStep, RepeatedStep
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
@@ -90,7 +92,7 @@ def _integral(profile: Profile, epsilon: FloatArray) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class RareProfile:
+class RareProfile(PointwiseProfile):
     """One order of such a composition.
 
     Guarantees: lower ≤ log δ ≤ upper at every ε ≥ 0. Tails and infinite mass are those of the pair `behind`, which
@@ -99,84 +101,65 @@ class RareProfile:
 
     moment: Moment
     large: OneLargeStep
-    behind: Callable[[], Profile]
-
-    @cached_property
-    def _dominating(self) -> Profile:
-        return self.behind()
+    behind: Profile
 
     @property
     def log_infinite_mass(self) -> float:
         """Of the pair behind."""
-        return self._dominating.log_infinite_mass
+        return self.behind.log_infinite_mass
 
     @property
     def tail_accuracy(self) -> float:
         """Of the pair behind."""
-        return self._dominating.tail_accuracy
+        return self.behind.tail_accuracy
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Of the pair behind."""
-        return self._dominating.log_tails(epsilon)
-
-    def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """The less of both upper ends, and the lower end of one large step."""
-        points = np.asarray(epsilon, dtype=np.float64)
-        ends = [self.ends(point) for point in points.ravel().tolist()]
-        return Enclosure(*(np.asarray([end[side] for end in ends]).reshape(points.shape) for side in (0, 1)))
+        return self.behind.log_tails(epsilon)
 
     def ends(self, epsilon: float) -> Interval:
-        """`log_delta` at one ε."""
+        """Return the lower bound of one large step, and the smaller of both upper bounds."""
         lower, upper = self.large.log_delta(epsilon) if epsilon > 0.0 else (-math.inf, 0.0)
         upper = min(upper, self.moment.log_delta(epsilon))
         return Interval(min(lower, upper), upper)
 
 
-@dataclass(frozen=True)
-class RarePair(Pair):
-    """A pair of such profiles; `deviation` is √v."""
+class RareComposition(NamedTuple):
+    """The product of many steps whose losses are tiny.
 
-    deviation: float = 0.0
+    Attributes:
+        pair: its bounds, which are close where ε is about the deviation or more.
+        deviation: √v, the standard deviation of the total loss, in nats.
+    """
+
+    pair: Pair
+    deviation: float
 
 
-def rare_pair(parts: Sequence[tuple[Pair, int]], behind: Callable[[], Pair]) -> RarePair | None:
-    """The product of many steps whose loss is so small that no lattice resolves it; None for any other product."""
+def rare_composition(parts: Sequence[tuple[Pair, int]], behind: Callable[[], Pair]) -> RareComposition | None:
+    """Return the product of many steps whose loss is so small that no lattice resolves it; None for any other product.
+
+    Args:
+        parts: pairs, and how often each is run.
+        behind: makes a pair that dominates the product; it gives the tails.
+    """
     count = sum(times for _, times in parts)
     if count < _FEWEST or not all(_may_be_lost(pair, times) for pair, times in parts):
         return None
-    orders = []
+    dominating = deferred_pair(behind)
+    profiles, deviations = [], []
     for backward in (False, True)[: 1 if all(pair.symmetric for pair, _ in parts) else 2]:
         moment = second_moment(parts, backward=backward)
         if moment is None or math.sqrt(moment.variance) > LATTICE_ERROR * count:
             return None
-        steps = tuple(Step(Pair(pair.backward, pair.forward) if backward else pair, times) for pair, times in parts)
-        orders.append((moment, OneLargeStep(steps)))
-    kept = _Kept(behind)
-    forward, *others = (
-        RareProfile(moment, large, kept.backward if place else kept.forward)
-        for place, (moment, large) in enumerate(orders)
-    )
-    return RarePair(forward, others[0] if others else forward, deviation=math.sqrt(orders[0][0].variance))
-
-
-@dataclass(frozen=True, eq=False)
-class _Kept:
-    """A pair that is made once, when it is first asked for."""
-
-    make: Callable[[], Pair]
-
-    @cached_property
-    def _pair(self) -> Pair:
-        return self.make()
-
-    def forward(self) -> Profile:
-        return self._pair.forward
-
-    def backward(self) -> Profile:
-        return self._pair.backward
+        steps = tuple(RepeatedStep(pair.reversed() if backward else pair, times) for pair, times in parts)
+        tails = dominating.backward if backward else dominating.forward
+        profiles.append(RareProfile(moment, OneLargeStep(steps), tails))
+        deviations.append(math.sqrt(moment.variance))
+    return RareComposition(Pair(profiles[0], profiles[-1]), deviations[0])
 
 
 def _may_be_lost(pair: Pair, count: int) -> bool:
     """Whether a step's loss may be that small: it deviates by twice its δ at ε = 0 at least."""
-    most = max(float(profile.log_delta(np.zeros(1)).upper[0]) for profile in pair.orders())
+    most = max(float(profile.log_delta(np.zeros(1)).upper[0]) for profile in pair.directions())
     return 2.0 * math.exp(most) * math.sqrt(count) <= LATTICE_ERROR * count

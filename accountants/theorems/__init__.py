@@ -1,142 +1,154 @@
 """The list of theorems. A new family of theorems is one file here and one line in `FAMILIES`.
 
-Families are imported when they are first asked for: `RULES` needs those with rules only, `THEOREMS` all of them.
+The theorems about single mechanisms that have a kind of spec follow from the list of kinds. Families are imported when
+they are first requested: `RULES` needs those with rules only, `THEOREMS` all of them.
 """
 
 from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from epsilond.accountants.kinds import NAMES
+
 if TYPE_CHECKING:
-    from epsilond.accountants.theorem import Rule, Theorem
+    from epsilond.accountants.rule import Rule
+    from epsilond.accountants.theorem import Theorem
 
     THEOREMS: tuple[Theorem, ...]
     RULES: tuple[Rule, ...]
 
 
-class Family(NamedTuple):
-    """A file of this folder that holds `THEOREMS`, and `RULES` if some of them are rules for specs."""
+class TheoremFamily(NamedTuple):
+    """A file that holds `THEOREMS`, and `RULES` if some of them are rules for specs.
+
+    Attributes:
+        name: of the file, from its package.
+        rules: whether it has `RULES`.
+        package: which the file is in; this one by default.
+    """
 
     name: str
     rules: bool = False
+    package: str = __name__
 
     @property
     def module(self) -> Any:
         """The file, imported."""
-        return import_module(f"{__name__}.{self.name}")
+        return import_module(f"{self.package}.{self.name}")
 
+
+_KINDS = tuple(TheoremFamily(name, rules=True, package="epsilond.accountants.kinds") for name in NAMES)
+"""One family for each kind of mechanism."""
+_BEFORE_ESCAPE = 3
+"""Kinds in front of the theorems on outputs that escape; the next kind is the one whose outputs do."""
 
 FAMILIES = (
-    Family("mechanisms.gaussian", rules=True),
-    Family("mechanisms.laplace", rules=True),
-    Family("mechanisms.discrete_laplace", rules=True),
-    Family("conversions.escape"),
-    Family("mechanisms.truncated_discrete_laplace", rules=True),
-    Family("mechanisms.randomized_response", rules=True),
-    Family("mechanisms.approximate", rules=True),
-    Family("sampling.subsampling", rules=True),
-    Family("sampling.with_replacement", rules=True),
-    Family("sampling.poisson_comonotone", rules=True),
-    Family("sampling.poisson_replacement", rules=True),
-    Family("shuffling.batches", rules=True),
-    Family("sampling.two_level", rules=True),
-    Family("sampling.thinning", rules=True),
-    Family("shuffling.reports", rules=True),
-    Family("composition.rounds", rules=True),
-    Family("composition.one_large_step"),
-    Family("composition.optimal"),
-    Family("conversions.renyi"),
-    Family("mechanisms.gaussian_calibration"),
-    Family("mechanisms.adaptive_clipping"),
-    Family("composition.classical"),
-    Family("conversions.groups"),
-    Family("risk.lowy_razaviyayn.smooth_losses"),
-    Family("risk.lowy_razaviyayn.nonsmooth_losses"),
-    Family("risk.lowy_razaviyayn.one_pass"),
-    Family("risk.lowy_razaviyayn.accelerated_smooth"),
-    Family("risk.lowy_razaviyayn.accelerated_nonsmooth"),
-    Family("risk.lowy_razaviyayn.accelerated_stages"),
-    Family("risk.lowy_razaviyayn.accelerated_weights"),
-    Family("risk.lowy_razaviyayn.accelerated_bound"),
-    Family("papers.lowy_razaviyayn.noise"),
-    Family("papers.lowy_razaviyayn.participation"),
-    Family("risk.lowy_razaviyayn.compressed_messages"),
-    Family("risk.lowy_razaviyayn.explicit_bound"),
-    Family("risk.lowy_razaviyayn.unequal_clients"),
-    Family("risk.lowy_razaviyayn.accelerated_unequal"),
-    Family("risk.lowy_razaviyayn.stability"),
-    Family("risk.lowy_razaviyayn.gradient_variance"),
-    Family("risk.lowy_razaviyayn.descent_lemmas"),
-    Family("risk.lowy_razaviyayn.noisy_descent"),
-    Family("risk.lowy_razaviyayn.envelope"),
-    Family("papers.lowy_razaviyayn.shuffled_rounds"),
-    Family("papers.lowy_razaviyayn.shuffled_lemmas"),
-    Family("papers.lowy_razaviyayn.shuffled_mb_sgd"),
-    Family("papers.lowy_razaviyayn.shuffled_noise"),
-    Family("risk.lowy_razaviyayn.lower_bounds"),
-    Family("risk.lowy_razaviyayn.rates"),
-    Family("papers.lowy_razaviyayn.transformations"),
-    Family("papers.lowy_razaviyayn.experiments"),
-    Family("composition.least_of"),
-    Family("hidden_states.contraction"),
-    Family("hidden_states.projected_contraction"),
-    Family("papers.asoodeh.divergence"),
-    Family("papers.asoodeh.one_pass"),
-    Family("papers.asoodeh.inverse_time_steps"),
-    Family("risk.asoodeh.one_pass"),
-    Family("risk.asoodeh.convex_losses"),
-    Family("risk.asoodeh.convex_bound"),
-    Family("hidden_states.shifted_interpolation"),
-    Family("hidden_states.shifted_interpolation_printed"),
-    Family("hidden_states.shifted_interpolation_sampled"),
-    Family("hidden_states.projected_sgd", rules=True),
-    Family("hidden_states.shift_then_contract"),
-    Family("papers.bietti.noise"),
-    Family("papers.bietti.billboard"),
-    Family("risk.bietti.full_participation"),
-    Family("risk.bietti.privacy_cost"),
-    Family("risk.bietti.personalization"),
-    Family("papers.bietti.sampled_noise"),
-    Family("risk.bietti.sampled_participation"),
-    Family("risk.bietti.sampled_privacy_cost"),
-    Family("risk.bietti.parts_of_the_bound"),
-    Family("risk.bietti.experiments"),
-    Family("papers.reshef_levy.conversions"),
-    Family("papers.reshef_levy.divergences"),
-    Family("papers.reshef_levy.weighted_differences"),
-    Family("papers.reshef_levy.gap_differences"),
-    Family("papers.reshef_levy.noise_cancellation"),
-    Family("risk.reshef_levy.variance"),
-    Family("risk.reshef_levy.untrusted_server"),
-    Family("risk.reshef_levy.certified_bound"),
-    Family("risk.reshef_levy.trusted_server"),
-    Family("risk.reshef_levy.anytime_steps"),
-    Family("risk.reshef_levy.softmax"),
-    Family("papers.das.truncated_noise"),
-    Family("papers.das.composed_rounds"),
-    Family("papers.das.small_movement"),
-    Family("papers.das.noise_law"),
-    Family("papers.das.sensitivity"),
-    Family("papers.das.clipped_updates"),
-    Family("papers.das.quantiser"),
-    Family("papers.das.levels_at_rate"),
-    Family("papers.das.update_movement"),
-    Family("risk.das.convergence"),
-    Family("risk.das.local_steps"),
-    Family("risk.das.compression"),
-    Family("mechanisms.binomial"),
-    Family("mechanisms.truncated_laplace"),
-    Family("ledger.moves"),
-    Family("ledger.slots"),
-    Family("ledger.residue"),
-    Family("ledger.blocks"),
-    Family("ledger.natural_filter"),
-    Family("ledger.any_order_filter"),
-    Family("ledger.adaptive_stop"),
-    Family("risk.start"),
-    Family("risk.averaged_steps"),
+    *_KINDS[:_BEFORE_ESCAPE],
+    TheoremFamily("conversions.escape"),
+    *_KINDS[_BEFORE_ESCAPE:],
+    TheoremFamily("sampling.subsampling", rules=True),
+    TheoremFamily("sampling.with_replacement", rules=True),
+    TheoremFamily("sampling.poisson_comonotone", rules=True),
+    TheoremFamily("sampling.poisson_replacement", rules=True),
+    TheoremFamily("shuffling.batches", rules=True),
+    TheoremFamily("sampling.two_level", rules=True),
+    TheoremFamily("sampling.thinning", rules=True),
+    TheoremFamily("shuffling.reports", rules=True),
+    TheoremFamily("composition.rounds", rules=True),
+    TheoremFamily("composition.one_large_step"),
+    TheoremFamily("composition.optimal"),
+    TheoremFamily("conversions.renyi"),
+    TheoremFamily("mechanisms.gaussian_calibration"),
+    TheoremFamily("mechanisms.adaptive_clipping"),
+    TheoremFamily("composition.classical"),
+    TheoremFamily("conversions.groups"),
+    TheoremFamily("risk.lowy_razaviyayn.smooth_losses"),
+    TheoremFamily("risk.lowy_razaviyayn.nonsmooth_losses"),
+    TheoremFamily("risk.lowy_razaviyayn.one_pass"),
+    TheoremFamily("risk.lowy_razaviyayn.accelerated_smooth"),
+    TheoremFamily("risk.lowy_razaviyayn.accelerated_nonsmooth"),
+    TheoremFamily("risk.lowy_razaviyayn.accelerated_stages"),
+    TheoremFamily("risk.lowy_razaviyayn.accelerated_bound"),
+    TheoremFamily("papers.lowy_razaviyayn.noise"),
+    TheoremFamily("papers.lowy_razaviyayn.participation"),
+    TheoremFamily("risk.lowy_razaviyayn.compressed_messages"),
+    TheoremFamily("risk.lowy_razaviyayn.explicit_bound"),
+    TheoremFamily("risk.lowy_razaviyayn.unequal_clients"),
+    TheoremFamily("risk.lowy_razaviyayn.accelerated_unequal"),
+    TheoremFamily("risk.lowy_razaviyayn.lemmas.stability"),
+    TheoremFamily("risk.lowy_razaviyayn.lemmas.gradient_variance"),
+    TheoremFamily("risk.lowy_razaviyayn.lemmas.descent_lemmas"),
+    TheoremFamily("risk.lowy_razaviyayn.lemmas.noisy_descent"),
+    TheoremFamily("risk.lowy_razaviyayn.envelope"),
+    TheoremFamily("papers.lowy_razaviyayn.shuffled_rounds"),
+    TheoremFamily("papers.lowy_razaviyayn.shuffled_lemmas"),
+    TheoremFamily("papers.lowy_razaviyayn.shuffled_mb_sgd"),
+    TheoremFamily("papers.lowy_razaviyayn.shuffled_noise"),
+    TheoremFamily("risk.lowy_razaviyayn.lower_bounds.statements"),
+    TheoremFamily("risk.lowy_razaviyayn.lower_bounds.rates"),
+    TheoremFamily("papers.lowy_razaviyayn.transformations"),
+    TheoremFamily("papers.lowy_razaviyayn.experiments"),
+    TheoremFamily("composition.least_of"),
+    TheoremFamily("hidden_states.contraction"),
+    TheoremFamily("hidden_states.projected_contraction"),
+    TheoremFamily("papers.asoodeh.divergence"),
+    TheoremFamily("papers.asoodeh.one_pass"),
+    TheoremFamily("papers.asoodeh.inverse_time_steps"),
+    TheoremFamily("risk.asoodeh.one_pass"),
+    TheoremFamily("risk.asoodeh.convex_losses"),
+    TheoremFamily("risk.asoodeh.convex_bound"),
+    TheoremFamily("hidden_states.shifted_interpolation"),
+    TheoremFamily("hidden_states.shifted_interpolation_printed"),
+    TheoremFamily("hidden_states.shifted_interpolation_sampled"),
+    TheoremFamily("hidden_states.projected_sgd", rules=True),
+    TheoremFamily("hidden_states.shift_then_contract"),
+    TheoremFamily("papers.bietti.noise"),
+    TheoremFamily("papers.bietti.billboard"),
+    TheoremFamily("risk.bietti.full_participation"),
+    TheoremFamily("risk.bietti.privacy_cost"),
+    TheoremFamily("risk.bietti.personalization"),
+    TheoremFamily("papers.bietti.sampled_noise"),
+    TheoremFamily("risk.bietti.sampled_participation"),
+    TheoremFamily("risk.bietti.sampled_privacy_cost"),
+    TheoremFamily("risk.bietti.parts_of_the_bound"),
+    TheoremFamily("risk.bietti.experiments"),
+    TheoremFamily("papers.reshef_levy.conversions"),
+    TheoremFamily("papers.reshef_levy.divergences"),
+    TheoremFamily("papers.reshef_levy.weighted_differences"),
+    TheoremFamily("papers.reshef_levy.gap_differences"),
+    TheoremFamily("papers.reshef_levy.noise_cancellation"),
+    TheoremFamily("risk.reshef_levy.variance"),
+    TheoremFamily("risk.reshef_levy.untrusted_server"),
+    TheoremFamily("risk.reshef_levy.certified_bound"),
+    TheoremFamily("risk.reshef_levy.trusted_server"),
+    TheoremFamily("risk.reshef_levy.anytime_steps"),
+    TheoremFamily("risk.reshef_levy.softmax"),
+    TheoremFamily("papers.das.truncated_noise"),
+    TheoremFamily("papers.das.composed_rounds"),
+    TheoremFamily("papers.das.small_movement"),
+    TheoremFamily("papers.das.noise_law"),
+    TheoremFamily("papers.das.sensitivity"),
+    TheoremFamily("papers.das.clipped_updates"),
+    TheoremFamily("papers.das.quantiser"),
+    TheoremFamily("papers.das.levels_at_rate"),
+    TheoremFamily("papers.das.update_movement"),
+    TheoremFamily("risk.das.convergence"),
+    TheoremFamily("risk.das.local_steps"),
+    TheoremFamily("risk.das.compression"),
+    TheoremFamily("mechanisms.binomial"),
+    TheoremFamily("mechanisms.truncated_laplace"),
+    TheoremFamily("ledger.moves"),
+    TheoremFamily("ledger.slots"),
+    TheoremFamily("ledger.residue"),
+    TheoremFamily("ledger.blocks"),
+    TheoremFamily("ledger.natural_filter"),
+    TheoremFamily("ledger.any_order_filter"),
+    TheoremFamily("ledger.adaptive_stop"),
+    TheoremFamily("risk.start"),
+    TheoremFamily("risk.averaged_steps"),
 )
 """In the order in which theorems are listed, and rules for the same kind of spec are tried."""
 
@@ -151,10 +163,13 @@ def _rules() -> tuple[Rule, ...]:
     return tuple(rule for family in FAMILIES if family.rules for rule in family.module.RULES)
 
 
-def __getattr__(name: str) -> Any:
-    """`THEOREMS` and `RULES`, gathered when they are first asked for."""
-    if name == "THEOREMS":
-        return _theorems()
-    if name == "RULES":
-        return _rules()
+_gathering = RLock()
+"""Held while the lists are gathered, so that two threads that are the first to read them get the same objects."""
+
+
+def __getattr__(name: str) -> object:
+    """Return `THEOREMS` or `RULES`, which are gathered when they are first read."""
+    if name in ("THEOREMS", "RULES"):
+        with _gathering:
+            return _theorems() if name == "THEOREMS" else _rules()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

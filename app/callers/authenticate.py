@@ -7,9 +7,7 @@ from functools import partial
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from epsilond.app.callers.addresses import address_of
-from epsilond.app.callers.budgets import Budgets
-from epsilond.app.callers.caller import AGAIN, CALLER, Caller
+from epsilond.app.callers.caller import AGAIN, CALLER, Budgets, Caller, address_of
 from epsilond.app.callers.keyring import Keyring
 from epsilond.app.callers.oidc import Tokens
 from epsilond.app.callers.scopes import METRICS, needed

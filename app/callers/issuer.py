@@ -11,7 +11,6 @@ import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from http.client import HTTPException
-from typing import Any
 from urllib.error import HTTPError
 
 import anyio
@@ -19,6 +18,7 @@ import jwt
 import structlog
 from anyio import to_thread
 
+from epsilond.accountants.json_types import JsonObject
 from epsilond.app.settings import is_private_url
 
 ALGORITHMS = ("RS256", "ES256", "EdDSA")
@@ -54,7 +54,7 @@ class Issuer:
         self._fetching = anyio.Lock()
         self._log = structlog.get_logger()
 
-    async def claims(self, token: str) -> Mapping[str, Any] | None:
+    async def claims(self, token: str) -> JsonObject | None:
         """What a token says; None of one that is not this issuer's for this audience, now.
 
         Raises:
@@ -71,7 +71,7 @@ class Issuer:
         if key is None or key.algorithm_name not in ALGORITHMS:
             return None
         try:
-            claims: Mapping[str, Any] = jwt.decode(
+            claims: Mapping[str, object] = jwt.decode(
                 token,
                 key,
                 algorithms=list(ALGORITHMS),
@@ -148,5 +148,5 @@ def _discovered(issuer: str) -> str:
 class _Here(urllib.request.HTTPRedirectHandler):
     """No other place than the one that was asked for."""
 
-    def redirect_request(self, *_: Any) -> None:
+    def redirect_request(self, *_: object) -> None:
         """Refuse."""

@@ -20,10 +20,10 @@ import structlog
 from anyio import to_thread
 
 from epsilond.app.callers import key_file
-from epsilond.app.callers.budgets import Budgets
-from epsilond.app.callers.caller import Caller
+from epsilond.app.callers.caller import Budgets, Caller
 from epsilond.app.callers.keys import Line, digest, read
 from epsilond.app.callers.revocations import Revocations
+from epsilond.app.http.record import ServicePart
 
 LOOK_SECONDS = 1.0
 SETTLED_NANOSECONDS = 2_000_000_000
@@ -136,6 +136,9 @@ class Keyring:
 
     def _state(self, line: Line) -> KeyState:
         return KeyState(replace(line, revoked=self._revocations.since(line)), self._last_used.get(line.id))
+
+
+KEYRING: ServicePart[Keyring | None] = ServicePart("keyring")
 
 
 def _signature(path: Path) -> Signature | None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from epsilond.app.callers.budgets import Budgets
-from epsilond.app.callers.caller import Caller
+from epsilond.app.callers.caller import Budgets, Caller
 from epsilond.app.callers.scopes import SCOPES, ScopeName
 from epsilond.app.http.problems import Problem
 from epsilond.app.settings import Settings
@@ -62,7 +61,7 @@ class Tokens:
         return Caller.of_token(name, scopes_of(claims, self._settings.oidc_scope_claim), self._budgets)
 
 
-def owner_of(subject: Any) -> str | None:
+def owner_of(subject: object) -> str | None:
     """The name of a token's subject, which no key can have; of a long or unusual one, of its digest."""
     if not isinstance(subject, str) or not 0 < len(subject) <= SUBJECT_LENGTH:
         return None
@@ -72,7 +71,7 @@ def owner_of(subject: Any) -> str | None:
     return f"token-sha256:{hashlib.sha256(subject.encode('utf-8', 'surrogatepass')).hexdigest()[:40]}"
 
 
-def scopes_of(claims: Mapping[str, Any], claim: str) -> frozenset[ScopeName]:
+def scopes_of(claims: Mapping[str, object], claim: str) -> frozenset[ScopeName]:
     """The scopes of ours that a token has; it may have others, for other services."""
     given = claims.get(claim, "")
     words = given.split() if isinstance(given, str) else given if isinstance(given, list) else ()

@@ -1,1 +1,1 @@
-"""The files of the page at /; app/routes/explorer.py serves them."""
+"""The files of the page at /; app/routes/pages/explorer.py serves them."""

@@ -13,7 +13,7 @@ const HANDS = {
   shuffle: [["trusted", "Each client", "sends its messages to the shuffler"], ["trusted", "Shuffler", "mixes the messages, drops their senders"]],
   central: [["trusted", "Each client", "sends what it has computed"], ["trusted", "Server", "keeps what the clients send to itself"]],
 };
-const OBSERVERS = {
+export const OBSERVERS = {
   server: ["observer", "Server", "sees every message, and whose it is"],
   "shuffled-server": ["observer", "Server", "sees every message, but not whose it is"],
   "released-models": ["observer", "Anyone", "sees the model after each round"],

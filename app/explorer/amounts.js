@@ -1,5 +1,7 @@
 // Amounts of a ledger are decimal strings: shown as they are given, and compared exactly. Only widths of bars are rough.
 
+import { number } from "./words.js";
+
 const PLACES = 18;
 const NAMES = { mu_squared: "μ²", eta: "η", rho: "ρ", epsilon: "ε", delta: "δ" };
 export const KINDS = { gdp: "Gaussian slot", zcdp: "Zero-concentrated slot", rdp: "Rényi slot", pure: "Pure slot" };
@@ -28,8 +30,45 @@ export function runsFor(each, remaining) {
   return Math.min(Infinity, ...counts);
 }
 
-/** Parts and their amounts in one line: μ² 0.01, η 0. */
+/** Noise for which the room of a slot is said. */
+export const USUAL_NOISE = 10;
+/** How far one unit of protection moves a sum, in units of its largest contribution. */
+const MOVES = { "replace-one": 2n };
+
+/**
+ * How many releases with the usual noise the rest of a slot allows at least: Gaussian noise, in a pure slot Laplace noise.
+ * null for slots of several orders, whose parts do not say how many fit.
+ */
+export function roomOf({ kind, remaining }, relation) {
+  const moved = MOVES[relation] ?? 1n;
+  const noise = BigInt(USUAL_NOISE);
+  const one = 10n ** BigInt(PLACES);
+  const costs = {
+    gdp: ["mu_squared", (moved * moved * one) / (noise * noise)],
+    zcdp: ["rho", (moved * moved * one) / (2n * noise * noise)],
+    pure: ["epsilon", (moved * one) / noise],
+  };
+  if (!(kind in costs)) return null;
+  const [part, cost] = costs[kind];
+  const charged = cost + cost / 10n ** 12n + 1n; // a charge is rounded up by less than that
+  return Number(units(remaining[part]) / charged);
+}
+
+/** The room of a slot in words. */
+export function roomWords(slot, relation) {
+  const count = roomOf(slot, relation);
+  if (count === null) return null;
+  const noise = slot.kind === "pure" ? "Laplace scale" : "noise multiplier";
+  const most = count === 0 ? "no release" : count === 1 ? "one more release" : `${count.toLocaleString("en-US")} more releases`;
+  return `Room for ${most} with ${noise} ${USUAL_NOISE}`;
+}
+
+/** Parts and their amounts in one line, rounded up to six digits; parts of which nothing is taken are left out: μ² 0.01. */
 export const said = (parts) =>
   Object.entries(parts)
-    .map(([part, amount]) => `${partName(part)} ${amount}`)
-    .join(", ");
+    .filter(([, amount]) => Number(amount) !== 0)
+    .map(([part, amount]) => `${partName(part)} ${number(rounded(amount), 6, "up")}`)
+    .join(", ") || "nothing";
+
+/** An amount as a number. The safety margin of a charge, in its last digits, is no reason to round it up. */
+const rounded = (amount) => Number(Number(amount).toPrecision(12));

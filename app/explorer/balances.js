@@ -1,6 +1,6 @@
 // What is used, held and free of each compartment: a bar, and the same in numbers.
 
-import { KINDS, partName, share } from "./amounts.js";
+import { KINDS, partName, roomWords, share } from "./amounts.js";
 import { el, table } from "./dom.js";
 
 const percent = (part) => `${Math.round(100 * part)} %`;
@@ -38,26 +38,33 @@ const key = (style, text) => el("li", {}, el("span", { class: `key ${style}`, "a
 export const legend = () =>
   el("ul", { class: "legend" }, key("used", "used: may have been released"), key("held", "reserved: somebody holds it"), key("free", "free"));
 
-/** A slot as a card: for each part its bar and its four amounts, as the service gives them. */
-export function slotCard(slot) {
+/** A slot as a card: how much fits, and for each part its bar and its four amounts, exactly as the service gives them. */
+export function slotCard(slot, relation) {
   const parts = Object.keys(slot.capacity);
+  const room = roomWords(slot, relation);
   const row = (name, amount) => [el("dt", {}, name), el("dd", {}, amount ?? "0")];
   return el(
     "section",
     { class: "card slot", "data-kind": slot.kind },
     el("h3", {}, KINDS[slot.kind], " ", el("span", { class: "id" }, slot.kind)),
+    room ? el("p", { class: "room" }, `${room}.`) : null,
     parts.map((part) =>
       el(
         "div",
         { class: "part" },
         el("h4", {}, partName(part)),
         partBar(slot, part),
-        el("dl", { class: "amounts" }, [
-          ["used", slot.used[part]],
-          ["reserved", slot.reserved[part]],
-          ["free", slot.remaining[part]],
-          ["of", slot.capacity[part]],
-        ].map(([name, amount]) => el("div", {}, row(name, amount)))),
+        el(
+          "details",
+          {},
+          el("summary", {}, "Exact amounts"),
+          el("dl", { class: "amounts" }, [
+            ["used", slot.used[part]],
+            ["reserved", slot.reserved[part]],
+            ["free", slot.remaining[part]],
+            ["of", slot.capacity[part]],
+          ].map(([name, amount]) => el("div", {}, row(name, amount)))),
+        ),
       ),
     ),
   );
@@ -86,7 +93,8 @@ export function brief(ledger) {
     ...ledger.plan.filter(({ job }) => !job).map((item) => line(item.name, itemBar(item), `${runs(item.planned - item.reserved - item.committed)} of ${runs(item.planned)} runs free`)),
     ...ledger.slots.map((slot) => {
       const [part] = Object.keys(slot.capacity);
-      return line(KINDS[slot.kind], partBar(slot, part), `${partName(part)}: ${slot.remaining[part]} of ${slot.capacity[part]} free`);
+      const free = Math.floor(100 * share(slot.remaining[part], slot.capacity[part]));
+      return line(KINDS[slot.kind], partBar(slot, part), roomWords(slot, ledger.relation) ?? `${free} % of ${partName(part)} is free`);
     }),
   ]);
 }

@@ -6,6 +6,8 @@ import { number } from "./words.js";
 const { uPlot } = globalThis; // the page loads it before its modules
 
 const HEIGHT = 260;
+/** Devices without a pointer that can rest on a picture. */
+const TOUCH = matchMedia("(hover: none)");
 const DASHES = { certified: [], lower: [2, 4], printed: [9, 5], now: [] };
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -21,7 +23,7 @@ export class Chart {
     this.head = el("h3", { id: `${id}-title` }, title);
     this.about = el("p", { class: "small" }, about);
     this.legend = el("ul", { class: "legend", "aria-hidden": "true" });
-    this.canvas = el("div", { class: "plot" });
+    this.canvas = el("div", { class: "plot", onkeydown: (event) => this.move(event), onfocus: () => this.speak("polite"), onblur: () => this.speak(null) });
     this.readout = el("p", { class: "readout", "aria-hidden": "true" });
     this.note = el("p", { class: "hint note" });
     this.numbers = el("details", { class: "numbers" }, el("summary", {}, "The numbers as a table"), el("div"));
@@ -57,6 +59,7 @@ export class Chart {
     this.canvas.replaceChildren();
     this.canvas.removeAttribute("role");
     this.canvas.removeAttribute("aria-label");
+    this.canvas.removeAttribute("tabindex");
     this.legend.replaceChildren();
     this.readout.textContent = "";
     this.note.replaceChildren();
@@ -78,11 +81,12 @@ export class Chart {
     const printed = series.filter(({ kind }) => kind === "printed");
     const strokes = series.map((each) => strokeOf(each.kind, printed.indexOf(each)));
     this.legend.replaceChildren(...series.map(({ label, kind }, index) => el("li", {}, swatch(kind, strokes[index]), label)));
-    if (picture.limit) this.legend.append(el("li", { class: "limited" }, swatch("limit", colour("--bad")), `your limit, ε = ${number(picture.limit.value)}`));
+    if (picture.limit) this.legend.append(el("li", { class: "limited" }, swatch("limit", colour("--bad")), picture.limit.label ?? `your limit, ε = ${number(picture.limit.value)}`));
     this.plot = new uPlot(this.options(picture, series, strokes, xs.length), data, this.canvas);
-    this.readout.textContent = "Point at the picture to read it.";
+    this.readout.textContent = TOUCH.matches ? "Touch the picture to read it." : "Point at the picture to read it, or choose it and use the arrow keys.";
     this.canvas.setAttribute("role", "img");
-    this.canvas.setAttribute("aria-label", `${summary(this.title, x, y, xs, series)}${picture.limit ? ` A line marks your limit, ε = ${number(picture.limit.value)}.` : ""}`);
+    this.canvas.setAttribute("tabindex", "0");
+    this.canvas.setAttribute("aria-label", `${summary(this.title, x, y, xs, series)}${picture.limit ? ` A line marks ${picture.limit.label ?? `your limit, ε = ${number(picture.limit.value)}`}.` : ""} The arrow keys read it point by point.`);
     this.note.textContent = picture.note ?? "";
     const points = xs.map((each) => [say(x, each), ...series.map(({ points }) => (points.get(each) === undefined || points.get(each) === null ? "none" : say(y, points.get(each))))]);
     const { head, rows } = picture.table ?? { head: [x.label, ...series.map(({ label }) => label)], rows: points };
@@ -91,7 +95,8 @@ export class Chart {
     this.now = now;
   }
 
-  options({ x, y, now, band, limit }, series, strokes, count) {
+  options(picture, series, strokes, count) {
+    const { x, y, now, band, limit } = picture;
     const [ink, line] = [colour("--muted"), colour("--line")];
     const axis = (each, size) => ({
       stroke: ink,
@@ -114,7 +119,7 @@ export class Chart {
       legend: { show: false },
       scales: { x: { time: false, ...scale(x) }, y: scale(y) },
       axes: [axis(x, 34), axis(y, 64)],
-      series: [{}, ...series.map(({ label, kind }, index) => ({ label, stroke: strokes[index], width: kind === "certified" ? 2.5 : 2, dash: DASHES[kind], spanGaps: true, pxAlign: 0, points: { show: count < 6, size: 6, fill: strokes[index] } }))],
+      series: [{}, ...series.map(({ label, kind }, index) => ({ label, stroke: strokes[index], width: kind === "certified" ? 2.5 : 2, dash: DASHES[kind], spanGaps: true, pxAlign: 0, paths: picture.stepped ? uPlot.paths.stepped({ align: 1 }) : undefined, points: { show: count < 6, size: 6, fill: strokes[index] } }))],
       bands: band && series.length > 1 ? [{ series: [1, 2], fill: colour("--band") }] : [],
       cursor: { drag: { x: false, y: false }, y: false },
       hooks: {
@@ -122,6 +127,25 @@ export class Chart {
         setCursor: [(plot) => this.read(plot, x, y, series)],
       },
     };
+  }
+
+  /** Let the readout be spoken while the picture has the keyboard's focus; a pointer would make it speak without end. */
+  speak(manner) {
+    if (manner) this.readout.removeAttribute("aria-hidden");
+    else this.readout.setAttribute("aria-hidden", "true");
+    this.readout.setAttribute("aria-live", manner ?? "off");
+  }
+
+  /** Move the cursor by the arrow keys, Home and End. */
+  move(event) {
+    if (!this.plot) return;
+    const last = this.plot.data[0].length - 1;
+    const at = this.plot.cursor.idx ?? -1;
+    const target = { ArrowRight: at + 1, ArrowLeft: at < 0 ? last : at - 1, Home: 0, End: last }[event.key];
+    if (target === undefined) return;
+    event.preventDefault();
+    const index = Math.min(last, Math.max(0, target));
+    this.plot.setCursor({ left: this.plot.valToPos(this.plot.data[0][index], "x"), top: 1 });
   }
 
   read(plot, x, y, series) {

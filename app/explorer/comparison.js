@@ -1,5 +1,6 @@
 // One problem for every algorithm, as a plan.
 
+import { OBSERVERS } from "./adversary.js";
 import { post } from "./api.js";
 
 const SHARED = ["epsilon", "delta", "log10_delta", "samples_per_client", "clients", "participants", "rounds", "dimension", "lipschitz", "diameter", "smoothness"];
@@ -21,7 +22,7 @@ function problemOf(body, examples) {
  * and beside them what is recommended and what every kind of trust leaves; `asking` is how it is asked.
  */
 export async function compareAll({ contract, examples, body, asking }) {
-  const problem = problemOf(body, examples);
+  const problem = { ...problemOf(body, examples), observers: Object.keys(OBSERVERS) };
   const { entries, recommended, trusts } = await post("v1/plans", within(problem, contract.body("v1/plans").properties), asking);
   return { rows: entries.map(fromPlan), recommended, trusts };
 }
@@ -34,9 +35,9 @@ const fromPlan = (entry) => ({
   objective: entry.objective,
   vacuous: entry.vacuous === true,
   baseline: entry.risk?.baseline,
-  values: entry.applies === true ? { risk: entry.risk?.value, noise: entry.noise_std, signal: entry.noise_to_signal, bits: entry.bits } : {},
+  values: entry.applies === "yes" ? { risk: entry.risk?.value, noise: entry.noise_std, signal: entry.noise_to_signal, bits: entry.bits } : {},
   open: entry.applies === "undecidable",
-  why: entry.applies === true ? undefined : entry.why.map(worded).join("; "),
+  why: entry.applies === "yes" ? undefined : entry.why.map(worded).join("; "),
 });
 
 /** A message with the field it is about, unless it says so itself. */

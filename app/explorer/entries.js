@@ -16,6 +16,7 @@ const WORDS = {
   closed: "closed",
   lowered: "lowered",
   voided: "voided by an operator",
+  contradicted: "contradicted",
 };
 
 /** A page of entries, newest first, the newest of all or those after a page before; and where the page after it is, if there is one. */
@@ -27,12 +28,14 @@ export async function entriesFrom(id, next, options) {
 const spec = (text) => el("details", {}, el("summary", {}, "mechanism"), el("code", { class: "wrap" }, text));
 
 /** What an entry did, in one cell. */
-function what({ kind, count, item, slot, charge, reservation, declared, spec: mechanism }) {
+function what({ kind, count, item, slot, charge, reservation, declared, observations, contradicted, spec: mechanism }) {
   const runs = count === undefined ? "" : `${count.toLocaleString("en-US")} ${count === 1 ? "run" : "runs"}`;
   const from = item ? ` of ${item}` : slot ? ` of slot ${slot}` : "";
   const parts = charge?.parts && Object.keys(charge.parts).length ? `; ${said(charge.parts)}` : "";
   return [
     kind === "opened" ? "the target, the plan and the slots were certified" : `${runs}${from}${parts}`,
+    contradicted ? "; contradicted" : "",
+    observations ? observations.map(({ premise, message }) => `${premise}: ${message}`).join("; ") : "",
     typeof declared === "string" ? `; declared: ${declared}` : "",
     reservation ? el("span", { class: "id block" }, reservation) : null,
     typeof mechanism === "string" ? spec(mechanism) : null,

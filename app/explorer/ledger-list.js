@@ -3,6 +3,7 @@
 import { accessKey, get, urlOf } from "./api.js";
 import { brief, legend } from "./balances.js";
 import { el } from "./dom.js";
+import { openingForm } from "./opening.js";
 import { fromLog10, number } from "./words.js";
 
 const PATH = "v1/ledgers";
@@ -12,7 +13,7 @@ export const targetOf = ({ epsilon, log10_delta: log10 }) => `ε = ${number(epsi
 export const whole = ({ dataset, block }) => (block ? `${dataset}, block ${block}` : `${dataset}, all of it`);
 
 /** Whether a ledger gives anything out at present, in words. */
-export const stateOf = ({ state, sealed }) => (state === "closed" ? "closed" : sealed ? "open" : "open, not sealed yet");
+export const stateOf = ({ state, sealed }) => (state === "contradicted" ? "contradicted: no ε" : state === "closed" ? "closed" : sealed ? "open" : "open, not sealed yet");
 
 const EXAMPLE = {
   name: "models of 2025",
@@ -26,8 +27,8 @@ const EXAMPLE = {
   declared: { inputs: "functions-of-releases", sealed: true, released_before: false },
 };
 
-/** The two ways of opening a ledger, ready to be copied. */
-function howToOpen() {
+/** The form that opens a ledger, and the two other ways, ready to be copied. */
+function howToOpen(options) {
   const key = accessKey() ? ` \\\n  -H "authorization: Bearer $EPSILOND_API_KEY"` : "";
   const post = `curl -sS '${urlOf(PATH)}' \\\n  -H 'content-type: application/json'${key} \\\n  -d '${JSON.stringify(EXAMPLE, null, 2)}'`;
   const command = `epsilond ledger open 'models of 2025' --at '${urlOf("./")}' \\\n  --dataset visits --block 2025 --unit record --relation add-or-remove-one \\\n  --observer released-models --epsilon 8 --delta 1e-6 --slot gdp --sealed`;
@@ -37,8 +38,8 @@ function howToOpen() {
     { class: "card empty", "aria-labelledby": "empty-title" },
     el("h2", { id: "empty-title" }, "You have no ledger yet"),
     el("p", {}, "A ledger is opened once for each data set, or for each block of one, with a target that all releases together will keep. What is planned goes in with it; a slot leaves room for what is chosen later."),
-    text("On the command line", command),
-    text("Over HTTP", post),
+    openingForm({ ...options, opened: ({ id }) => (location.hash = addressOf(id)) }),
+    el("details", { class: "elsewhere" }, el("summary", {}, "Or on the command line, or over HTTP"), text("On the command line", command), text("Over HTTP", post)),
   );
 }
 
@@ -54,8 +55,9 @@ const card = (ledger) =>
 /** Show the ledgers in `place`, a page at a time. */
 export async function showList(place, options) {
   const first = await get(PATH, options);
+  const warnings = first.warnings?.length ? el("div", { class: "warnings" }, el("ul", {}, first.warnings.map(({ message }) => el("li", {}, message)))) : "";
   if (!first.ledgers.length) {
-    place.replaceChildren(howToOpen());
+    place.replaceChildren(warnings, howToOpen(options));
     return "You have no ledger yet.";
   }
   const list = el("ul", { class: "ledgers", "aria-labelledby": "list-title" });
@@ -72,6 +74,6 @@ export async function showList(place, options) {
     list.children[at]?.querySelector("a").focus();
   }));
   add(first);
-  place.replaceChildren(el("section", { "aria-labelledby": "list-title" }, el("h2", { id: "list-title" }, "Your ledgers"), legend(), list, more));
+  place.replaceChildren(warnings, el("section", { "aria-labelledby": "list-title" }, el("h2", { id: "list-title" }, "Your ledgers"), legend(), list, more));
   return cursor ? `The first ${first.ledgers.length} of your ledgers.` : `${first.ledgers.length} ${first.ledgers.length === 1 ? "ledger" : "ledgers"}.`;
 }

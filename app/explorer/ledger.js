@@ -6,6 +6,7 @@ import { Chart } from "./chart.js";
 import { el } from "./dom.js";
 import { Entries } from "./entries.js";
 import { stateOf, targetOf, whole } from "./ledger-list.js";
+import { LedgerPicture } from "./ledger-picture.js";
 import { WhatIf } from "./what-if.js";
 import { capital, fromLog10, number } from "./words.js";
 
@@ -15,32 +16,39 @@ const RELATIONS = { "add-or-remove-one": "one is added or left out", "replace-on
 const section = (id, head, ...more) => el("section", { id, "aria-labelledby": `${id}-title` }, el("h2", { id: `${id}-title` }, head), ...more);
 const facts = (pairs) => el("dl", { class: "facts wide" }, pairs.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
 
-/** The promise, large enough to be read out, and what it is about. */
+const NO_EPSILON = "A run that was paid from this ledger differs from its record, so there is no ε.";
+
+/** An observation as one sentence, with its count and its remedy. */
+const observed = ({ premise, message, remedy, count }) => `${premise}: ${message} (${count === 1 ? "once" : `${count.toLocaleString("en-US")} times`}). ${remedy}`;
+
+/** The promise, large enough to be read out, and what it is about. A contradicted ledger shows its observations instead. */
 function promise(ledger) {
-  const { guarantee, target } = ledger;
+  const { guarantee, observations, target } = ledger;
   return el(
     "section",
     { class: "card lead", id: "promise", "aria-labelledby": "promise-title" },
     el("h2", { id: "promise-title" }, ledger.name),
-    el("p", { class: "sentence" }, guarantee.in_words),
+    el("p", { class: "sentence" }, guarantee ? guarantee.in_words : NO_EPSILON),
+    guarantee ? null : el("ul", { class: "plain", id: "observations" }, observations.map((each) => el("li", {}, observed(each)))),
     facts([
       ["Data", whole(ledger)],
       ["Target", targetOf(target)],
-      ["Certified", `ε at most ${number(guarantee.epsilon, 6, "up")} at that δ`],
+      ["Certified", guarantee ? `ε at most ${number(guarantee.epsilon, 6, "up")} at that δ` : "nothing: the ledger is contradicted"],
       ["State", stateOf(ledger)],
       ["Protected", `${ledger.unit}: ${RELATIONS[ledger.relation] ?? ledger.relation}`],
       ["Against", ledger.observer.replace(/-/g, " ")],
       ["Opened", date(ledger.opened)],
       ["Id", el("code", {}, ledger.id)],
     ]),
-    el("p", { class: "small" }, "No part of this is “spent so far”: the target covers everything that the ledger ever allows, whenever it stops."),
+    guarantee ? el("p", { class: "small" }, "The target is for all releases of these data together: those that were made, and all that the ledger will still allow.") : null,
   );
 }
 
 /** What is not as it may look: in words and first. */
 function remarks(ledger) {
   const found = ledger.warnings.map(({ message }) => message);
-  if (ledger.state === "closed") found.unshift("This ledger is closed: nothing more is reserved, and its block gets no other ledger.");
+  if (ledger.state === "contradicted") found.unshift("This ledger is contradicted: nothing more is reserved or committed. Reservations may be cancelled.");
+  else if (ledger.state === "closed") found.unshift("This ledger is closed: nothing more is reserved, and its block gets no other ledger.");
   else if (!ledger.sealed) found.unshift("This ledger is not sealed: nothing is reserved before its owner has declared that the membership of the block is fixed.");
   if (ledger.conditional) found.unshift("The promise is conditional: runs were voided, or decisions were declared independent of outputs. See what it rests on.");
   return found.length ? el("div", { class: "warnings" }, el("ul", {}, found.map((text) => el("li", {}, text)))) : null;
@@ -90,7 +98,7 @@ function proofs(ledger) {
       item("v1/log/checkpoint", "checkpoint.json", "The log's checkpoint", "Keep it elsewhere: a log that does not continue it was rewritten."),
       item("v1/keys", "keys.json", "The public keys", "that signatures are verified with."),
     ]),
-    el("p", { class: "small" }, "Theorems: ", ledger.guarantee.theorems.flatMap((id, index) => [index ? ", " : "", el("a", { class: "id", href: urlOf(`guide/theorems/${id}.html`) }, id)])),
+    ledger.guarantee && el("p", { class: "small" }, "Theorems: ", ledger.guarantee.theorems.flatMap((id, index) => [index ? ", " : "", el("a", { class: "id", href: urlOf(`guide/theorems/${id}.html`) }, id)])),
     told,
   );
 }
@@ -100,13 +108,15 @@ export function showLedger(place, ledger, options) {
   const drawn = ledger.curve.length ? curve(ledger) : null;
   const entries = new Entries(ledger.id, options);
   const open = ledger.state === "open" && (ledger.plan.length || ledger.slots.length);
-  const asked = open ? new WhatIf(ledger, options) : null;
+  const picture = ledger.slots.length ? new LedgerPicture(ledger, options) : null;
+  const asked = open ? new WhatIf(ledger, { ...options, heard: (job) => picture?.stack(job) }) : null;
   place.replaceChildren(
     ...[
       el("nav", { class: "row", "aria-label": "Ledgers" }, el("a", { href: "#/" }, "All ledgers"), el("button", { type: "button", id: "look-again", onclick: options.again }, "Look again")),
       promise(ledger),
       remarks(ledger),
-      section("balances", "What is left", legend(), ledger.slots.length ? el("div", { class: "slots" }, ledger.slots.map(slotCard)) : el("p", { class: "hint" }, "It has no slots: nothing may be chosen by what comes out.")),
+      section("balances", "What is left", legend(), ledger.slots.length ? el("div", { class: "slots" }, ledger.slots.map((slot) => slotCard(slot, ledger.relation))) : el("p", { class: "hint" }, "It has no slots: nothing may be chosen by what comes out.")),
+      picture?.place,
       section("plan", "The plan", ledger.plan.length ? planTable(ledger.plan) : el("p", { class: "hint" }, "Nothing is planned.")),
       drawn?.place,
       asked ? section("what-if", "What if", asked.place) : null,
@@ -117,5 +127,6 @@ export function showLedger(place, ledger, options) {
   );
   drawn?.draw();
   entries.start();
+  picture?.start();
   asked?.start();
 }

@@ -72,7 +72,7 @@ async function show() {
       const ledger = await get(`v1/ledgers/${encodeURIComponent(id)}`, options);
       document.title = `${ledger.name}: a ledger of epsilond`;
       showLedger(place, ledger, options);
-      byId("spoken").textContent = ledger.guarantee.in_words;
+      byId("spoken").textContent = ledger.guarantee ? ledger.guarantee.in_words : `The ledger ${ledger.name} is contradicted, so there is no ε.`;
     }
     progress.hide();
     content.dataset.shown = id ?? "";

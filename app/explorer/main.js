@@ -66,7 +66,7 @@ class Explorer {
     this.algorithm = this.select.value = algorithm;
     byId("summary").textContent = `${title}. ${summary}`;
     this.schema = this.contract.body(calibrationPath(algorithm));
-    this.described = this.contract.parameters(calibrationPath(algorithm));
+    this.described = this.contract.parameters();
     this.form.answer = null;
     this.form.draw(this.schema, example, body);
     if (scroll) scrollTo({ top: 0, behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });

@@ -3,6 +3,7 @@
 import { Problem, post, several } from "./api.js";
 import { primary } from "./answer.js";
 import { Chart, limitOf } from "./chart.js";
+import { courseOf, drawCourse } from "./course.js";
 import { el } from "./dom.js";
 import { frontierOf } from "./frontier.js";
 import { accountOf, agrees } from "./profile.js";
@@ -25,15 +26,16 @@ export class Plots {
     this.noise = new Chart({ id: "plot-noise", title: "Noise against privacy", about: "What a stronger promise costs in noise, certified and as printed." });
     this.rounds = new Chart({ id: "plot-rounds", title: "Noise against rounds", about: "What a longer run costs in noise." });
     this.profile = new Chart({ id: "plot-profile", title: "The privacy profile", about: "For every ε, the chance δ that it is exceeded, from below and above." });
+    this.course = new Chart({ id: "plot-course", title: "Privacy as the run goes on", about: "What is lost by each epoch at this noise, where the run stops, and what going on would cost." });
     this.risk = new Chart({ id: "plot-risk", title: "Risk against privacy", about: "What a stronger promise costs in accuracy: what is proved to be reached, and what no method can beat." });
     this.frontier = new Chart({ id: "plot-frontier", title: "Risk against rounds and traffic", about: "What fewer rounds, and less traffic, cost in accuracy. The answer is the smallest run that is good enough." });
-    place.replaceChildren(...[this.frontier, this.noise, this.rounds, this.profile, this.risk].map((chart) => chart.place));
+    place.replaceChildren(...[this.frontier, this.noise, this.rounds, this.course, this.profile, this.risk].map((chart) => chart.place));
     this.stop = new AbortController();
   }
 
   /** The policy's limit has changed. */
   limited() {
-    for (const chart of [this.noise, this.rounds, this.profile, this.risk]) chart.limit(this.policy.value);
+    for (const chart of [this.noise, this.rounds, this.course, this.profile, this.risk]) chart.limit(this.policy.value);
   }
 
   /** A picture with the line of the limit on the axis that shows ε. */
@@ -51,18 +53,21 @@ export class Plots {
   update(algorithm, body, answer, milliseconds) {
     this.abort();
     const run = { algorithm, body, answer, signal: this.stop.signal, milliseconds, name: primary(answer, body) };
-    run.sweeps = this.contract.sweeps(`v1/calibrations/${algorithm}`);
+    run.sweeps = this.contract.sweeps();
     run.perCall = Math.floor(3000 / Math.max(1, milliseconds));
     run.count = Math.max(7, Math.min(25, Math.round(10000 / Math.max(1, milliseconds))));
     this.drawFrontier(answer);
     this.risk.place.hidden = !answer.risk?.upper; // no bound is known for this run, or a field that it needs is missing
+    run.course = run.name ? courseOf(answer, body) : null;
+    this.course.place.hidden = run.course === null; // the run is no single mechanism over rounds
     if (!run.name) {
-      for (const chart of [this.noise, this.rounds, this.profile, this.risk]) chart.tell("Groups of clients differ here, and no one line is everyone's.");
+      for (const chart of [this.noise, this.rounds, this.profile, this.risk]) chart.tell("Groups of clients differ here: no single line applies to all of them.");
       return;
     }
     this.follow(run, [this.profile], (asking) => this.drawProfile({ ...run, asking }));
     this.follow(run, [this.noise, this.risk], (asking) => this.drawPrivacy({ ...run, asking }));
     this.follow(run, [this.rounds], (asking) => this.drawRounds({ ...run, asking }));
+    if (run.course) this.follow(run, [this.course], (asking) => this.drawCourse({ ...run, asking }));
   }
 
   /** Drawn from the answer itself; hidden where nothing was left open. */
@@ -171,6 +176,11 @@ export class Plots {
     if (!signal.aborted && !lines.series()[0].points.size) this.rounds.tell(failed || "Nothing to draw.");
   }
 
+  async drawCourse(run) {
+    const drawn = await drawCourse(run, run.course, (picture) => run.signal.aborted || this.course.draw(this.held("y", picture)));
+    if (!drawn && !run.signal.aborted) this.course.place.hidden = true; // its own theorem proves another figure
+  }
+
   async drawProfile({ body, answer, signal, asking }) {
     const target = answer.guarantee.target.epsilon;
     const here = typeof target === "number" ? target : answer.guarantee.epsilon.upper;
@@ -209,12 +219,14 @@ class Lines {
 
   add(value, answer) {
     this.certified.set(value, answer.parameters[this.name]);
-    for (const { theorem, reading, status, parameters } of answer.as_printed ?? []) {
+    for (const { theorem, readings, status, parameters } of answer.as_printed ?? []) {
       const height = parameters[this.name];
       if (typeof height !== "number" || !(height > 0)) continue;
-      const key = `${theorem}, ${reading}: ${status}`;
-      if (!this.printed.has(key)) this.printed.set(key, new Map());
-      this.printed.get(key).set(value, height);
+      for (const reading of readings) {
+        const key = `${theorem}, ${reading}: ${status}`;
+        if (!this.printed.has(key)) this.printed.set(key, new Map());
+        this.printed.get(key).set(value, height);
+      }
     }
   }
 

@@ -4,59 +4,50 @@ import { urlOf } from "./api.js";
 import { el } from "./dom.js";
 import { STATUS, interval, noBetter, number } from "./words.js";
 
-/** Draw the printed readings; `titles` maps theorem ids to what they say. */
+/** Draw the entries of printed readings; `titles` maps theorem ids to what they say. */
 export function showPrinted(place, answer, titles) {
-  const groups = alike(answer.as_printed ?? []);
-  if (!groups.length) {
+  const entries = answer.as_printed ?? [];
+  if (!entries.length) {
     place.replaceChildren(el("p", { class: "hint" }, "No printed formula is read for this algorithm. The figures above are certified all the same."));
     return;
   }
-  place.replaceChildren(el("ul", { class: "printed" }, groups.map((group) => reading(group, answer, titles))));
+  place.replaceChildren(el("ul", { class: "printed" }, entries.map((entry) => card(entry, answer, titles))));
 }
 
-/** Readings that print the same noise with the same truth, as one. */
-function alike(readings) {
-  const groups = new Map();
-  for (const each of readings) {
-    const key = JSON.stringify([each.theorem, each.status, each.parameters.noise_std, each.true?.epsilon]);
-    groups.set(key, [...(groups.get(key) ?? []), each]);
-  }
-  return [...groups.values()];
-}
-
-function reading(group, answer, titles) {
-  const [first] = group;
-  const verdict = judge(first, answer);
+function card(entry, answer, titles) {
+  const verdict = judge(entry, answer);
   return el(
     "li",
     { class: `card ${verdict.kind}` },
     el(
       "h3",
       {},
-      titles.get(first.theorem) ?? first.theorem,
+      titles.get(entry.theorem) ?? entry.theorem,
       " ",
-      el("a", { class: "id", href: urlOf(`guide/theorems/${first.theorem}.html`) }, first.theorem),
+      el("a", { class: "id", href: urlOf(`guide/theorems/${entry.theorem}.html`) }, entry.theorem),
     ),
     el(
       "p",
       { class: "small" },
-      el("strong", { class: `status ${first.status}` }, STATUS[first.status]),
-      `, as the paper's ${words(group.map((each) => each.reading))} ${group.length > 1 ? "have" : "has"} it`,
+      el("strong", { class: `status ${entry.status}` }, STATUS[entry.status]),
+      `, as the paper's ${words(entry.readings)} ${entry.readings.length > 1 ? "have" : "has"} it`,
     ),
     el(
       "dl",
       { class: "facts" },
-      fact("It prints", noise(first)),
-      fact("It promises", first.claims?.epsilon === undefined ? "no ε" : `ε = ${number(first.claims.epsilon)}`),
-      fact("True there", first.true ? truth(first.true.epsilon) : "cannot be told"),
-      claimed(group),
+      fact("It prints", noise(entry)),
+      fact("It promises", `ε = ${number(claimedEpsilon(entry, answer))}`),
+      fact("True there", entry.true ? truth(entry.true.epsilon) : "cannot be told"),
+      risks(entry, answer),
       fact("Certified", certified(answer)),
     ),
     el("p", { class: "verdict" }, verdict.text),
-    conditions(group),
+    conditions(entry),
   );
 }
 
+/** The ε that the readings claim: the target's, unless they say another. */
+const claimedEpsilon = (entry, { guarantee }) => entry.claims?.epsilon ?? guarantee.target.epsilon;
 const fact = (name, value) => el("div", {}, el("dt", {}, name), el("dd", {}, value));
 const words = (list) => (list.length > 1 ? `${list.slice(0, -1).join(", ")} and ${list.at(-1)}` : list[0]);
 const key = (parameters) => ["noise_std", "noise_multiplier"].find((name) => typeof parameters[name] === "number");
@@ -71,10 +62,19 @@ function certified({ parameters, guarantee }) {
   return `${name ? `${name === "noise_std" ? "σ" : "z"}\u00a0=\u00a0${number(parameters[name])}, ` : ""}ε\u00a0≤\u00a0${number(guarantee.epsilon.upper, 4, "up")}`;
 }
 
-/** The risks that these readings claim; one that is no better than the start is marked. */
-function claimed(group) {
-  const told = new Set(group.map(({ claims }) => claims).filter((claims) => claims?.excess_risk !== undefined).map(({ excess_risk, vacuous, baseline }) => `${number(excess_risk, 4, "up")}${vacuous ? `, ${noBetter(baseline)}` : ""}`));
-  return told.size ? fact("Its risk, at most", [...told].join("; ")) : null;
+/** The risks that the readings claim, a line for each different one; one that is no better than the start is marked. */
+function risks(entry, answer) {
+  const baseline = entry.claims?.baseline ?? answer.risk?.baseline;
+  const readings = new Map();
+  const own = (entry.by_reading ?? []).map(({ reading, ...claims }) => [[reading], claims]);
+  for (const [names, claims] of [[entry.readings, entry.claims], ...own]) {
+    if (claims?.excess_risk === undefined) continue;
+    const text = `${number(claims.excess_risk, 4, "up")}${claims.vacuous && baseline ? `: ${noBetter(baseline)}` : ""}`;
+    readings.set(text, [...(readings.get(text) ?? []), ...names]);
+  }
+  if (!readings.size) return null;
+  if (readings.size === 1) return fact("Its risk, at most", [...readings.keys()][0]);
+  return fact("Its risk, at most", el("ul", { class: "risks" }, [...readings].map(([text, names]) => el("li", {}, el("span", { class: "small" }, `${words(names)}: `), text))));
 }
 
 function truth(epsilon) {
@@ -85,10 +85,10 @@ function truth(epsilon) {
 
 /** What came of the promise, in a sentence. */
 function judge(printed, answer) {
-  const claimed = printed.claims?.epsilon;
+  const claimed = claimedEpsilon(printed, answer);
   const real = printed.true?.epsilon;
   const value = (end) => (end === "unbounded" ? Infinity : end);
-  if (!real || claimed === undefined) return { kind: "open", text: "What is printed leaves something open, so that its privacy cannot be computed." };
+  if (!real) return { kind: "open", text: "What is printed leaves something open, so that its privacy cannot be computed." };
   if (value(real.lower) > claimed) {
     const much = real.lower === "unbounded" ? "no finite ε holds" : `the true ε is at least ${number(real.lower, 3, "down")}`;
     return { kind: "broken", text: `It breaks its promise here: ${much}, not ${number(claimed)}.` };
@@ -96,23 +96,23 @@ function judge(printed, answer) {
   if (value(real.upper) > claimed * (1 + 1e-9)) return { kind: "open", text: "Whether it keeps its promise here is not decided: the two ends lie on either side." };
   const name = key(printed.parameters);
   const ratio = name && answer.parameters[name] ? printed.parameters[name] / answer.parameters[name] : null;
-  const same = printed.parameters.batch_size === answer.parameters.batch_size;
-  let text = "It keeps its promise here";
+  const same = (printed.parameters.batch_size ?? answer.parameters.batch_size) === answer.parameters.batch_size; // absent where it is the request's
+  let text = printed.status === "refuted" ? "For this run the printed ε holds" : "It keeps its promise here";
   if (ratio && same && ratio > 1.01) text += `, with ${number(ratio, 3)} times the noise that is needed`;
   else if (ratio && same && ratio > 0.99) text += ", with the noise that is needed";
   else if (ratio && !same) text += ", with another batch size";
-  if (printed.status === "refuted") text += "; elsewhere, or in another part, it does not";
+  if (printed.status === "refuted") text += ". It is refuted all the same: for other runs, or in another part, it is false";
   return { kind: "kept", text: `${text}.` };
 }
 
-function conditions(group) {
+/** The conditions that fail or are undecidable, for all readings or for one of them. */
+function conditions(entry) {
+  const open = [entry, ...(entry.by_reading ?? [])].flatMap((part) => part.conditions ?? []);
+  const statements = new Map(open.filter(({ statement }) => statement).map(({ id, statement }) => [id, statement]));
   const failing = new Map();
-  for (const each of group) {
-    for (const condition of each.conditions ?? []) {
-      if (condition.holds === true) continue;
-      const sides = condition.left !== undefined && condition.right !== undefined ? ` (here ${number(condition.left)} against ${number(condition.right)})` : "";
-      failing.set(condition.id, `${condition.holds === false ? "Does not hold" : "Cannot be checked"}: ${condition.statement}${sides}`);
-    }
+  for (const condition of open) {
+    const sides = condition.left !== undefined && condition.right !== undefined ? ` (here ${number(condition.left)} against ${number(condition.right)})` : "";
+    failing.set(condition.id, `${condition.holds === "no" ? "Does not hold" : "Cannot be checked"}: ${statements.get(condition.id)}${sides}`);
   }
   if (!failing.size) return null;
   return el(

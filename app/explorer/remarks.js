@@ -7,7 +7,7 @@ import { capital, number, title } from "./words.js";
 export function showWarnings(place, warnings) {
   place.replaceChildren(
     warnings.length
-      ? el("details", { class: "warnings", open: warnings.length < 4 }, el("summary", {}, warnings.length === 1 ? "One thing to know" : `${warnings.length} things to know`), el("ul", {}, warnings.map(({ message }) => el("li", {}, capital(message)))))
+      ? el("details", { class: "warnings", open: true }, el("summary", {}, warnings.length === 1 ? "One warning" : `${warnings.length} warnings`), el("ul", {}, warnings.map(({ message }) => el("li", {}, capital(message)))))
       : "",
   );
 }
@@ -59,6 +59,8 @@ export function showProblem(place, problem, left, { choose, fields = [], go, aga
 export function showWhy(place, answer, titles) {
   const steps = answer.derivation ?? [];
   const declared = answer.declared_conditions ?? [];
+  const ofTheRisk = answer.risk?.declared_conditions ?? [];
+  const bound = answer.risk?.upper?.theorem ?? answer.risk?.lower?.theorem;
   place.replaceChildren(
     el(
       "ol",
@@ -76,6 +78,9 @@ export function showWhy(place, answer, titles) {
     ),
     declared.length
       ? el("details", { open: true }, el("summary", {}, "What you must see to"), el("ul", {}, declared.map(({ statement }) => el("li", {}, capital(statement)))))
+      : "",
+    ofTheRisk.length && bound
+      ? el("p", { class: "small" }, `The bound on the risk assumes besides: ${ofTheRisk.map((id) => id.replace(/-/g, " ")).join(", ")} (`, el("a", { href: urlOf(`guide/theorems/${bound}.html`) }, bound), ").")
       : "",
   );
 }

@@ -24,27 +24,17 @@ export class Contract {
   /** The schema of what is posted to a path. */
   body(path) {
     const operation = this.document.paths[`/${path}`]?.post;
-    const schema = operation?.requestBody.content["application/json"].schema;
-    return this.forms(schema).find(({ properties }) => !("sweep" in properties)) ?? this.resolve(schema);
+    return this.resolve(operation?.requestBody.content["application/json"].schema);
   }
 
-  /** Whether what is posted to a path may hold a sweep. */
-  sweeps(path) {
-    const schema = this.document.paths[`/${path}`]?.post?.requestBody.content["application/json"].schema;
-    return this.forms(schema).some(({ properties }) => "sweep" in properties);
-  }
-
-  /** The objects that a schema allows: itself, or those it chooses between. */
-  forms(schema) {
-    const whole = this.resolve(schema);
-    return [whole, ...(whole?.anyOf ?? []), ...(whole?.oneOf ?? [])].map((each) => this.resolve(each)).filter((each) => each?.properties);
+  /** Whether the service has sweeps of calibrations. */
+  sweeps() {
+    return this.has("v1/calibrations/{algorithm}/sweeps");
   }
 
   /** Name, description and symbol of each parameter of a calibration's answer. */
-  parameters(path) {
-    const answer = this.document.paths[`/${path}`].post.responses["200"].content["application/json"].schema;
-    const form = this.forms(answer).find(({ properties }) => "parameters" in properties);
-    return this.resolve(form?.properties.parameters)?.properties ?? {};
+  parameters() {
+    return this.resolve(this.document.components.schemas.Calibration.properties.parameters).properties;
   }
 
   /** The fields of an object schema, by name. */
@@ -64,24 +54,29 @@ export class Contract {
       meaning: (of) => meaning(schema, of),
       symbol: schema["x-symbol"],
       unit: schema["x-unit"],
-      default: schema.default,
+      default: schema["x-default"],
     };
-    if (schema.oneOf && schema.discriminator) {
-      const variants = Object.entries(schema.discriminator.mapping).map(([kind, ref]) => [kind, { $ref: ref }]);
-      return { ...base, kind: "variants", tag: schema.discriminator.propertyName, variants: new Map(variants) };
+    if (schema["x-members"]) {
+      const members = Object.entries(schema["x-members"]).map(([kind, member]) => [kind, part(schema, member)]);
+      return { ...base, kind: "variants", tag: schema["x-tag"], variants: new Map(members) };
     }
-    if (schema.enum) return { ...base, kind: "choice", choices: schema.enum };
-    if (schema.const !== undefined) return { ...base, kind: "choice", choices: [schema.const] };
+    const choices = schema["x-values"] ?? schema.enum;
+    if (choices) return { ...base, kind: "choice", choices };
     if (schema.anyOf) {
-      const numeric = schema.anyOf.map((each) => this.resolve(each)).find((each) => each.type === "number");
-      const words = schema.anyOf.filter((each) => each.const !== undefined).map((each) => each.const);
-      if (numeric && words.length) return { ...base, ...domain(numeric), kind: "number", words };
+      const alternatives = schema.anyOf.map((each) => this.resolve(each));
+      const words = alternatives.flatMap((each) => each.enum ?? []).filter((word) => !(schema.minimum >= 0 && word.startsWith("-")));
+      if (words.length && alternatives.some((each) => each.type === "number")) return { ...base, ...domain(schema), kind: "number", words };
     }
     if (schema.type === "boolean") return { ...base, kind: "yes-no" };
     if (schema.type === "number" || schema.type === "integer") return { ...base, kind: "number", ...domain(schema) };
     if (schema.type === "object" && schema.properties) return { ...base, kind: "object", schema };
     return { ...base, kind: "json" };
   }
+}
+
+/** The properties of one member of a union that is written as one object. */
+function part({ properties }, { required, optional }) {
+  return { type: "object", properties: Object.fromEntries([...required, ...optional].map((name) => [name, properties[name]])), required };
 }
 
 function domain(schema) {

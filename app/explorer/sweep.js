@@ -35,7 +35,7 @@ export async function sweep(algorithm, body, field, values, told, { signal, perC
   while (rest.length && !signal.aborted) {
     const part = rest.slice(0, Math.min(perCall, 200));
     try {
-      const { answers } = await post(path, { ...body, sweep: { field, values: part, true_figures: false } }, asking);
+      const { answers } = await post(`${path}/sweeps`, { ...body, sweep: { field, values: part, true_figures: false } }, asking);
       for (const { value, answer, problem } of answers) told(value, answer ?? null, problem ?? null);
       rest.splice(0, part.length);
     } catch (error) {

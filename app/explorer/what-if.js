@@ -113,6 +113,7 @@ export class WhatIf {
       const answer = await asked(count);
       clearTimeout(slow);
       if (stop !== this.stop) return;
+      this.hear(job, answer);
       const room = el("p", { class: "room", id: "what-if-room" }, "How many of this shape fit is being computed.");
       this.show(answer.fits ? "fits" : "refused", ...verdict(answer, count), room);
       const found = await mostThatFit(this.ledger, job, count, answer, asked, (most) => stop === this.stop && (room.textContent = words(most)));
@@ -124,6 +125,14 @@ export class WhatIf {
     } finally {
       clearTimeout(slow);
     }
+  }
+
+  /** Hand a job of a slot whose charges add up to whoever draws it. */
+  hear({ slot }, { fits, charge }) {
+    if (!slot || !fits || !charge.each || slot === "rdp") return;
+    const { noise_multiplier: noise, scale_multiplier: scale, rate } = this.values;
+    const batch = this.shape.value === "subsampled" ? ` on batches of rate ${number(rate)}` : "";
+    this.options.heard?.({ slot, each: charge.each, words: `${noise === undefined ? `Laplace scale ${number(scale)}` : `noise multiplier ${number(noise)}`}${batch}` });
   }
 
   show(state, ...parts) {

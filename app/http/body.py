@@ -1,23 +1,117 @@
-"""How a body comes in: bounded, in time, and declared as JSON. What it says is read elsewhere."""
+"""How a request comes in: its body, bounded, in time and declared as JSON, and how it wants to be answered.
+
+What the body says is read elsewhere. Of Prefer (RFC 7240), `wait` and `respond-async` are honoured.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+import re
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
 from inspect import signature
 from typing import Annotated, Any
+from urllib.request import parse_http_list
 
+from fastapi import Depends, Header
 from fastapi.routing import APIRoute
 from pydantic import WrapValidator
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from epsilond.app.http.prefer import Preferences, preferences_of, unstated
 from epsilond.app.http.problems import Problem
+from epsilond.app.settings import SETTINGS, Settings
+
+WAIT = re.compile(r'wait\s*=\s*(?:(\d{1,9})|"(\d{1,9})")\s*(?:;.*)?', re.IGNORECASE)
+AT_ONCE = re.compile(r"respond-async\s*(?:;.*)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Preferences:
+    """What a request says of how it is to be answered."""
+
+    wait: int | None = None
+    """Most seconds that it wants to wait; None: as long as the service lets it."""
+    key: str | None = None
+    """The idempotency key."""
+    most: float = 0.0
+    """Longest that this service lets a request wait that says how long."""
+
+    def seconds(self, settings: Settings) -> float:
+        """How long to wait for the answer to a question."""
+        return settings.deadline_seconds if self.wait is None else float(self.granted or 0)
+
+    @property
+    def granted(self) -> int | None:
+        """The seconds of waiting that are granted, if any were asked for."""
+        return None if self.wait is None else min(self.wait, int(self.most))
+
+    @property
+    def applied(self) -> Mapping[str, str]:
+        """The header that says so."""
+        return {} if self.granted is None else {"preference-applied": f"wait={self.granted}"}
+
+
+def wait_of(headers: Sequence[str]) -> int | None:
+    """The seconds of the first `wait` of the headers, 0 for `respond-async`; None if neither can be read."""
+    preferences = [preference for header in headers for preference in parse_http_list(header)]
+    found = next(filter(None, map(WAIT.fullmatch, preferences)), None)
+    if found is not None:
+        return int(found[1] or found[2])
+    return 0 if any(map(AT_ONCE.fullmatch, preferences)) else None
+
+
+Prefer = Annotated[
+    list[str] | None,
+    Header(
+        alias="Prefer",
+        description="RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once",
+    ),
+]
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        description="names this request: where it became a job, posting it again answers that job while it is kept, and"
+        " a new one if it was interrupted",
+        min_length=1,
+        max_length=255,
+        pattern=r"^[\x21-\x7e]+$",
+    ),
+]
+
+
+STATED_IN = ("prefer", "idempotency-key")
+"""Headers that state preferences."""
+
+
+async def preferences_of(
+    request: Request, prefer: Prefer = None, idempotency_key: IdempotencyKey = None
+) -> Preferences:
+    """Those that the headers of a request state."""
+    return Preferences(wait_of(prefer or ()), idempotency_key, SETTINGS.of(request).job_wait_seconds)
+
+
+async def _waits(request: Request, prefer: Prefer = None) -> Preferences:
+    return Preferences(wait_of(prefer or ()), None, SETTINGS.of(request).job_wait_seconds)
+
+
+def unstated(request: Request) -> Preferences | None:
+    """The preferences of a request that states none; None if it states some, which are to be read."""
+    if any(name in request.headers for name in STATED_IN):
+        return None
+    return Preferences(most=SETTINGS.of(request).job_wait_seconds)
+
+
+OfQuestion = Annotated[Preferences, Depends(preferences_of)]
+"""A parameter of an endpoint that starts something."""
+OfLook = Annotated[Preferences, Depends(_waits)]
+"""A parameter of an endpoint that only looks."""
+
 
 DRAINED = 16
 """How many times the limit a body may be for the rest of it to be read and thrown away before it is refused."""
-Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+Handler = Callable[[Request], Coroutine[object, object, Response]]
 Endpoint = Callable[..., Awaitable[Response]]
 Direct = Callable[[Request, bytes, Preferences], Awaitable[Response]]
 
@@ -68,7 +162,7 @@ class BytesRoute(APIRoute):
         return direct
 
 
-def unread(declared: Any) -> Any:
+def unread(declared: object) -> Any:
     """The annotation of a body that stands in the OpenAPI document as `declared`, and comes as bytes."""
     return Annotated[declared, WrapValidator(lambda body, _: body)]
 
@@ -82,7 +176,7 @@ async def read(request: Request) -> bytes:
     Raises:
         Problem: it is empty, over the limit, or does not arrive in time.
     """
-    settings = request.app.state.settings
+    settings = SETTINGS.of(request)
     limit, declared = settings.body_limit_bytes, request.headers.get("content-length", "")
     length = int(declared) if declared.isdecimal() else 0
     if length > limit and (length > DRAINED * limit or "expect" in request.headers):

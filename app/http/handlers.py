@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from fastapi.exceptions import RequestValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match
 
-from epsilond.app.http.faults import MESSAGES
 from epsilond.app.http.problems import TABLE, FieldError, Problem, problem_of, response_of
 
 UNKNOWN_NAME = "unknown-name"
 """Name of the fallback routes: they answer a path below a list whose last part is not in the list."""
+
+MESSAGES: Mapping[str, str] = {
+    "missing": "is required",
+    "enum": "is not one of the allowed values",
+    "literal_error": "is not one of the allowed values",
+    **dict.fromkeys(("greater_than", "greater_than_equal", "less_than", "less_than_equal"), "is out of range"),
+}
+"""Messages of wrong parameters, by pydantic's error type. Its own sentences may quote the input."""
 
 
 async def answer_problem(request: Request, error: Exception) -> Response:

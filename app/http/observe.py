@@ -8,11 +8,9 @@ from __future__ import annotations
 import re
 import time
 import uuid
-from typing import Any
 
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from epsilond.app.http.problems import problem_of, response_of
@@ -43,12 +41,6 @@ PAGE_POLICY = (
     " frame-ancestors 'none'"
 )
 """Of an HTML page of ours: its code and styles are files of ours, and a browser runs no other."""
-
-
-def record_of(request: Request) -> RequestRecord:
-    """The record of this request."""
-    record: RequestRecord = request.scope[RECORD]
-    return record
 
 
 def template(scope: Scope) -> tuple[str, str | None]:
@@ -118,7 +110,7 @@ class Observe:
             self.metrics.problems.labels(record.problem, record.caller_label).inc()
         if name is not None and route in self.by_algorithm:
             self.by_algorithm[route].labels(name, record.status).observe(seconds)
-        line: dict[str, Any] = {"id": record.id, "method": method, "path": route, "status": record.status}
+        line: dict[str, object] = {"id": record.id, "method": method, "path": route, "status": record.status}
         extra = {"algorithm": name} | {field: getattr(record, field) for field in TOLD}
         line |= {key: value for key, value in extra.items() if value is not None}
         log = self.log.debug if route in QUIET else self.log.info

@@ -79,7 +79,7 @@ KINDS: Mapping[str, Kind] = {
             "no-result",
             409,
             "The job has no result",
-            "It has not ended yet, or it ended without one: its `state` says which (`status` of a simulation).",
+            "It has not ended yet, or it ended without one: its `state` says which.",
         ),
         Kind(
             "ledger-exhausted",
@@ -107,6 +107,14 @@ KINDS: Mapping[str, Kind] = {
             409,
             "The ledger was closed",
             "Nothing more is reserved; what is held may still be committed. A closed ledger is not replaced.",
+        ),
+        Kind(
+            "run-differs",
+            409,
+            "The run differs from its record",
+            "Observations contradict a run that was paid from the ledger: `observations` lists them, each with its"
+            " count and a remedy. There is no ε of what was released, and nothing more is reserved or committed."
+            " Reservations may be cancelled and the ledger may be closed.",
         ),
         Kind(
             "reservation-expired",
@@ -184,6 +192,14 @@ KINDS: Mapping[str, Kind] = {
             " what is missing, accepts it by POST /v1/log/reconciliations.",
         ),
         Kind(
+            "ledgers-not-durable",
+            503,
+            "This service would lose its ledgers",
+            "Its store is in memory: a ledger would be gone when the service stops, and what it debited would be free"
+            " again. `detail` says why. Give the service a file of its own with EPSILOND_STORE_PATH, or a database with"
+            " EPSILOND_STORE_URL. EPSILOND_LEDGERS_IN_MEMORY=yes lets it keep ledgers in memory, for trials.",
+        ),
+        Kind(
             "interrupted",
             503,
             "The service stopped before the job ended",
@@ -206,9 +222,11 @@ OF_LEDGERS = frozenset(
         "not-in-plan",
         "not-sealed",
         "ledger-closed",
+        "run-differs",
         "reservation-expired",
         "block-already-has-ledger",
         "ledger-not-reconciled",
+        "ledgers-not-durable",
     }
 )
 """Kinds that only requests of ledgers are answered with."""

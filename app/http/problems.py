@@ -19,13 +19,17 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from epsilond.accountants.errors import Fault, InvalidInput, NoCertificate
+from epsilond.accountants.attempts import Attempt, ConditionResult
+from epsilond.accountants.errors import Fault, InvalidInput, NoCertificate, Observation, RunDiffers
+from epsilond.accountants.json_types import JsonRecord
+from epsilond.accountants.ledger.entries import observation_record
 from epsilond.app.http.problem_kinds import BY_STATUS, KINDS
 from epsilond.app.http.record import record_in
 from epsilond.app.workers.work import WorkerLost
 from epsilond.calibrators.accounts import ConsideredAnswer
 from epsilond.calibrators.answer import Number, Served, as_json
 from epsilond.calibrators.strict_json import Malformed
+from epsilond.ledgers.book.contradictions import ObservationAnswer
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = "5"
@@ -59,9 +63,10 @@ class Problem(Exception):
         self.detail = detail
         self.errors = errors
         self.headers = dict(headers or {})
-        self.condition: Any = None
+        self.condition: ConditionResult | None = None
         self.nearest: Mapping[str, float | str] = {}
-        self.considered: Sequence[Any] = ()
+        self.considered: Sequence[Attempt] = ()
+        self.observations: Sequence[Observation] = ()
 
 
 def _malformed(_: Malformed) -> Problem:
@@ -76,6 +81,7 @@ def _invalid(error: InvalidInput) -> Problem:
 def _no_certificate(error: NoCertificate) -> Problem:
     problem = Problem(error.slug, error.message)
     problem.condition, problem.nearest, problem.considered = error.condition, error.nearest, error.considered
+    problem.observations = error.observations if isinstance(error, RunDiffers) else ()
     return problem
 
 
@@ -110,7 +116,7 @@ def problem_of(error: Exception) -> Problem:
 
 def text_of(problem: Problem) -> bytes:
     """The problem as JSON."""
-    body: dict[str, Any] = {
+    body: JsonRecord = {
         "type": f"/problems/{problem.kind.slug}",
         "title": problem.kind.title,
         "status": problem.kind.status,
@@ -125,6 +131,8 @@ def text_of(problem: Problem) -> bytes:
         body["nearest"] = as_json(problem.nearest)
     if problem.considered:
         body["considered"] = as_json(problem.considered)
+    if problem.observations:
+        body["observations"] = [observation_record(each) for each in problem.observations]
     return json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
 
 
@@ -171,3 +179,4 @@ class ProblemDocument:
     condition: ConditionDocument | None = None
     nearest: Mapping[str, Number | str] = field(default_factory=dict)
     considered: Annotated[tuple[ConsideredAnswer, ...], Served("the theorems tried, each with why not")] = ()
+    observations: Annotated[tuple[ObservationAnswer, ...], Served("what contradicts the record of a run")] = ()

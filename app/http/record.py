@@ -1,12 +1,16 @@
-"""The record of a request: what the log line and the figures tell of it."""
+"""What belongs to a request: its record, which the log and the figures tell, and the parts of the service."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
+from starlette.applications import Starlette
+from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
+T = TypeVar("T")
 RECORD = "epsilond.request-record"
 
 
@@ -36,3 +40,30 @@ def record_in(scope: Scope) -> RequestRecord:
     """The record of this request; one that nobody reads where no observer stands around it."""
     record: RequestRecord | None = scope.get(RECORD)
     return RequestRecord("") if record is None else record
+
+
+def record_of(request: HTTPConnection) -> RequestRecord:
+    """Return the record of this request."""
+    record: RequestRecord = request.scope[RECORD]
+    return record
+
+
+class ServicePart(Generic[T]):
+    """A typed place for one part of a service, in the state of its application."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def put(self, app: Starlette, part: T) -> T:
+        """Put the part into an application, and return it."""
+        setattr(app.state, self._name, part)
+        return part
+
+    def of(self, request: HTTPConnection) -> T:
+        """Return the part of the service that a request is sent to."""
+        return self.within(request.app)
+
+    def within(self, app: Starlette) -> T:
+        """Return the part of an application."""
+        part: T = getattr(app.state, self._name)
+        return part

@@ -8,40 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import TypeAdapter
 
-from epsilond.accountants import quantities
-from epsilond.accountants.guarantee import Tightness
-from epsilond.accountants.theorem import Reading
 from epsilond.app.callers.scopes import METRICS
-from epsilond.app.catalogue import pascal
+from epsilond.app.http.components.enumerations import name_enumerations
+from epsilond.app.http.components.sharing import name_anonymous, name_any, share_parts
+from epsilond.app.http.components.unions import merge_families, merge_unions
+from epsilond.app.http.components.walk import REF, Schema, map_schemas, reachable
 from epsilond.app.http.problem_kinds import KINDS, OF_LEDGERS
 from epsilond.app.http.problems import MEDIA_TYPE, ProblemDocument
-from epsilond.app.store.record import State as JobState
 
-REF = "#/components/schemas/"
 RESPONSES = "#/components/responses/"
-SHARED_ENUMS: Mapping[tuple[str, ...], str] = {
-    get_args(quantities.Relation): "Relation",
-    get_args(quantities.Unit): "Unit",
-    get_args(quantities.Observer): "Observer",
-    get_args(quantities.Sampling): "Sampling",
-    get_args(Tightness): "Tightness",
-    get_args(Reading): "Reading",
-    get_args(JobState): "JobState",
-}
-"""Enumerations of the house, by their values; any other is named after where it stands."""
 POSTED = (400, 408, 409, 413, 415, 422, 429, 500, 503)
 KEYED = (401, 403, 429, 503)
 """Where the service asks for API keys or tokens; 503 while it cannot ask whose a token is."""
 SECURITY = {
     "ApiKey": {"type": "http", "scheme": "bearer", "description": "an API key or a token, if this service asks for one"}
 }
+LARGE = ("bits", "noise_levels")
+"""Ends of the names of integers in answers that may exceed 2^53."""
 BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
-
-Schema = dict[str, Any]
 
 
 def tidy(document: Schema) -> Schema:
@@ -61,17 +49,49 @@ def tidy(document: Schema) -> Schema:
     document["components"]["securitySchemes"] = SECURITY
     document = rewritten(document, _plain)
     for parameter in _parameters(document):
+        parameter["schema"].pop("description", None)  # FastAPI writes it twice
         if parameter["in"] == "header":
             parameter["schema"] = _one_string(parameter["schema"])
+    for response in _responses(document):
+        _declare_for_generators(response)
     schemas = document["components"]["schemas"]
     _require_tags(schemas)
     for name in _answered(document):
         for member in schemas[name].get("properties", {}).values():
             member.pop("default", None)
-    _name_enums(schemas)
-    document["components"]["schemas"] = dict(sorted(schemas.items()))
+        _declare_exact(schemas[name])
+    map_schemas(document, _read_by_generators)
+    name_anonymous(document)
+    merge_unions(schemas)
+    merge_families(document)
+    name_any(schemas)
+    name_enumerations(document)
+    kept = reachable(schemas, document["paths"])
+    document["components"]["schemas"] = {name: schemas[name] for name in sorted(kept)}
     document["components"]["responses"] = _share_problems(document)
+    share_parts(document)
     return document
+
+
+def _declare_exact(schema: Schema) -> None:
+    """Declare the digits that an answer has beside an integer from 2^53 on."""
+    for name, member in list(schema.get("properties", {}).items()):
+        if member.get("type") == "integer" and name.endswith(LARGE):
+            schema["properties"][f"{name}_exact"] = {"type": "string", "description": f"{name} in full, from 2^53 on"}
+
+
+def _read_by_generators(schema: Schema) -> Schema:
+    """Return a schema in the form that every client generator reads.
+
+    A constant is an enumeration of one value. A default of a request is an extension, because some generators take a
+    field with a default for one that is always there. Titles, which repeat the names, are left out.
+    """
+    schema = {key: item for key, item in schema.items() if key != "title"}
+    if "const" in schema:
+        schema = {"type": "string", "enum": [schema.pop("const")], **schema}
+    if "default" in schema:
+        schema["x-default"] = schema.pop("default")
+    return schema
 
 
 def _share_problems(document: Schema) -> Schema:
@@ -100,7 +120,7 @@ def _share_problems(document: Schema) -> Schema:
     return {name: shared[name] for name in names.values() if name in shared}
 
 
-def rewritten(node: Any, change: Callable[[Schema], Schema]) -> Any:
+def rewritten(node: object, change: Callable[[Schema], Schema]) -> Any:
     """The tree with `change` applied to every object, leaves first; examples are data and left alone."""
     if isinstance(node, dict):
         return change({key: item if key == "examples" else rewritten(item, change) for key, item in node.items()})
@@ -155,6 +175,26 @@ def _parameters(document: Schema) -> Iterator[Schema]:
             yield from operation.get("parameters", ())
 
 
+def _responses(document: Schema) -> Iterator[Schema]:
+    """Yield every response of every operation."""
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            yield from operation["responses"].values()
+
+
+def _declare_for_generators(response: Schema) -> None:
+    """Leave out what generators do not read: item schemas, which are of OpenAPI 3.2, and the media types of images.
+
+    The description of a response with an image names its media types.
+    """
+    content = response.get("content", {})
+    for declared in content.values():
+        if declared.pop("itemSchema", None) is not None:
+            declared["schema"] = {"type": "string"}
+    if all(media_type.startswith("image/") for media_type in content):
+        response.pop("content", None)
+
+
 def _one_string(schema: Schema) -> Schema:
     """A header that may be sent more than once is the same as one whose values are joined by commas (RFC 9110, 5.3)."""
     if schema.get("type") != "array":
@@ -172,40 +212,7 @@ def _require_tags(schemas: Mapping[str, Schema]) -> None:
             member["required"] = [tag, *(name for name in member.get("required", ()) if name != tag)]
 
 
-def _name_enums(schemas: dict[str, Schema]) -> None:
-    """Enumerations become references to their names, beside their descriptions and defaults."""
-    for owner, schema in list(schemas.items()):
-        for name, member in schema.get("properties", {}).items():
-            if not isinstance(member.get("enum"), list):
-                continue
-            values = tuple(member.pop("enum"))
-            enum = SHARED_ENUMS.get(values, owner + pascal(name))
-            schemas[enum] = {"type": member.pop("type", "string"), "enum": list(values), "title": enum}
-            member.pop("title", None)
-            member["$ref"] = REF + enum
-
-
-def _references(node: Any) -> Iterator[str]:
-    """Names of the schemas that a part of the document refers to."""
-    if isinstance(node, dict):
-        if str(node.get("$ref", "")).startswith(REF):
-            yield node["$ref"].removeprefix(REF)
-        for item in node.values():
-            yield from _references(item)
-    elif isinstance(node, list):
-        for item in node:
-            yield from _references(item)
-
-
 def _answered(document: Schema) -> set[str]:
-    """Names of the schemas that responses reach."""
-    schemas = document["components"]["schemas"]
+    """Return the names of the schemas that responses refer to, directly or through other schemas."""
     operations = [operation for path in document["paths"].values() for operation in path.values()]
-    reached: set[str] = set()
-    pending = [name for operation in operations for name in _references(operation["responses"])]
-    while pending:
-        name = pending.pop()
-        if name not in reached:
-            reached.add(name)
-            pending.extend(_references(schemas[name]))
-    return reached
+    return reachable(document["components"]["schemas"], [operation["responses"] for operation in operations])

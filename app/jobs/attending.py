@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from epsilond.app.callers.caller import caller_again, caller_of
 from epsilond.app.http.leaving import client_gone, gone
-from epsilond.app.jobs.places import Places
+from epsilond.app.jobs.places import JOB_WAITS
 from epsilond.app.jobs.waiting import TELL_SECONDS
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ async def attended(request: Request, course: Callable[[], Awaitable[T]]) -> T:
         Problem: too many requests wait, or of this caller; the client has gone; its credentials are not taken any more.
         Exception: what the course raises.
     """
-    places: Places = request.app.state.job_waits
+    places = JOB_WAITS.of(request)
     with places.place(caller_of(request).identity):
         answer = await first_of(course, partial(left, request), partial(_locked_out, request))
         await caller_again(request)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
+from epsilond.accountants.json_types import JsonObject
 from epsilond.app.http.problems import ProblemDocument
-from epsilond.app.jobs.job import Job, Progress
+from epsilond.app.jobs.job import SIMULATION, Job, Progress
 from epsilond.app.store.record import Record, State
 from epsilond.app.workers.work import render
 from epsilond.calibrators.answer import Served
@@ -24,6 +24,7 @@ class JobLinks:
     self: str
     events: str
     result: Annotated[str | None, Served("the answer as it would have come at once; once it is done")] = None
+    figure: Annotated[str | None, Served("a drawing of the result of a simulation, once it is done")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,9 +44,14 @@ class JobSummary:
 
     @classmethod
     def of(cls, job: Job) -> JobSummary:
-        """From the job."""
+        """Describe a job without its request and its result."""
         record = job.record
         here = f"{PATH}/{record.id}"
+        links = JobLinks(self=here, events=f"{here}/events")
+        if record.state == "done":
+            links = replace(
+                links, result=f"{here}/result", figure=f"{here}/figure" if record.kind == SIMULATION else None
+            )
         return cls(
             id=record.id,
             kind=record.kind,
@@ -56,9 +62,7 @@ class JobSummary:
             started=told(record.started) if record.started is not None else None,
             ended=told(record.ended) if record.ended is not None else None,
             engine_version=record.engine_version,
-            links=JobLinks(
-                self=here, events=f"{here}/events", result=f"{here}/result" if record.state == "done" else None
-            ),
+            links=links,
         )
 
 
@@ -66,8 +70,10 @@ class JobSummary:
 class JobDocument(JobSummary):
     """A job: what was asked, how far it is, and its result or problem once it has ended."""
 
-    request: Annotated[Mapping[str, Any], Served("the body that was posted")]
-    result: Annotated[Any, Served("once it is done: what a request that waited would have been answered")] = None
+    request: Annotated[JsonObject, Served("the body that was posted; of a simulation, with its defaults")]
+    result: Annotated[Any, Served("once it is done: the answer; see docs/simulations.md for that of a simulation")] = (
+        None
+    )
     problem: Annotated[ProblemDocument | None, Served("why it failed, or was interrupted")] = None
 
 
@@ -80,12 +86,12 @@ class JobList:
 
 
 def document(job: Job) -> bytes:
-    """The job with everything."""
-    return render(JobSummary.of(job))[:-1] + large_parts(job.record) + b"}"
+    """Render the job with its request and its result or problem."""
+    return render(JobSummary.of(job))[:-1] + _render_large_parts(job.record) + b"}"
 
 
-def large_parts(record: Record) -> bytes:
-    """The further members of a job's object. What is JSON already is put in its place as it stands."""
+def _render_large_parts(record: Record) -> bytes:
+    """Render the members that only the whole document has; stored JSON is copied without parsing."""
     result = record.result
     if result is not None and record.media_type not in (None, "application/json"):
         result = json.dumps(result.decode(), ensure_ascii=False).encode()

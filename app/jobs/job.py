@@ -9,6 +9,9 @@ from typing import Annotated
 from epsilond.app.store.record import UNFINISHED, Record
 from epsilond.calibrators.answer import Served
 
+SIMULATION = "simulation"
+"""The kind of a job that `POST /v1/simulations` creates; a job of any other kind answers a question."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import BeyondBudget, InvalidInput
-from epsilond.accountants.theorem import ConditionResult
+from epsilond.accountants.verdict import Verdict
 from epsilond.app.settings import Settings
-from epsilond.witness.simulation import Kind, Plan
+from epsilond.witness.kind import Kind, Plan
 
 MEGABYTE = 1_048_576
 TRIES = 20
@@ -28,7 +29,7 @@ class Limits:
         return cls(settings.job_seconds, settings.worker_memory_megabytes * MEGABYTE // 2)
 
 
-def require_within(limits: Limits, kind: Kind, request: Any, plan: Plan) -> None:
+def require_within(limits: Limits, kind: Kind, request: object, plan: Plan) -> None:
     """Refuse what would take too long, or too much memory at once.
 
     Raises:
@@ -44,7 +45,7 @@ def require_within(limits: Limits, kind: Kind, request: Any, plan: Plan) -> None
             advice = "" if fitting else _advice(kind, request)
             raise BeyondBudget(
                 f"The simulation is estimated to need more than this service allows.{advice}",
-                ConditionResult(identifier, statement, False, estimate, limit),
+                ConditionResult(identifier, statement, Verdict.NO, estimate, limit),
                 fitting,
             )
 
@@ -67,7 +68,7 @@ def nearest(limits: Limits, kind: Kind, request: Any, share: float) -> dict[str,
     return {}
 
 
-def _advice(kind: Kind, request: Any) -> str:
+def _advice(kind: Kind, request: object) -> str:
     """What else makes it smaller, where its size alone does not: most of its work is the rounds of its run."""
     rounds = getattr(getattr(request, "run", None), "rounds", None)
     return f" No {kind.size} are few enough: ask for fewer rounds." if kind.size and rounds is not None else ""

@@ -25,7 +25,8 @@ from epsilond.accountants import ENGINE_VERSION
 from epsilond.app.callers.caller import Caller
 from epsilond.app.health import Health
 from epsilond.app.http.problems import Problem, text_of
-from epsilond.app.jobs.job import Job
+from epsilond.app.http.record import ServicePart
+from epsilond.app.jobs.job import SIMULATION, Job
 from epsilond.app.jobs.questions import QuestionRunner
 from epsilond.app.jobs.running import Ending, Running, RunningQuestion, RunningSimulation
 from epsilond.app.jobs.shelf import Shelf
@@ -33,13 +34,11 @@ from epsilond.app.jobs.simulations import SimulationRunner
 from epsilond.app.jobs.upkeep import BEATS, Upkeep
 from epsilond.app.jobs.waiting import Waiting
 from epsilond.app.metrics import Metrics
+from epsilond.app.questions.compute import Shared
 from epsilond.app.questions.question import Reading
-from epsilond.app.questions.shared import Shared
-from epsilond.app.settings import Settings
+from epsilond.app.settings import PREFIX, Settings
 from epsilond.app.store import Store, StoreLocked
 from epsilond.app.store.record import End, Ended, Record
-
-SIMULATION = "simulation"
 
 
 class Jobs:
@@ -70,6 +69,8 @@ class Jobs:
         """Set when one of them has come back, and replaced."""
         self._work = anyio.Event()
         self._store: Store | None = None
+        self.forgets = f"{PREFIX}STORE_PATH is {settings.store_path}, which keeps nothing."
+        """Why the store does not outlive this service, if it does not."""
         self._log = structlog.get_logger()
         metrics.jobs_running.set_function(lambda: len(self._live))
 
@@ -86,8 +87,8 @@ class Jobs:
         except StoreLocked:
             if self._settings.store_url or "store_path" in self._settings.model_fields_set:
                 raise
-            self._store, reason = Store.fallback(self._settings)
-            self._log.warning(reason)
+            self._store, self.forgets = Store.fallback(self._settings)
+            self._log.error(self.forgets)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -147,7 +148,7 @@ class Jobs:
     # Taken in.
 
     async def submit(
-        self, kind: str, name: str, request: bytes, *, caller: Caller, steps: int, seconds: float | None, **more: Any
+        self, kind: str, name: str, request: bytes, *, caller: Caller, steps: int, seconds: float | None, **more: object
     ) -> Job:
         """Take a job in, to be run when its turn comes; `more` are further fields of its record.
 
@@ -163,7 +164,7 @@ class Jobs:
         self._work.set()
         return job
 
-    async def adopt(self, shared: Shared, request: bytes, *, caller: Caller, **more: Any) -> Job:
+    async def adopt(self, shared: Shared, request: bytes, *, caller: Caller, **more: object) -> Job:
         """Let a job wait for a computation in the place of a request that cannot wait any longer.
 
         While the service stops it is only written down, for the next start or another replica; so it is if the stop
@@ -252,7 +253,7 @@ class Jobs:
 
     # Run.
 
-    def _start(self, running: Running, course: Callable[[], Any]) -> None:
+    def _start(self, running: Running, course: Callable[[], object]) -> None:
         """Run it; what the store gave out while the service began to stop is stopped before it does anything."""
         self._live[running.record.id] = running
         if not self._accepting:
@@ -333,6 +334,9 @@ class Jobs:
         course = _unknown if reading is None else partial(self._questions.end_of, question, reading)
         self._start(question, course)
         await question.done.wait()
+
+
+JOBS: ServicePart[Jobs] = ServicePart("jobs")
 
 
 STOPPING = Problem("unavailable", "The service is stopping.", headers={"Retry-After": "5"})

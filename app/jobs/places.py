@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from epsilond.app.http.problems import Problem
+from epsilond.app.http.record import ServicePart
 
 RETRY = {"Retry-After": "30"}
 
@@ -48,3 +49,7 @@ class Places:
             self._taken[identity] -= 1
             if not self._taken[identity]:
                 del self._taken[identity]
+
+
+STREAMS: ServicePart[Places] = ServicePart("streams")
+JOB_WAITS: ServicePart[Places] = ServicePart("job_waits")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import Literal
 
 from starlette.responses import Response
 
-from epsilond.app.http.prefer import Preferences
+from epsilond.app.http.body import Preferences
 from epsilond.app.http.problems import MEDIA_TYPE, Problem
 from epsilond.app.jobs.documents import PATH, document
 from epsilond.app.jobs.job import Job
@@ -27,10 +28,11 @@ def headers_of(kind: str) -> Mapping[str, str]:
     return REPORT_HEADERS if kind == "report" else {}
 
 
-def job_response(job: Job, preferences: Preferences) -> Response:
-    """The job, where it is, and when it is worth to look again."""
-    headers = {"location": f"{PATH}/{job.record.id}", "retry-after": "1", **preferences.applied}
-    return Response(document(job), 202, headers, JSON)
+def job_response(job: Job, preferences: Preferences, *, status: Literal[200, 202] = 202) -> Response:
+    """Return the job with its address; with status 202 also the time after which to look again."""
+    headers = {"location": f"{PATH}/{job.record.id}", **preferences.applied}
+    later = {"retry-after": "1"} if status == 202 else {}
+    return Response(document(job), status, {**headers, **later}, JSON)
 
 
 def result_response(job: Job) -> Response:

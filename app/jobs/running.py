@@ -9,9 +9,9 @@ from typing import Any, Literal
 import anyio
 
 from epsilond.app.jobs.job import Job, Progress
-from epsilond.app.questions.shared import Shared
+from epsilond.app.questions.compute import Shared
 from epsilond.app.questions.simulations import SimulationAsked
-from epsilond.app.store.record import Progress as Told
+from epsilond.app.store.record import AttemptProgress as Told
 from epsilond.app.store.record import Record
 
 Ending = Literal["cancelled", "interrupted", "released"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import ParamSpec, TypeVar
 
 import anyio
 import structlog
@@ -19,6 +19,7 @@ THREADS = 4
 """Calls for requests that may be under way at one time in a shared store; an embedded one takes them one by one."""
 OWN_THREADS = 2
 """Calls for the jobs themselves that may be: ends, leases and claims do not queue behind requests."""
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -38,7 +39,7 @@ class Shelf:
         self._up = up
         self._log = structlog.get_logger()
 
-    async def call(self, method: Callable[..., T], *arguments: Any, **named: Any) -> T:
+    async def call(self, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         """A method of the store for a request, in a thread.
 
         Raises:
@@ -60,16 +61,16 @@ class Shelf:
         self._up.set(1)
         return answer
 
-    async def read(self, method: Callable[..., T], *arguments: Any) -> T:
+    async def read(self, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         """A method that reads, after what has ended was stored.
 
         Raises:
             Problem: the store cannot be used at present.
         """
         await self.store_again()
-        return await self.call(method, *arguments)
+        return await self.call(method, *arguments, **named)
 
-    async def quietly(self, method: Callable[..., T], *arguments: Any, **named: Any) -> T | None:
+    async def quietly(self, method: Callable[..., T], *arguments: object, **named: object) -> T | None:
         """A method of the store for the jobs themselves, that is called again later; None if it cannot be used now."""
         try:
             return await self._called(self._own_threads, partial(method, *arguments, **named))

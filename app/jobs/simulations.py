@@ -14,6 +14,7 @@ import structlog
 
 from epsilond.accountants.errors import EpsilondError
 from epsilond.app.http.problems import Problem, problem_of, text_of
+from epsilond.app.http.record import ServicePart
 from epsilond.app.jobs import work
 from epsilond.app.jobs.limits import MEGABYTE, Limits
 from epsilond.app.jobs.running import RunningSimulation
@@ -25,7 +26,7 @@ from epsilond.app.store.record import End, Record
 from epsilond.app.workers.cluster import Cluster
 from epsilond.app.workers.pool import Pool
 from epsilond.app.workers.work import Answered, Computation
-from epsilond.witness.simulation import Kind
+from epsilond.witness.kind import Kind
 
 OVERRUN = 10
 """A simulation that runs so many times longer than the limit on estimates is stopped."""
@@ -137,6 +138,9 @@ class SimulationRunner:
         limit = self._settings.job_megabytes
         if size > limit * MEGABYTE:
             raise Problem("beyond-budget", f"The blocks of the simulation, or its result, hold more than {limit} MB.")
+
+
+SIMULATIONS: ServicePart[SimulationRunner] = ServicePart("simulations")
 
 
 async def _tell_often(running: RunningSimulation) -> None:

@@ -10,10 +10,10 @@ import json
 import pickle
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, Literal
+from typing import Literal
 
 from epsilond.app.workers.work import Answered, render
-from epsilond.witness.simulation import Kind
+from epsilond.witness.kind import Kind
 
 Format = Literal["png", "svg"]
 
@@ -39,6 +39,6 @@ def drawn(home: str, result: bytes, form: Format) -> Answered:
     return Answered(import_module(home).draw(json.loads(result), form))
 
 
-def _opened(step: bytes) -> Any:
+def _opened(step: bytes) -> object:
     """What an earlier step of our own made; no client can put anything there."""
     return pickle.loads(step)  # noqa: S301

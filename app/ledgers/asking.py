@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 from anyio import to_thread
 from fastapi import Header
@@ -11,11 +11,12 @@ from fastapi import Path as InPath
 from starlette.requests import Request
 from starlette.responses import Response
 
+from epsilond.accountants.json_types import JsonRecord
 from epsilond.app.callers.caller import Caller, caller_of
-from epsilond.app.ledgers.service import Ledgers
-from epsilond.app.questions.validation import Validator
+from epsilond.app.ledgers.service import LEDGERS_OF, Ledgers
 from epsilond.app.workers.work import render
 from epsilond.calibrators.strict_json import parse
+from epsilond.reading import read_body
 
 T = TypeVar("T")
 LEDGERS = "/v1/ledgers"
@@ -25,7 +26,7 @@ SMALL = 4_096
 """Bytes; a longer body is read in a thread."""
 LOCATION = {"Location": {"description": "where it is", "schema": {"type": "string"}}}
 TOLD = "names this request for ever: sending it again is answered the same, and changes nothing"
-_BOUNDS: dict[str, Any] = {
+_BOUNDS: JsonRecord = {
     "alias": "Idempotency-Key",
     "min_length": 1,
     "max_length": 255,
@@ -42,11 +43,11 @@ ReservationId = Annotated[
 
 def ledgers_of(request: Request) -> tuple[Ledgers, Caller]:
     """The service's ledgers, and whoever asks."""
-    ledgers: Ledgers = request.app.state.ledgers
+    ledgers = LEDGERS_OF.of(request)
     return ledgers, caller_of(request)
 
 
-async def read(asked: Validator, body: bytes) -> Any:
+async def read(asked: type[T], body: bytes) -> T:
     """What a body asks.
 
     Raises:
@@ -56,15 +57,16 @@ async def read(asked: Validator, body: bytes) -> Any:
     return await to_thread.run_sync(_read, asked, body) if len(body) > SMALL else _read(asked, body)
 
 
-def _read(asked: Validator, body: bytes) -> Any:
-    return asked(parse(body))
+def _read(asked: type[T], body: bytes) -> T:
+    asked_for: T = read_body(asked, parse(body))
+    return asked_for
 
 
-def created(answer: Any, location: str) -> Response:
+def created(answer: object, location: str) -> Response:
     """201, with where it is."""
     return Response(render(answer), 201, {"location": location}, JSON)
 
 
-def as_kept(record: Any) -> Response:
+def as_kept(record: object) -> Response:
     """201, with a record as it was kept: byte for byte the same each time."""
     return Response(json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode(), 201, None, JSON)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
-from typing import Any
 
 from epsilond.app.workers.work import Answered
 
 
-def pickled(call: Callable[[], Any]) -> Answered:
+def pickled(call: Callable[[], object]) -> Answered:
     """What a call gives, for the process that asked."""
     return Answered(pickle.dumps(call(), pickle.HIGHEST_PROTOCOL))

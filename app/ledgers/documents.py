@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
+from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.quantities import Quantity, request
-from epsilond.calibrators.answer import Served
+from epsilond.calibrators.answer import Caution, Served
 
 
 @dataclass(frozen=True, kw_only=True)
 class EntryList:
     """Entries of a ledger, in the order that was asked for."""
 
-    entries: Annotated[tuple[Mapping[str, Any], ...], Served("records of strings and whole numbers")]
+    entries: Annotated[
+        tuple[JsonObject, ...], Served("as signed; a commit for a contradicted run has `contradicted` too")
+    ]
     next: Annotated[str | None, Served("where more are; absent on the last page")] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReportAnswer:
-    """A ledger, signed."""
-
-    report: Annotated[Mapping[str, Any], Served("a record: numbers that are no integers are decimal strings")]
-    signature: Annotated[str, Served("a detached JSON Web Signature over its canonical form (RFC 8785)")]
+    warnings: Annotated[tuple[Caution, ...] | None, Served("absent: none")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,26 +29,28 @@ class CheckpointAnswer:
     size: Annotated[int, Served("how many entries it has")]
     root: Annotated[str, Served("of its Merkle tree (RFC 9162), in base 64")]
     checkpoint: Annotated[str, Served("the three as a signed note (C2SP tlog-checkpoint)")]
+    warnings: Annotated[tuple[Caution, ...] | None, Served("absent: none")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogProof:
     """That an entry is in the log (a receipt), or that one log is the beginning of another (first, second, path)."""
 
-    entry: Annotated[Mapping[str, Any] | None, Served("the entry that is asked for")] = None
-    proof: Annotated[Mapping[str, Any] | None, Served("leaf_index, tree_size and inclusion_path")] = None
+    entry: Annotated[JsonObject | None, Served("the entry that is asked for")] = None
+    proof: Annotated[JsonObject | None, Served("leaf_index, tree_size and inclusion_path")] = None
     checkpoint: Annotated[str | None, Served("the log's head as a signed note")] = None
     signature: Annotated[str | None, Served("over the three others: a detached JSON Web Signature")] = None
     first: Annotated[int | None, Served("entries of the earlier log")] = None
     second: Annotated[int | None, Served("entries of the later log")] = None
     consistency_path: Annotated[tuple[str, ...] | None, Served("hashes in base 64")] = None
+    warnings: Annotated[tuple[Caution, ...] | None, Served("absent: none")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class KeyList:
     """Every key that the signatures of this service are verified with, oldest first."""
 
-    keys: Annotated[tuple[Mapping[str, Any], ...], Served("JSON Web Keys, each with name, note_key, from and until")]
+    keys: Annotated[tuple[JsonObject, ...], Served("JSON Web Keys, each with name, note_key, from and until")]
 
 
 @request

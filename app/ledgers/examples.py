@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from fastapi.openapi.models import Example
 
-TRAINING: Final[dict[str, Any]] = {
+from epsilond.accountants.json_types import JsonRecord
+
+TRAINING: Final[JsonRecord] = {
     "kind": "repeated",
     "times": 1000,
     "mechanism": {
@@ -16,8 +18,8 @@ TRAINING: Final[dict[str, Any]] = {
         "mechanism": {"kind": "gaussian", "noise_multiplier": 1.0},
     },
 }
-QUERY: Final[dict[str, Any]] = {"kind": "gaussian", "noise_multiplier": 20.0}
-LEDGER: Final[dict[str, Any]] = {
+QUERY: Final[JsonRecord] = {"kind": "gaussian", "noise_multiplier": 20.0}
+LEDGER: Final[JsonRecord] = {
     "name": "models of 2025",
     "dataset": "visits",
     "block": "2025",
@@ -36,7 +38,7 @@ JOB: Final[dict[str, Example]] = {
 }
 WITHIN: Final[dict[str, Example]] = {
     "gaussian-rounds": {
-        "value": {"fields": {"sampling": "poisson", "rate": 0.01, "rounds": 500}, "slot": "gdp"},
+        "value": {"fields": {"sampling": "full", "rounds": 500}, "slot": "gdp"},
     }
 }
 MANY: Final[dict[str, Example]] = {
@@ -51,6 +53,21 @@ AMEND: Final[dict[str, Example]] = {
             "add": [{"name": "train again", "spec": QUERY}],
             "lower": [{"name": "train", "planned": 500}],
             "declared": "independent-of-outputs",
+        }
+    }
+}
+CONTRADICT: Final[dict[str, Example]] = {
+    "repeated-batches": {
+        "value": {
+            "observations": [
+                {
+                    "premise": "fresh-draw",
+                    "message": "a step used the batch of an earlier step",
+                    "remedy": "Iterate over the data loader of the privacy engine.",
+                    "count": 12,
+                }
+            ],
+            "reservations": ["reservation_0123456789abcdef"],
         }
     }
 }

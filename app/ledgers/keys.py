@@ -12,7 +12,7 @@ from epsilond.ledgers.log.canonical import parse
 from epsilond.ledgers.log.errors import KeysUnusable
 from epsilond.ledgers.log.key_files import PUBLISHED, open_keyring
 from epsilond.ledgers.log.keys import SigningKey
-from epsilond.ledgers.log.signing import Keyring, published_keys
+from epsilond.ledgers.log.signing import SigningKeys, published_keys
 
 TRIES = 3
 
@@ -44,7 +44,7 @@ class Keys:
             folder = Path(f"{settings.store_path}.keys") if durable else None
         return cls(folder, origin=settings.ledger_origin, secret=secret)
 
-    def __call__(self) -> Keyring:
+    def __call__(self) -> SigningKeys:
         """The keys as they are now: one that was made by another process meanwhile signs from now on."""
         if self._folder is None:
             return self._keyring
@@ -57,10 +57,10 @@ class Keys:
                     raise KeysUnusable(f"{self._folder}: {error.strerror}") from None
             return self._keyring
 
-    def _opened(self) -> Keyring:
+    def _opened(self) -> SigningKeys:
         now = datetime.now(UTC)
         if self._folder is None:
-            return Keyring.new(SigningKey.new(self._origin or made_up()), now)
+            return SigningKeys.new(SigningKey.new(self._origin or made_up()), now)
         for _ in range(TRIES):
             try:
                 keyring = open_keyring(self._folder, self._name(self._folder), now, secret=self._secret)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
+from epsilond.accountants.json_types import JsonRecord
 from epsilond.app.http.problems import Problem
 from epsilond.app.ledgers.documents import CheckpointAnswer
 from epsilond.app.ledgers.service import Ledgers
+from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.log import checkpoints
 from epsilond.ledgers.log.encodings import to_base64
 
@@ -16,19 +18,30 @@ def head(ledgers: Ledgers) -> CheckpointAnswer:
     return _answer(ledgers, ledgers.book.checkpoint())
 
 
-def inclusion(ledgers: Ledgers, tenant: str, entry: int) -> dict[str, Any]:
-    """The receipt of an entry under the head of now."""
-    return ledgers.book.inclusion(tenant, entry).record
+def inclusion(ledgers: Ledgers, tenant: str, entry: int) -> JsonRecord:
+    """Return the receipt of an entry under the present head.
+
+    Args:
+        ledgers: of the service.
+        tenant: owner of the entry.
+        entry: its number in the log.
+    """
+    return add_warnings(ledgers, ledgers.book.inclusion(tenant, entry).record)
 
 
 def consistency(ledgers: Ledgers, first: int, second: int | None) -> dict[str, object]:
     """That one log is the beginning of another."""
-    return ledgers.book.consistency(first, second).record
+    return add_warnings(ledgers, ledgers.book.consistency(first, second).record)
 
 
-def keys(ledgers: Ledgers) -> dict[str, Any]:
+def add_warnings(ledgers: Ledgers, record: Mapping[str, object]) -> JsonRecord:
+    """Return a record, with the service's warnings about ledgers if it has any."""
+    return {**record, "warnings": as_json(ledgers.warnings)} if ledgers.warnings else dict(record)
+
+
+def keys(ledgers: Ledgers) -> JsonRecord:
     """The keys that are published."""
-    return ledgers.book.keyring.document()
+    return ledgers.keyring.document()
 
 
 def accepted(ledgers: Ledgers) -> CheckpointAnswer:
@@ -47,4 +60,10 @@ def accepted(ledgers: Ledgers) -> CheckpointAnswer:
 def _answer(ledgers: Ledgers, note: str) -> CheckpointAnswer:
     keyring = ledgers.book.keyring
     told = checkpoints.verify(note, keyring.signing.name, keyring.keys)
-    return CheckpointAnswer(origin=told.origin, size=told.size, root=to_base64(told.root), checkpoint=note)
+    return CheckpointAnswer(
+        origin=told.origin,
+        size=told.size,
+        root=to_base64(told.root),
+        checkpoint=note,
+        warnings=ledgers.warnings or None,
+    )

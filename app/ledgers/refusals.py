@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from epsilond.app.http.problems import FieldError, Problem
+from epsilond.app.settings import PREFIX
 from epsilond.ledgers.book.errors import Contended, KeyReused, NotFound, NotReconciled
 from epsilond.ledgers.log.errors import KeysUnusable
 from epsilond.storage.faults import StoreFault
@@ -47,6 +48,19 @@ def unreconciled() -> Problem:
         " its newest transactions. Nothing is moved until an operator has reconciled them."
     )
     return Problem("ledger-not-reconciled", detail, headers={"Retry-After": "600"})
+
+
+def not_durable(cause: str) -> Problem:
+    """Return the problem of a service whose store would lose ledgers.
+
+    Args:
+        cause: why the store is in memory, as sentences.
+    """
+    detail = (
+        f"This service has no ledgers, because it would lose them when it stops. {cause} {PREFIX}LEDGERS_IN_MEMORY=yes"
+        " lets it keep ledgers in memory all the same."
+    )
+    return Problem("ledgers-not-durable", detail, headers={"Retry-After": "600"})
 
 
 def key_missing() -> Problem:

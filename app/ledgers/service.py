@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import anyio
 import structlog
@@ -24,11 +24,12 @@ from starlette.requests import Request
 from epsilond.accountants.ledger.what_if import WhatIf, what_if
 from epsilond.app.callers.caller import Caller
 from epsilond.app.http.problems import Problem
+from epsilond.app.http.record import ServicePart
 from epsilond.app.jobs.attending import first_of, left
 from epsilond.app.jobs.manager import Jobs
 from epsilond.app.ledgers.computing import pickled
 from epsilond.app.ledgers.keys import Keys
-from epsilond.app.ledgers.refusals import as_problems
+from epsilond.app.ledgers.refusals import as_problems, not_durable
 from epsilond.app.ledgers.signatures import Signatures
 from epsilond.app.metrics import Metrics
 from epsilond.app.settings import PREFIX, Settings
@@ -37,11 +38,13 @@ from epsilond.app.workers.work import Answered
 from epsilond.calibrators.answer import Caution
 from epsilond.ledgers.book.answers import Promised, promised
 from epsilond.ledgers.book.book import Book
-from epsilond.ledgers.book.restore import Kept
+from epsilond.ledgers.book.restore import CheckpointFile
+from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.requests import WhatIfAsked
 from epsilond.ledgers.storage.opening import added
 from epsilond.storage.transactions import Database
 
+P = ParamSpec("P")
 T = TypeVar("T")
 THREADS = 8
 """Calls of the book under way at one time."""
@@ -55,6 +58,11 @@ IN_MEMORY = Caution(
 _CALLER: ContextVar[str] = ContextVar("caller", default="")
 
 
+def unavailable(reason: str) -> Problem:
+    """Return the problem of a service that has no ledgers at present."""
+    return Problem("unavailable", reason, headers={"Retry-After": "10"})
+
+
 class Ledgers:
     """The ledgers of one service, between entering and leaving `running()`."""
 
@@ -66,7 +74,10 @@ class Ledgers:
         self.signatures = Signatures()
         """Of the service's other answers, with the same keys."""
         self._book: Book | None = None
-        self._closed_because = "The service is starting."
+        self._keys: Keys | None = None
+        self._closed = unavailable("The service is starting.")
+        self.warnings: tuple[Caution, ...] = ()
+        """Warnings that accompany every answer about a ledger."""
         self._promises: OrderedDict[tuple[str, int], Promised] = OrderedDict()
         self._log = structlog.get_logger()
 
@@ -83,29 +94,45 @@ class Ledgers:
         self._next = time.time() + SWEEP_SECONDS
         database = self._jobs.shelf.store.database
         if database.shared and not self._settings.ledger_keys:
-            self._closed_because = f"Ledgers in a shared store need {PREFIX}LEDGER_KEYS: the folder of their keys."
+            self._closed = unavailable(f"Ledgers in a shared store need {PREFIX}LEDGER_KEYS: the folder of their keys.")
             yield
             return
         await to_thread.run_sync(self._open, database)
+        if self._book is None:
+            yield
+            self._stop()
+            return
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._expire)
             yield
             tasks.cancel_scope.cancel()
-        self._book, self._closed_because = None, "The service is stopping."
+        self._stop()
+
+    def _stop(self) -> None:
+        self._book, self._keys, self._closed = None, None, unavailable("The service is stopping.")
         self.signatures.use(None)
 
     def _open(self, database: Database) -> None:
-        keys = Keys.of(self._settings, durable=database.durable)
-        self.warnings = () if database.durable else (IN_MEMORY,)
+        if database.durable or self._settings.ledger_keys:
+            self._keys = Keys.of(self._settings, durable=database.durable)
+            self.signatures.use(self._keys)
+        if not database.durable:
+            cause = self._jobs.forgets
+            if not self._settings.ledgers_in_memory:
+                self._closed = not_durable(cause)
+                self._log.warning("ledgers are refused: the store is in memory", reason=cause)
+                return
+            self.warnings = (IN_MEMORY,)
+            self._log.error("ledgers are in memory, and are lost when the service stops", reason=cause)
+        keys = self._keys = self._keys or Keys.of(self._settings, durable=False)
         elsewhere = self._settings.ledger_checkpoint
-        self._kept = Kept(Path(elsewhere), keys) if elsewhere else None
+        self._kept = CheckpointFile(Path(elsewhere), keys) if elsewhere else None
         book = Book(added(database), keys, evaluate=self._evaluated, reconciled=self._reconciled)
         if self._kept is not None:
             self._begin(self._kept, book)
         self._book = book
-        self.signatures.use(keys if database.durable or self._settings.ledger_keys else None)
 
-    def _begin(self, kept: Kept, book: Book) -> None:
+    def _begin(self, kept: CheckpointFile, book: Book) -> None:
         try:
             kept.begin(book.root, book.checkpoint)
         except OSError as error:  # moves will be answered 503 until it can
@@ -121,12 +148,28 @@ class Ledgers:
             Problem: this service has no ledgers, or is starting or stopping.
         """
         if self._book is None:
-            raise Problem("unavailable", self._closed_because, headers={"Retry-After": "10"})
+            raise self._closed
         return self._book
+
+    @property
+    def keyring(self) -> SigningKeys:
+        """The keys that sign: also where the service has no ledgers, as it signs other answers.
+
+        Raises:
+            Problem: it has no keys.
+        """
+        if self._keys is None:
+            raise self._closed
+        return self._keys()
+
+    def log_opening(self, identifier: str) -> None:
+        """Write to the log that a ledger was opened which this service will lose."""
+        if self.warnings:
+            self._log.warning("a ledger was opened in memory, and is lost when the service stops", ledger=identifier)
 
     # Calls.
 
-    async def call(self, caller: Caller, method: Callable[..., T], *arguments: Any, **named: Any) -> T:
+    async def call(self, caller: Caller, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         """What a function of the book answers, called in a thread; it goes on if the client leaves.
 
         Raises:
@@ -138,7 +181,7 @@ class Ledgers:
             answer = await to_thread.run_sync(partial(method, *arguments, **named), limiter=self._threads)
         return answer  # noqa: RET504 (a scope may swallow what it cancels, says its type)
 
-    async def move(self, caller: Caller, kind: str, method: Callable[..., T], *arguments: Any, **named: Any) -> T:
+    async def move(self, caller: Caller, kind: str, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         """The same of a move, which is counted, and may have to be computed. The log's head is kept before it answers.
 
         Raises:
@@ -187,7 +230,7 @@ class Ledgers:
                 self._promises.popitem(last=False)
         return row, state, told
 
-    def _moved(self, method: Callable[..., T], *arguments: Any, **named: Any) -> T:
+    def _moved(self, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         answer = method(*arguments, **named)
         self._keep()
         return answer
@@ -247,7 +290,7 @@ class Ledgers:
 
     # Computations.
 
-    def _evaluated(self, call: Callable[[], Any]) -> Any:
+    def _evaluated(self, call: Callable[[], object]) -> Any:
         """What a call gives, computed by a worker. It blocks a thread of the book.
 
         Raises:
@@ -273,3 +316,6 @@ class Ledgers:
         if task.outcome is None:
             raise Problem("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
         return task.outcome.get()
+
+
+LEDGERS_OF: ServicePart[Ledgers] = ServicePart("ledgers")

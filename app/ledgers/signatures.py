@@ -6,7 +6,7 @@ import hashlib
 import time
 from collections import OrderedDict
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import structlog
 from anyio import to_thread
@@ -14,17 +14,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants.json_types import JsonRecord
+from epsilond.app.http.record import ServicePart
 from epsilond.app.ledgers.keys import Keys
 from epsilond.ledgers.log.errors import KeysUnusable, Malformed
 from epsilond.ledgers.log.keys import SigningKey
-from epsilond.ledgers.log.statements import HEADER, KINDS, Statement, digest_of, sign
+from epsilond.ledgers.log.statements import HEADER, KINDS, SignedStatement, digest_of, sign
 from epsilond.witness.reports.questions import ACCOUNT
 
 KEPT: Final = 1024
 """Signatures that are remembered; each has less than a kilobyte."""
 FRESH: Final = 1.0
 """Seconds after which the folder of keys is looked at again."""
-DESCRIBED: Final[dict[str, Any]] = {
+DESCRIBED: Final[JsonRecord] = {
     HEADER: {
         "description": "the answer's signature, a JSON Web Signature that names the answer's digest; absent where the"
         " service has no keys",
@@ -63,7 +65,7 @@ class Signatures:
             signing = keys().signing
             self._signing, self._looked = signing, time.monotonic()
             told = ACCOUNT if kind == ACCOUNT else name  # an account is known here by the kind of its spec
-            statement = Statement(kind=kind, name=told, engine_version=engine, request=digest_of(request))
+            statement = SignedStatement(kind=kind, name=told, engine_version=engine, request=digest_of(request))
             found = sign(statement, answer, signing)
         except (KeysUnusable, OSError) as error:
             self._log.error("answers are not signed: the keys cannot be used", reason=str(error))
@@ -77,11 +79,14 @@ class Signatures:
         return found
 
 
+SIGNATURES: ServicePart[Signatures] = ServicePart("signatures")
+
+
 async def signed(
     request: Request, response: Response, kind: str, name: str, body: bytes, engine: str = ENGINE_VERSION
 ) -> Response:
     """The response with its signature in a header, if it is an answer and the service signs answers of this kind."""
-    signatures: Signatures = request.app.state.signatures
+    signatures = SIGNATURES.of(request)
     if response.status_code == 200:
         found = await signatures.of(kind, name, engine, body, bytes(response.body))
         if found is not None:

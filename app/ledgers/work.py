@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 from urllib.parse import urlencode
 
+from epsilond.accountants.json_types import JsonRecord
 from epsilond.app.ledgers.asking import LEDGERS
 from epsilond.app.ledgers.documents import EntryList
+from epsilond.app.ledgers.proving import add_warnings
 from epsilond.app.ledgers.service import Ledgers
 from epsilond.ledgers.book import answers, reports
+from epsilond.ledgers.book.contradictions import cautions
 from epsilond.ledgers.calibrating.within import answered
 from epsilond.ledgers.pages.page import page
 from epsilond.ledgers.requests import CalibrateAsked, CommitAsked, OpenLedger, Order, ReserveAsked, VoidAsked
@@ -19,7 +21,9 @@ from epsilond.ledgers.requests import CalibrateAsked, CommitAsked, OpenLedger, O
 
 def opened(ledgers: Ledgers, tenant: str, asked: OpenLedger, key: str) -> answers.LedgerAnswer:
     """A ledger is opened, and answered."""
-    return looked(ledgers, tenant, ledgers.book.open(tenant, asked, key).id)
+    identifier = ledgers.book.open(tenant, asked, key).id
+    ledgers.log_opening(identifier)
+    return looked(ledgers, tenant, identifier)
 
 
 def looked(ledgers: Ledgers, tenant: str, identifier: str) -> answers.LedgerAnswer:
@@ -32,7 +36,7 @@ def listed(ledgers: Ledgers, tenant: str, limit: int, cursor: str | None) -> ans
     found = ledgers.book.ledgers(tenant, limit=limit + 1, after=cursor)
     shown = found[:limit]
     more = f"{LEDGERS}?{urlencode({'cursor': shown[-1].id, 'limit': limit})}" if len(found) > limit else None
-    return answers.LedgerList(ledgers=tuple(map(answers.summary, shown)), next=more)
+    return answers.LedgerList(ledgers=tuple(map(answers.summary, shown)), next=more, warnings=ledgers.warnings or None)
 
 
 def entries(ledgers: Ledgers, tenant: str, identifier: str, start: int | None, limit: int, order: Order) -> EntryList:
@@ -41,10 +45,10 @@ def entries(ledgers: Ledgers, tenant: str, identifier: str, start: int | None, l
     more, told = None, {} if order == "oldest" else {"order": order}
     if len(found) > limit:
         more = f"{LEDGERS}/{identifier}/entries?{urlencode({**told, 'from': found[limit]['seq'], 'limit': limit})}"
-    return EntryList(entries=tuple(found[:limit]), next=more)
+    return EntryList(entries=tuple(found[:limit]), next=more, warnings=ledgers.warnings or None)
 
 
-def report(ledgers: Ledgers, tenant: str, identifier: str, *, as_page: bool) -> dict[str, Any] | str:
+def report(ledgers: Ledgers, tenant: str, identifier: str, *, as_page: bool) -> JsonRecord | str:
     """A ledger, signed under the log's head: as a page, or as its record."""
     ledger, book = looked(ledgers, tenant, identifier), ledgers.book
     told = reports.report(ledger, book.checkpoint(), book.written(tenant, identifier), time.time())
@@ -57,10 +61,10 @@ def calibrated(
 ) -> answers.WithinAnswer:
     """The least noise with which an algorithm's run fits."""
     find = partial(answered, algorithm=algorithm, given=asked.fields, place=asked.place)
-    return answers.within(*ledgers.book.evaluated(tenant, identifier, find))
+    return answers.within(*ledgers.book.evaluated(tenant, identifier, find), ledgers.warnings)
 
 
-def changed(ledgers: Ledgers, tenant: str, identifier: str, change: Callable[[], Any]) -> answers.LedgerAnswer:
+def changed(ledgers: Ledgers, tenant: str, identifier: str, change: Callable[[], object]) -> answers.LedgerAnswer:
     """A ledger after a change."""
     change()
     return looked(ledgers, tenant, identifier)
@@ -86,14 +90,15 @@ def reservation(ledgers: Ledgers, tenant: str, identifier: str) -> answers.Reser
     book = ledgers.book
     row = book.reservation(tenant, identifier)
     receipts = [receipt.record for receipt in book.receipts(tenant, identifier)]
-    return answers.reservation(row, receipts, ledgers.warnings)
+    return answers.reservation(row, receipts, (*cautions(book.contradicting_ledgers(row)), *ledgers.warnings))
 
 
-def committed(ledgers: Ledgers, tenant: str, identifier: str, asked: CommitAsked, key: str) -> dict[str, Any]:
+def committed(ledgers: Ledgers, tenant: str, identifier: str, asked: CommitAsked, key: str) -> JsonRecord:
     """Receipts of what was committed."""
-    return answers.commit(ledgers.book.commit(tenant, identifier, asked, key)["receipts"])
+    return add_warnings(ledgers, answers.commit(ledgers.book.commit(tenant, identifier, asked, key)["receipts"]))
 
 
 def cancelled(ledgers: Ledgers, tenant: str, identifier: str) -> answers.ReservationAnswer:
     """A reservation that has ended."""
-    return answers.reservation(ledgers.book.cancel(tenant, identifier), warnings=ledgers.warnings)
+    row = ledgers.book.cancel(tenant, identifier)
+    return answers.reservation(row, warnings=(*cautions(ledgers.book.contradicting_ledgers(row)), *ledgers.warnings))

@@ -4,21 +4,34 @@ from __future__ import annotations
 
 from functools import partial
 
-from epsilond.app.questions.question import Question
-from epsilond.app.questions.validation import Validator
+from epsilond.app.questions.question import Posted, Question
 from epsilond.app.workers.work import rendered
-from epsilond.calibrators.accounts import AccountProblem, answer
+from epsilond.calibrators.account_examples import EXAMPLES
+from epsilond.calibrators.accounts import AccountAnswer, AccountProblem, answer
 from epsilond.calibrators.strict_json import parse
-
-VALIDATED = Validator(AccountProblem)
+from epsilond.reading import read_body
 
 
 def read_account(body: bytes) -> Question:
-    """The account that a body asks for.
+    """Read the body of an account.
 
     Raises:
         Malformed: it is not JSON.
-        InvalidInput: it is no account's.
+        InvalidInput: it is no problem of an account.
     """
-    problem = VALIDATED(parse(body))
+    problem = read_body(AccountProblem, parse(body))
     return Question.of("account", problem.spec.kind, problem, partial(rendered, answer, problem))
+
+
+ACCOUNT = Posted(
+    kind="account",
+    path="/v1/accounts",
+    problem=AccountProblem,
+    answer=AccountAnswer,
+    read=read_account,
+    title="What a run guarantees, and whether a claim about it holds",
+    description="Account for a spec under a stated neighbouring relation; the relation has no default.",
+    returns="The curve where it was asked, what it means to an attacker, and what proves it",
+    examples={name: {"value": dict(body)} for name, body in EXAMPLES.items()},
+    tag="accounts",
+)

@@ -16,31 +16,40 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from epsilond.app.callers.caller import caller_of
-from epsilond.app.callers.seen import Seen
+from epsilond.app.http.body import OfQuestion, Preferences
 from epsilond.app.http.leaving import client_gone, gone
-from epsilond.app.http.observe import record_of
-from epsilond.app.http.prefer import Preferences
 from epsilond.app.http.problems import Problem
+from epsilond.app.http.record import record_of
 from epsilond.app.jobs.attending import attended
 from epsilond.app.jobs.job import Job
-from epsilond.app.jobs.manager import Jobs
+from epsilond.app.jobs.manager import JOBS
 from epsilond.app.jobs.responses import headers_of, job_response, result_response
 from epsilond.app.ledgers.signatures import signed
-from epsilond.app.metrics import Metrics
-from epsilond.app.questions.compute import Compute
+from epsilond.app.metrics import METRICS
+from epsilond.app.questions.compute import COMPUTE, Shared
+from epsilond.app.questions.memory import RECENT, SEEN
 from epsilond.app.questions.question import Question, Reading, opened, read_in_worker
-from epsilond.app.questions.recent import Recent
-from epsilond.app.questions.shared import Shared
-from epsilond.app.workers.pool import Pool
+from epsilond.app.questions.readings import READING
+from epsilond.app.settings import SETTINGS
+from epsilond.app.workers.pool import POOL
 from epsilond.app.workers.work import Answered, Computation, Outcome
 
 SMALL = 4_096
 """Bytes; a longer body is read by a worker."""
-QUICKLY_READ = frozenset({"calibration", "account", "risk-bounds", "evaluation"})
-"""Kinds whose small bodies are read in the event loop; a sweep is not."""
+SLOWLY_READ = frozenset({"sweep", "plan", "report", "simulation"})
+"""Kinds whose bodies a worker reads, however small they are."""
 BRIEF_SECONDS = 0.05
 """So long nobody looks whether the client has gone or the service is stopping; closed forms are answered by then."""
 Waited = Literal["done", "late", "gone", "stopping"]
+
+
+def asking(kind: str, name: str) -> Callable[[Request, bytes, OfQuestion], Awaitable[Response]]:
+    """Return the endpoint that answers questions of a kind and name."""
+
+    async def endpoint(request: Request, body: bytes, preferences: OfQuestion) -> Response:
+        return await asked(request, kind, name, body, preferences)
+
+    return endpoint
 
 
 async def asked(request: Request, kind: str, name: str, body: bytes, preferences: Preferences) -> Response:
@@ -54,21 +63,23 @@ async def asked(request: Request, kind: str, name: str, body: bytes, preferences
             idempotency key came with another request.
         WorkFailed: a fault of ours.
     """
-    jobs: Jobs = request.app.state.jobs
-    compute: Compute = request.app.state.compute
+    jobs = JOBS.of(request)
+    compute = COMPUTE.of(request)
     caller = caller_of(request)
     fingerprint = _fingerprint(kind, name, body)
-    seconds = preferences.seconds(request.app.state.settings)
+    seconds = preferences.seconds(SETTINGS.of(request))
     if preferences.key is not None:
         earlier = await jobs.with_key(caller.name, preferences.key, fingerprint)
         if earlier is not None:
             wait = partial(jobs.waiting.wait, caller.name, earlier.record.id, seconds)
             job = await (attended(request, wait) if seconds else wait())
             return await signed_result(request, job) if job.ended else job_response(job, preferences)
-    recent: Recent = request.app.state.recent
+    recent = RECENT.of(request)
     question = recent.get(caller.name, fingerprint)
     if question is None:
-        question = await _read(request, kind, request.app.state.reading(kind, name), body)
+        reading = READING.of(request)(kind, name)
+        assert reading is not None  # the route is of this service
+        question = await _read(request, kind, reading, body)
         if quickly_read(kind, body) and not question.joins:
             recent.keep(caller.name, fingerprint, question, len(body))
     outcome = _known(request, question)
@@ -115,8 +126,8 @@ async def computed(request: Request, question: Question) -> Answered:
     """
     outcome = _known(request, question)
     if outcome is None:
-        compute: Compute = request.app.state.compute
-        caller, seconds = caller_of(request), request.app.state.settings.deadline_seconds
+        compute = COMPUTE.of(request)
+        caller, seconds = caller_of(request), SETTINGS.of(request).deadline_seconds
         with caller.computation():
             shared, new = compute.join(question, caller.name, caller.identity)
             try:
@@ -139,7 +150,7 @@ async def _read(request: Request, kind: str, reading: Reading, body: bytes) -> Q
 
 def quickly_read(kind: str, body: bytes) -> bool:
     """Whether a body is read in the event loop: one that is small, and no sweep in whatever spelling."""
-    return len(body) <= SMALL and kind in QUICKLY_READ and b'"sweep"' not in body and b"\\" not in body
+    return len(body) <= SMALL and kind not in SLOWLY_READ and b'"sweep"' not in body and b"\\" not in body
 
 
 async def in_worker(request: Request, computation: Computation) -> Answered:
@@ -148,7 +159,7 @@ async def in_worker(request: Request, computation: Computation) -> Answered:
     Raises:
         Problem: too many wait; the client has gone; the service is stopping.
     """
-    pool: Pool = request.app.state.pool
+    pool = POOL.of(request)
     task = pool.submit(computation, caller=caller_of(request).identity, lane="read")
     try:
         await _wait(request, task.done, None)
@@ -162,8 +173,8 @@ async def in_worker(request: Request, computation: Computation) -> Answered:
 
 def _known(request: Request, question: Question) -> Outcome | None:
     """The outcome where it is kept; of others' questions nothing is told."""
-    caller, compute = caller_of(request), request.app.state.compute
-    seen: Seen = request.app.state.seen
+    caller, compute = caller_of(request), COMPUTE.of(request)
+    seen = SEEN.of(request)
     before = seen.seen(caller.identity, question.digest)
     for part in question.parts:
         seen.seen(caller.identity, part.digest)
@@ -179,7 +190,7 @@ def _outcome(request: Request, shared: Shared, *, new: bool) -> Outcome:
     if shared.problem is not None:
         raise shared.problem
     if shared.outcome is None:
-        raise _stopping() if request.app.state.compute.closing.is_set() else client_gone()
+        raise _stopping() if COMPUTE.of(request).closing.is_set() else client_gone()
     record, use = record_of(request), "miss" if new else "shared"
     record.cache = use if new or record.cache == "hit" else "miss"  # of others' questions nothing is told
     record.cpu_milliseconds = round(1000.0 * shared.cpu_seconds, 3)
@@ -189,7 +200,7 @@ def _outcome(request: Request, shared: Shared, *, new: bool) -> Outcome:
 
 
 def _count(request: Request, use: str, question: Question, outcome: Outcome) -> None:
-    metrics: Metrics = request.app.state.metrics
+    metrics = METRICS.of(request)
     metrics.cache.labels(use).inc()
     if use == "miss" and isinstance(outcome, Answered) and outcome.relative_width is not None:
         metrics.widths.labels(question.name).observe(outcome.relative_width)
@@ -200,7 +211,7 @@ async def _wait(request: Request, done: anyio.Event, seconds: float | None) -> W
     if await _soon(done, seconds):
         return "done"
     waited: Waited = "late"
-    closing: anyio.Event = request.app.state.compute.closing
+    closing = COMPUTE.of(request).closing
 
     async def until(event: Callable[[], Awaitable[object]], reached: Waited, scope: anyio.CancelScope) -> None:
         nonlocal waited

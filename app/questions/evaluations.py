@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
 from operator import getitem
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.quantities import Quantity, request
 from epsilond.accountants.theorem import Erratum, Reading, Status, Theorem
 from epsilond.app.questions.question import Question
-from epsilond.app.questions.validation import Validator
 from epsilond.app.workers.work import Answered, render
 from epsilond.calibrators.answer import ConditionAnswer, Served
 from epsilond.calibrators.strict_json import parse
+from epsilond.reading import read_body
 
 INPUTS = Quantity(description="what the formula is evaluated at")
 READING = Quantity(description="the formula as printed, or with its errata corrected")
@@ -26,7 +26,7 @@ READING = Quantity(description="the formula as printed, or with its errata corre
 class EvaluationRequest:
     """What a theorem's formula is evaluated at; which inputs it has stands at /v1/theorems/{id}, `inputs_schema`."""
 
-    inputs: Annotated[Mapping[str, Any], INPUTS]
+    inputs: Annotated[JsonObject, INPUTS]
     reading: Annotated[Reading, READING] = "printed"
 
 
@@ -35,7 +35,7 @@ class EvaluationAnswer:
     """The outputs of a formula, beside the theorem's conditions, status and errata."""
 
     outputs: Annotated[
-        Mapping[str, Any],
+        JsonObject,
         Served("the formula's outputs by name, as in the theorem's `outputs_schema`; an infinite one is unbounded"),
     ]
     conditions: tuple[ConditionAnswer, ...]
@@ -51,12 +51,12 @@ def read_evaluation(home: str, identifier: str, body: bytes) -> Question:
         Malformed: it is not JSON.
         InvalidInput: these are no inputs of the theorem's formula.
     """
-    asked = of_formula(home, identifier)(parse(body))
+    asked = read_body(of_formula(home, identifier), parse(body))
     computation = partial(evaluate, home, identifier, asked.reading, asked.inputs)
     return Question.of("evaluation", identifier, asked, computation)
 
 
-def evaluate(home: str, identifier: str, reading: Reading, inputs: Any) -> Answered:
+def evaluate(home: str, identifier: str, reading: Reading, inputs: object) -> Answered:
     """The formula of a theorem of module `home`'s list, rendered. Theorems hold functions, so they go by name.
 
     Raises:
@@ -70,7 +70,7 @@ def evaluate(home: str, identifier: str, reading: Reading, inputs: Any) -> Answe
 
 def body_type(theorem: Theorem) -> type:
     """The request class {inputs, reading?} of one theorem's formula, with only the readings it has."""
-    readings: Any = getitem(Literal, theorem.readings)
+    readings: object = getitem(Literal, theorem.readings)
     members = {
         "__doc__": f"Evaluate the formula of {theorem.id}.",
         "__annotations__": {"inputs": Annotated[theorem.inputs, INPUTS], "reading": Annotated[readings, READING]},
@@ -80,9 +80,9 @@ def body_type(theorem: Theorem) -> type:
 
 
 @cache
-def of_formula(home: str, identifier: str) -> Validator:
-    """How the inputs of a theorem of a list are read."""
-    return Validator(body_type(_theorem(home, identifier)))
+def of_formula(home: str, identifier: str) -> type:
+    """Return the request class of the formula of a theorem of a list."""
+    return body_type(_theorem(home, identifier))
 
 
 @cache

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from epsilond.accountants.errors import EpsilondError
+from epsilond.accountants.json_types import JsonObject
 from epsilond.app.questions.calibrations import calibration_of
 from epsilond.app.questions.question import Question
-from epsilond.app.questions.validation import Validator
 from epsilond.app.workers.work import Answered, Outcome, Refused, render, rendered
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.planning import rankings
-from epsilond.calibrators.planning.adapter import Draft
 from epsilond.calibrators.planning.answer import Reached
+from epsilond.calibrators.planning.drafts import Draft
 from epsilond.calibrators.planning.problem import PlanProblem
 from epsilond.calibrators.planning.reach import Found, reach
 from epsilond.calibrators.strict_json import parse
-
-VALIDATED = Validator(PlanProblem)
+from epsilond.reading import read_body
 
 
 def read_plan(calibrators: tuple[Calibrator, ...], body: bytes) -> Question:
@@ -30,7 +27,7 @@ def read_plan(calibrators: tuple[Calibrator, ...], body: bytes) -> Question:
         Malformed: it is not JSON.
         InvalidInput: it is no plan, or names an algorithm that there is not.
     """
-    problem = VALIDATED(parse(body))
+    problem = read_body(PlanProblem, parse(body))
     parts = tuple(_part(each, problem) for each in rankings.drafts(calibrators, problem) if each.request is not None)
     names = tuple(calibrator.name for calibrator in calibrators)
     return Question.of("plan", "plan", (names, problem), partial(answer_of, calibrators, problem), parts=parts)
@@ -59,7 +56,7 @@ def _outcome(each: Draft, outcome: Outcome) -> rankings.Outcome:
         return outcome.error
     if not isinstance(outcome, Answered):
         return rankings.Undecided("internal-error: the service failed to compute it")
-    told: Mapping[str, Any] = json.loads(outcome.body)
+    told: JsonObject = json.loads(outcome.body)
     if "reached" not in told:
         return rankings.found_of(told, each.request)
     return Found(request=told["request"], calibration=told["calibration"], reached=Reached.read(told["reached"]))

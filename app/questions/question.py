@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Literal, cast
+from functools import cached_property, partial
+from typing import Any, cast
 
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.errors import EpsilondError
-from epsilond.app.workers.work import Answered, Computation, Outcome
-from epsilond.calibrators.strict_json import Malformed
+from epsilond.accountants.json_types import JsonObject
+from epsilond.app.workers.work import Answered, Computation, Outcome, rendered
+from epsilond.calibrators.strict_json import Malformed, parse
+from epsilond.reading import read_body
 
-Kind = Literal[
-    "calibration", "sweep", "account", "risk-bounds", "plan", "evaluation", "report", "figure", "reach", "simulation"
-]
 JSON = "application/json"
 
 
@@ -24,7 +23,7 @@ JSON = "application/json"
 class Question:
     """What is to be computed: the answer of `computation`, or of what `computation` makes of the answers of `parts`."""
 
-    kind: Kind
+    kind: str
     name: str
     digest: str
     """Equal for equal questions to one version of the mathematics."""
@@ -36,7 +35,7 @@ class Question:
     media_type: str = JSON
 
     @classmethod
-    def of(cls, kind: Kind, name: str, problem: Any, computation: Computation | Join, **more: Any) -> Question:
+    def of(cls, kind: str, name: str, problem: Any, computation: Computation | Join, **more: Any) -> Question:
         """The question whose problem is told apart by its repr, which shows all that differs."""
         told = "\0".join((kind, name, repr(problem), ENGINE_VERSION))
         return cls(kind, name, hashlib.sha256(told.encode()).hexdigest(), computation, **more)
@@ -77,6 +76,54 @@ Reading = Callable[[bytes], Question]
 
 Raises Malformed where the body is no JSON, and InvalidInput where it asks what cannot be asked.
 """
+
+
+@dataclass(frozen=True, kw_only=True)
+class Posted:
+    """A kind of question that is posted to a path of its own: all that its route and the contract need.
+
+    Attributes:
+        kind: its name in jobs and logs, and the name of the operation.
+        path: the path of the route.
+        problem: the request class of the body.
+        answer: the class of the answer, if that is JSON.
+        read: reads a body; called in any process.
+        title: one line in the contract.
+        description: what the question is.
+        returns: what the answer is.
+        examples: bodies by name.
+        tag: the group of the operation in the contract; the kind if empty.
+        media_type: that of the answer.
+    """
+
+    kind: str
+    path: str
+    problem: type
+    answer: type | None = None
+    read: Reading
+    title: str
+    description: str
+    returns: str
+    examples: Mapping[str, JsonObject]
+    tag: str
+    media_type: str = JSON
+
+
+def read_posted(kind: str, problem: type, solve: Callable[[Any], Any], body: bytes) -> Question:
+    """Read the body of a question that is answered by one function of its problem.
+
+    Args:
+        kind: of the question.
+        problem: the request class of the body.
+        solve: the function that computes the answer, in a worker.
+        body: the JSON text.
+
+    Raises:
+        Malformed: the body is not JSON.
+        InvalidInput: the body is no problem of this class.
+    """
+    asked = read_body(problem, parse(body))
+    return Question.of(kind, kind, asked, partial(rendered, solve, asked))
 
 
 def read_in_worker(reading: Reading, body: bytes) -> Answered:

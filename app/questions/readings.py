@@ -6,14 +6,23 @@ from collections.abc import Mapping
 from functools import partial
 
 from epsilond.accountants.theorem import Theorem
-from epsilond.app.questions import accounts, plans, reports
-from epsilond.app.questions.calibrations import of_calibrator, read_calibration
-from epsilond.app.questions.evaluations import of_formula, read_evaluation
-from epsilond.app.questions.question import Reading
-from epsilond.app.questions.risk_bounds import of_bounder, read_risk_bounds
+from epsilond.app.http.record import ServicePart
+from epsilond.app.questions import plans
+from epsilond.app.questions.accounts import ACCOUNT
+from epsilond.app.questions.calibrations import read_calibration, read_sweep
+from epsilond.app.questions.evaluations import read_evaluation
+from epsilond.app.questions.question import Posted, Reading
+from epsilond.app.questions.reports import REPORT
+from epsilond.app.questions.risk_bounds import read_risk_bounds
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.planning.planners import in_order
 from epsilond.calibrators.risk.bounders import RISK_BOUNDS
+
+POSTED: tuple[Posted, ...] = (
+    ACCOUNT,
+    REPORT,
+)
+"""Kinds of question that have a path of their own. The first is asked most, and its route comes first."""
 
 
 class Readings:
@@ -28,23 +37,18 @@ class Readings:
         }
         self._theorem_home = theorem_home
 
-    def prepare(self) -> None:
-        """Make the validators of every kind now, so that nobody who asks has to wait for them."""
-        validators = [accounts.VALIDATED, plans.VALIDATED, reports.VALIDATED]
-        validators += [of_calibrator(home, name)[2] for name, home in self._homes.items()]
-        validators += [of_bounder(name)[1] for name in sorted(self._bounded)]
-        validators += [of_formula(self._theorem_home, name) for name in sorted(self._theorems)]
-        for validator in validators:
-            validator.prepare()
-
     def __call__(self, kind: str, name: str) -> Reading | None:
         """How a body of this kind and name is read; None where this service has no such questions."""
         if kind in ("calibration", "sweep") and name in self._homes:
-            return partial(read_calibration, self._homes[name], name)
+            read = read_sweep if kind == "sweep" else read_calibration
+            return partial(read, self._homes[name], name)
         if kind == "risk-bounds" and name in self._bounded:
             return partial(read_risk_bounds, name)
         if kind == "evaluation" and name in self._theorems:
             return partial(read_evaluation, self._theorem_home, name)
         if kind == "plan" and self._planners:
             return partial(plans.read_plan, self._planners)
-        return {"account": accounts.read_account, "report": reports.read_report}.get(kind)
+        return next((posted.read for posted in POSTED if posted.kind == kind), None)
+
+
+READING: ServicePart[Readings] = ServicePart("reading")

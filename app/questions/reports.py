@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache, partial
+from functools import partial
 from operator import getitem
 from typing import Annotated, Any, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.quantities import Quantity, request
-from epsilond.app.questions.question import Question
-from epsilond.app.questions.validation import Validator
+from epsilond.app.questions.question import Posted, Question
 from epsilond.app.workers.work import Answered
 from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators.account_examples import EXAMPLES
 from epsilond.calibrators.strict_json import parse
+from epsilond.reading import read_body
 from epsilond.witness.reports.make import dated, make
 from epsilond.witness.reports.questions import question
 
@@ -27,13 +28,10 @@ class ReportRequest:
     kind: Annotated[Literal["calibration", "account"], Quantity(description="which service's answer it reports")]
     algorithm: Annotated[Algorithm | None, Quantity(description="of a calibration; an account has none")] = None
     request: Annotated[
-        Mapping[str, Any],
+        JsonObject,
         Quantity(description="the body that /v1/calibrations/{algorithm} or /v1/accounts would be sent"),
     ]
     date: Annotated[str | None, Quantity(description="the date to stand on it, YYYY-MM-DD; absent: none")] = None
-
-
-VALIDATED = Validator(ReportRequest)
 
 
 def read_report(body: bytes) -> Question:
@@ -43,11 +41,11 @@ def read_report(body: bytes) -> Question:
         Malformed: it is not JSON.
         InvalidInput: it asks for no report, or about what cannot be asked; pointers lead into the body.
     """
-    asked = VALIDATED(parse(body))
+    asked = read_body(ReportRequest, parse(body))
     dated(asked.date)
     about = question(asked.kind, asked.algorithm)
     try:
-        problem = _inner(about.problem)(asked.request)
+        problem = read_body(about.problem, asked.request)
     except InvalidInput as error:
         raise InvalidInput(*(Fault(f"/request{it.pointer}", it.message, it.allowed) for it in error.faults)) from None
     computation = partial(report, asked.kind, asked.algorithm, problem, asked.request, asked.date)
@@ -55,11 +53,34 @@ def read_report(body: bytes) -> Question:
     return Question.of("report", name, (asked, problem), computation, media_type="text/html")
 
 
-def report(kind: str, algorithm: str | None, problem: Any, request: Mapping[str, Any], date: str | None) -> Answered:
+def report(kind: str, algorithm: str | None, problem: object, request: JsonObject, date: str | None) -> Answered:
     """A report, as the page it is."""
     return Answered(make(question(kind, algorithm), problem, request, date).encode())
 
 
-@cache
-def _inner(problem: type) -> Validator:
-    return Validator(problem)
+REPORT = Posted(
+    kind="report",
+    path="/v1/reports",
+    problem=ReportRequest,
+    read=read_report,
+    title="A calibration or an account as a page to sign",
+    description="One page of HTML that needs no other file; `epsilond verify` checks it and computes its answer anew.",
+    returns="The page, with its data and their hash in it",
+    examples={
+        "calibration": {
+            "summary": CALIBRATORS[0].title,
+            "value": {
+                "kind": "calibration",
+                "algorithm": CALIBRATORS[0].name,
+                "date": "2026-01-31",
+                "request": dict(CALIBRATORS[0].example),
+            },
+        },
+        "account": {
+            "summary": "What a run guarantees",
+            "value": {"kind": "account", "date": "2026-01-31", "request": dict(next(iter(EXAMPLES.values())))},
+        },
+    },
+    tag="reports",
+    media_type="text/html",
+)

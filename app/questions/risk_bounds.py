@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import partial
 
 from epsilond.app.questions.question import Question
-from epsilond.app.questions.validation import Validator
 from epsilond.app.workers.work import rendered
-from epsilond.calibrators.risk.bounder import RiskBounder
 from epsilond.calibrators.risk.bounders import RISK_BOUNDS
 from epsilond.calibrators.strict_json import parse
+from epsilond.reading import read_body
 
 
 def read_risk_bounds(name: str, body: bytes) -> Question:
@@ -19,14 +18,7 @@ def read_risk_bounds(name: str, body: bytes) -> Question:
         Malformed: it is not JSON.
         InvalidInput: it is no run of this algorithm.
     """
-    bounder, validated = of_bounder(name)
-    problem = validated(parse(body))
+    bounder = next(each for each in RISK_BOUNDS if each.name == name)
+    problem = read_body(bounder.problem, parse(body))
     closed_form = bounder.cost(problem) == "closed-form"
     return Question.of("risk-bounds", name, problem, partial(rendered, bounder.solve, problem), closed_form=closed_form)
-
-
-@cache
-def of_bounder(name: str) -> tuple[RiskBounder, Validator]:
-    """The bounder of an algorithm, and how its problem is read."""
-    bounder = next(each for each in RISK_BOUNDS if each.name == name)
-    return bounder, Validator(bounder.problem)

@@ -14,10 +14,10 @@ from typing_extensions import TypeAliasType
 from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.quantities import Tagged
 from epsilond.app.jobs.limits import Limits, require_within
-from epsilond.app.questions.validation import Validator
 from epsilond.app.workers.work import Answered, render
 from epsilond.calibrators.strict_json import Malformed, parse
-from epsilond.witness.simulation import Kind, Plan
+from epsilond.reading import read_body
+from epsilond.witness.kind import Kind, Plan
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,7 @@ def opened_simulation(read: Answered) -> SimulationAsked:
     return asked
 
 
+@cache
 def request_type(requests: tuple[type, ...]) -> Any:
     """A request of any of these classes, told apart by `kind`."""
     if len(requests) == 1:
@@ -65,15 +66,10 @@ def request_type(requests: tuple[type, ...]) -> Any:
 
 
 def _read(kinds: tuple[Kind, ...], limits: Limits, body: bytes) -> SimulationAsked:
-    request = _validator(tuple(kind.request for kind in kinds))(parse(body))
+    request = read_body(request_type(tuple(kind.request for kind in kinds)), parse(body))
     kind = next(kind for kind in kinds if isinstance(request, kind.request))
     plan = kind.plan(request)
     require_within(limits, kind, request, plan)
     rendered = render(request)
     fingerprint = hashlib.sha256(rendered).hexdigest()
     return SimulationAsked(request.kind, pickle.dumps(request), rendered, fingerprint, plan)
-
-
-@cache
-def _validator(requests: tuple[type, ...]) -> Validator:
-    return Validator(request_type(requests))

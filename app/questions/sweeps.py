@@ -7,23 +7,22 @@ equals its single calls. What is wrong with a value is that value's problem; wha
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import MISSING, dataclass, field, fields, make_dataclass
-from functools import partial
+from functools import cache, partial
 from operator import getitem
 from typing import Annotated, Any, ClassVar, Literal, get_type_hints
 
-from pydantic import TypeAdapter, ValidationError
-
 from epsilond.accountants.errors import Fault, InvalidInput
-from epsilond.accountants.quantities import Quantity, request
+from epsilond.accountants.json_types import JsonObject
+from epsilond.accountants.quantities import Quantity, quantity_of, request
 from epsilond.app.catalogue import pascal
-from epsilond.app.http.faults import faults_of
 from epsilond.app.http.problems import ProblemDocument, problem_of, text_of
 from epsilond.app.questions.question import Question
 from epsilond.app.workers.work import Answered, Outcome, Refused
 from epsilond.calibrators.answer import Calibration, Served
 from epsilond.calibrators.calibration import Calibrator
+from epsilond.reading import read_body
 
 MOST_VALUES = 200
 FIELD = Quantity(description="the field that takes the values; what the body has in it is not used")
@@ -71,17 +70,23 @@ class SweepAnswer:
     answers: tuple[AtValue, ...]
 
 
-def body_type(calibrator: Calibrator) -> type:
-    """What a calibrator's sweep is read as: its problem with every field optional, and a `sweep` of one of them."""
-    name = pascal(calibrator.name)
-    hints = get_type_hints(calibrator.problem, include_extras=True)
+@cache
+def body_type(algorithm: str, problem: Hashable) -> type:
+    """Return what a sweep is read as: the problem with every field optional, and a `sweep` of one of them.
+
+    Args:
+        algorithm: the name of the calibrator.
+        problem: the request class of its calibrations.
+    """
+    name = pascal(algorithm)
+    hints = get_type_hints(problem, include_extras=True)
     words: Any = getitem(Literal, tuple(hints))
     sweep: Any = request(
         type(
             f"{name}SweepValues",
             (),
             {
-                "__doc__": f"A field of {calibrator.name} and its values.",
+                "__doc__": f"A field of {algorithm} and its values.",
                 "__annotations__": {
                     "field": Annotated[words, FIELD],
                     "values": Annotated[tuple[Any, ...], VALUES],
@@ -95,10 +100,7 @@ def body_type(calibrator: Calibrator) -> type:
     return make_dataclass(
         f"{name}SweepProblem",
         [("sweep", Annotated[sweep, SWEEP]), *((one, hint, field(default=None)) for one, hint in hints.items())],
-        namespace={
-            "__doc__": f"The fields of {calibrator.name}, but for the one that is swept.",
-            "__pydantic_config__": {"extra": "forbid"},
-        },
+        namespace={"__doc__": f"The fields of {algorithm}, but for the one that is swept."},
         frozen=True,
         kw_only=True,
     )
@@ -123,15 +125,16 @@ def question_of(calibrator: Calibrator, body: Any, single: Callable[..., Questio
         for one in fields(calibrator.problem)
         if one.name != name and getattr(body, one.name) is not None
     }
+    hints = get_type_hints(calibrator.problem, include_extras=True)
     missing = [
-        Fault(f"/{one.name}", "is required")
+        Fault(f"/{one.name}", "is required", quantity.allowed or None if quantity else None)
         for one in fields(calibrator.problem)
         if one.default is MISSING and one.default_factory is MISSING and one.name not in {*given, name}
+        for quantity in [quantity_of(hints[one.name])[1]]
     ]
     if missing:
         raise InvalidInput(*missing)
-    reader = TypeAdapter(get_type_hints(calibrator.problem, include_extras=True)[name])
-    read = [_read(calibrator.problem, given, name, value, reader) for value in values]
+    read = [_read(calibrator.problem, {**given, name: value}) for value in values]
     refused = tuple(Refused(one) if isinstance(one, InvalidInput) else None for one in read)
     parts = tuple(single(one, true_figures=true_figures) for one in read if not isinstance(one, InvalidInput))
     join = partial(answer_of, calibrator.name, name, values, refused)
@@ -139,7 +142,11 @@ def question_of(calibrator: Calibrator, body: Any, single: Callable[..., Questio
 
 
 def answer_of(
-    algorithm: str, name: str, values: Sequence[Any], refused: Sequence[Refused | None], outcomes: tuple[Outcome, ...]
+    algorithm: str,
+    name: str,
+    values: Sequence[object],
+    refused: Sequence[Refused | None],
+    outcomes: tuple[Outcome, ...],
 ) -> Answered:
     """The sweep's answer: at each value its refusal, or what became of the next of those that were asked."""
     asked = iter(outcomes)
@@ -148,18 +155,15 @@ def answer_of(
     return Answered(head.encode()[:-1] + b',"answers":[' + b",".join(parts) + b"]}")
 
 
-def _read(declared: Any, given: Mapping[str, Any], name: str, value: Any, reader: TypeAdapter[Any]) -> Any:
-    """The problem at this value, or what is wrong with it."""
+def _read(declared: type, given: JsonObject) -> Any:
+    """Return the problem at one value, or the error that rejects it."""
     try:
-        return declared(**given, **{name: reader.validate_python(value)})
-    except ValidationError as error:
-        errors = [{**item, "loc": (name, *item["loc"])} for item in error.errors()]
-        return InvalidInput(*faults_of(errors, declared))
+        return read_body(declared, given)
     except InvalidInput as error:
         return error
 
 
-def _part(value: Any, outcome: Outcome) -> bytes:
+def _part(value: object, outcome: Outcome) -> bytes:
     told = json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     if isinstance(outcome, Answered):
         return b'{"value":' + told + b',"answer":' + outcome.body + b"}"

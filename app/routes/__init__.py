@@ -5,24 +5,11 @@ from __future__ import annotations
 from fastapi import FastAPI
 
 from epsilond.accountants.theorem import Theorem
-from epsilond.app.routes import (
-    accounts,
-    api_keys,
-    calibrations,
-    docs,
-    explorer,
-    guide,
-    health,
-    jobs,
-    ledgers,
-    log,
-    plans,
-    problems,
-    reports,
-    reservations,
-    risk_bounds,
-    theorems,
-)
+from epsilond.app.questions.readings import POSTED
+from epsilond.app.routes import api_keys, calibrations, health, plans, questions, risk_bounds, theorems
+from epsilond.app.routes.jobs import jobs
+from epsilond.app.routes.ledgers import ledgers, log, reservations
+from epsilond.app.routes.pages import docs, explorer, guide, problems
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.planning.planners import in_order
 
@@ -34,11 +21,13 @@ def add(
 ) -> None:
     """Add every route; those asked most come first, for they are matched in order."""
     served = {calibrator.name for calibrator in calibrators}
+    most_asked, *others = POSTED
     calibrations.add(app, calibrators)
-    accounts.add(app)
+    questions.add(app, most_asked)
     risk_bounds.add(app, served)
     plans.add(app, in_order(calibrators))
-    reports.add(app)
+    for posted in others:
+        questions.add(app, posted)
     jobs.add(app)
     ledgers.add(app)
     reservations.add(app)

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from epsilond.app.callers.caller import caller_of
-from epsilond.app.callers.keyring import Keyring, KeyState
+from epsilond.app.callers.keyring import KEYRING, Keyring, KeyState
 from epsilond.app.callers.scopes import ScopeName
 from epsilond.app.http.answers import json_response
 from epsilond.app.http.problems import Problem
@@ -119,8 +119,7 @@ def _keyring(request: Request) -> Keyring | None:
         Problem: they may not.
     """
     caller_of(request).require_scope("admin")
-    keyring: Keyring | None = request.app.state.keyring
-    return keyring
+    return KEYRING.of(request)
 
 
 def _text(moment: datetime | None) -> str | None:

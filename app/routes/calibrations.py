@@ -1,24 +1,22 @@
-"""POST /v1/calibrations/{algorithm} and GET /v1/algorithms, from the list of calibrators."""
+"""POST /v1/calibrations/{algorithm}, …/sweeps and GET /v1/algorithms, from the list of calibrators."""
 
 from __future__ import annotations
 
 from dataclasses import make_dataclass
 from typing import Annotated
 
-from fastapi import Body, FastAPI
-from fastapi.openapi.models import Example
+from fastapi import Body, FastAPI, Path
 from starlette.requests import Request
 from starlette.responses import Response
 
-from epsilond.app.catalogue import Algorithm, AlgorithmList, pascal, slug
-from epsilond.app.http.body import unread
+from epsilond.app.catalogue import Algorithm, AlgorithmList, pascal, slug, unknown
+from epsilond.app.http.body import OfQuestion, unread
 from epsilond.app.http.document import json_document
 from epsilond.app.http.handlers import UNKNOWN_NAME
-from epsilond.app.http.prefer import OfQuestion
 from epsilond.app.questions.asking import asked
 from epsilond.app.questions.sweeps import SweepAnswer, SweepProblem
 from epsilond.app.routes.by_algorithm import Endpoint, unknown_name_route
-from epsilond.app.routes.questions import SIGNED_OR_A_JOB
+from epsilond.app.routes.questions import SIGNED_OR_A_JOB, endpoint_of
 from epsilond.app.workers.work import render
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.calibration import Calibrator
@@ -29,12 +27,17 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
     for calibrator in calibrators:
         app.add_api_route(
             f"/v1/calibrations/{calibrator.name}",
-            _calibrating(calibrator),
+            endpoint_of(
+                "calibration",
+                calibrator.name,
+                calibrator.problem,
+                {calibrator.name: {"summary": calibrator.title, "value": dict(calibrator.example)}},
+            ),
             methods=["POST"],
             operation_id=f"calibrate_{slug(calibrator.name)}",
             summary=calibrator.title,
             description=calibrator.summary,
-            response_model=_answer_type(calibrator) | SweepAnswer,
+            response_model=_answer_type(calibrator),
             response_description="What to run with, and what is certified of it",
             responses=SIGNED_OR_A_JOB,
             tags=["calibrations"],
@@ -48,6 +51,17 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
         tags=["calibrations"],
     )
     app.add_api_route(
+        "/v1/calibrations/{algorithm}/sweeps",
+        _sweeping(calibrators),
+        methods=["POST"],
+        operation_id="sweep_calibration",
+        summary="One calibration at many values of one field",
+        response_model=SweepAnswer,
+        response_description="What a single call answers at each value, or its problem",
+        responses=SIGNED_OR_A_JOB,
+        tags=["calibrations"],
+    )
+    app.add_api_route(
         "/v1/calibrations/{name}",
         unknown_name_route({calibrator.name for calibrator in calibrators}),
         methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
@@ -56,26 +70,32 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
     )
 
 
-def _calibrating(calibrator: Calibrator) -> Endpoint:
-    """One question, or the same at many values of one field: told apart by whether the body has a `sweep`."""
+def _sweeping(calibrators: tuple[Calibrator, ...]) -> Endpoint:
+    """Return the endpoint of the sweeps of all calibrators; its example sweeps ε of the last one that takes ε."""
+    names = {calibrator.name for calibrator in calibrators}
+    shown = next(calibrator for calibrator in reversed(calibrators) if "epsilon" in calibrator.example)
+    value = {**shown.example, "sweep": {"field": "epsilon", "values": [0.5, 1.0, 2.0], "true_figures": True}}
 
-    async def endpoint(request: Request, body: bytes, preferences: OfQuestion) -> Response:
-        return await asked(request, "calibration", calibrator.name, body, preferences)
+    async def sweep_calibration(request: Request, algorithm: str, body: bytes, preferences: OfQuestion) -> Response:
+        """Send the fields of the calibration, and `sweep`. Each value is answered as a single call is."""
+        if algorithm not in names:
+            raise unknown("algorithm", algorithm, names)
+        return await asked(request, "sweep", algorithm, body, preferences)
 
-    examples: dict[str, Example] = {
-        calibrator.name: {"summary": calibrator.title, "value": dict(calibrator.example)},
-    }
-    endpoint.__annotations__["body"] = Annotated[
-        unread(calibrator.problem | SweepProblem), Body(openapi_examples=examples)
+    sweep_calibration.__annotations__["algorithm"] = Annotated[
+        str, Path(description="the name of a calibrator", examples=[shown.name], max_length=100)
     ]
-    return endpoint
+    sweep_calibration.__annotations__["body"] = Annotated[
+        unread(SweepProblem), Body(openapi_examples={"sweep": {"summary": "Three values of ε", "value": value}})
+    ]
+    return sweep_calibration
 
 
 def _answer_type(calibrator: Calibrator) -> type:
     """The envelope with this calibrator's own parameters: what it answers, as it stands in the OpenAPI document."""
     return make_dataclass(
         f"{pascal(calibrator.name)}Calibration",
-        [("parameters", calibrator.parameters)],
+        [("parameters", calibrator.parameters_type)],
         bases=(Calibration,),
         namespace={"__doc__": f"What {calibrator.name} answers."},
         frozen=True,

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fastapi import FastAPI
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from epsilond.accountants.json_types import JsonRecord
+from epsilond.app.health import HEALTH
 from epsilond.app.http.problems import Problem
+from epsilond.app.metrics import METRICS
 
 
 def add(app: FastAPI) -> None:
     """Add /healthz, /readyz and /metrics."""
-    kinds: dict[str, Any] = {"tags": ["service"], "response_class": PlainTextResponse}
+    kinds: JsonRecord = {"tags": ["service"], "response_class": PlainTextResponse}
     app.add_api_route("/healthz", healthz, operation_id="healthz", summary="Is the process alive?", **kinds)
     app.add_api_route("/readyz", readyz, operation_id="readyz", summary="Should it get requests?", **kinds)
     app.add_api_route("/metrics", metrics, operation_id="metrics", summary="Figures for Prometheus", **kinds)
@@ -27,7 +28,7 @@ async def healthz() -> Response:
 
 async def readyz(request: Request) -> Response:
     """503 while this service should get no requests: no worker is warm, it is stopping, its store is away."""
-    reasons = request.app.state.health.reasons()
+    reasons = HEALTH.of(request).reasons()
     if reasons:
         raise Problem("unavailable", " ".join(reasons), headers={"Retry-After": "1"})
     return PlainTextResponse("ready\n")
@@ -35,4 +36,4 @@ async def readyz(request: Request) -> Response:
 
 async def metrics(request: Request) -> Response:
     """Latency by route and algorithm, problems and CPU time by caller, widths, workers, cache, event loop."""
-    return Response(generate_latest(request.app.state.metrics.registry), media_type=CONTENT_TYPE_LATEST)
+    return Response(generate_latest(METRICS.of(request).registry), media_type=CONTENT_TYPE_LATEST)

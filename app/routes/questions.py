@@ -1,21 +1,65 @@
-"""What the routes of questions share: the answer 202, for what does not end in time."""
+"""What the routes of questions share: the endpoint, and the answer 202, for what does not end in time."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
+from fastapi import Body, FastAPI
+from starlette.responses import JSONResponse, Response
+
+from epsilond.accountants.json_types import JsonObject, JsonRecord
+from epsilond.app.http.body import unread
 from epsilond.app.jobs.documents import JobDocument
 from epsilond.app.ledgers.signatures import DESCRIBED
+from epsilond.app.questions.asking import asking
+from epsilond.app.questions.question import JSON, Posted
+from epsilond.app.routes.by_algorithm import Endpoint
+from epsilond.ledgers.log.statements import KINDS
 
 LOCATION = {"Location": {"description": "the job", "schema": {"type": "string"}}}
 RETRY = {"Retry-After": {"description": "seconds after which it is worth to look", "schema": {"type": "string"}}}
 APPLIED = {"Preference-Applied": {"description": "the wait that was granted, if any", "schema": {"type": "string"}}}
-TAKEN_AS_A_JOB: dict[int | str, dict[str, Any]] = {
+TAKEN_AS_A_JOB: dict[int | str, JsonRecord] = {
     202: {
         "description": "It did not end in time: a job goes on with it, at Location",
         "model": JobDocument,
         "headers": LOCATION | RETRY | APPLIED,
     }
 }
-SIGNED_OR_A_JOB: dict[int | str, dict[str, Any]] = {200: {"headers": DESCRIBED}, **TAKEN_AS_A_JOB}
+SIGNED_OR_A_JOB: dict[int | str, JsonRecord] = {200: {"headers": DESCRIBED}, **TAKEN_AS_A_JOB}
 """Of answers that are signed."""
+
+
+def endpoint_of(kind: str, name: str, problem: Any, examples: JsonObject) -> Endpoint:
+    """Return the endpoint of a question.
+
+    Args:
+        kind: of the question.
+        name: of the question among those of its kind.
+        problem: the request class of the body.
+        examples: bodies by name.
+    """
+    endpoint = asking(kind, name)
+    endpoint.__annotations__["body"] = Annotated[unread(problem), Body(openapi_examples=dict(examples))]
+    return endpoint
+
+
+def add(app: FastAPI, posted: Posted) -> None:
+    """Add the route of a kind of question that has a path of its own."""
+    answered: JsonRecord = {"headers": DESCRIBED} if posted.kind in KINDS else {}
+    if posted.media_type != JSON:
+        content = {posted.media_type: {"schema": {"type": "string"}}}
+        answered = {"description": posted.returns, "content": content, **answered}
+    app.add_api_route(
+        posted.path,
+        endpoint_of(posted.kind, posted.kind, posted.problem, posted.examples),
+        methods=["POST"],
+        operation_id=posted.kind,
+        summary=posted.title,
+        description=posted.description,
+        response_model=posted.answer,
+        response_class=JSONResponse if posted.media_type == JSON else Response,
+        response_description=posted.returns,
+        responses={**({200: answered} if answered else {}), **TAKEN_AS_A_JOB},
+        tags=[posted.tag],
+    )

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import Body, FastAPI
-from fastapi.openapi.models import Example
-from starlette.requests import Request
-from starlette.responses import Response
+from fastapi import FastAPI
 
 from epsilond.app.catalogue import slug
-from epsilond.app.http.body import unread
 from epsilond.app.http.handlers import UNKNOWN_NAME
-from epsilond.app.http.prefer import OfQuestion
-from epsilond.app.questions.asking import asked
-from epsilond.app.routes.by_algorithm import Endpoint, unknown_name_route
-from epsilond.app.routes.questions import TAKEN_AS_A_JOB
+from epsilond.app.routes.by_algorithm import unknown_name_route
+from epsilond.app.routes.questions import TAKEN_AS_A_JOB, endpoint_of
 from epsilond.calibrators.risk.answer import RiskBoundsAnswer
-from epsilond.calibrators.risk.bounder import RiskBounder
 from epsilond.calibrators.risk.bounders import RISK_BOUNDS
 
 
@@ -27,7 +18,12 @@ def add(app: FastAPI, served: set[str]) -> None:
     for bounder in bounders:
         app.add_api_route(
             f"/v1/risk-bounds/{bounder.name}",
-            _bounding(bounder),
+            endpoint_of(
+                "risk-bounds",
+                bounder.name,
+                bounder.problem,
+                {bounder.name: {"summary": bounder.title, "value": dict(bounder.example)}},
+            ),
             methods=["POST"],
             operation_id=f"risk_bounds_{slug(bounder.name)}",
             summary=bounder.title,
@@ -44,12 +40,3 @@ def add(app: FastAPI, served: set[str]) -> None:
         name=UNKNOWN_NAME,
         include_in_schema=False,
     )
-
-
-def _bounding(bounder: RiskBounder) -> Endpoint:
-    async def endpoint(request: Request, problem: bytes, preferences: OfQuestion) -> Response:
-        return await asked(request, "risk-bounds", bounder.name, problem, preferences)
-
-    examples: dict[str, Example] = {bounder.name: {"summary": bounder.title, "value": dict(bounder.example)}}
-    endpoint.__annotations__["problem"] = Annotated[unread(bounder.problem), Body(openapi_examples=examples)]
-    return endpoint

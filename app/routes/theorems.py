@@ -13,12 +13,11 @@ from starlette.responses import Response
 
 from epsilond.accountants.theorem import Status, Theorem
 from epsilond.app.catalogue import TheoremList, TheoremSummary, paper, unknown
-from epsilond.app.http.body import BytesRoute, Handler, unread
+from epsilond.app.http.body import BytesRoute, Handler, OfQuestion, unread
 from epsilond.app.http.document import Document, Documents, json_document
 from epsilond.app.http.handlers import UNKNOWN_NAME
-from epsilond.app.http.observe import record_of
-from epsilond.app.http.prefer import OfQuestion
 from epsilond.app.http.problems import FieldError, Problem
+from epsilond.app.http.record import record_of
 from epsilond.app.questions.asking import asked
 from epsilond.app.questions.evaluations import EvaluationAnswer, EvaluationRequest
 from epsilond.app.routes.questions import TAKEN_AS_A_JOB

@@ -1,9 +1,9 @@
 """Where jobs are kept: tables, migrations, leases."""
 
 from epsilond.app.store.jobs import Store as Store
+from epsilond.app.store.record import AttemptProgress as AttemptProgress
 from epsilond.app.store.record import Beat as Beat
 from epsilond.app.store.record import End as End
-from epsilond.app.store.record import Progress as Progress
 from epsilond.app.store.record import Record as Record
 from epsilond.app.store.record import State as State
 from epsilond.storage.faults import StoreFault as StoreFault

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import delete, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from epsilond.accountants.json_types import JsonRecord
 from epsilond.app.store.reading import Reading, keyed, one
 from epsilond.app.store.record import NAMES, Record
 from epsilond.app.store.tables import JOBS
@@ -69,7 +70,7 @@ class Adding(Reading):
             return connection.execute(gone).rowcount > 0
 
 
-def _values(database: Database, record: Record, replica: str | None, lease_seconds: float) -> dict[str, Any]:
+def _values(database: Database, record: Record, replica: str | None, lease_seconds: float) -> JsonRecord:
     claimed = replica is not None
     begun = replace(record, state="running" if claimed else "queued", replica=replica, attempt=int(claimed), lost=0)
     return {name: getattr(begun, name) for name in GIVEN} | {

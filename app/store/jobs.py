@@ -36,8 +36,8 @@ class Store(Adding, Retention):
         """A store in memory, for a service whose file another one has, and the sentence that tells of it."""
         memory = settings.model_copy(update={"store_path": ":memory:", "store_url": ""})
         sentence = (
-            f"Another service keeps its jobs in {shown(url_of(settings))}; this one keeps its own in memory, and "
-            f"forgets them when it stops. Give it a file of its own with {PREFIX}STORE_PATH."
+            f"Another service keeps its jobs and ledgers in {shown(url_of(settings))}; this one has a store in memory,"
+            f" and forgets what is in it when it stops. Give it a file of its own with {PREFIX}STORE_PATH."
         )
         return cls.open(memory), sentence
 

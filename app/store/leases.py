@@ -8,13 +8,14 @@ A store that is not shared is alone with its jobs: they are its own as long as i
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, case, false, func, select, update
 from sqlalchemy.sql.dml import Update
 
+from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.app.store.reading import ALL, Reading, one, record_of
-from epsilond.app.store.record import Beat, End, Progress, Record
+from epsilond.app.store.record import AttemptProgress, Beat, End, Record
 from epsilond.app.store.tables import JOBS
 from epsilond.app.store.ticks import ticks
 
@@ -61,7 +62,7 @@ class Leases(Reading):
             if claimed or not found:
                 return claimed
 
-    def beat(self, replica: str, progress: Mapping[str, Progress], lease_seconds: float) -> Beat:
+    def beat(self, replica: str, progress: Mapping[str, AttemptProgress], lease_seconds: float) -> Beat:
         """Say how far the jobs of a replica are; they are its own for so many seconds more.
 
         Raises:
@@ -71,7 +72,7 @@ class Leases(Reading):
         cancelled: set[str] = set()
         with self._database.writing() as connection:
             for identifier, reached in sorted(progress.items()):
-                values: dict[str, Any] = {"steps_done": reached.done, "seconds_left": reached.seconds_left}
+                values: JsonRecord = {"steps_done": reached.done, "seconds_left": reached.seconds_left}
                 values |= {} if reached.of is None else {"steps": reached.of}
                 values |= {"lease_until": self._until(lease_seconds)}
                 of_it = _attempt(identifier, reached.attempt, replica)
@@ -134,9 +135,7 @@ class Leases(Reading):
             connection.execute(update(JOBS).where(of_it, JOBS.c.state == "running").values(cancel_requested=True))
             return one(connection, of_it)
 
-    def _free(
-        self, connection: Connection, engine_version: str, limit: int, held: Collection[str]
-    ) -> list[Mapping[str, Any]]:
+    def _free(self, connection: Connection, engine_version: str, limit: int, held: Collection[str]) -> list[JsonObject]:
         """Jobs that nobody has, in their turns, locked against other replicas, who may have locked the first ones."""
         free = ((JOBS.c.state == "queued") | self._expired()) & (JOBS.c.engine_version == engine_version)
         free = free & JOBS.c.id.not_in(held) if held else free

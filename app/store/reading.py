@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, RowMapping, func, select
 
+from epsilond.accountants.json_types import JsonRecord
 from epsilond.app.store.record import LARGE, NAMES, UNFINISHED, Record, State
 from epsilond.app.store.tables import JOBS
 from epsilond.storage.transactions import Database
@@ -112,5 +112,5 @@ def keyed(owner: str, key: str) -> ColumnElement[bool]:
 
 def record_of(row: RowMapping) -> Record:
     """The job of a row; its request is empty where it was not read."""
-    members: dict[str, Any] = {"request": b"", **row}
+    members: JsonRecord = {"request": b"", **row}
     return Record(**members)

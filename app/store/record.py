@@ -69,7 +69,7 @@ NAMES: Final = tuple(field.name for field in fields(Record))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Progress:
+class AttemptProgress:
     """How far an attempt is."""
 
     attempt: int

@@ -9,7 +9,6 @@ in the thread of `ForkServer`, so that nothing a client does can interrupt the s
 from __future__ import annotations
 
 import asyncio
-import math
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -22,19 +21,14 @@ import structlog
 from anyio import to_thread
 
 from epsilond.app.http.problems import Problem
+from epsilond.app.http.record import ServicePart
 from epsilond.app.metrics import Metrics
 from epsilond.app.settings import Settings
 from epsilond.app.workers.forkserver import ForkServer
-from epsilond.app.workers.process import Process
-from epsilond.app.workers.queues import FairQueue
-from epsilond.app.workers.task import LANES, Cause, Lane, Task, TurnedAway
-from epsilond.app.workers.usage import Usage
+from epsilond.app.workers.process import NICER, Process, WarmWorkers, step_back
+from epsilond.app.workers.task import LANES, Cause, FairQueue, Lane, MeanSeconds, Task, TurnedAway, Usage
 from epsilond.app.workers.work import Computation, Failed, Outcome
 
-NICER = 5
-"""How far behind the event loop computations are that somebody waits for."""
-NICER_JOBS = 15
-"""Behind the event loop, and behind what somebody waits for."""
 TURN_SECONDS = 1.0
 """After so long a question lets others that wait go before it, and goes on at the priority of jobs."""
 LATE_SECONDS = 5.0
@@ -45,10 +39,6 @@ TRIES: Final[Mapping[Lane, int]] = {"read": 4, "question": 2, "job": 5}
 """How many workers a task of each lane may cost before it has failed; a long one meets more that others end."""
 STARTS = 8
 """How often it is given to a worker; one that had died before it began does not count as a try."""
-LONGEST_RETRY = 600
-"""Most seconds that a caller who is turned away is told to wait."""
-NEWEST = 0.1
-"""Weight of the newest duration in their mean."""
 
 
 class Pool:
@@ -79,10 +69,9 @@ class Pool:
         }
         rooms: dict[Lane, int] = dict.fromkeys(LANES, settings.queue) | {"job": settings.job_queue}
         self._queues = {lane: FairQueue(rooms[lane], settings.caller_queue) for lane in LANES}
-        self._seconds = dict.fromkeys(LANES, 1.0)
+        self._seconds = {lane: MeanSeconds() for lane in LANES}
         self._usage = Usage()
-        self._idle: list[Process] = []
-        self._idle_low: list[Process] = []
+        self._warm = WarmWorkers()
         self._running: dict[Task, Process] = {}
         self._processes: set[Process] = set()
         self._timed: set[Task] = set()
@@ -172,10 +161,7 @@ class Pool:
             self._queues[task.lane].drop(task)
             self._end(task, None)
         elif task.state == "running":
-            process = self._running[task]
-            self._lose(process, cause)
-            self._account(task, self._measure(task))
-            self._end(task, None)
+            self._cut_short(task, cause)
             self._dispatch()
 
     def queued(self, lane: Lane) -> int:
@@ -197,7 +183,7 @@ class Pool:
                 self._step_back(task)
             self._make_way(lane)
             while self.running_in(lane) < self._places[lane] and self._queues[lane]:
-                process = self._take(lane)
+                process = self._warm.take(lane)
                 if process is None or not self._start(lane, process):
                     break
         for _ in range(self._missing() - self._unborn):
@@ -232,9 +218,7 @@ class Pool:
         for task in reversed(self._late(lane)):
             held = task.late_since is not None and now - task.late_since >= LATE_SECONDS
             if held and sum(other.caller != task.caller for other in waiting) > free:
-                self._lose(self._running[task], "deadline")
-                self._account(task, self._measure(task))
-                self._end(task, None)
+                self._cut_short(task, "deadline")
                 free += 1
 
     def _step_back(self, task: Task) -> None:
@@ -242,7 +226,7 @@ class Pool:
         beside = [other.caller for other in self._running if other.background]
         if len(beside) < self._settings.job_processes and beside.count(task.caller) < self._share_of_background:
             task.background, task.late_since = True, None
-            self._running[task].step_back(NICER_JOBS - NICER)
+            step_back(self._running[task])
 
     @property
     def _share_of_background(self) -> int:
@@ -253,9 +237,7 @@ class Pool:
         wanted = len(self._queues[lane]) - (self._places[lane] - self.running_in(lane))
         idlers = [task for task in self._running if task.lane == lane and task.abandoned and not task.background]
         for task in sorted(idlers, key=lambda each: each.since)[: max(wanted, 0)]:
-            self._lose(self._running[task], "abandoned")
-            self._account(task, self._measure(task))
-            self._end(task, None)
+            self._cut_short(task, "abandoned")
 
     def _start(self, lane: Lane, process: Process) -> bool:
         """Start whoever's turn it is in a worker; False if those who wait have their share of the places."""
@@ -263,7 +245,7 @@ class Pool:
         most = max(1, self._places[lane] - 1) if lane == "read" else self._places[lane]
         task = self._queues[lane].next(lambda caller: running[caller], self._usage.lately, most)
         if task is None:
-            (self._idle_low if process.low else self._idle).append(process)
+            self._warm.put(process)
             return False
         task.queued_seconds += task.become("running")
         self._running[task] = process
@@ -272,21 +254,10 @@ class Pool:
             self._loop.call_later(TURN_SECONDS, self._dispatch)
         return True
 
-    def _take(self, lane: Lane) -> Process | None:
-        """A warm worker of the priority that a lane has; None if there is none yet."""
-        if lane == "job" and self._idle_low:
-            return self._idle_low.pop()
-        if not self._idle:
-            return None
-        process = self._idle.pop()
-        if lane == "job":
-            process.step_back(NICER_JOBS - NICER)
-        return process
-
     def _missing(self) -> int:
         """How many warm workers there should be more, those included that are being made."""
-        free = sum(max(self._places[lane] - self.running_in(lane), 0) for lane in LANES) - len(self._idle_low)
-        return max(free, 0) + self._settings.spare_workers - len(self._idle)
+        free = sum(max(self._places[lane] - self.running_in(lane), 0) for lane in LANES) - len(self._warm.low)
+        return max(free, 0) + self._settings.spare_workers - len(self._warm.usual)
 
     # What the forkserver and the workers tell.
 
@@ -302,7 +273,7 @@ class Pool:
             process.kill()
             return
         self.ready = True
-        self._idle.append(process)
+        self._warm.put(process)
         self._dispatch()
 
     def _answered(self, process: Process, outcome: Outcome, cpu_seconds: float) -> None:
@@ -315,7 +286,7 @@ class Pool:
         if process.low:
             self._rest_low(process)
         else:
-            self._idle.append(process)
+            self._warm.put(process)
         self._measure(task)
         self._account(task, cpu_seconds)
         self._end(task, outcome)
@@ -324,8 +295,8 @@ class Pool:
     def _rest_low(self, process: Process) -> None:
         """Keep a worker at low priority for the next job, if there are not enough of them."""
         wanted = self._missing() > self._unborn
-        if wanted and len(self._idle_low) < self._places["job"] - self.running_in("job"):
-            self._idle_low.append(process)
+        if wanted and len(self._warm.low) < self._places["job"] - self.running_in("job"):
+            self._warm.put(process)
         else:
             process.kill()
 
@@ -334,9 +305,7 @@ class Pool:
         self._processes.discard(process)
         if process.killed:
             return
-        for idle in (self._idle, self._idle_low):
-            if process in idle:
-                idle.remove(process)
+        self._warm.discard(process)
         task, process.task = process.task, None  # what it may still be said to have answered is nobody's
         if task is not None:
             self._died_of(task, began)
@@ -368,14 +337,14 @@ class Pool:
         if task.abandoned and task.state == "running":
             self.stop(task, "abandoned")
 
-    def _lose(self, process: Process, cause: Cause) -> None:
-        """Kill a worker; its place is free at once."""
-        task = process.task
-        assert task is not None
-        del self._running[task]
+    def _cut_short(self, task: Task, cause: Cause) -> None:
+        """Kill the worker of a running task, whose place is free at once, and end the task without an outcome."""
+        process = self._running.pop(task)
         process.task = None
         process.kill()
         self._count(cause)
+        self._account(task, self._measure(task))
+        self._end(task, None)
 
     def _count(self, cause: Cause) -> None:
         self._metrics.worker_deaths.labels(cause).inc()
@@ -385,7 +354,7 @@ class Pool:
         """How long a task has run, which goes into the mean of its lane if it took a place so long."""
         seconds = task.become("ended")
         if not task.background:
-            self._seconds[task.lane] += NEWEST * (seconds - self._seconds[task.lane])
+            self._seconds[task.lane].add(seconds)
         return seconds
 
     def _account(self, task: Task, seconds: float) -> None:
@@ -422,6 +391,8 @@ class Pool:
 
     def _too_many(self, lane: Lane) -> Problem:
         """When it is worth to come back: when what waits now will have been computed."""
-        seconds = self._seconds[lane] * (self.queued(lane) + 1) / self._places[lane]
-        after = str(min(max(math.ceil(seconds), 1), LONGEST_RETRY))
-        return Problem("too-many-requests", "Too many computations are waiting.", headers={"Retry-After": after})
+        after = self._seconds[lane].retry_after(self.queued(lane) + 1, self._places[lane])
+        return Problem("too-many-requests", "Too many computations are waiting.", headers={"Retry-After": str(after)})
+
+
+POOL: ServicePart[Pool] = ServicePart("pool")

@@ -19,9 +19,8 @@ import sys
 import traceback
 from typing import NoReturn
 
-from epsilond.app.workers.wire import Wire
 from epsilond.app.workers.work import end_with, ignore_signals, load
-from epsilond.app.workers.worker import work
+from epsilond.app.workers.worker import Wire, work
 
 ORDER = struct.Struct("=ii")
 """How much nicer the worker is, and its memory in megabytes."""

@@ -14,10 +14,9 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 
-from epsilond.app.workers.task import Task
-from epsilond.app.workers.wire import Inbox, framed
+from epsilond.app.workers.task import Lane, Task
 from epsilond.app.workers.work import Computation, Failed, Outcome
-from epsilond.app.workers.worker import BEGAN
+from epsilond.app.workers.worker import BEGAN, Inbox, framed
 
 Ended = Callable[["Process", Outcome, float], None]
 Gone = Callable[["Process", bool], None]
@@ -148,3 +147,45 @@ def _outcome(answer: bytes) -> tuple[Outcome, float]:
     except Exception:  # noqa: BLE001 (a fault of ours; the process is none the worse)
         return Failed(traceback.format_exc()), 0.0
     return outcome, seconds
+
+
+NICER = 5
+"""Niceness of computations that somebody waits for, above that of the event loop."""
+NICER_JOBS = 15
+"""Niceness of jobs, above that of the event loop."""
+
+
+def step_back(process: Process) -> None:
+    """Lower the priority of a worker from that of questions to that of jobs."""
+    process.step_back(NICER_JOBS - NICER)
+
+
+class WarmWorkers:
+    """The workers without a task, by priority."""
+
+    def __init__(self) -> None:
+        self.usual: list[Process] = []
+        """Those at the priority of questions."""
+        self.low: list[Process] = []
+        """Those at the priority of jobs."""
+
+    def put(self, process: Process) -> None:
+        """Keep a worker for a next task."""
+        (self.low if process.low else self.usual).append(process)
+
+    def take(self, lane: Lane) -> Process | None:
+        """Return a worker at the priority of a lane, which is no longer kept; None if there is none yet."""
+        if lane == "job" and self.low:
+            return self.low.pop()
+        if not self.usual:
+            return None
+        process = self.usual.pop()
+        if lane == "job":
+            step_back(process)
+        return process
+
+    def discard(self, process: Process) -> None:
+        """Keep a worker no longer, if it was kept."""
+        for kept in (self.usual, self.low):
+            if process in kept:
+                kept.remove(process)

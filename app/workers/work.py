@@ -17,7 +17,6 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
 
 from epsilond.accountants.errors import EpsilondError
 from epsilond.calibrators.answer import as_json
@@ -88,7 +87,7 @@ Computation = Callable[[], Answered]
 """A partial of one of the functions below, so that it pickles by reference."""
 
 
-def render(answer: Any) -> bytes:
+def render(answer: object) -> bytes:
     """The JSON form of an answer: absent parts dropped, infinities spelled out, nothing that is not JSON.
 
     Raises:
@@ -97,7 +96,7 @@ def render(answer: Any) -> bytes:
     return json.dumps(as_json(answer), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-def rendered(question: Callable[..., Any], *arguments: Any) -> Answered:
+def rendered(question: Callable[..., object], *arguments: object) -> Answered:
     """What a question of the mathematics answers to these arguments, rendered."""
     answer = question(*arguments)
     numerical = getattr(answer, "numerical", None)

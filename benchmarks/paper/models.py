@@ -26,7 +26,11 @@ SHORT = (2.5, 4.0)
 def epsilon(models: int, delta: float) -> float:
     """Of so many models in a plan that is fixed beforehand: the certified upper end."""
     run = epsilond.Repeated(times=models * STEPS, mechanism=STEP)
-    return epsilond.account(run, relation="add-or-remove-one").guarantee.curve.epsilon(delta=delta).upper
+    return (
+        epsilond.account(run, relation="add-or-remove-one", unit="record", observer="server")
+        .guarantee.curve.epsilon(delta=delta)
+        .upper
+    )
 
 
 def fixed(target: float) -> int:

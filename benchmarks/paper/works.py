@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from epsilond.accountants.bibliography import WORKS, Work
+from epsilond.accountants.bibliography import WORKS, CitedWork
 
 _NEURIPS = "Advances in Neural Information Processing Systems"
 _ICML = "International Conference on Machine Learning"
 _CCS = "ACM Conference on Computer and Communications Security"
-RELATED: Mapping[str, Work] = {
-    "abadi2016deep": Work(
+RELATED: Mapping[str, CitedWork] = {
+    "abadi2016deep": CitedWork(
         authors=(
             "Martín Abadi",
             "Andy Chu",
@@ -26,7 +26,7 @@ RELATED: Mapping[str, Work] = {
         year=2016,
         arxiv="1607.00133",
     ),
-    "alghamdi2023saddle": Work(
+    "alghamdi2023saddle": CitedWork(
         authors=(
             "Wael Alghamdi",
             "Juan Felipe Gomez",
@@ -40,7 +40,7 @@ RELATED: Mapping[str, Work] = {
         year=2023,
         arxiv="2208.09595",
     ),
-    "chua2024private": Work(
+    "chua2024private": CitedWork(
         authors=(
             "Lynn Chua",
             "Badih Ghazi",
@@ -55,28 +55,28 @@ RELATED: Mapping[str, Work] = {
         year=2024,
         arxiv="2403.17673",
     ),
-    "doroshenko2022connect": Work(
+    "doroshenko2022connect": CitedWork(
         authors=("Vadym Doroshenko", "Badih Ghazi", "Pritish Kamath", "Ravi Kumar", "Pasin Manurangsi"),
         title="Connect the Dots: Tighter Discrete Approximations of Privacy Loss Distributions",
         venue="Privacy Enhancing Technologies Symposium",
         year=2022,
         arxiv="2207.04380",
     ),
-    "ghazi2022faster": Work(
+    "ghazi2022faster": CitedWork(
         authors=("Badih Ghazi", "Pritish Kamath", "Ravi Kumar", "Pasin Manurangsi"),
         title="Faster Privacy Accounting via Evolving Discretization",
         venue=_ICML,
         year=2022,
         arxiv="2207.04381",
     ),
-    "gopi2021numerical": Work(
+    "gopi2021numerical": CitedWork(
         authors=("Sivakanth Gopi", "Yin Tat Lee", "Lukas Wutschitz"),
         title="Numerical Composition of Differential Privacy",
         venue=_NEURIPS,
         year=2021,
         arxiv="2106.02848",
     ),
-    "haney2022precision": Work(
+    "haney2022precision": CitedWork(
         authors=("Samuel Haney", "Damien Desfontaines", "Luke Hartman", "Ruchit Shrestha", "Michael Hay"),
         title=(
             "Precision-based attacks and interval refining: how to break, then fix, differential privacy on finite "
@@ -86,7 +86,7 @@ RELATED: Mapping[str, Work] = {
         year=2022,
         arxiv="2207.13793",
     ),
-    "haney2023concurrent": Work(
+    "haney2023concurrent": CitedWork(
         authors=(
             "Samuel Haney",
             "Michael Shoemate",
@@ -101,60 +101,60 @@ RELATED: Mapping[str, Work] = {
         year=2023,
         arxiv="2309.05901",
     ),
-    "hay2020opendp": Work(
+    "hay2020opendp": CitedWork(
         authors=("Michael Hay", "Marco Gaboardi", "Salil Vadhan"),
         title="A Programming Framework for OpenDP",
         venue="Workshop on the Theory and Practice of Differential Privacy",
         year=2020,
     ),
-    "henzinger2024concurrent": Work(
+    "henzinger2024concurrent": CitedWork(
         authors=("Monika Henzinger", "Roodabeh Safavi", "Salil Vadhan"),
         title="Concurrent Composition for Differentially Private Continual Mechanisms",
         venue="arXiv preprint",
         year=2024,
         arxiv="2411.03299",
     ),
-    "koskela2020tight": Work(
+    "koskela2020tight": CitedWork(
         authors=("Antti Koskela", "Joonas Jälkö", "Antti Honkela"),
         title="Computing Tight Differential Privacy Guarantees Using FFT",
         venue="International Conference on Artificial Intelligence and Statistics",
         year=2020,
         arxiv="1906.03049",
     ),
-    "lebeda2024pitfalls": Work(
+    "lebeda2024pitfalls": CitedWork(
         authors=("Christian Janos Lebeda", "Matthew Regehr", "Gautam Kamath", "Thomas Steinke"),
         title="Avoiding Pitfalls for Privacy Accounting of Subsampled Mechanisms under Composition",
         venue="arXiv preprint",
         year=2024,
         arxiv="2405.20769",
     ),
-    "lecuyer2019sage": Work(
+    "lecuyer2019sage": CitedWork(
         authors=("Mathias Lécuyer", "Riley Spahn", "Kiran Vodrahalli", "Roxana Geambasu", "Daniel Hsu"),
         title="Privacy Accounting and Quality Control in the Sage Differentially Private ML Platform",
         venue="ACM Symposium on Operating Systems Principles",
         year=2019,
         arxiv="1909.01502",
     ),
-    "luo2021scheduling": Work(
+    "luo2021scheduling": CitedWork(
         authors=("Tao Luo", "Mingen Pan", "Pierre Tholoniat", "Asaf Cidon", "Roxana Geambasu", "Mathias Lécuyer"),
         title="Privacy Budget Scheduling",
         venue="USENIX Symposium on Operating Systems Design and Implementation",
         year=2021,
     ),
-    "lyu2022interactive": Work(
+    "lyu2022interactive": CitedWork(
         authors=("Xin Lyu",),
         title="Composition Theorems for Interactive Differential Privacy",
         venue=_NEURIPS,
         year=2022,
         arxiv="2207.09397",
     ),
-    "mironov2012bits": Work(
+    "mironov2012bits": CitedWork(
         authors=("Ilya Mironov",),
         title="On Significance of the Least Significant Bits For Differential Privacy",
         venue=_CCS,
         year=2012,
     ),
-    "regehr2026residues": Work(
+    "regehr2026residues": CitedWork(
         authors=(
             "Matthew Regehr",
             "Bingshan Hu",
@@ -171,14 +171,14 @@ RELATED: Mapping[str, Work] = {
         year=2026,
         arxiv="2602.15815",
     ),
-    "steinke2023auditing": Work(
+    "steinke2023auditing": CitedWork(
         authors=("Thomas Steinke", "Milad Nasr", "Matthew Jagielski"),
         title="Privacy Auditing with One (1) Training Run",
         venue=_NEURIPS,
         year=2023,
         arxiv="2305.08846",
     ),
-    "trefethen2014trapezoidal": Work(
+    "trefethen2014trapezoidal": CitedWork(
         authors=("Lloyd N. Trefethen", "J. A. C. Weideman"),
         title="The Exponentially Convergent Trapezoidal Rule",
         venue="SIAM Review 56(3), 385–458",
@@ -189,7 +189,7 @@ BRACKETED = re.compile(r"\[(@\w+(?:;\s@\w+)*)\]")
 CITED = re.compile(r"@(\w+)")
 
 
-def work(key: str) -> Work:
+def work(key: str) -> CitedWork:
     """A work by its key.
 
     Raises:

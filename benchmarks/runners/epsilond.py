@@ -43,7 +43,9 @@ def certified(question: Question) -> Answer:
     """The enclosure of ε, of δ or of the smallest noise multiplier."""
     if question.asked == "noise_multiplier":
         return _noise(question)
-    curve = account(_spec(question.parts), relation=_relation(question)).guarantee.curve
+    curve = account(
+        _spec(question.parts), relation=_relation(question), unit="record", observer="server"
+    ).guarantee.curve
     if question.asked == "epsilon":
         lower, upper = curve.epsilon(delta=question.delta)
     else:
@@ -84,13 +86,15 @@ def _noise(question: Question) -> Answer:
         rounds=part.times,
         epsilon=question.epsilon,
         delta=question.delta,
+        unit="record",
+        observer="server",
     )
     noise: float = answer.parameters.noise_multiplier
 
     def interval() -> tuple[float, float]:
         for slack in SLACKS:
             spec = _repeated(part, noise * (1.0 - slack))
-            curve = account(spec, relation=_relation(question)).guarantee.curve
+            curve = account(spec, relation=_relation(question), unit="record", observer="server").guarantee.curve
             if curve.delta(epsilon=question.epsilon).lower > question.delta:
                 return noise * (1.0 - slack), noise
         return 0.0, noise

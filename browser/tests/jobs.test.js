@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { answered, figure, serious, shoot, site } from "./service.js";
 
-const QUICK = "#/gaussian?solve_for=noise_multiplier&relation=add-or-remove-one&sampling=poisson&rate=0.01&rounds=1000&epsilon=1&delta=1e-6";
-const SLOW = "#/shuffled-mb-sgd?epsilon=1&delta=1e-12&samples_per_client=10&clients=1000000&participants=2000&dimension=20&lipschitz=1&diameter=2&smoothness=1&batch_size=1&rounds=500";
-const BODY = { solve_for: "noise_multiplier", relation: "add-or-remove-one", sampling: "poisson", rate: 0.01, rounds: 1000, epsilon: 1, delta: 1e-6 };
+const QUICK = "#/gaussian?solve_for=noise_multiplier&relation=add-or-remove-one&unit=record&observer=released-models&sampling=poisson&rate=0.01&rounds=1000&epsilon=1&delta=1e-6";
+const SLOW = "#/shuffled-mb-sgd?epsilon=1&delta=1e-12&samples_per_client=10&clients=1000000&participants=2000&dimension=20&lipschitz=1&diameter=2&smoothness=1&batch_size=1&rounds=500&relation=replace-one&unit=record&observer=shuffled-server";
+const BODY = { solve_for: "noise_multiplier", relation: "add-or-remove-one", unit: "record", observer: "released-models", sampling: "poisson", rate: 0.01, rounds: 1000, epsilon: 1, delta: 1e-6 };
 const CALIBRATIONS = "**/v1/calibrations/gaussian";
 const JOBS = "**/v1/jobs/**";
 const PROBLEM = "application/problem+json";
@@ -37,7 +37,7 @@ async function scripted(page) {
   };
   const script = { seen, through: false, end: (id, state, problem) => ending(id).resolve({ state, problem }) };
   await page.route(CALIBRATIONS, async (route) => {
-    if (route.request().postDataJSON().sweep || script.through) return route.continue();
+    if (script.through) return route.continue();
     seen.posts.push(route.request());
     const found = job(`job_${seen.posts.length}`, "queued");
     return route.fulfill({ status: 202, json: found, headers: { location: `/v1/jobs/${found.id}`, "retry-after": "1" } });
@@ -213,7 +213,6 @@ test("a busy service is asked again after a while that can be seen", async () =>
   const { page } = opened;
   const keys = [];
   await page.route(CALIBRATIONS, async (route) => {
-    if (route.request().postDataJSON().sweep) return route.continue();
     keys.push((await route.request().allHeaders())["idempotency-key"]);
     if (keys.length > 2) return route.continue();
     return route.fulfill({ status: 429, contentType: PROBLEM, headers: { "retry-after": keys.length === 1 ? "0" : "200" }, body: JSON.stringify(BUSY) });

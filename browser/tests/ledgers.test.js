@@ -46,10 +46,32 @@ test("without a ledger the page says how one is opened, and its POST example ope
     const example = /-d '(\{.*\})'/s.exec(words)[1];
     assert.deepEqual(await serious(page), []);
     await shoot(page, "ledgers-empty");
+    await page.fill("#o-name", "opened here");
+    await page.fill("#o-dataset", "opened here");
+    await page.click("#open-ledger button[type=submit]");
+    assert.equal(await page.locator("#o-sealed:invalid").count(), 1, "what is declared is not declared by default");
+    await page.check("#o-sealed");
+    await page.check("#o-before");
+    await page.click("#open-ledger button[type=submit]");
+    await page.waitForSelector("#promise");
+    assert.match(await page.textContent("#promise"), /opened here/);
+    const { ledgers } = await call("ledgers", undefined, "GET");
+    assert.deepEqual(ledgers.map(({ name, target, sealed }) => [name, target.epsilon, target.delta, sealed]), [["opened here", 8, 1e-6, true]]);
     const made = await call("ledgers", JSON.parse(example));
     assert.equal(made.state, "open");
-    await page.reload();
+    await page.goto(`${here.origin}/ledgers`);
     await page.waitForSelector(`.ledger[data-id="${made.id}"]`);
+  });
+});
+
+test("every ledger that the form may open is one that the service opens", async () => {
+  await on("", {}, async (page) => {
+    const bodies = await page.evaluate(async () => {
+      const { bodyOf } = await import("/explorer/opening.js");
+      const values = { block: "", unit: "client", relation: "replace-one", observer: "server", epsilon: "3", delta: "1e-7" };
+      return ["gdp", "zcdp", "pure"].map((slot) => bodyOf({ ...values, slot, name: slot, dataset: slot }));
+    });
+    for (const body of bodies) assert.equal((await call("ledgers", body)).slots[0].kind, body.slots[0].kind);
   });
 });
 
@@ -99,6 +121,44 @@ test("what-if tells what fits, and the service agrees to the last run", async ()
     await page.selectOption("#w-source", "item:train");
     await room(page, /This shape: 700 more fit/);
     assert.equal(await page.locator("#w-noise_multiplier").count(), 0);
+  });
+});
+
+test("the room of a slot is what the service says, and the picture ends at the last release that fits", async () => {
+  for (const [relation, kind] of [["add-or-remove-one", "gdp"], ["replace-one", "gdp"], ["replace-one", "zcdp"], ["add-or-remove-one", "pure"]]) {
+    const slots = [{ kind, capacity: kind === "pure" ? { epsilon: "1.05", delta: "0" } : "largest" }];
+    const made = await call("ledgers", opening(`room-${relation}-${kind}`, { plan: [], relation, slots }));
+    const spec = kind === "pure" ? { kind: "laplace", scale_multiplier: 10 } : { kind: "gaussian", noise_multiplier: 10 };
+    const held = await call(`ledgers/${made.id}/reservations`, { slot: kind, spec, count: 3 });
+    await call(`reservations/${held.id}/commits`, { count: 2 });
+    await on(`#/${made.id}`, {}, async (page) => {
+      await page.waitForSelector("#ledger-picture canvas");
+      const count = Number(/Room for ([\d,]+) more releases/.exec(await page.textContent(".slot .room"))[1].replaceAll(",", ""));
+      const fits = async (runs) => (await call(`ledgers/${made.id}/what-if`, { slot: kind, spec, count: runs })).fits;
+      assert.deepEqual([await fits(count), await fits(count + 1)], [true, false]);
+      await page.fill(kind === "pure" ? "#w-scale_multiplier" : "#w-noise_multiplier", "10");
+      await page.waitForFunction(() => / with (noise multiplier|Laplace scale) 10 fit/.test(document.querySelector("#ledger-picture .note").textContent));
+      const note = await page.textContent("#ledger-picture .note");
+      assert.match(note, new RegExp(`So far 2 releases.* ${count.toLocaleString("en-US")} more .* The last that fits is release ${(count + 2).toLocaleString("en-US")}, at (9\\d|100)`));
+      assert.deepEqual(await serious(page), []);
+      await shoot(page, `ledger-picture-${relation}-${kind}`);
+    });
+  }
+});
+
+test("a picture is read by the keyboard", async () => {
+  await on(`#/${ledger.id}`, {}, async (page) => {
+    await page.waitForSelector("#plan-curve canvas");
+    await page.locator("#plan-curve .plot").focus();
+    const first = await page.locator("#plan-curve tbody tr").first().allTextContents();
+    await page.keyboard.press("Home");
+    await page.waitForFunction(() => document.querySelector("#plan-curve .readout").textContent.startsWith("δ "));
+    const read = () => page.textContent("#plan-curve .readout");
+    const start = await read();
+    assert.ok(first[0].includes(start.split(": ")[1].split(" ").at(-1)), `${first[0]} has what is read: ${start}`);
+    await page.keyboard.press("ArrowRight");
+    await page.waitForFunction((said) => document.querySelector("#plan-curve .readout").textContent !== said, start);
+    assert.equal(await page.getAttribute("#plan-curve .readout", "aria-live"), "polite");
   });
 });
 
@@ -194,6 +254,29 @@ test("what is closed, not sealed, or without a slot is said in words", async () 
     await page.click("#look-again");
     await page.waitForFunction(() => /is closed/.test(document.querySelector(".warnings").textContent));
     assert.equal(await page.locator("#what-if").count(), 0);
+  });
+});
+
+test("a contradicted ledger shows its observations and no ε", async () => {
+  const made = await call("ledgers", opening("contradicted"));
+  const held = await call(`ledgers/${made.id}/reservations`, { item: "train", count: 300 });
+  await call(`reservations/${held.id}/commits`, { count: 100 });
+  const observation = { premise: "fresh-draw", message: "a step used the batch of an earlier step", remedy: "Iterate over the data loader.", count: 12 };
+  await call(`ledgers/${made.id}/contradictions`, { observations: [observation] });
+  await on(`#/${made.id}`, {}, async (page) => {
+    await stands(page, "shown");
+    assert.match(await page.textContent(".sentence"), /there is no ε/);
+    assert.match(await page.textContent("#observations"), /fresh-draw: a step used the batch of an earlier step \(12 times\)\. Iterate over the data loader\./);
+    assert.doesNotMatch(await page.textContent("#promise"), /at most/);
+    assert.match(await page.textContent(".warnings"), /nothing more is reserved or committed/);
+    assert.equal(await page.locator("#what-if, #plan-curve").count(), 0);
+    await page.waitForFunction(() => /contradicted/.test(document.querySelector(".entries tbody tr")?.textContent ?? ""));
+    assert.match(await page.locator(".entries tbody tr").nth(1).textContent(), /committed.*100 runs.*contradicted/);
+    assert.deepEqual(await serious(page), []);
+  });
+  await on("", {}, async (page) => {
+    await page.waitForSelector(`.ledger[data-id="${made.id}"]`);
+    assert.match(await page.textContent(`.ledger[data-id="${made.id}"] .state`), /contradicted: no ε/);
   });
 });
 

@@ -6,8 +6,8 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { PYTHON, answered, figure, forget, serious, shoot, site } from "./service.js";
 
-const QUICK = "#/gaussian?solve_for=noise_multiplier&relation=add-or-remove-one&sampling=poisson&rate=0.01&rounds=1000&epsilon=1&delta=1e-6";
-const TIGHT = "#/gaussian?solve_for=rounds&relation=add-or-remove-one&sampling=poisson&rate=0.5&noise_multiplier=1&epsilon=0.01&delta=1e-6";
+const QUICK = "#/gaussian?solve_for=noise_multiplier&relation=add-or-remove-one&unit=record&observer=released-models&sampling=poisson&rate=0.01&rounds=1000&epsilon=1&delta=1e-6";
+const TIGHT = "#/gaussian?solve_for=rounds&relation=add-or-remove-one&unit=record&observer=released-models&sampling=poisson&rate=0.5&noise_multiplier=1&epsilon=0.01&delta=1e-6";
 const DESKTOP = { viewport: { width: 1280, height: 800 } };
 const PHONE = { viewport: { width: 390, height: 844 } };
 
@@ -20,7 +20,7 @@ const standing = (page, state) => page.waitForSelector(`#answer[data-state="${st
 const stations = (page) => page.locator(".station").evaluateAll((all) => all.map((each) => [each.className.split(" ")[1], each.querySelector("strong").textContent]));
 
 test("whose data is protected, and who looks, is chosen on top and drawn", async () => {
-  await on(QUICK, {}, async (page) => {
+  await on(QUICK.replace("released-models", "server"), {}, async (page) => {
     await answered(page, "gaussian");
     assert.deepEqual(await stations(page), [["trusted", "Each client"], ["observer", "Server"]]);
     assert.equal(await page.locator(".group").first().locator("summary .legend").textContent(), "Whose data, and who looks");
@@ -32,7 +32,7 @@ test("whose data is protected, and who looks, is chosen on top and drawn", async
     await forget(page);
     await page.selectOption("#f-unit", JSON.stringify("client"));
     await answered(page, "gaussian");
-    assert.match(await page.textContent(".adversary figcaption"), /Everything that any one client holds/);
+    assert.match(await page.textContent(".adversary figcaption"), /all data of one client/);
     assert.equal(Number(await figure(page)), record);
     await shoot(page, "adversary");
   });
@@ -92,9 +92,9 @@ test("what several runs lose is composed as one where the run is known, and adde
     await page.click("#again summary");
     await page.waitForSelector("#again tbody");
     const shown = await page.locator("#again tbody td:nth-child(2)").allTextContents();
-    const { parameters } = await post("v1/calibrations/gaussian", { solve_for: "noise_multiplier", relation: "add-or-remove-one", sampling: "poisson", rate: 0.01, rounds: 1000, epsilon: 1, delta: 1e-6 });
+    const { parameters } = await post("v1/calibrations/gaussian", { solve_for: "noise_multiplier", relation: "add-or-remove-one", unit: "record", observer: "released-models", sampling: "poisson", rate: 0.01, rounds: 1000, epsilon: 1, delta: 1e-6 });
     const step = { kind: "subsampled", sampling: "poisson", rate: 0.01, mechanism: { kind: "gaussian", noise_multiplier: parameters.noise_multiplier } };
-    const { guarantee } = await post("v1/accounts", { spec: { kind: "repeated", times: 8000, mechanism: step }, relation: "add-or-remove-one", unit: "record", observer: "server", query: { delta: 1e-6 } });
+    const { guarantee } = await post("v1/accounts", { spec: { kind: "repeated", times: 8000, mechanism: step }, relation: "add-or-remove-one", unit: "record", observer: "released-models", query: { delta: 1e-6 } });
     assert.equal(shown.length, 4);
     assert.ok(Number(shown[3]) >= guarantee.epsilon.lower && Number(shown[3]) < guarantee.epsilon.upper * 1.001);
     assert.match(await page.textContent("#again"), /composed as one/);
@@ -128,7 +128,7 @@ test("the report that is saved is verified, and the answer that is saved is the 
     assert.equal(answer.suggestedFilename(), "gaussian.json");
     const saved = JSON.parse(readFileSync(await answer.path(), "utf8"));
     assert.equal(saved.parameters.noise_multiplier.toPrecision(4), await figure(page));
-    assert.deepEqual(saved, await post("v1/calibrations/gaussian", { solve_for: "noise_multiplier", relation: "add-or-remove-one", sampling: "poisson", rate: 0.01, rounds: 1000, epsilon: 1, delta: 1e-6 }));
+    assert.deepEqual(saved, await post("v1/calibrations/gaussian", { solve_for: "noise_multiplier", relation: "add-or-remove-one", unit: "record", observer: "released-models", sampling: "poisson", rate: 0.01, rounds: 1000, epsilon: 1, delta: 1e-6 }));
     assert.equal(await page.textContent("#downloads .told"), "Saved");
     await page.fill("#f-rate", "7"); // what was answered is not what is asked now
     await standing(page, "invalid");
@@ -160,8 +160,8 @@ test("invalid, infeasible and partial look like what they are, on the service's 
     assert.notEqual(await page.locator("#plot-rounds").evaluate((each) => getComputedStyle(each).borderTopStyle), await page.locator("#plot-profile").evaluate((each) => getComputedStyle(each).borderTopStyle));
     let_go();
     await page.waitForSelector('#plot-rounds[data-state="complete"]');
-  }, (page) => page.route("**/v1/calibrations/gaussian", async (route) => {
-    if (route.request().postDataJSON().sweep) await held;
+  }, (page) => page.route("**/v1/calibrations/gaussian/sweeps", async (route) => {
+    await held;
     await route.continue();
   }));
   await on(QUICK, {}, async (page) => {

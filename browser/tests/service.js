@@ -30,7 +30,7 @@ async function startService() {
   const origin = `http://127.0.0.1:${await freePort()}`;
   const child = spawn(PYTHON, ["-m", "epsilond", "serve", "--port", new URL(origin).port], {
     cwd: join(import.meta.dirname, "../.."),
-    env: { ...process.env, EPSILOND_STORE_PATH: ":memory:", EPSILOND_LOG_LEVEL: "error", EPSILOND_DEADLINE_SECONDS: "300" },
+    env: { ...process.env, EPSILOND_STORE_PATH: ":memory:", EPSILOND_LEDGERS_IN_MEMORY: "yes", EPSILOND_LOG_LEVEL: "error", EPSILOND_DEADLINE_SECONDS: "300" },
     stdio: ["ignore", "ignore", "inherit"],
   });
   const ended = new Promise((resolve) => child.once("exit", resolve));

@@ -16,6 +16,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_unequal impo
     UnequalAcceleratedProblem,
 )
 from epsilond.calibrators.answer import (
+    CONTRIBUTION_NORM,
     Caution,
     PrintedReading,
     Risk,
@@ -30,18 +31,18 @@ from epsilond.calibrators.envelope import (
     condition_answers,
 )
 from epsilond.calibrators.mb_sgd.cautions import cautions_of as cautions_of_mb_sgd
-from epsilond.calibrators.mb_sgd.groups import GroupParameters, common, group_parameters
+from epsilond.calibrators.mb_sgd.groups import GroupParameters, common_noise, group_parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from epsilond.accountants.estimates.target import Target
     from epsilond.accountants.theorem import Condition
     from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
     from epsilond.calibrators.answer import TrueFigures
     from epsilond.calibrators.envelope import Asked
     from epsilond.calibrators.mb_sgd.problem import Reading
     from epsilond.calibrators.mb_sgd.solution import MembersSolution
-    from epsilond.calibrators.problem import Target
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,9 +65,9 @@ class AcceleratedParameters:
         Served("σ per coordinate, added by each client to its mean of batch_size gradients; absent if groups differ"),
     ] = None
     noise_multiplier: Annotated[
-        float | None,
-        Served("σ over the norm bound of one protected contribution to that mean; absent if groups differ"),
+        float | None, Served("noise_std over contribution_norm; absent if groups differ in either")
     ] = None
+    contribution_norm: Annotated[float | None, CONTRIBUTION_NORM] = None
     batch_size: Annotated[int, Served("records of one client per round, of a client with samples_per_client records")]
     rounds: Annotated[int, Served("communication rounds")]
     stages: Annotated[tuple[StageAnswer, ...] | None, Served("absent where no risk bound is proved")] = None
@@ -75,21 +76,6 @@ class AcceleratedParameters:
     ] = None
     strong_convexity: Annotated[float | None, Served("μ to use in the steps of Algorithm 2")] = None
     groups: Annotated[tuple[GroupParameters, ...] | None, Served("what each of client_groups is to run with")] = None
-
-    @classmethod
-    def of(cls, solution: MembersSolution) -> AcceleratedParameters:
-        """The run, its noise and its stages."""
-        plan: AcceleratedPlan | None = solution.utility
-        return cls(
-            noise_std=common(solution.noise_stds),
-            noise_multiplier=common(one.noise for one in solution.each),
-            batch_size=solution.run.batch_size,
-            rounds=solution.run.rounds,
-            stages=plan.stages if plan else None,
-            envelope_smoothness=plan.envelope_smoothness if plan else None,
-            strong_convexity=plan.strong_convexity if plan else None,
-            groups=group_parameters(solution) if solution.problem.client_groups else None,
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,10 +136,28 @@ def printed_reading(
     )
 
 
-def cautions_of(solution: MembersSolution, unused: Iterable[str]) -> Iterator[Caution]:
-    """Those of mb-sgd, and more assumptions; `unused` names fields that say nothing to this algorithm."""
+def parameters_of(solution: MembersSolution, plan: AcceleratedPlan | None) -> AcceleratedParameters:
+    """Return the run, its noise and its stages."""
+    noise = common_noise(solution)
+    return AcceleratedParameters(
+        noise_std=noise.noise_std,
+        noise_multiplier=noise.noise_multiplier,
+        contribution_norm=noise.contribution_norm,
+        batch_size=solution.run.batch_size,
+        rounds=solution.run.rounds,
+        stages=plan.stages if plan else None,
+        envelope_smoothness=plan.envelope_smoothness if plan else None,
+        strong_convexity=plan.strong_convexity if plan else None,
+        groups=group_parameters(solution) if solution.problem.client_groups else None,
+    )
+
+
+def cautions_of(
+    solution: MembersSolution[AcceleratedMbSgdProblem], printed: Sequence[PrintedReading], unused: Iterable[str]
+) -> Iterator[Caution]:
+    """Yield the cautions of mb-sgd, further assumptions, and that the fields `unused` have no part in the bounds."""
     problem = solution.problem
-    yield from cautions_of_mb_sgd(problem, solution.each, solution.noise_stds, solution.printed)
+    yield from cautions_of_mb_sgd(problem, solution.each, solution.noise_stds, printed)
     yield from assumed(problem, "initial_gap")
     for name in unused:
         if getattr(problem, name) is not None:

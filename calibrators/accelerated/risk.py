@@ -10,7 +10,7 @@ from epsilond.calibrators.cautions import assumed
 from epsilond.calibrators.mb_sgd.members import start_of_run
 from epsilond.calibrators.mb_sgd.risk import of_equal_clients, setting_of
 from epsilond.calibrators.risk.answer import Objective, UpperBound
-from epsilond.calibrators.risk.bounder import Bounds
+from epsilond.calibrators.risk.part import Bounds
 from epsilond.calibrators.risk.parts import RiskFields
 
 if TYPE_CHECKING:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from epsilond.accountants.federation import ClientGroup
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import (
-    AcceleratedProblem,
-    best_stage,
-    stages_bound,
-)
+from epsilond.accountants.json_types import Fields
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import AcceleratedProblem
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_descent import best_stage, stages_bound
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_unequal import UnequalAcceleratedProblem
 from epsilond.calibrators.mb_sgd.members import members_of
 
 if TYPE_CHECKING:
-    from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import Descent
+    from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_descent import DescentFacts
     from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import Objective
     from epsilond.calibrators.accelerated.answer import AcceleratedPlan
     from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
@@ -33,7 +31,7 @@ def problem_of(
     heterogeneity: float | None,
 ) -> AcceleratedProblem:
     """Before an envelope is chosen; statistics that are None are taken at their largest."""
-    shared: dict[str, Any] = {
+    shared: Fields = {
         "participants": problem.moments.mean,
         "dimension": problem.dimension,
         "smoothness": problem.smoothness or 0.0,
@@ -98,7 +96,7 @@ def likely_risks(seen: AcceleratedProblem, *, noise_std: float) -> Callable[[int
     return lambda rounds: _likely(rounds, descent, variance) + gap
 
 
-def _likely(rounds: int, descent: Descent, variance: float) -> float:
+def _likely(rounds: int, descent: DescentFacts, variance: float) -> float:
     whole = descent.squared_distance(descent.initial_gap, most=descent.initial_distance)
     stage = best_stage(rounds, descent=descent, squared_distance=whole, variance=variance)
     single = stages_bound((stage,), descent, variance=variance).at(variance)

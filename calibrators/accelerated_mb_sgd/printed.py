@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
     from epsilond.calibrators.answer import PrintedReading
     from epsilond.calibrators.certificates import Truth
+    from epsilond.calibrators.mb_sgd.members import Member
 
 SHOWN = (
     "regularization",
@@ -34,7 +35,7 @@ SHOWN = (
 )
 
 
-def printed_readings(problem: AcceleratedMbSgdProblem, run: Run, truth: Truth) -> tuple[PrintedReading, ...]:
+def printed_readings(problem: AcceleratedMbSgdProblem, run: Run, truth: Truth[Member]) -> tuple[PrintedReading, ...]:
     """Every reading asked for: Theorem E.1 if the loss is smooth, 2.4 if not, at the run's own batch size.
 
     Each is taken at the rounds the request gives, or else at those it prescribes itself; the corrected reading divides
@@ -54,7 +55,7 @@ def printed_readings(problem: AcceleratedMbSgdProblem, run: Run, truth: Truth) -
     )
 
 
-def _reading(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth: Truth) -> PrintedReading:
+def _reading(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth: Truth[Member]) -> PrintedReading:
     theorem = THEOREM_2_4 if problem.smoothness is None else THEOREM_E_1
     inputs = theorem_inputs(problem, run, "informal" if reading == "informal" else "complete")
     asked = Asked(theorem, inputs, "corrected" if reading == "corrected" else "printed")

@@ -15,7 +15,7 @@ from epsilond.calibrators.accelerated_mb_sgd.schedule import plan_of
 from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.mb_sgd.risk import noise_of
 from epsilond.calibrators.risk.answer import OBJECTIVE, Objective
-from epsilond.calibrators.risk.bounder import Bounds, RiskPart
+from epsilond.calibrators.risk.part import Bounds, RiskPart
 from epsilond.calibrators.risk.parts import RiskFields, check_run
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from epsilond.calibrators.accelerated.answer import AcceleratedPlan
     from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
     from epsilond.calibrators.certificates import Certificates
+    from epsilond.calibrators.mb_sgd.members import Member
 
 
 def risk_problem(problem: AcceleratedMbSgdProblem, run: Run) -> AcceleratedProblem | None:
@@ -55,7 +56,9 @@ def plan_of(problem: AcceleratedMbSgdProblem, run: Run, noise_std: float) -> Acc
     return plan_at(seen, noise_std=noise_std, rounds=run.rounds)
 
 
-def choose_run(problem: AcceleratedMbSgdProblem, certificates: Certificates) -> Choice:
+def choose_run(
+    problem: AcceleratedMbSgdProblem, certificates: Certificates[AcceleratedMbSgdProblem, Member]
+) -> Choice[Run]:
     """The run to calibrate: as the request says, the rest the smallest run that is good enough, and the frontier.
 
     Without a bound the largest batch is taken, and rounds as near as may be to those that pay.

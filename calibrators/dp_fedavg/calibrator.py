@@ -13,14 +13,21 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
 
 from epsilond.accountants.errors import NoCertificate
+from epsilond.accountants.estimates.batch_noise import likely_noise_of_batches, likely_slope_of_batches
+from epsilond.accountants.estimates.central_limit import likely_noise, likely_slope
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
-from epsilond.accountants.structure import DRAW_UNSEEN, draws_of, loses_amplification, sees_clients_drawn
+from epsilond.accountants.structure import (
+    DRAW_UNSEEN,
+    draws_of,
+    loses_amplification,
+    sees_clients_drawn,
+    sensitivity_factor,
+)
 from epsilond.accountants.theorems.mechanisms.adaptive_clipping import NOISE_SPLIT, SHIFTED_BITS
-from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
 from epsilond.accountants.theorems.risk.averaged_steps import AVERAGED_STEPS
 from epsilond.accountants.theorems.risk.start import rounded_up
-from epsilond.calibrators.answer import Communication, Risk, RiskBound, Served
-from epsilond.calibrators.calibration import Calibrator, CostClass, Solution, declared_by_all
+from epsilond.calibrators.answer import CONTRIBUTION_NORM, Communication, Risk, RiskBound, Served
+from epsilond.calibrators.calibration import Calibrator, CostClass, Outcome, declared_by_all
 from epsilond.calibrators.cautions import assumption_cautions, noise_cautions, not_amplified, rounded
 from epsilond.calibrators.certificates import Certificates, Family
 from epsilond.calibrators.dp_fedavg.cautions import CLIPPED, FIXED_DENOMINATOR, own_cautions
@@ -28,12 +35,13 @@ from epsilond.calibrators.dp_fedavg.plan import PLANS
 from epsilond.calibrators.dp_fedavg.problem import BITS_PER_COORDINATE, DpFedavgProblem
 from epsilond.calibrators.dp_fedavg.rounds import RoundsRun, choose, noise_of, run_of
 from epsilond.calibrators.envelope import Asked
-from epsilond.calibrators.fixed_batches import likely_noise_of_batches, likely_slope_of_batches
 from epsilond.calibrators.risk.baseline import Start, start_of
-from epsilond.calibrators.search import likely_noise, likely_slope
+from epsilond.calibrators.solution import RunSolution
 
 if TYPE_CHECKING:
+    from epsilond.accountants.quantities import Sampling
     from epsilond.accountants.specs import Spec
+    from epsilond.accountants.structure import Definition
     from epsilond.accountants.theorem import Condition, Step
     from epsilond.calibrators.answer import Caution
 
@@ -51,7 +59,8 @@ class AdaptiveClippingAnswer:
 class DpFedavgParameters:
     """What to run with, in every round."""
 
-    noise_multiplier: Annotated[float, Served("z: standard deviation of the noise on the sum over clipping_norm")]
+    noise_multiplier: Annotated[float, Served("z: noise_std_of_sum over contribution_norm")]
+    contribution_norm: Annotated[float, CONTRIBUTION_NORM]
     noise_std_of_sum: Annotated[float, Served("z·C per coordinate, on the sum of the clipped updates")]
     noise_std_of_mean: Annotated[
         float, Served("z·C/M per coordinate, on the mean: the noisy sum over the fixed participants M")
@@ -80,36 +89,13 @@ class DpFedavgParameters:
         Served("where rounds were open: noise of the mean against rounds and traffic, fewest rounds first"),
     ] = None
 
-    @classmethod
-    def of(cls, solution: DpFedavgSolution) -> DpFedavgParameters:
-        """The certified noise, of the sum and of the mean."""
-        problem, run = solution.problem, solution.found
-        clip = Fraction(problem.clipping_norm)
-        return cls(
-            noise_multiplier=run.noise_multiplier,
-            noise_std_of_sum=rounded_up(Fraction(run.noise_multiplier) * clip),
-            noise_std_of_mean=run.noise_std_of_mean,
-            noise_norm_of_mean=run.noise_norm_of_mean,
-            clipping_norm=problem.clipping_norm,
-            noise_to_signal=rounded_up(Fraction(run.noise_norm_of_mean) / clip),
-            rounds=run.rounds,
-            participants=problem.reporting,
-            participation_rate=problem.rate,
-            reports_per_client=run.reports_per_client,
-            bytes_per_client=run.bytes_per_client,
-            remaining_share=run.remaining_share,
-            step_size=solution.utility.step_size if solution.utility else None,
-            adaptive_clipping=solution.split,
-            frontier=solution.frontier,
-        )
-
 
 @dataclass(frozen=True, kw_only=True)
-class DpFedavgSolution(Solution):
+class DpFedavgSolution(RunSolution[DpFedavgProblem, int]):
     """With the run's figures, and those of other numbers of rounds where they were open."""
 
     found: RoundsRun
-    frontier: tuple[RoundsRun, ...] | None = None
+    rounds_runs: tuple[RoundsRun, ...] | None = None
 
     @property
     def split(self) -> AdaptiveClippingAnswer | None:
@@ -125,7 +111,7 @@ class DpFedavgSolution(Solution):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Training:
+class DpFedavgTraining:
     """What the run is worth where clients send gradients, and at which step size."""
 
     risk: Risk
@@ -154,13 +140,13 @@ def spec(problem: DpFedavgProblem, rounds: int, noise_multiplier: float) -> Spec
 def guess(problem: DpFedavgProblem, rounds: int) -> float:
     """Where the search for the noise starts."""
     likely = likely_noise_of_batches if _has_hidden_batches(problem) else likely_noise
-    distance = sensitivity_factor(problem.kept_relation)
+    distance = sensitivity_factor(problem.relation)
     return likely(problem.target, rate=problem.rate, rounds=rounds, distance=distance)
 
 
 def slope(problem: DpFedavgProblem, rounds: int, noise: float) -> float:
     """How steeply the target is approached there."""
-    distance, rate = sensitivity_factor(problem.kept_relation), problem.rate
+    distance, rate = sensitivity_factor(problem.relation), problem.rate
     if _has_hidden_batches(problem):
         return likely_slope_of_batches(problem.target, rate=rate, rounds=rounds, noise=noise, distance=distance)
     return likely_slope(problem.target, rate=rate, noise=noise, distance=distance)
@@ -168,38 +154,16 @@ def slope(problem: DpFedavgProblem, rounds: int, noise: float) -> float:
 
 def _has_hidden_batches(problem: DpFedavgProblem) -> bool:
     """Whether rounds of fixed size hide who took part, and a client is replaced."""
-    fixed = problem.sampling == "without-replacement" and problem.kept_relation == "replace-one"
+    fixed = problem.sampling == "without-replacement" and problem.relation == "replace-one"
     return fixed and not sees_clients_drawn(problem.observer, problem.sampling)
 
 
-FAMILY = Family(spec=spec, guess=guess, slope=slope, contribution=lambda problem, _: problem.clipping_norm)
+FAMILY: Family[DpFedavgProblem, int] = Family(
+    spec=spec, guess=guess, slope=slope, contribution=lambda problem, _: problem.clipping_norm
+)
 
 
-def find(problem: DpFedavgProblem) -> DpFedavgSolution:
-    """The rounds, as given or chosen, and the least certified noise for them.
-
-    Raises:
-        ConditionViolated: no theorem covers this sampling under this relation.
-        Infeasible: no noise meets the target, or none is left for the updates beside the clipped bits.
-    """
-    kept = replace(problem, relation=problem.kept_relation)
-    certificates = Certificates(FAMILY, kept)
-    runs = None if problem.rounds is not None else choose(kept, certificates)
-    rounds = problem.rounds or next(one.rounds for one in runs or () if one.chosen)
-    certified = certificates.of(rounds)
-    return DpFedavgSolution(
-        problem=kept,
-        target=kept.target,
-        certified=certified,
-        norm=kept.clipping_norm,
-        run=rounds,
-        certificates=certificates,
-        found=run_of(kept, rounds, noise_of(kept, certified.noise)),
-        frontier=runs,
-    )
-
-
-def training_of(solution: DpFedavgSolution) -> Training | None:
+def training_of(solution: DpFedavgSolution) -> DpFedavgTraining | None:
     """The bound on the excess risk, where gradients are known to be within the clipping norm; else nothing."""
     problem = solution.problem
     if problem.lipschitz is None or problem.diameter is None or problem.lipschitz > problem.clipping_norm:
@@ -218,7 +182,7 @@ def training_of(solution: DpFedavgSolution) -> Training | None:
     terms = {name: outputs[name] for name in ("without_noise", "noise_alone")}
     upper = RiskBound(value=outputs["excess_risk"], constant="explicit", theorem=AVERAGED_STEPS.id, terms=terms)
     step = AVERAGED_STEPS.because(noise_std=solution.found.noise_std_of_mean, rounds=solution.run)
-    return Training(risk=Risk(upper=upper), step_size=outputs["step_size"], derivation=step)
+    return DpFedavgTraining(risk=Risk(upper=upper), step_size=outputs["step_size"], derivation=step)
 
 
 def start_of_run(problem: DpFedavgProblem) -> Start | None:
@@ -241,87 +205,155 @@ def communication(solution: DpFedavgSolution) -> Communication:
     )
 
 
-def derivation(solution: DpFedavgSolution) -> tuple[Step, ...]:
-    """The certificate, the split of its noise, and the bound on the risk."""
-    steps = [solution.certified.guarantee.derivation]
-    if solution.split is not None:
-        whole = {"noise_multiplier": solution.certified.noise, "count_std": solution.split.count_std}
-        steps.append(NOISE_SPLIT.because(**whole, update_noise_multiplier=solution.found.noise_multiplier))
-    if solution.utility is not None:
-        steps.append(solution.utility.derivation)
-    return tuple(steps)
+EXAMPLE = {
+    "epsilon": 2.0,
+    "delta": 1e-8,
+    "clients": 1000000,
+    "participants": 10000,
+    "rounds": 2000,
+    "dimension": 1000000,
+    "clipping_norm": 1.0,
+    "lipschitz": 1.0,
+    "diameter": 10.0,
+    "relation": "add-or-remove-one",
+    "unit": "client",
+    "observer": "released-models",
+}
 
 
-def declared(solution: DpFedavgSolution) -> Iterator[Condition]:
-    """Clipping and the fixed denominator, the certificate's premises, and those of the bound."""
-    yield from (CLIPPED, FIXED_DENOMINATOR)
-    if solution.split is not None:
-        yield SHIFTED_BITS
-    yield from declared_by_all(solution)
+class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedavgSolution, DpFedavgTraining]):
+    """DP-FedAvg with fixed or adaptive clipping."""
 
-
-def cautions(solution: DpFedavgSolution) -> Iterator[Caution]:
-    """Of the noise, of what loops do otherwise, and of what it costs that the observer sees the draw."""
-    problem = solution.problem
-    yield from noise_cautions((solution.certified,), drawn="client")
-    yield from assumption_cautions(problem)
-    yield from own_cautions(problem, solution.found)
-    if not loses_amplification(draws_of(spec(problem, 1, 1.0), "client"), problem.observer, "client"):
-        return
-    try:
-        unseen = Certificates(FAMILY, replace(problem, observer=DRAW_UNSEEN)).of(solution.run).noise
-    except NoCertificate:
-        yield not_amplified(problem.observer)
-        return
-    figures = (f"noise_multiplier = {rounded(noise)}" for noise in (solution.certified.noise, unseen))
-    yield not_amplified(problem.observer, *figures)
-
-
-def cost(problem: DpFedavgProblem) -> CostClass:
-    """A full round is exactly Gaussian; everything else needs an engine."""
-    return "closed-form" if problem.reporting == problem.clients and problem.rounds is not None else "search"
-
-
-CALIBRATOR = Calibrator(
-    name="dp-fedavg",
-    title="DP-FedAvg: clipped updates of clients, averaged with Gaussian noise",
-    summary=(
+    name = "dp-fedavg"
+    title = "DP-FedAvg: clipped updates of clients, averaged with Gaussian noise"
+    summary = (
         "The least certified noise of a run that protects every client as a whole against all but the server, for the "
         "sum and for the mean; rounds chosen where they are open, and adaptive clipping with its split of the noise."
-    ),
-    problem=DpFedavgProblem,
-    parameters=DpFedavgParameters,
-    cost=cost,
-    find=find,
-    definition=lambda problem: "joint" if problem.observer == "other-clients" else "central",
-    sampling=lambda solution: (
-        "full" if solution.problem.reporting == solution.problem.clients else solution.problem.sampling
-    ),
-    utility=training_of,
-    communication=communication,
-    derivation=derivation,
-    declared=declared,
-    cautions=cautions,
-    start=start_of_run,
-    theorems=(
+    )
+    problem = DpFedavgProblem
+    parameters_type = DpFedavgParameters
+    theorems = (
         "balle-wang-2018.8",
         "balle-barthe-gaboardi-2018.8",
         "balle-barthe-gaboardi-2018.9",
         "zhu-dong-wang-2022.10",
         NOISE_SPLIT.id,
         AVERAGED_STEPS.id,
-    ),
-    plans=PLANS,
-    plan_place=2,
-    example={
-        "epsilon": 2.0,
-        "delta": 1e-8,
-        "clients": 1000000,
-        "participants": 10000,
-        "rounds": 2000,
-        "dimension": 1000000,
-        "clipping_norm": 1.0,
-        "lipschitz": 1.0,
-        "diameter": 10.0,
-    },
-)
+    )
+    example = EXAMPLE
+    plans = PLANS
+    plan_place = 2
+
+    def cost(self, problem: DpFedavgProblem) -> CostClass:
+        """Return closed-form for full rounds, which are exactly Gaussian; everything else needs an engine."""
+        return "closed-form" if problem.reporting == problem.clients and problem.rounds is not None else "search"
+
+    def definition(self, problem: DpFedavgProblem) -> Definition:
+        """Return joint against all other clients."""
+        return "joint" if problem.observer == "other-clients" else "central"
+
+    def find(self, problem: DpFedavgProblem) -> DpFedavgSolution:
+        """Return the rounds, as given or chosen, and the least certified noise for them.
+
+        Raises:
+            ConditionViolated: no theorem covers this sampling under this relation.
+            Infeasible: no noise meets the target, or none is left for the updates next to the clipped bits.
+        """
+        certificates = Certificates(FAMILY, problem)
+        runs = None if problem.rounds is not None else choose(problem, certificates)
+        rounds = problem.rounds or next(run.rounds for run in runs or () if run.chosen)
+        certified = certificates.of(rounds)
+        return DpFedavgSolution(
+            problem=problem,
+            target=problem.target,
+            certified=certified,
+            norm=problem.clipping_norm,
+            run=rounds,
+            certificates=certificates,
+            found=run_of(problem, rounds, noise_of(problem, certified.noise)),
+            rounds_runs=runs,
+        )
+
+    def risk(self, solution: DpFedavgSolution) -> DpFedavgTraining | None:
+        """Return the step size and the bound on the excess risk, where gradients are within the clipping norm."""
+        return training_of(solution)
+
+    def start(self, problem: DpFedavgProblem) -> Start | None:
+        """Return the bound on the risk before training."""
+        return start_of_run(problem)
+
+    def parameters(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> DpFedavgParameters:
+        """Return the certified noise, of the sum and of the mean."""
+        solution, training = outcome.solution, outcome.training
+        problem, run = solution.problem, solution.found
+        clip = Fraction(problem.clipping_norm)
+        return DpFedavgParameters(
+            noise_multiplier=run.noise_multiplier,
+            contribution_norm=problem.clipping_norm,
+            noise_std_of_sum=rounded_up(Fraction(run.noise_multiplier) * clip),
+            noise_std_of_mean=run.noise_std_of_mean,
+            noise_norm_of_mean=run.noise_norm_of_mean,
+            clipping_norm=problem.clipping_norm,
+            noise_to_signal=rounded_up(Fraction(run.noise_norm_of_mean) / clip),
+            rounds=run.rounds,
+            participants=problem.reporting,
+            participation_rate=problem.rate,
+            reports_per_client=run.reports_per_client,
+            bytes_per_client=run.bytes_per_client,
+            remaining_share=run.remaining_share,
+            step_size=training.step_size if training else None,
+            adaptive_clipping=solution.split,
+            frontier=solution.rounds_runs,
+        )
+
+    def sampling(self, solution: DpFedavgSolution) -> Sampling:
+        """Return full where all clients report."""
+        problem = solution.problem
+        return "full" if problem.reporting == problem.clients else problem.sampling
+
+    def specs(self, solution: DpFedavgSolution) -> tuple[Spec, ...]:
+        """Return the noisy sums of all rounds."""
+        return (spec(solution.problem, solution.run, solution.certified.noise),)
+
+    def communication(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> Communication:
+        """Return the traffic of the updates, and of the bits where clipping adapts."""
+        return communication(outcome.solution)
+
+    def derivation(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> tuple[Step, ...]:
+        """Return the certificate, the split of its noise, and the bound on the risk."""
+        solution, training = outcome.solution, outcome.training
+        steps = [solution.certified.guarantee.derivation]
+        if solution.split is not None:
+            whole = {"noise_multiplier": solution.certified.noise, "count_std": solution.split.count_std}
+            steps.append(NOISE_SPLIT.because(**whole, update_noise_multiplier=solution.found.noise_multiplier))
+        if training is not None:
+            steps.append(training.derivation)
+        return tuple(steps)
+
+    def premises(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> Iterator[Condition]:
+        """Yield clipping and the fixed denominator, the premises of the certificate, and those of the risk bound."""
+        solution = outcome.solution
+        yield from (CLIPPED, FIXED_DENOMINATOR)
+        if solution.split is not None:
+            yield SHIFTED_BITS
+        yield from declared_by_all(solution, outcome.training)
+
+    def warnings(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> Iterator[Caution]:
+        """Yield what to know of the noise, of other loops, and what it costs that the observer sees the draw."""
+        solution = outcome.solution
+        problem = solution.problem
+        yield from noise_cautions((solution.certified,), drawn="client")
+        yield from assumption_cautions(problem)
+        yield from own_cautions(problem, solution.found)
+        if not loses_amplification(draws_of(spec(problem, 1, 1.0), "client"), problem.observer, "client"):
+            return
+        try:
+            unseen = Certificates(FAMILY, replace(problem, observer=DRAW_UNSEEN)).of(solution.run).noise
+        except NoCertificate:
+            yield not_amplified(problem.observer)
+            return
+        figures = (f"noise_multiplier = {rounded(noise)}" for noise in (solution.certified.noise, unseen))
+        yield not_amplified(problem.observer, *figures)
+
+
+CALIBRATOR = DpFedavgCalibrator()

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
-from epsilond.accountants.quantities import Relation
+from epsilond.accountants.json_types import Fields
 from epsilond.calibrators.planning.adapter import PlanAdapter, on_the_mean
 from epsilond.calibrators.planning.answer import Reason
 from epsilond.calibrators.planning.problem import LIMITS, PlanProblem
 
 
-def computed(plan: PlanProblem) -> Mapping[str, Any]:
+def computed(plan: PlanProblem) -> Fields:
     """How clients are drawn, and what an update is clipped to."""
     return {
         "sampling": "full" if plan.reporting == plan.clients else plan.client_sampling or "poisson",
         "clipping_norm": plan.clipping_norm or plan.lipschitz or 1.0,
     }
-
-
-def relation(plan: PlanProblem) -> Relation:
-    """As the plan has it; what the draw of clients suits, where it does not say."""
-    if plan.relation is not None:
-        return plan.relation
-    fixed = plan.client_sampling == "without-replacement" and plan.reporting != plan.clients
-    return "replace-one" if fixed else "add-or-remove-one"
 
 
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:
@@ -46,7 +37,6 @@ PLANS = (
         noise_added_to="mean-of-updates",
         mean_noise=on_the_mean,
         copied=("clients", "participants", "rounds", "dimension", "lipschitz", "diameter", *LIMITS),
-        relation=relation,
         read=("client_sampling", "clipping_norm"),
         computed=computed,
         assumptions=assumptions,

@@ -10,7 +10,6 @@ from typing import Annotated, ClassVar, Literal
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import (
     COMMUNICATION_BUDGET,
-    COUNT_STD,
     DIAMETER,
     LIPSCHITZ,
     MAX_BYTES_PER_CLIENT,
@@ -19,19 +18,17 @@ from epsilond.accountants.quantities import (
     OBSERVER,
     PARTICIPANTS,
     PARTICIPANTS_AMONG_CLIENTS,
-    RELATION,
     ROUNDS,
     SAMPLING,
     UNIT,
-    UPDATE_NORM,
     Checks,
     Clients,
     Dimension,
     Quantity,
-    Relation,
     request,
     value_of,
 )
+from epsilond.accountants.quantities.algorithms import COUNT_STD, UPDATE_NORM
 from epsilond.accountants.theorems.risk.averaged_steps import CohortSampling
 from epsilond.calibrators.problem import TargetedProblem
 
@@ -59,8 +56,8 @@ class DpFedavgProblem(TargetedProblem):
     """The target, the clients, the size of a round, and limits on the run.
 
     `participants` is the number in a round, or the expected one for `poisson`; absent, all clients. Absent `rounds` are
-    chosen within the limits. `relation` absent: replace-one for `without-replacement`, add-or-remove-one otherwise. A
-    bound on the excess risk, for one gradient step a round, needs `lipschitz` and `diameter`.
+    chosen within the limits. A bound on the excess risk, for one gradient step a round, needs `lipschitz` and
+    `diameter`.
     """
 
     checks: ClassVar[Checks] = (PARTICIPANTS_AMONG_CLIENTS,)
@@ -71,7 +68,6 @@ class DpFedavgProblem(TargetedProblem):
     dimension: Dimension
     clipping_norm: Annotated[float, UPDATE_NORM]
     sampling: Annotated[CohortSampling, SAMPLING] = "poisson"
-    relation: Annotated[Relation | None, RELATION] = None
     adaptive_clipping: Annotated[AdaptiveClipping | None, ADAPTIVE_CLIPPING] = None
     max_rounds: Annotated[
         int | None,
@@ -82,8 +78,19 @@ class DpFedavgProblem(TargetedProblem):
     max_reports_per_client: Annotated[float | None, MAX_REPORTS_PER_CLIENT] = None
     lipschitz: Annotated[float | None, LIPSCHITZ] = None
     diameter: Annotated[float | None, DIAMETER] = None
-    unit: Annotated[Literal["client"], UNIT] = "client"
-    observer: Annotated[Literal["released-models", "final-model", "other-clients"], OBSERVER] = "released-models"
+    unit: Annotated[
+        Literal["client"],
+        UNIT.only("client", because="an update is clipped as a whole, so the noise hides all data of one client"),
+    ]
+    observer: Annotated[
+        Literal["released-models", "final-model", "other-clients"],
+        OBSERVER.only(
+            "released-models",
+            "final-model",
+            "other-clients",
+            because="the server adds the noise to the sum of the updates, so it is trusted with them",
+        ),
+    ]
 
     def check(self) -> None:
         """A full round has everybody in it; limits leave a round, and the rounds given keep to them."""
@@ -133,13 +140,6 @@ class DpFedavgProblem(TargetedProblem):
     def rate(self) -> float:
         """q = M/N."""
         return self.reporting / self.clients
-
-    @property
-    def kept_relation(self) -> Relation:
-        """As asked, or what the sampling suits."""
-        if self.relation is not None:
-            return self.relation
-        return "replace-one" if self.sampling == "without-replacement" else "add-or-remove-one"
 
     @property
     def bits_per_report(self) -> int:

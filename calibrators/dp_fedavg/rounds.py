@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
 
+from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import Infeasible
 from epsilond.accountants.numerics.roots import root_up
-from epsilond.accountants.theorem import ConditionResult
 from epsilond.accountants.theorems.mechanisms.adaptive_clipping import update_noise_multiplier
 from epsilond.accountants.theorems.risk.averaged_steps import second_moment
 from epsilond.accountants.theorems.risk.start import rounded_up
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Number, Served
 
 if TYPE_CHECKING:
@@ -55,30 +56,30 @@ class RoundsRun:
 
 
 @dataclass(frozen=True)
-class Noise:
+class RoundNoise:
     """The noise of a run: that of a round as a whole, and that of its updates; the same but for adaptive clipping."""
 
     whole: float
     updates: float
 
 
-def noise_of(problem: DpFedavgProblem, whole: float) -> Noise:
+def noise_of(problem: DpFedavgProblem, whole: float) -> RoundNoise:
     """What a round's noise multiplier leaves for the updates.
 
     Raises:
         Infeasible: the noise on the clipped bits alone is too small; a `count_std` that would do is named.
     """
     if problem.adaptive_clipping is None:
-        return Noise(whole, whole)
+        return RoundNoise(whole, whole)
     count_std = problem.adaptive_clipping.count_std
     if not whole < 2.0 * count_std:
         statement = "the noise on the clipped bits leaves something for the updates: z < 2 count_std"
-        condition = ConditionResult("count-noise-left", statement, False, whole, 2.0 * count_std)
+        condition = ConditionResult("count-noise-left", statement, Verdict.NO, whole, 2.0 * count_std)
         raise Infeasible("the noise on the clipped bits is too small", condition, {"count_std": whole})
-    return Noise(whole, update_noise_multiplier(noise_multiplier=whole, count_std=count_std))
+    return RoundNoise(whole, update_noise_multiplier(noise_multiplier=whole, count_std=count_std))
 
 
-def run_of(problem: DpFedavgProblem, rounds: int, noise: Noise) -> RoundsRun:
+def run_of(problem: DpFedavgProblem, rounds: int, noise: RoundNoise) -> RoundsRun:
     """What a number of rounds is worth and costs at its noise. Noises are rounded up."""
     per_sum = Fraction(noise.updates) * Fraction(problem.clipping_norm)
     per_mean = per_sum / problem.reporting
@@ -113,7 +114,7 @@ def ladder(most: int) -> tuple[int, ...]:
     return tuple(sorted(found, reverse=True))
 
 
-def choose(problem: DpFedavgProblem, certificates: Certificates) -> tuple[RoundsRun, ...]:
+def choose(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem, int]) -> tuple[RoundsRun, ...]:
     """Numbers of rounds with their certified noise, fewest first, one of them chosen.
 
     Raises:
@@ -126,7 +127,7 @@ def choose(problem: DpFedavgProblem, certificates: Certificates) -> tuple[Rounds
     return tuple(replace(one, chosen=one is first) for one in runs)
 
 
-def _tried(problem: DpFedavgProblem, certificates: Certificates) -> list[RoundsRun]:
+def _tried(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem, int]) -> list[RoundsRun]:
     found: list[RoundsRun] = []
     refusal: Infeasible | None = None
     for rounds in ladder(problem.most_rounds):

@@ -8,46 +8,62 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-from epsilond.accountants.curve import LARGEST_EPSILON
+from epsilond.accountants.attempts import ConditionResult
+from epsilond.accountants.curve.enclosure import LARGEST_EPSILON
 from epsilond.accountants.errors import Infeasible, NoCertificate
-from epsilond.accountants.quantities import DRAWN, LARGEST_COUNT, POPULATION, RATE, natural_log_delta
+from epsilond.accountants.estimates.central_limit import likely_noise, likely_rate, likely_rounds, likely_slope
+from epsilond.accountants.estimates.target import Target
+from epsilond.accountants.log_delta import natural_log_delta
+from epsilond.accountants.quantities import DRAWN, LARGEST_COUNT, POPULATION, RATE
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
-from epsilond.accountants.structure import DRAW_UNSEEN, definition_against, draws_of, loses_amplification
-from epsilond.accountants.theorem import Condition, ConditionResult
-from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
-from epsilond.accountants.theorems.sampling.with_replacement import MOST_DRAWS
-from epsilond.calibrators.answer import Served
-from epsilond.calibrators.calibration import Calibrator, CostClass, Solution
+from epsilond.accountants.statements.settings import noise_condition
+from epsilond.accountants.structure import (
+    DRAW_UNSEEN,
+    FRESH_DRAW,
+    SECRET_DRAW,
+    definition_against,
+    draws_of,
+    loses_amplification,
+    sensitivity_factor,
+)
+from epsilond.accountants.theorem import Condition
+from epsilond.accountants.theorems.sampling.multiplicities import MOST_DRAWS
+from epsilond.accountants.verdict import Verdict
+from epsilond.calibrators.answer import CONTRIBUTION_NORM, Served
+from epsilond.calibrators.calibration import Calibrator, CostClass, Outcome, Training
 from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, noise_cautions, not_amplified, rounded
 from epsilond.calibrators.certificates import guarantee_of
 from epsilond.calibrators.gaussian.plan import PLANS
 from epsilond.calibrators.gaussian.problem import GaussianProblem, Unknown
-from epsilond.calibrators.problem import Target
-from epsilond.calibrators.search import (
-    TRIALS_KEPT,
-    Certified,
-    largest_count,
-    largest_rate,
-    likely_noise,
-    likely_rate,
-    likely_rounds,
-    likely_slope,
-    nearest_of,
-    smallest_noise,
-)
+from epsilond.calibrators.search import TRIALS_KEPT, Certified, largest_count, largest_rate, nearest_of, smallest_noise
+from epsilond.calibrators.solution import Solution
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
+    from epsilond.accountants.quantities import Sampling
+    from epsilond.accountants.rule import Effort
     from epsilond.accountants.specs import Spec
-    from epsilond.accountants.structure import Draw
-    from epsilond.accountants.theorem import Effort
+    from epsilond.accountants.structure import Definition, Draw
     from epsilond.calibrators.answer import Caution
 
 CONTRIBUTIONS_BOUNDED = Condition("bounded-contributions", "every contribution has ℓ2 norm at most the clipping norm")
+
+
+EXAMPLE = {
+    "solve_for": "noise_multiplier",
+    "relation": "add-or-remove-one",
+    "sampling": "poisson",
+    "rate": 0.01,
+    "rounds": 1000,
+    "epsilon": 1.0,
+    "delta": 1e-6,
+    "unit": "record",
+    "observer": "released-models",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +71,9 @@ class GaussianParameters:
     """All five numbers, the solved one among them."""
 
     noise_multiplier: Annotated[float, Served("σ over the norm bound of one contribution")]
+    contribution_norm: Annotated[
+        float, Served(f"1, as noise and sensitivity are in units of it; {CONTRIBUTION_NORM.description}")
+    ]
     rounds: Annotated[int, Served("how often the mechanism is run")]
     rate: Annotated[float | None, Served.like(RATE)] = None
     batch_size: Annotated[int | None, Served.like(DRAWN)] = None
@@ -63,78 +82,98 @@ class GaussianParameters:
     delta: Annotated[float | None, Served("certified δ; absent where it is below every double")] = None
     log10_delta: float
 
+
+@dataclass(frozen=True, kw_only=True)
+class Numbers:
+    """The numbers of a run: those that the problem gives, with the one that is tried or solved for."""
+
+    noise_multiplier: float
+    rounds: int
+    rate: float | None
+    batch_size: int | None
+
     @classmethod
-    def of(cls, solution: GaussianSolution) -> GaussianParameters:
-        """What was given, and what was solved for."""
-        names = ("noise_multiplier", "rounds", "rate", "batch_size", "population")
+    def of(
+        cls,
+        problem: GaussianProblem,
+        *,
+        noise_multiplier: float | None = None,
+        rounds: int | None = None,
+        rate: float | None = None,
+        batch_size: int | None = None,
+    ) -> Numbers:
+        """Take the numbers of the problem, with the given ones in their place."""
         return cls(
-            **{name: getattr(solution.problem, name) for name in names} | dict(solution.solved),
-            epsilon=solution.target.epsilon,
-            delta=solution.target.delta,
-            log10_delta=solution.target.log10_delta,
+            noise_multiplier=noise_multiplier or problem.noise_multiplier or 0.0,
+            rounds=rounds or problem.rounds or 0,
+            rate=rate or problem.rate,
+            batch_size=batch_size or problem.batch_size,
         )
 
 
-def spec_of(problem: GaussianProblem, **solved: Any) -> Spec:
-    """What is run, with the solved number in its place."""
-
-    def value(name: str) -> Any:
-        return solved.get(name, getattr(problem, name))
-
-    release = Gaussian(noise_multiplier=value("noise_multiplier"))
+def spec_of(problem: GaussianProblem, numbers: Numbers) -> Spec:
+    """Return what is run."""
     batch = Subsampled(
         sampling=problem.sampling,
-        rate=value("rate"),
-        batch_size=value("batch_size"),
+        rate=numbers.rate,
+        batch_size=numbers.batch_size,
         population=problem.population,
-        mechanism=release,
+        mechanism=Gaussian(noise_multiplier=numbers.noise_multiplier),
     )
-    return Repeated(times=value("rounds"), mechanism=batch)
+    return Repeated(times=numbers.rounds, mechanism=batch)
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaussianSolution(Solution):
-    """With the number that was solved for, by its name; empty for ε and δ, which stand in the target."""
+class GaussianSolution(Solution[GaussianProblem]):
+    """The certified numbers of a run; ε and δ are in the target."""
 
-    solved: Mapping[str, Any]
+    numbers: Numbers
+
+    @property
+    def spec(self) -> Spec:
+        """The run."""
+        return spec_of(self.problem, self.numbers)
 
     @property
     def draws(self) -> tuple[Draw, ...]:
-        """Of the run."""
-        return draws_of(spec_of(self.problem, **self.solved), self.problem.unit)
+        """The random draws of the run."""
+        return draws_of(self.spec, self.problem.unit)
+
+
+Solved = tuple[Certified, Target, Numbers]
 
 
 def find(problem: GaussianProblem) -> GaussianSolution:
-    """The unknown, certified on the safe end.
+    """Return the unknown, certified on the safe side.
 
     Raises:
         ConditionViolated: no theorem covers this sampling under this relation.
         Infeasible: no value of the unknown meets the target.
     """
-    certified, target, solved = _SOLVERS[problem.solve_for](problem)
-    return GaussianSolution(problem=problem, target=target, certified=certified, solved=solved)
+    certified, target, numbers = _SOLVERS[problem.solve_for](problem)
+    return GaussianSolution(problem=problem, target=target, certified=certified, numbers=numbers)
 
 
-def _guarantee(problem: GaussianProblem, effort: Effort = "default", **solved: Any) -> Guarantee:
-    return guarantee_of(problem, spec_of(problem, **solved), effort)
+def _guarantee(problem: GaussianProblem, numbers: Numbers, effort: Effort = "default") -> Guarantee:
+    return guarantee_of(problem, spec_of(problem, numbers), effort)
 
 
 def _target(problem: GaussianProblem) -> Target:
     return Target.of(problem.epsilon or 0.0, problem.delta, problem.log10_delta)
 
 
-def _for_noise(problem: GaussianProblem) -> tuple[Certified, Target, dict[str, Any]]:
+def _for_noise(problem: GaussianProblem) -> Solved:
     target = _target(problem)
 
     @functools.lru_cache(maxsize=TRIALS_KEPT)
     def family(noise: float, effort: Effort) -> Guarantee:
-        return _guarantee(problem, effort, noise_multiplier=noise)
+        return _guarantee(problem, Numbers.of(problem, noise_multiplier=noise), effort)
 
     rate, distance = _rate(problem), sensitivity_factor(problem.relation)
     guess = likely_noise(target, rate=rate, rounds=problem.rounds or 1, distance=distance)
     slope = likely_slope(target, rate=rate, noise=guess, distance=distance)
     certified = smallest_noise(family, target, guess=guess, slope=slope)
-    return certified, target, {"noise_multiplier": certified.noise}
+    return certified, target, Numbers.of(problem, noise_multiplier=certified.noise)
 
 
 def _rate(problem: GaussianProblem) -> float:
@@ -144,18 +183,18 @@ def _rate(problem: GaussianProblem) -> float:
     return problem.rate or 1.0
 
 
-def _for_rounds(problem: GaussianProblem) -> tuple[Certified, Target, dict[str, Any]]:
+def _for_rounds(problem: GaussianProblem) -> Solved:
     target = _target(problem)
     guarantee = functools.lru_cache(maxsize=TRIALS_KEPT)(
-        lambda count, effort: _guarantee(problem, effort, rounds=count)
+        lambda count, effort: _guarantee(problem, Numbers.of(problem, rounds=count), effort)
     )
     distance = sensitivity_factor(problem.relation)
     guess = likely_rounds(target, noise=problem.noise_multiplier or 1.0, rate=_rate(problem), distance=distance)
     certified = largest_count(guarantee, target, most=LARGEST_COUNT, name="rounds", guess=guess)
-    return certified, target, {"rounds": int(certified.noise)}
+    return certified, target, Numbers.of(problem, rounds=int(certified.noise))
 
 
-def _for_rate(problem: GaussianProblem) -> tuple[Certified, Target, dict[str, Any]]:
+def _for_rate(problem: GaussianProblem) -> Solved:
     target = _target(problem)
     guess = likely_rate(
         target,
@@ -165,21 +204,24 @@ def _for_rate(problem: GaussianProblem) -> tuple[Certified, Target, dict[str, An
     )
     if problem.population is not None:
         sized = functools.lru_cache(maxsize=TRIALS_KEPT)(
-            lambda count, effort: _guarantee(problem, effort, batch_size=count)
+            lambda count, effort: _guarantee(problem, Numbers.of(problem, batch_size=count), effort)
         )
         # More draws than any theorem covers would be refused, though fewer of them may meet the target.
         with_replacement = min(LARGEST_COUNT, int(MOST_DRAWS * problem.population))
         most = problem.population if problem.sampling == "without-replacement" else with_replacement
         certified = largest_count(sized, target, most=most, name="batch_size", guess=guess * problem.population)
-        return certified, target, {"batch_size": int(certified.noise)}
-    rated = functools.lru_cache(maxsize=TRIALS_KEPT)(lambda rate, effort: _guarantee(problem, effort, rate=rate))
+        return certified, target, Numbers.of(problem, batch_size=int(certified.noise))
+    rated = functools.lru_cache(maxsize=TRIALS_KEPT)(
+        lambda rate, effort: _guarantee(problem, Numbers.of(problem, rate=rate), effort)
+    )
     certified = largest_rate(rated, target, guess=guess)
-    return certified, target, {"rate": certified.noise}
+    return certified, target, Numbers.of(problem, rate=certified.noise)
 
 
-def _for_epsilon(problem: GaussianProblem) -> tuple[Certified, Target, dict[str, Any]]:
+def _for_epsilon(problem: GaussianProblem) -> Solved:
     log_delta = natural_log_delta(problem.delta, problem.log10_delta)
-    guarantee = _guarantee(problem)
+    numbers = Numbers.of(problem)
+    guarantee = _guarantee(problem, numbers)
     epsilon = guarantee.curve.bound_epsilon(log_delta).upper
     if math.isinf(epsilon):
         raise Infeasible(
@@ -187,23 +229,24 @@ def _for_epsilon(problem: GaussianProblem) -> tuple[Certified, Target, dict[str,
             ConditionResult(
                 "delta-attainable",
                 f"δ is attained at some ε up to {LARGEST_EPSILON:g}",
-                False,
+                Verdict.NO,
                 problem.log10_delta,
                 None,
             ),
             nearest_of(guarantee, Target(LARGEST_EPSILON, log_delta, problem.delta)),
         )
-    return Certified(epsilon, guarantee, 0.0), Target(epsilon, log_delta, problem.delta), {}
+    return Certified(epsilon, guarantee, 0.0), Target(epsilon, log_delta, problem.delta), numbers
 
 
-def _for_delta(problem: GaussianProblem) -> tuple[Certified, Target, dict[str, Any]]:
-    guarantee = _guarantee(problem)
+def _for_delta(problem: GaussianProblem) -> Solved:
+    numbers = Numbers.of(problem)
+    guarantee = _guarantee(problem, numbers)
     epsilon = problem.epsilon or 0.0
     log_delta = max(guarantee.curve.upper_log_delta(epsilon), -1e300)
-    return Certified(epsilon, guarantee, 0.0), Target(epsilon, log_delta), {}
+    return Certified(epsilon, guarantee, 0.0), Target(epsilon, log_delta), numbers
 
 
-_SOLVERS: dict[Unknown, Callable[[GaussianProblem], tuple[Certified, Target, dict[str, Any]]]] = {
+_SOLVERS: dict[Unknown, Callable[[GaussianProblem], Solved]] = {
     "noise_multiplier": _for_noise,
     "rounds": _for_rounds,
     "rate": _for_rate,
@@ -212,61 +255,97 @@ _SOLVERS: dict[Unknown, Callable[[GaussianProblem], tuple[Certified, Target, dic
 }
 
 
-def cautions(solution: GaussianSolution) -> Iterator[Caution]:
-    """Of the number found, and what it costs that the observer sees the draw: asked again of one who does not."""
-    problem = solution.problem
-    if problem.solve_for == "noise_multiplier":
-        yield from noise_cautions((solution.certified,))
-    elif solution.certified.minimal == "searched":
-        yield MINIMALITY_NOT_PROVED
-    if not loses_amplification(solution.draws, problem.observer, problem.unit):
-        return
-    try:
-        unseen = find(replace(problem, observer=DRAW_UNSEEN))
-    except NoCertificate:
-        yield not_amplified(problem.observer)
-        return
-    yield not_amplified(problem.observer, _figure(solution), _figure(unseen))
+class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, GaussianSolution]):
+    """The Gaussian mechanism on random batches, solved for any one of its numbers."""
+
+    name = "gaussian"
+    title = "The Gaussian mechanism on random batches"
+    summary = "Solves for any one of noise_multiplier, rounds, rate, epsilon and delta, certified."
+    problem = GaussianProblem
+    parameters_type = GaussianParameters
+    noise_party_known = False
+    theorems = ("balle-wang-2018.8", "balle-barthe-gaboardi-2018.8", "zhu-dong-wang-2022.10")
+    plans = PLANS
+    plan_place = 3
+    example = EXAMPLE
+
+    def cost(self, problem: GaussianProblem) -> CostClass:
+        """Return closed-form for a full batch, which is exactly Gaussian; everything else needs an engine."""
+        return "closed-form" if problem.sampling == "full" else "search"
+
+    def definition(self, problem: GaussianProblem) -> Definition:
+        """Return the trust model that goes with the observer."""
+        return definition_against(problem.observer)
+
+    def find(self, problem: GaussianProblem) -> GaussianSolution:
+        """Return the unknown, certified on the safe side."""
+        return find(problem)
+
+    def parameters(self, outcome: Outcome[GaussianSolution, Training]) -> GaussianParameters:
+        """Return what was given, and what was solved for."""
+        solution = outcome.solution
+        numbers, target = solution.numbers, solution.target
+        return GaussianParameters(
+            noise_multiplier=numbers.noise_multiplier,
+            contribution_norm=solution.norm,
+            rounds=numbers.rounds,
+            rate=numbers.rate,
+            batch_size=numbers.batch_size,
+            population=solution.problem.population,
+            epsilon=target.epsilon,
+            delta=target.delta,
+            log10_delta=target.log10_delta,
+        )
+
+    def sampling(self, solution: GaussianSolution) -> Sampling:
+        """Return how batches are drawn."""
+        return solution.problem.sampling
+
+    def specs(self, solution: GaussianSolution) -> tuple[Spec, ...]:
+        """Return the run."""
+        return (solution.spec,)
+
+    def premises(self, outcome: Outcome[GaussianSolution, Training]) -> tuple[Condition, ...]:
+        """Return the conditions on contributions, on the draw, and on the place of the noise."""
+        solution = outcome.solution
+        on_the_draw = tuple(
+            condition for condition in solution.certified.guarantee.declared if condition in (SECRET_DRAW, FRESH_DRAW)
+        )
+        return (CONTRIBUTIONS_BOUNDED, *on_the_draw, noise_condition(solution.problem.observer))
+
+    def warnings(self, outcome: Outcome[GaussianSolution, Training]) -> Iterator[Caution]:
+        """Yield what to know of the solved number, and what it costs that the observer sees the draw."""
+        solution = outcome.solution
+        problem = solution.problem
+        if problem.solve_for == "noise_multiplier":
+            yield from noise_cautions((solution.certified,))
+        elif solution.certified.minimal == "searched":
+            yield MINIMALITY_NOT_PROVED
+        if not loses_amplification(solution.draws, problem.observer, problem.unit):
+            return
+        try:
+            unseen = find(replace(problem, observer=DRAW_UNSEEN))
+        except NoCertificate:
+            yield not_amplified(problem.observer)
+            return
+        yield not_amplified(problem.observer, _figure(solution), _figure(unseen))
 
 
 def _figure(solution: GaussianSolution) -> str:
-    """The number that was solved for, rounded to the safe side."""
-    if solution.problem.solve_for == "epsilon":
+    """Return the number that was solved for, rounded to the safe side."""
+    problem, numbers = solution.problem, solution.numbers
+    if problem.solve_for == "epsilon":
         return f"ε ≤ {rounded(solution.target.epsilon)}"
-    if solution.problem.solve_for == "delta":
+    if problem.solve_for == "delta":
         return f"log10 δ ≤ {rounded(solution.target.log10_delta)}"
-    ((name, value),) = solution.solved.items()
-    return f"{name} = {rounded(value, up=name == 'noise_multiplier')}"
+    if problem.solve_for == "noise_multiplier":
+        return f"noise_multiplier = {rounded(numbers.noise_multiplier)}"
+    if problem.solve_for == "rounds":
+        return f"rounds = {rounded(numbers.rounds, up=False)}"
+    if numbers.batch_size is not None:
+        return f"batch_size = {rounded(numbers.batch_size, up=False)}"
+    assert numbers.rate is not None
+    return f"rate = {rounded(numbers.rate, up=False)}"
 
 
-def cost(problem: GaussianProblem) -> CostClass:
-    """A full batch is exactly Gaussian; everything else needs an engine."""
-    return "closed-form" if problem.sampling == "full" else "search"
-
-
-CALIBRATOR = Calibrator(
-    name="gaussian",
-    title="The Gaussian mechanism on random batches",
-    summary="Solves for any one of noise_multiplier, rounds, rate, epsilon and delta, certified.",
-    problem=GaussianProblem,
-    parameters=GaussianParameters,
-    cost=cost,
-    find=find,
-    definition=lambda problem: definition_against(problem.observer),
-    draws=lambda solution: solution.draws,
-    released=lambda solution: (spec_of(solution.problem, **solution.solved),),
-    declared=lambda _: (CONTRIBUTIONS_BOUNDED,),
-    cautions=cautions,
-    theorems=("balle-wang-2018.8", "balle-barthe-gaboardi-2018.8", "zhu-dong-wang-2022.10"),
-    plans=PLANS,
-    plan_place=3,
-    example={
-        "solve_for": "noise_multiplier",
-        "relation": "add-or-remove-one",
-        "sampling": "poisson",
-        "rate": 0.01,
-        "rounds": 1000,
-        "epsilon": 1.0,
-        "delta": 1e-6,
-    },
-)
+CALIBRATOR = GaussianCalibrator()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
-from epsilond.calibrators.planning.adapter import PlanAdapter, asked_relation
+from epsilond.accountants.json_types import Fields, JsonObject
+from epsilond.calibrators.planning.adapter import PlanAdapter
 from epsilond.calibrators.planning.answer import Reason
 from epsilond.calibrators.planning.problem import PlanProblem
 from epsilond.calibrators.planning.rounds import CHOSEN, likely_rounds
@@ -29,7 +29,7 @@ def sampling(plan: PlanProblem) -> str:
     return asked or "without-replacement"
 
 
-def computed(plan: PlanProblem) -> Mapping[str, Any]:
+def computed(plan: PlanProblem) -> Fields:
     """The noise is what is solved for."""
     drawn, of = batch(plan)
     full = sampling(plan) == "full"
@@ -47,10 +47,10 @@ def rounds_of(plan: PlanProblem) -> int | None:
     drawn, of = batch(plan)
     if drawn is None or of is None or plan.dimension is None:
         return plan.rounds
-    return likely_rounds(plan, drawn=drawn, population=of, dimension=plan.dimension, relation=asked_relation(plan))
+    return likely_rounds(plan, drawn=drawn, population=of, dimension=plan.dimension, relation=plan.relation)
 
 
-def mean_noise(plan: PlanProblem, parameters: Mapping[str, Any]) -> float | None:
+def mean_noise(plan: PlanProblem, parameters: JsonObject) -> float | None:
     """z contributions of the largest norm on the sum of a batch, of which the mean is released."""
     drawn, _ = batch(plan)
     bound = plan.clipping_norm or plan.lipschitz if plan.unit == "client" else plan.lipschitz

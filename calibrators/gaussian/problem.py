@@ -6,25 +6,21 @@ import math
 from typing import Annotated, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.json_types import JsonObject
+from epsilond.accountants.log_delta import natural_log_delta
 from epsilond.accountants.quantities import (
     DELTA,
     DRAWN,
     EPSILON,
     LOG10_DELTA,
     NOISE_MULTIPLIER,
-    OBSERVER,
     POPULATION,
     RATE,
-    RELATION,
     ROUNDS,
     SAMPLING,
-    UNIT,
-    Observer,
     Quantity,
-    Relation,
     Sampling,
-    Unit,
-    natural_log_delta,
+    SettingFields,
     request,
 )
 
@@ -32,15 +28,16 @@ Unknown = Literal["noise_multiplier", "rounds", "rate", "epsilon", "delta"]
 
 
 @request
-class GaussianProblem:
+class GaussianProblem(SettingFields):
     """Four of the five numbers, and which one to solve for.
 
     `sampling` other than `full` needs `rate`, or `batch_size` and `population` (counts are what a fixed-size batch
     has); solving for the rate of a fixed-size batch needs `population` and returns `batch_size`.
     """
 
-    solve_for: Annotated[Unknown, Quantity(description="the number to solve for; the others are given")]
-    relation: Annotated[Relation, RELATION]
+    solve_for: Annotated[Unknown, Quantity(description="the number to solve for; the others are given")] = (
+        "noise_multiplier"
+    )
     sampling: Annotated[Sampling, SAMPLING]
     noise_multiplier: Annotated[float | None, NOISE_MULTIPLIER] = None
     rounds: Annotated[int | None, ROUNDS] = None
@@ -50,8 +47,6 @@ class GaussianProblem:
     epsilon: Annotated[float | None, EPSILON] = None
     delta: Annotated[float | None, DELTA] = None
     log10_delta: Annotated[float | None, LOG10_DELTA] = None
-    unit: Annotated[Unit, UNIT] = "record"
-    observer: Annotated[Observer, OBSERVER] = "server"
 
     def check(self) -> None:
         """Exactly the unknown is absent, and the batch is described once."""
@@ -88,3 +83,23 @@ class GaussianProblem:
         if self.sampling == "without-replacement" and (self.batch_size or 0) > (self.population or math.inf):
             return [Fault("/batch_size", "cannot exceed population", f"≤ {self.population}")]
         return []
+
+
+def infer_unknown(fields: JsonObject) -> Unknown | None:
+    """Return the number to solve for: the only one of the five that the fields do not give.
+
+    Args:
+        fields: fields of a `GaussianProblem` by their names. A batch has a rate unless `sampling` is `full`.
+
+    Returns:
+        The name of the number, or None if more or fewer than one of the five are absent.
+    """
+    present: dict[Unknown, bool] = {
+        "noise_multiplier": "noise_multiplier" in fields,
+        "rounds": "rounds" in fields,
+        "rate": fields.get("sampling") == "full" or "rate" in fields or "batch_size" in fields,
+        "epsilon": "epsilon" in fields,
+        "delta": "delta" in fields or "log10_delta" in fields,
+    }
+    absent = [name for name, is_present in present.items() if not is_present]
+    return absent[0] if len(absent) == 1 else None

@@ -7,13 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from epsilond.accountants.guarantee import Tightness
-from epsilond.accountants.structure import draws_of
-from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
-from epsilond.calibrators.answer import Ends, GuaranteeAnswer, NumericalAnswer, Served, TargetAnswer
-from epsilond.calibrators.envelope import guarantee_answer, numerical_answer
+from epsilond.calibrators.answer import CONTRIBUTION_NORM, Ends, GuaranteeAnswer, NumericalAnswer, Served, TargetAnswer
+from epsilond.calibrators.envelope import numerical_answer
 
 if TYPE_CHECKING:
-    from epsilond.calibrators.certificates import Certificates
     from epsilond.calibrators.mb_sgd.members import Member
     from epsilond.calibrators.mb_sgd.solution import MembersSolution
     from epsilond.calibrators.search import Certified
@@ -28,7 +25,8 @@ class GroupParameters:
     batch_size: Annotated[int, Served("records of one of them per round")]
     lipschitz: Annotated[float, Served("bound on the norm of a gradient of the loss times its weight p_i N")]
     noise_std: Annotated[float, Served("σ per coordinate, added to the mean of batch_size weighted gradients")]
-    noise_multiplier: Annotated[float, Served("σ over the norm bound of one protected contribution to that mean")]
+    noise_multiplier: Annotated[float, Served("noise_std over contribution_norm")]
+    contribution_norm: Annotated[float, CONTRIBUTION_NORM]
     printed_noise_std: Annotated[float | None, Served("σ of the printed theorem at the answer's rounds")] = None
     guarantee: GuaranteeAnswer
 
@@ -44,41 +42,43 @@ def group_parameters(solution: MembersSolution) -> tuple[GroupParameters, ...]:
             lipschitz=member.lipschitz,
             noise_std=noise_std,
             noise_multiplier=found.noise,
+            contribution_norm=norm,
             printed_noise_std=printed[member.place] if printed else None,
             guarantee=answer,
         )
-        for member, found, noise_std, answer in zip(
-            solution.members, solution.each, solution.noise_stds, solution.answers, strict=True
+        for member, found, noise_std, norm, answer in zip(
+            solution.members, solution.each, solution.noise_stds, solution.norms, solution.answers, strict=True
         )
     )
-
-
-def guarantees_of(certificates: Certificates, members: Sequence[Member]) -> tuple[GuaranteeAnswer, ...]:
-    """Each member's own, in its own sensitivity; curves are read once for all that release the same."""
-    problem = certificates.problem
-    read: dict[int, GuaranteeAnswer] = {}
-    answers = []
-    for member in members:
-        certified = certificates.of(member)
-        sensitivity = sensitivity_factor(problem.relation) * certificates.norm(member)
-        known = read.get(id(certified))
-        if known is None:
-            known = read[id(certified)] = guarantee_answer(
-                certified,
-                member.target,
-                definition="local",
-                sampling=problem.sampling,
-                sensitivity=sensitivity,
-                draws=draws_of(certificates.spec(member), problem.unit),
-            )
-        answers.append(replace(known, sensitivity=sensitivity).read_from(known.curve))
-    return tuple(answers)
 
 
 def common(figures: Iterable[float]) -> float | None:
     """The figure of every group, None where they differ."""
     distinct = set(figures)
     return distinct.pop() if len(distinct) == 1 else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommonNoise:
+    """The figures of the noise that are those of every client; a figure in which clients differ is None."""
+
+    noise_std: float | None
+    noise_multiplier: float | None
+    contribution_norm: float | None
+
+
+def common_noise(solution: MembersSolution) -> CommonNoise:
+    """Return the figures of the noise that are those of every client.
+
+    Guarantees: noise_multiplier and contribution_norm are both given, or neither is.
+    """
+    multiplier, norm = common(one.noise for one in solution.each), common(solution.norms)
+    both = multiplier is not None and norm is not None
+    return CommonNoise(
+        noise_std=common(solution.noise_stds),
+        noise_multiplier=multiplier if both else None,
+        contribution_norm=norm if both else None,
+    )
 
 
 def guarantee_of_all(answers: Sequence[GuaranteeAnswer]) -> GuaranteeAnswer:
@@ -112,6 +112,7 @@ def guarantee_of_all(answers: Sequence[GuaranteeAnswer]) -> GuaranteeAnswer:
         ),
         tight=_tightness(answers),
         minimal=_minimal(answers),
+        curve=None,
     )
 
 

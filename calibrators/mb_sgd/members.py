@@ -12,22 +12,27 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from epsilond.accountants.estimates.batch_noise import likely_noise_of_batches, likely_slope_of_batches
+from epsilond.accountants.estimates.central_limit import likely_noise, likely_slope
+from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.federation import ClientGroup, ClientGroupRequest, Federation
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
-from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
+from epsilond.accountants.structure import sensitivity_factor
+from epsilond.accountants.theorem import Condition
 from epsilond.calibrators.answer import Communication
-from epsilond.calibrators.calibration import Solution
 from epsilond.calibrators.certificates import Certificates, Family
-from epsilond.calibrators.fixed_batches import likely_noise_of_batches, likely_slope_of_batches
 from epsilond.calibrators.mb_sgd.problem import BITS_PER_COORDINATE, PacedProblem, Run
-from epsilond.calibrators.problem import Target
 from epsilond.calibrators.risk.baseline import Start, start_of
-from epsilond.calibrators.search import LEAST, likely_noise, likely_slope
+from epsilond.calibrators.search import LEAST
 
 if TYPE_CHECKING:
     from epsilond.accountants.specs import Spec
     from epsilond.calibrators.answer import Objective
 
+FIXED_DIVISOR = Condition(
+    "fixed-divisor",
+    "if a record is added, removed or zeroed, the sum over its batch is still divided by batch_size",
+)
 ROUNDED = 1.0 + 1e-9
 """How much more than δ still counts as δ, where nothing is decided by it."""
 
@@ -159,7 +164,14 @@ def contribution_norm(problem: PacedProblem, member: Member) -> float:
     return record * (member.samples_per_client if problem.sampling == "poisson" else member.batch_size)
 
 
-FAMILY = Family(
+def divisor_conditions(problem: PacedProblem) -> tuple[Condition, ...]:
+    """Return what the noise of a mean assumes of its divisor, where a protected record may be absent or zeroed."""
+    if problem.unit == "record" and problem.relation != "replace-one":
+        return (FIXED_DIVISOR,)
+    return ()
+
+
+FAMILY: Family[PacedProblem, Member] = Family(
     spec=spec_of,
     guess=_first_noise,
     slope=_first_slope,
@@ -169,7 +181,7 @@ FAMILY = Family(
 """Of one member."""
 
 
-def likely_mean_noise_std(certificates: Certificates, run: Run) -> float:
+def likely_mean_noise_std(certificates: Certificates[PacedProblem, Member], run: Run) -> float:
     """A guess at the certified σ of a run, root mean square over clients: by what runs are compared."""
     problem = certificates.problem
     return root_mean_square(
@@ -186,7 +198,7 @@ def root_mean_square(values: Iterable[tuple[float, Member]]) -> float:
     return largest * math.sqrt(math.fsum(count / clients * (value / largest) ** 2 for value, count in counted))
 
 
-def mean_noise_std(certificates: Certificates, run: Run) -> float:
+def mean_noise_std(certificates: Certificates[PacedProblem, Member], run: Run) -> float:
     """The certified σ of a run, root mean square over clients."""
     members = members_of(certificates.problem, run)
     return root_mean_square((certificates.noise_std(member), member) for member in members)
@@ -206,13 +218,12 @@ def federation_of(problem: PacedProblem, members: tuple[Member, ...]) -> Federat
     return Federation(groups=groups, counts=problem.counts)
 
 
-def communication(solution: Solution) -> Communication:
-    """One single-precision float per coordinate from each participant in each round."""
-    problem, rounds = solution.problem, solution.run.rounds
+def communication(problem: PacedProblem, run: Run) -> Communication:
+    """Return the traffic of a run: one single-precision float per coordinate from each participant in each round."""
     random = len(problem.counts) > 1
     return Communication(
         bits_per_coordinate=float(BITS_PER_COORDINATE),
         bits_per_round_per_client=BITS_PER_COORDINATE * problem.dimension,
-        total_bits=problem.bits_per_round * rounds,
-        expected_total_bits=problem.expected_bits_per_round * rounds if random else None,
+        total_bits=problem.bits_per_round * run.rounds,
+        expected_total_bits=problem.expected_bits_per_round * run.rounds if random else None,
     )

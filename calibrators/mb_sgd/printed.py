@@ -8,19 +8,23 @@ proof sums up; `corrected` of the complete statement in the corrected reading; `
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
+from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.quantities import LARGEST_COUNT
-from epsilond.accountants.theorem import ConditionResult, Sides, Status
 from epsilond.accountants.theorem import Reading as TheoremReading
+from epsilond.accountants.theorem import Sides, Status
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.conditions import DRAWN_ONCE, binding
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.experiments import (
     APPENDIX_H,
     ExperimentInputs,
 )
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import noise_std, proof_chain
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import DRAWN_ONCE, Prescription, Variant, binding
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import Variant
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import Prescription
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import THEOREM_2_2, NonsmoothInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import THEOREM_2_1, SmoothInputs
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import PrintedReading
 from epsilond.calibrators.envelope import POISSON_BATCHES, REASONS, Asked, claims, condition_answers, inputs_of
 from epsilond.calibrators.mb_sgd.members import Member
@@ -28,8 +32,7 @@ from epsilond.calibrators.mb_sgd.printed_noise import AtPrinted, noise_parameter
 from epsilond.calibrators.mb_sgd.problem import READINGS, MbSgdProblem, Reading, Run
 
 if TYPE_CHECKING:
-    from epsilond.accountants.theorem import Theorem
-    from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import Prescription
+    from epsilond.accountants.theorem import Outputs, Theorem
     from epsilond.calibrators.certificates import Truth
 
 EXPERIMENTAL = APPENDIX_H.id
@@ -46,7 +49,7 @@ PROOF_FAILS = "the printed proof asks for what does not hold at these numbers"
 IDENTICAL = ConditionResult(
     "identical-clients",
     "all records are identically distributed, over all clients (for the risk, not for the privacy)",
-    False,
+    Verdict.NO,
 )
 
 
@@ -61,7 +64,7 @@ def theorem_of(problem: MbSgdProblem) -> str:
 
 
 def printed_readings(
-    problem: MbSgdProblem, run: Run, members: tuple[Member, ...], truth: Truth
+    problem: MbSgdProblem, run: Run, members: tuple[Member, ...], truth: Truth[Member]
 ) -> tuple[PrintedReading, ...]:
     """Every reading asked for that there is, at the request's rounds, or else at those that it prescribes itself.
 
@@ -126,7 +129,7 @@ def printed_noise_std(member: Member) -> float:
 
 # Readings -----------------------------------------------------------------------------------------------------------
 def _reading(
-    problem: MbSgdProblem, run: Run, members: tuple[Member, ...], reading: Reading, truth: Truth
+    problem: MbSgdProblem, run: Run, members: tuple[Member, ...], reading: Reading, truth: Truth[Member]
 ) -> PrintedReading:
     variant, formula = READ_AS[reading]
     theorem = registered(problem)
@@ -138,7 +141,7 @@ def _reading(
     worst = worst_at(members, stds, truth, rounds=rounds)
     conditions = _conditions(problem, asked, reading, members)
     reason = REASONS.get(problem.sampling)
-    failing = [one.id for one in conditions if one.holds is not True]
+    failing = [one.id for one in conditions if one.holds != Verdict.YES]
     if reading == "proof" and reason is None and failing:
         reason = f"{PROOF_FAILS}: {', '.join(failing)}"
     shown = SHOWN if reading == "proof" else (*SHOWN, *CLAIMED)
@@ -156,7 +159,7 @@ def _reading(
     )
 
 
-def _claimed_risk(problem: MbSgdProblem, reading: Reading, outputs: Any) -> float | None:
+def _claimed_risk(problem: MbSgdProblem, reading: Reading, outputs: Outputs) -> float | None:
     """The explicit bound of the statement; of the proof what it sums up, (27) or Lemma E.9 and the stability."""
     if not problem.identically_distributed:
         return None
@@ -164,7 +167,7 @@ def _claimed_risk(problem: MbSgdProblem, reading: Reading, outputs: Any) -> floa
     return claimed
 
 
-def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Truth) -> PrintedReading:
+def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Truth[Member]) -> PrintedReading:
     """Appendix H at the run's rounds: its own σ, and its K rounded up, at most n."""
 
     def of(member: Member) -> Asked:
@@ -184,9 +187,9 @@ def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Tru
         drawn = replace(member, batch_size=outputs["batch_size"])
         return AtPrinted(drawn, outputs["noise_std"], truth(drawn, outputs["noise_multiplier"]))
 
-    worst = worst_of(map(at, members))
+    worst = worst_of([at(member) for member in members])
     (fits,) = APPENDIX_H.conditions
-    sides = binding(Sides.at_most(of(member).inputs.real_batch, member.samples_per_client) for member in members)
+    sides = binding([Sides.at_most(of(member).inputs.real_batch, member.samples_per_client) for member in members])
     return PrintedReading(
         theorem=EXPERIMENTAL,
         reading="experimental",
@@ -199,8 +202,8 @@ def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Tru
                 ConditionResult(fits.id, fits.statement, sides.holds, sides.left, sides.right),
                 ConditionResult(
                     "side-condition",
-                    "ε < c₁q²R of the theorem it cites, c₁ unspecified: as q²R = ε/4, that is c₁ > 4",
-                    "undecidable",
+                    "c₁ > 4; the cited theorem does not give c₁",
+                    Verdict.UNDECIDABLE,
                 ),
             )
         ),
@@ -240,8 +243,8 @@ def _proof_conditions(members: tuple[Member, ...]) -> list[ConditionResult]:
         )
         for member in members
     ]
-    inner = binding(Sides.at_most(chain.inner_epsilon, 1.0) for _, chain in chains)
-    closes = binding(Sides.at_most(chain.printed_total, member.target.epsilon) for member, chain in chains)
+    inner = binding([Sides.at_most(chain.inner_epsilon, 1.0) for _, chain in chains])
+    closes = binding([Sides.at_most(chain.printed_total, member.target.epsilon) for member, chain in chains])
     return [
         _result("inner-epsilon", "ε of one round before sampling is at most 1", inner),
         _result(

@@ -51,7 +51,7 @@ def noise_parameters(problem: MiniBatchProblem, at: AtPrinted, rounds: float) ->
     return parameters | ({"group": at.member.place} if problem.client_groups else {})
 
 
-def worst_at(members: Sequence[Member], stds: Sequence[float], truth: Truth, *, rounds: int) -> AtPrinted:
+def worst_at(members: Sequence[Member], stds: Sequence[float], truth: Truth[Member], *, rounds: int) -> AtPrinted:
     """That member at its printed σ and the printed rounds; without the truth where these are beyond every count."""
 
     def at(member: Member, std: float) -> AtPrinted:

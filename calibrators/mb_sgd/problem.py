@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.federation import (
     ClientGroupRequest,
-    Participation,
     ParticipationCount,
+    ParticipationMoments,
     client_group_faults,
     law_faults,
     loss_scales,
@@ -26,27 +26,21 @@ from epsilond.accountants.quantities import (
     IDENTICALLY_DISTRIBUTED,
     INITIAL_DISTANCE,
     MAX_GRADIENTS,
-    OBSERVER,
     PARTICIPANTS,
     PARTICIPATION,
-    RELATION,
     ROUNDS,
     SAMPLING,
     SMOOTHNESS,
     SQUARES,
-    UNIT,
     Clients,
     Diameter,
     Dimension,
     Epsilon,
     Lipschitz,
-    Observer,
     Quantity,
-    Relation,
     SamplesPerClient,
     Sampling,
     StrongConvexity,
-    Unit,
     Within,
     request,
 )
@@ -101,8 +95,6 @@ class PacedProblem(TargetedProblem):
     max_gradients: Annotated[int | None, MAX_GRADIENTS] = None
     communication_budget: Annotated[int | None, COMMUNICATION_BUDGET] = None
     within: Within = 0.1
-    relation: Annotated[Relation, RELATION] = "replace-one"
-    unit: Annotated[Unit, UNIT] = "record"
 
     @property
     def sampling(self) -> Sampling:
@@ -196,9 +188,9 @@ class PacedProblem(TargetedProblem):
         return participation_counts(self.participation)
 
     @property
-    def moments(self) -> Participation:
+    def moments(self) -> ParticipationMoments:
         """What the bounds see of that law."""
-        return Participation.of(self.counts)
+        return ParticipationMoments.of(self.counts)
 
     @property
     def reporting(self) -> int:
@@ -223,7 +215,7 @@ class PacedProblem(TargetedProblem):
 
 @request
 class MiniBatchProblem(PacedProblem):
-    """With the way that batches are drawn, who looks, and clients that may be unlike, and report in random number.
+    """The problem with a sampling of batches, groups of unlike clients, and a random number of participants.
 
     With `client_groups` the fields beside them are what a group inherits where it leaves its own out.
     """
@@ -231,7 +223,6 @@ class MiniBatchProblem(PacedProblem):
     sampling: Annotated[Sampling, SAMPLING] = "without-replacement"
     identically_distributed: Annotated[bool, IDENTICALLY_DISTRIBUTED] = True
     heterogeneity: Annotated[float | None, HETEROGENEITY, ANY_SCALE] = None
-    observer: Annotated[Observer, OBSERVER] = "server"
     readings: Annotated[tuple[Reading, ...] | None, PRINTED_READINGS] = None
     client_groups: Annotated[tuple[ClientGroupRequest, ...] | None, CLIENT_GROUPS] = None
     participation: Annotated[tuple[ParticipationCount, ...] | None, PARTICIPATION] = None

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Literal
 
+from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.quantities import request
-from epsilond.accountants.theorem import ConditionResult, Sides
 from epsilond.accountants.theorem import Reading as TheoremReading
+from epsilond.accountants.theorem import Sides
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import aggregates
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import Prescription
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import of_same_fields
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import Prescription, SmoothDescentRun
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import informal
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK
@@ -26,12 +28,18 @@ from epsilond.calibrators.mb_sgd.printed import printed_noise_std, registered, t
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, PacedProblem, Run
 from epsilond.calibrators.mb_sgd.schedule import risk_problem, risk_theorem
 from epsilond.calibrators.risk.answer import AggregatesAnswer, UpperBound
-from epsilond.calibrators.risk.bounder import Bounds, RiskPart
-from epsilond.calibrators.risk.parts import Explicit, Setting, SteppedRiskFields, check_run, explicit_bound
+from epsilond.calibrators.risk.part import Bounds, RiskPart
+from epsilond.calibrators.risk.parts import (
+    ExplicitBound,
+    LowerBoundSetting,
+    SteppedRiskFields,
+    check_run,
+    explicit_bound,
+)
 
 if TYPE_CHECKING:
     from epsilond.calibrators.accelerated.answer import AcceleratedParameters
-    from epsilond.calibrators.mb_sgd.calibrator import MbSgdParameters
+    from epsilond.calibrators.mb_sgd.answer import MbSgdParameters
 
 OF_THE_RISK = ("client-sampling", "claim-proved", "equal-shares")
 """Conditions of the printed theorems that are about the risk, beside the rounds."""
@@ -67,11 +75,11 @@ def bounds(asked: MbSgdRiskProblem, run: Run, noise_std: float) -> Bounds:
     )
 
 
-def setting_of(asked: PacedProblem) -> Setting:
+def setting_of(asked: PacedProblem) -> LowerBoundSetting:
     """What lower bounds look at."""
     run = Run(batch_size=1, rounds=1)
     members = members_of(asked, run)
-    return Setting(
+    return LowerBoundSetting(
         epsilon=max(member.target.epsilon for member in members),
         log10_delta=min(member.target.log10_delta for member in members),
         samples_per_client=max(member.samples_per_client for member in members),
@@ -92,7 +100,7 @@ def noise_of(asked: PacedProblem, run: Run, parameters: MbSgdParameters | Accele
     return root_mean_square(zip(stds, members_of(asked, run), strict=True))
 
 
-def _explicit(asked: MbSgdRiskProblem, found: Explicit | None) -> Iterator[UpperBound]:
+def _explicit(asked: MbSgdRiskProblem, found: ExplicitBound | None) -> Iterator[UpperBound]:
     if found is None:
         return
     yield found.answer(risk_theorem(asked), asked.smoothness or 0.0, heaviest=max(1.0, *asked.scales))
@@ -113,15 +121,8 @@ def _printed(asked: MbSgdRiskProblem, run: Run, noise_std: float) -> Iterator[Up
         yield _upper(asked, run, noise_std, inputs.prescription(formula), reading, others)
     federation = federation_of(asked, members_of(asked, run))
     if len(federation.groups) == 1 and len(federation.counts) == 1 and asked.smoothness is not None:
-        found = informal(
-            federation=federation,
-            dimension=asked.dimension,
-            lipschitz=asked.lipschitz,
-            diameter=asked.diameter,
-            smoothness=asked.smoothness,
-            strong_convexity=asked.strong_convexity,
-            rounds=run.rounds,
-        )
+        statement = of_same_fields(SmoothDescentRun, asked, federation=federation)
+        found = informal(statement, rounds=run.rounds)
         yield _upper(asked, run, noise_std, found, "informal")
 
 
@@ -173,7 +174,7 @@ def _aggregates(asked: MbSgdRiskProblem, run: Run) -> AggregatesAnswer:
     )
 
 
-def _cautions(asked: MbSgdRiskProblem, found: Explicit | None) -> Iterator[Caution]:
+def _cautions(asked: MbSgdRiskProblem, found: ExplicitBound | None) -> Iterator[Caution]:
     if found is None:
         yield Caution(
             code="no-risk-for-this-sampling",

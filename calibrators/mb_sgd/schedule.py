@@ -12,21 +12,20 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from epsilond.accountants.federation import ClientGroup
 from epsilond.accountants.quantities import LARGEST_COUNT
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
-    EXCESS_RISK_BOUND,
-    Problem,
-    best_step_size,
-    closed_step_size,
-    excess_risk,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import effective_samples
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import (
-    FEDERATED_RISK,
-    UnequalProblem,
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import effective_samples
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.enveloped_bound import (
     best_envelope,
     enveloped_excess_risk,
     on_envelope,
 )
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
+    EXCESS_RISK_BOUND,
+    ExcessRiskProblem,
+    best_step_size,
+    closed_step_size,
+    excess_risk,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK, UnequalProblem
 from epsilond.calibrators.answer import PrescribedRisk, Risk, RiskBound, Served
 from epsilond.calibrators.frontier import Choice, Outlook, runs_within, smallest_run
 from epsilond.calibrators.mb_sgd.members import (
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.theorem import Condition, Theorem
     from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import ExcessRisk
     from epsilond.calibrators.certificates import Certificates
+    from epsilond.calibrators.mb_sgd.members import Member
 
 GRADIENTS_PER_RECORD = 1000
 """Default of max_gradients, times n."""
@@ -52,11 +52,13 @@ class Averaging:
     """The iterates w_1, …, w_R are averaged with weights growing by `ratio` from one to the next."""
 
     kind: Literal["uniform", "geometric"]
-    ratio: Annotated[float, Served("weight of an iterate over that of the one before, 1 if uniform")]
+    ratio: Annotated[
+        float | None, Served("weight of an iterate over that of the one before; absent if uniform, where it is 1")
+    ] = None
 
 
 @dataclass(frozen=True)
-class Plan:
+class StepPlan:
     """The step size, and envelope if there is one, that minimise the bound at the certified noise, and the bound."""
 
     step_size: float
@@ -74,7 +76,7 @@ class _Pace:
     envelope_smoothness: float | None
 
 
-def risk_problem(problem: PacedProblem, run: Run) -> Problem | None:
+def risk_problem(problem: PacedProblem, run: Run) -> ExcessRiskProblem | None:
     """The problem as the risk bound sees it; None where that bound does not apply.
 
     It needs batches drawn without replacement; a loss without smoothness has an infinite one here, and an envelope is
@@ -105,7 +107,7 @@ def risk_problem(problem: PacedProblem, run: Run) -> Problem | None:
             initial_distance=distance,
             steepest=None if problem.smoothness is None else max(scales) * problem.smoothness,
         )
-    return Problem(
+    return ExcessRiskProblem(
         clients=problem.clients,
         participants=participants,
         samples_per_client=problem.samples_per_client,
@@ -118,7 +120,7 @@ def risk_problem(problem: PacedProblem, run: Run) -> Problem | None:
     )
 
 
-def _bound(seen: Problem, pace: _Pace, *, noise_std: float, rounds: int) -> ExcessRisk:
+def _bound(seen: ExcessRiskProblem, pace: _Pace, *, noise_std: float, rounds: int) -> ExcessRisk:
     if pace.envelope_smoothness is None:
         return excess_risk(seen, noise_std=noise_std, rounds=rounds, step_size=pace.step_size)
     return enveloped_excess_risk(
@@ -130,14 +132,14 @@ def _bound(seen: Problem, pace: _Pace, *, noise_std: float, rounds: int) -> Exce
     )
 
 
-def _best_pace(seen: Problem, *, noise_std: float, rounds: int, quick: bool = False) -> _Pace:
+def _best_pace(seen: ExcessRiskProblem, *, noise_std: float, rounds: int, quick: bool = False) -> _Pace:
     if math.isinf(seen.smoothness):
         chosen = best_envelope(seen, noise_std=noise_std, rounds=rounds, quick=quick)
         return _Pace(chosen.step_size, chosen.envelope_smoothness)
     return _Pace((closed_step_size if quick else best_step_size)(seen, noise_std=noise_std, rounds=rounds), None)
 
 
-def plan_of(problem: PacedProblem, run: Run, noise_std: float) -> Plan | None:
+def plan_of(problem: PacedProblem, run: Run, noise_std: float) -> StepPlan | None:
     """Step size, averaging and risk bound of a run at its noise, the root mean square; None where no bound applies."""
     seen = risk_problem(problem, run)
     if seen is None:
@@ -148,9 +150,9 @@ def plan_of(problem: PacedProblem, run: Run, noise_std: float) -> Plan | None:
     ratio = 1.0 / (1.0 - pace.step_size * mu) if pace.step_size * mu < 1.0 else math.inf
     theorem = risk_theorem(problem)
     upper = RiskBound(value=bound.total, constant="explicit", theorem=theorem.id, terms=bound.terms)
-    return Plan(
+    return StepPlan(
         step_size=pace.step_size,
-        averaging=Averaging(kind="geometric" if ratio > 1.0 else "uniform", ratio=ratio),
+        averaging=Averaging(kind="geometric", ratio=ratio) if ratio > 1.0 else Averaging(kind="uniform"),
         risk=Risk(upper=upper),
         declared=theorem.conditions,
         envelope_smoothness=pace.envelope_smoothness,
@@ -162,7 +164,7 @@ def risk_theorem(problem: PacedProblem) -> Theorem:
     return FEDERATED_RISK if problem.client_groups or problem.smoothness is None else EXCESS_RISK_BOUND
 
 
-def _curvature(seen: Problem, pace: _Pace) -> float:
+def _curvature(seen: ExcessRiskProblem, pace: _Pace) -> float:
     """The strong convexity of what the steps are taken on."""
     if pace.envelope_smoothness is None:
         return seen.strong_convexity
@@ -177,7 +179,7 @@ def prescribed_run(problem: MbSgdProblem, run: Run) -> Run | None:
     return Run(batch_size=run.batch_size, rounds=rounds) if rounds <= LARGEST_COUNT else None
 
 
-def with_prescribed(plan: Plan, problem: MbSgdProblem, prescribed: Run, noise_std: float) -> Plan:
+def with_prescribed(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, noise_std: float) -> StepPlan:
     """With our bound at the printed rounds, step and envelope: at their certified noise, and at the printed one."""
     found = prescription_of(problem, prescribed, prescribed.rounds)
     seen = risk_problem(problem, prescribed)
@@ -206,7 +208,7 @@ def with_prescribed(plan: Plan, problem: MbSgdProblem, prescribed: Run, noise_st
     return replace(plan, risk=replace(plan.risk, as_prescribed=answer))
 
 
-def choose_run(problem: MbSgdProblem, certificates: Certificates) -> Choice:
+def choose_run(problem: MbSgdProblem, certificates: Certificates[MbSgdProblem, Member]) -> Choice[Run]:
     """The run to calibrate: as the request says, the rest the smallest run that is good enough, and the frontier.
 
     Noise is the root mean square over clients. Without a bound the largest batch is taken, and rounds as near as may

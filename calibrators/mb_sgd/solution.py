@@ -1,32 +1,35 @@
-"""What is found for a run of clients that may differ: the certified noise of each kind of them."""
+"""The certified noise of each kind of client of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Generic
 
-from epsilond.calibrators.calibration import Solution
+from typing_extensions import TypeVar
+
+from epsilond.accountants.structure import draws_of, sensitivity_factor
 from epsilond.calibrators.certificates import Certificates
-from epsilond.calibrators.mb_sgd.groups import guarantees_of
-from epsilond.calibrators.mb_sgd.members import members_of, root_mean_square
+from epsilond.calibrators.envelope import guarantee_answer
+from epsilond.calibrators.mb_sgd.members import Member, root_mean_square
+from epsilond.calibrators.mb_sgd.problem import MiniBatchProblem, Run
+from epsilond.calibrators.solution import Solution
 
 if TYPE_CHECKING:
-    from epsilond.accountants.specs import Spec
-    from epsilond.accountants.theorem import Step
+    from collections.abc import Sequence
+
     from epsilond.calibrators.answer import GuaranteeAnswer
-    from epsilond.calibrators.certificates import Family
-    from epsilond.calibrators.frontier import Choice
-    from epsilond.calibrators.mb_sgd.members import Member
-    from epsilond.calibrators.mb_sgd.problem import MiniBatchProblem
     from epsilond.calibrators.search import Certified
+
+Answered_co = TypeVar("Answered_co", bound=MiniBatchProblem, covariant=True, default=MiniBatchProblem)
 
 
 @dataclass(frozen=True, kw_only=True)
-class MembersSolution(Solution):
-    """With what was certified for each kind of client; `certified` is that of the first, `norm` the first's."""
+class MembersSolution(Solution[Answered_co], Generic[Answered_co]):
+    """The certified noise of each kind of client; `certified` and `norm` are those of the first."""
 
+    run: Run
+    certificates: Certificates[Answered_co, Member]
     members: tuple[Member, ...]
     each: tuple[Certified, ...]
     noise_stds: tuple[float, ...]
@@ -35,61 +38,39 @@ class MembersSolution(Solution):
 
     @cached_property
     def answers(self) -> tuple[GuaranteeAnswer, ...]:
-        """The guarantee of each kind of client, worked out when it is asked for: a ledger asks for the noise alone."""
-        assert self.certificates is not None
+        """The guarantee of each kind of client; computed on first use, because a ledger needs only the noise."""
         return guarantees_of(self.certificates, self.members)
+
+    @property
+    def norms(self) -> tuple[float, ...]:
+        """Bounds on the norm of one contribution of each kind of client."""
+        return tuple(map(self.certificates.norm, self.members))
 
     @property
     def mean_noise_std(self) -> float:
         """σ, root mean square over clients."""
         return root_mean_square(zip(self.noise_stds, self.members, strict=True))
 
-    @property
-    def derivation(self) -> tuple[Step, ...]:
-        """Of every kind of client, each once."""
-        return tuple(dict.fromkeys(one.guarantee.derivation for one in self.each))
 
-
-def find_each(
-    problem: MiniBatchProblem,
-    family: Family,
-    choose: Callable[[Any, Certificates], Choice],
-    printed_stds: Callable[[Any, Any], tuple[float, ...]],
-) -> MembersSolution:
-    """The smallest certified noise of every client; `family` is that of one member, `printed_stds` (problem, run) ↦ σ.
-
-    With client groups the guarantee at the top is the weakest that covers all clients, and figures in which groups
-    differ stand with each group alone.
-
-    Raises:
-        InvalidInput: the budgets leave no run.
-        ConditionViolated: no theorem covers this sampling under this relation.
-        Infeasible: no noise that is offered meets the target.
-    """
-    certificates = Certificates(family, problem)
-    choice = choose(problem, certificates)
-    members = members_of(problem, choice.run)
-    each = tuple(map(certificates.of, members))
-    return MembersSolution(
-        problem=problem,
-        target=problem.target,
-        certified=each[0],
-        norm=certificates.norm(members[0]),
-        run=choice.run,
-        choice=choice,
-        certificates=certificates,
-        members=members,
-        each=each,
-        noise_stds=tuple(map(certificates.noise_std, members)),
-        printed_stds=printed_stds(problem, choice.run) if problem.client_groups and problem.unit == "record" else (),
-    )
-
-
-def released_by(family: Family) -> Callable[[MembersSolution], tuple[Spec, ...]]:
-    """Of a solution, what each kind of client releases, once for those that release alike."""
-
-    def released(solution: MembersSolution) -> tuple[Spec, ...]:
-        pairs = zip(solution.members, solution.each, strict=True)
-        return tuple(dict.fromkeys(family.spec(solution.problem, member, one.noise) for member, one in pairs))
-
-    return released
+def guarantees_of(
+    certificates: Certificates[MiniBatchProblem, Member], members: Sequence[Member]
+) -> tuple[GuaranteeAnswer, ...]:
+    """Return the guarantee of each member, in its own sensitivity; a curve is read once for members that share it."""
+    problem = certificates.problem
+    read: dict[int, GuaranteeAnswer] = {}
+    answers = []
+    for member in members:
+        certified = certificates.of(member)
+        sensitivity = sensitivity_factor(problem.relation) * certificates.norm(member)
+        known = read.get(id(certified))
+        if known is None:
+            known = read[id(certified)] = guarantee_answer(
+                certified,
+                member.target,
+                definition="local",
+                sampling=problem.sampling,
+                sensitivity=sensitivity,
+                draws=draws_of(certificates.spec(member), problem.unit),
+            )
+        answers.append(replace(known, sensitivity=sensitivity))
+    return tuple(answers)

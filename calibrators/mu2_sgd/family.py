@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 
 from epsilond.accountants.account import account
-from epsilond.accountants.curve import Curve
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.numerics.power_sums import PAD, harmonic
 from epsilond.accountants.specs import Gaussian
-from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
+from epsilond.accountants.structure import sensitivity_factor
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import exact_epsilons, exact_mu
 from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import (
     base_std,
@@ -25,13 +26,12 @@ from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import 
 )
 from epsilond.calibrators.answer import Ends, Served
 from epsilond.calibrators.mu2_sgd.problem import ASSUMED_DELTA
-from epsilond.calibrators.problem import Target
 from epsilond.calibrators.search import SLACKS, Certified, confirmed, smallest_noise
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.quantities import Relation
-    from epsilond.accountants.theorem import Effort
+    from epsilond.accountants.rule import Effort
     from epsilond.calibrators.mu2_sgd.problem import Mu2SgdProblem
 
 Described = Literal["group", "most", "average"]
@@ -86,7 +86,7 @@ def noise_std_of(problem: Mu2SgdProblem, noise_multiplier: float) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Noise:
+class ScheduleNoise:
     """The noise of a run: base of the schedule (untrusted), or σ of every round (trusted)."""
 
     problem: Mu2SgdProblem
@@ -115,7 +115,7 @@ def guarantee_at(
         Gaussian(noise_multiplier=sensitivity_factor(chosen) / mu),
         relation=chosen,
         unit=problem.unit,
-        observer=problem.seen_by,
+        observer=problem.observer,
         effort=effort,
     ).guarantee
     if problem.sees_all:
@@ -150,7 +150,7 @@ def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
     return closed or smallest_noise(family, target, guess=exact), target
 
 
-def reports_of(problem: Mu2SgdProblem, noise: Noise, target: Target) -> tuple[ClientReport, ...]:
+def reports_of(problem: Mu2SgdProblem, noise: ScheduleNoise, target: Target) -> tuple[ClientReport, ...]:
     """One report a group, or those of the most and of average reports; each with its ε at the target δ."""
     alike: list[_Alike]
     if problem.taking_part.groups is not None:
@@ -173,7 +173,12 @@ class _Alike:
     """Clients that report alike: how often, or when."""
 
     def __init__(
-        self, noise: Noise, described: Described, clients: int, count: int, rounds: tuple[int, ...] | None = None
+        self,
+        noise: ScheduleNoise,
+        described: Described,
+        clients: int,
+        count: int,
+        rounds: tuple[int, ...] | None = None,
     ) -> None:
         self.noise, self.described, self.clients, self.count, self.rounds = noise, described, clients, count, rounds
         self.mu = noise.mu(count, rounds[0] if rounds else 1)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import partial
-from typing import Any
 
+from epsilond.accountants.json_types import Fields
 from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import Server
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import ConditionAnswer
 from epsilond.calibrators.planning.adapter import PlanAdapter
 from epsilond.calibrators.planning.answer import Reason
@@ -17,7 +18,7 @@ TAKES = ("clients", "participants", "dimension", "lipschitz", "smoothness", "dia
 READS = ("rounds", "samples_per_client", "identically_distributed", "heterogeneity")
 
 
-def computed(server: Server, plan: PlanProblem) -> Mapping[str, Any]:
+def computed(server: Server, plan: PlanProblem) -> Fields:
     """The server, a round for every record where none are given, and no spread among clients that are alike."""
     alike = plan.identically_distributed
     return {
@@ -40,7 +41,7 @@ def refusals(plan: PlanProblem) -> Iterable[Reason]:
     if rounds is not None and records is not None and rounds > records:
         statement = "every report uses a new record: rounds ≤ samples_per_client"
         condition = ConditionAnswer(
-            id="new-records", statement=statement, holds=False, left=float(rounds), right=float(records)
+            id="new-records", statement=statement, holds=Verdict.NO, left=float(rounds), right=float(records)
         )
         yield Reason(message=f"{statement}, but {rounds} > {records}", pointer="/rounds", condition=condition)
 

@@ -8,24 +8,24 @@ from epsilond.accountants.theorem import Status
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import exact_mu, lemma_mu
 from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import TRUSTED_RUN
 from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import PROVED_HERE, STATED
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.envelope import Asked, claims, shown, true_figures
-from epsilond.calibrators.mu2_sgd.family import Noise, guarantee_at
+from epsilond.calibrators.mu2_sgd.family import ScheduleNoise, guarantee_at
 from epsilond.calibrators.mu2_sgd.problem import READINGS, Mu2SgdProblem, Reading
 
 if TYPE_CHECKING:
+    from epsilond.accountants.estimates.target import Target
     from epsilond.calibrators.answer import PrintedReading
-    from epsilond.calibrators.mu2_sgd.calibrator import Mu2SgdSolution
-    from epsilond.calibrators.problem import Target
 
 
-def printed_readings(solution: Mu2SgdSolution) -> tuple[PrintedReading, ...]:
+def printed_readings(problem: Mu2SgdProblem, target: Target, norm: float) -> tuple[PrintedReading, ...]:
     """`statement`: the printed schedule at the ρ that Lemma 2.6 gives; `corrected`: at the ρ that is exact.
 
     Of both, the risk claimed is the stated one, `certified_excess_risk` the one proved at the same noise and step.
     A target ρ is taken as it is.
     """
-    asked = READINGS if solution.problem.readings is None else solution.problem.readings
-    return tuple(_reading(solution, reading) for reading in READINGS if reading in asked)
+    asked = READINGS if problem.readings is None else problem.readings
+    return tuple(_reading(problem, target, norm, reading) for reading in READINGS if reading in asked)
 
 
 def mu_of(problem: Mu2SgdProblem, target: Target, reading: Reading) -> float:
@@ -36,8 +36,7 @@ def mu_of(problem: Mu2SgdProblem, target: Target, reading: Reading) -> float:
     return convert(epsilon=target.epsilon, log_delta=target.log_delta)
 
 
-def _reading(solution: Mu2SgdSolution, reading: Reading) -> PrintedReading:
-    problem, target = solution.problem, solution.target
+def _reading(problem: Mu2SgdProblem, target: Target, norm: float, reading: Reading) -> PrintedReading:
     untrusted = problem.server == "untrusted"
     mu = mu_of(problem, target, reading)
     question = Asked.of(
@@ -45,11 +44,11 @@ def _reading(solution: Mu2SgdSolution, reading: Reading) -> PrintedReading:
     )
     found = question.outputs
     std = found["base_std"] if untrusted else found["noise_std"]
-    true_mu = Noise(problem=problem, std=std).mu(problem.cap, relation="replace-one")
-    proved = all(one.holds is True for one in question.conditions() if one.id == PROVED_HERE.id)
+    true_mu = ScheduleNoise(problem=problem, std=std).mu(problem.cap, relation="replace-one")
+    proved = all(one.holds == Verdict.YES for one in question.conditions() if one.id == PROVED_HERE.id)
     parameters = {
         "noise_std": std,
-        "noise_multiplier": std / solution.norm,
+        "noise_multiplier": std / norm,
         "step_size": found["step_size"],
         "gaussian_dp_mu": mu,
         "true_gaussian_dp_mu": true_mu,

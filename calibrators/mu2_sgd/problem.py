@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.federation import read_member, read_members
 from epsilond.accountants.quantities import (
     CLIENTS,
@@ -14,19 +15,16 @@ from epsilond.accountants.quantities import (
     EPSILON,
     LARGEST_COUNT,
     LOG10_DELTA,
-    OBSERVER,
     PARTICIPANTS,
-    RELATION,
     SQUARES,
     UNIT,
     Clients,
     Diameter,
     Dimension,
     Lipschitz,
-    Observer,
     Quantity,
-    Relation,
     Rounds,
+    SettingFields,
     request,
 )
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import GAUSSIAN_DP_MU
@@ -41,7 +39,6 @@ from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences impor
 from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import OPTIMUM_GRADIENT_NORM, CancellationRun
 from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import SERVER, Server
 from epsilond.calibrators.envelope import inputs_of
-from epsilond.calibrators.problem import Target
 
 ParticipationKind = Literal["uniform", "counts", "pattern"]
 Reading = Literal["statement", "corrected"]
@@ -110,7 +107,7 @@ class Participation:
 
 
 @request
-class Mu2SgdProblem:
+class Mu2SgdProblem(SettingFields):
     """The target, the federation and the losses, who adds the noise, and who takes part.
 
     Give epsilon with one of delta and log10_delta, or gaussian_dp_mu (then δ is only where ε is read off). Absent
@@ -135,9 +132,10 @@ class Mu2SgdProblem:
     smoothness_heterogeneity: Annotated[float | None, SMOOTHNESS_HETEROGENEITY, SQUARES] = None
     optimum_gradient_norm: Annotated[float | None, OPTIMUM_GRADIENT_NORM, SQUARES] = None
     participation: Annotated[Participation | None, PARTICIPATION] = None
-    relation: Annotated[Relation, RELATION] = "replace-one"
-    unit: Annotated[Literal["record"], UNIT] = "record"
-    observer: Annotated[Observer | None, OBSERVER] = None
+    unit: Annotated[
+        Literal["record"],
+        UNIT.only("record", because="every report uses one new record, and the theorem is about that record"),
+    ]
     readings: Annotated[
         tuple[Reading, ...] | None, Quantity(description="which readings of the printed theorem to return")
     ] = None
@@ -229,16 +227,11 @@ class Mu2SgdProblem:
         return self.reporting == self.clients and all(group.reports == self.rounds for group in groups)
 
     @property
-    def seen_by(self) -> Observer:
-        """The observer: by default the server, or whoever sees the models of a trusted one."""
-        return self.observer or ("server" if self.server == "untrusted" else "released-models")
-
-    @property
     def sees_all(self) -> bool:
         """Whether the observer sees all that is released, so that the bound is attained."""
         if self.server == "untrusted":
-            return self.seen_by == "server"
-        return self.seen_by in ("released-models", "other-clients")
+            return self.observer == "server"
+        return self.observer in ("released-models", "other-clients")
 
     @cached_property
     def federation(self) -> CancellationRun:

@@ -7,7 +7,7 @@ who took part; a client whose whole message is bounded is then amplified in ever
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from epsilond.accountants.theorems.papers.das.composed_rounds import ROUNDS_OF_CLIENTS, THEOREM_2
 from epsilond.accountants.theorems.papers.das.small_movement import THEOREM_3
@@ -19,7 +19,7 @@ from epsilond.accountants.theorems.risk.das.convergence import (
 )
 from epsilond.accountants.theorems.risk.start import GRADIENT_NORM_OF_THE_START, gradient_norm_bounds
 from epsilond.calibrators.answer import OBJECTIVE, VACUOUS, Baseline, Caution, Objective, Served
-from epsilond.calibrators.calibration import Calibrator
+from epsilond.calibrators.calibration import CostClass, Outcome
 from epsilond.calibrators.cautions import noise_cautions
 from epsilond.calibrators.envelope import Asked
 from epsilond.calibrators.norm_fedavg.plan import PLANS
@@ -27,11 +27,10 @@ from epsilond.calibrators.norm_fedavg.printed import own_cautions, printed_readi
 from epsilond.calibrators.norm_fedavg.problem import NormFedavgProblem
 from epsilond.calibrators.qtdl.calibrator import (
     CONDITIONS,
+    GridCalibrator,
     GridSolution,
     QtdlParameters,
-    certified_guarantee,
-    noise_fields,
-    released,
+    noise_parameters,
 )
 from epsilond.calibrators.qtdl.printed import communication, printed_cautions
 from epsilond.calibrators.risk.baseline import no_better
@@ -39,7 +38,10 @@ from epsilond.calibrators.risk.baseline import no_better
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from epsilond.accountants.quantities import Sampling
+    from epsilond.accountants.structure import Definition
     from epsilond.accountants.theorem import Condition, Outputs, Step
+    from epsilond.calibrators.answer import Communication, PrintedReading
 
 VACUOUS_GRADIENT_NORM = "vacuous-gradient-norm"
 
@@ -76,25 +78,9 @@ class NormFedavgParameters(QtdlParameters):
     compression: Annotated[float, Served("γ: the mean squared error of one message")]
     convergence: ConvergenceAnswer
 
-    @classmethod
-    def of(cls, solution: GridSolution) -> NormFedavgParameters:
-        """The certified noise, with the steps for it."""
-        problem, training = solution.problem, solution.utility
-        noise = noise_fields(solution)
-        return cls(
-            **noise,
-            rounds=problem.rounds,
-            participants=problem.participants,
-            local_steps=problem.steps,
-            local_step_size=training.steps["local_step_size"],
-            server_step_size=training.steps["server_step_size"],
-            compression=noise["mean_squared_error"],
-            convergence=training.convergence,
-        )
-
 
 @dataclass(frozen=True, kw_only=True)
-class Training:
+class NormFedavgTraining:
     """The steps for the certified noise, as das.equation-39 has them, and how far they get."""
 
     steps: Outputs
@@ -106,15 +92,23 @@ class Training:
     """No theorem is on the excess risk."""
 
 
-def training_of(problem: NormFedavgProblem, compression: float) -> Training:
+def training_of(problem: NormFedavgProblem, compression: float) -> NormFedavgTraining:
     """Equation (39) at γ and at 0, and Theorem 4, each at most ‖∇f(w₀)‖ ≤ β‖w₀ − w*‖: w₀ is the model of a round.
 
     The minimiser is that of the whole space, where the gradient vanishes.
     """
-    given: dict[str, Any] = {"local_steps": problem.steps, "step_ratio": problem.ratio}
-    found = Asked.of(EQUATION_39, problem, compression=compression, **given).outputs
-    without_noise = Asked.of(EQUATION_39, problem, compression=0.0, **given).outputs
-    fedavg = Asked.of(THEOREM_4, problem, local_steps=problem.steps).outputs
+    found, without_noise = (
+        Asked.of(
+            EQUATION_39,
+            problem,
+            participants=problem.reporting,
+            compression=error,
+            local_steps=problem.steps,
+            step_ratio=problem.ratio,
+        ).outputs
+        for error in (compression, 0.0)
+    )
+    fedavg = Asked.of(THEOREM_4, problem, participants=problem.reporting, local_steps=problem.steps).outputs
     smooth = {"smoothness": problem.smoothness, "minimiser_gradient_norm": 0.0}
     start = gradient_norm_bounds(distance=problem.initial_distance, **smooth)["by_smoothness"]
     baseline = Baseline(value=start, theorem=GRADIENT_NORM_OF_THE_START.id, formula="β·‖w₀ − w*‖")
@@ -134,45 +128,39 @@ def training_of(problem: NormFedavgProblem, compression: float) -> Training:
         fedavg=min(fedavg["gradient_norm"], start),
     )
     cap = GRADIENT_NORM_OF_THE_START.because(initial_distance=problem.initial_distance, **smooth)
-    return Training(steps=found, convergence=convergence, derivation=(cap,) if vacuous else ())
+    return NormFedavgTraining(steps=found, convergence=convergence, derivation=(cap,) if vacuous else ())
 
 
-def cautions(solution: GridSolution) -> Iterator[Caution]:
-    """What is wrong with the printed theorems, and what the noise and the bound do not show."""
-    yield from own_cautions(solution.problem)
-    yield from printed_cautions(solution.printed, solution.noise_std)
-    yield from noise_cautions((solution.certified,))
-    found = solution.utility.convergence
-    if found.vacuous:
-        message = f"the bound on the gradient norm, {found.mean_gradient_norm:.6g} by {EQUATION_39.id}, is "
-        yield Caution(code=VACUOUS_GRADIENT_NORM, message=message + no_better(found.baseline))
+EXAMPLE = {
+    "epsilon": 2.0,
+    "delta": 1e-6,
+    "dimension": 10000,
+    "quantization_levels": 512,
+    "sensitivity_rule": {"kind": "relative", "relative_movement": 0.1},
+    "clients": 50,
+    "participants": 25,
+    "rounds": 100,
+    "smoothness": 1.0,
+    "quasar_convexity": 1.0,
+    "initial_distance": 1.0,
+    "relation": "replace-one",
+    "unit": "record",
+    "observer": "server",
+}
 
 
-CALIBRATOR = Calibrator(
-    name="norm-fedavg",
-    title="DP-NormFedAvg: normalised, quantised, noisy client updates over rounds",
-    summary=(
+class NormFedavgCalibrator(GridCalibrator[NormFedavgProblem, NormFedavgParameters, NormFedavgTraining]):
+    """DP-NormFedAvg: normalised, quantised, noisy client updates over rounds."""
+
+    name = "norm-fedavg"
+    title = "DP-NormFedAvg: normalised, quantised, noisy client updates over rounds"
+    summary = (
         "The least certified noise of a round, rounds composed exactly, with steps and convergence; the printed "
         "amplification by client sampling is shown beside it as refuted (Das et al., Theorems 2 to 4)."
-    ),
-    problem=NormFedavgProblem,
-    parameters=NormFedavgParameters,
-    cost=lambda _: "search",
-    knob="noise_std",
-    find=GridSolution.of,
-    released=released,
-    guarantee=lambda solution: certified_guarantee(
-        solution,
-        "central" if solution.problem.observer == "released-models" else "local",
-        "without-replacement" if solution.problem.rate < 1.0 else "full",
-    ),
-    utility=lambda solution: training_of(solution.problem, noise_fields(solution)["mean_squared_error"]),
-    printed=lambda solution: tuple(printed_readings(solution.problem)),
-    communication=communication,
-    derivation=lambda solution: (*solution.utility.derivation, solution.certified.guarantee.derivation),
-    declared=lambda solution: (*CONDITIONS, *ASSUMPTIONS, *solution.certified.guarantee.declared),
-    cautions=cautions,
-    theorems=(
+    )
+    problem = NormFedavgProblem
+    parameters_type = NormFedavgParameters
+    theorems = (
         THEOREM_2.id,
         THEOREM_3.id,
         EQUATION_39.id,
@@ -180,20 +168,76 @@ CALIBRATOR = Calibrator(
         THEOREM_4.id,
         ROUNDS_OF_CLIENTS.id,
         GRADIENT_NORM_OF_THE_START.id,
-    ),
-    plans=PLANS,
-    plan_place=9,
-    example={
-        "epsilon": 2.0,
-        "delta": 1e-6,
-        "dimension": 10000,
-        "quantization_levels": 512,
-        "sensitivity_rule": {"kind": "relative", "relative_movement": 0.1},
-        "clients": 50,
-        "participants": 25,
-        "rounds": 100,
-        "smoothness": 1.0,
-        "quasar_convexity": 1.0,
-        "initial_distance": 1.0,
-    },
-)
+    )
+    example = EXAMPLE
+    plans = PLANS
+    plan_place = 9
+
+    def cost(self, problem: NormFedavgProblem) -> CostClass:
+        """Return search: the noise is searched."""
+        del problem
+        return "search"
+
+    def risk(self, solution: GridSolution[NormFedavgProblem]) -> NormFedavgTraining:
+        """Return the steps for the certified noise, and how far they get."""
+        return training_of(solution.problem, solution.mean_squared_error)
+
+    def printed(
+        self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining], *, true_figures: bool
+    ) -> tuple[PrintedReading, ...]:
+        """Return the readings of Theorems 2 and 3."""
+        del true_figures
+        return tuple(printed_readings(outcome.solution.problem))
+
+    def parameters(self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining]) -> NormFedavgParameters:
+        """Return the certified noise, with the steps for it."""
+        solution, training = outcome.solution, outcome.training
+        assert training is not None
+        problem, noise = solution.problem, noise_parameters(solution)
+        return NormFedavgParameters(
+            **vars(noise),
+            rounds=problem.rounds,
+            participants=problem.reporting,
+            local_steps=problem.steps,
+            local_step_size=training.steps["local_step_size"],
+            server_step_size=training.steps["server_step_size"],
+            compression=noise.mean_squared_error,
+            convergence=training.convergence,
+        )
+
+    def trust(self, problem: NormFedavgProblem) -> Definition:
+        """Return central for an observer of the models, who sees no single message."""
+        return "central" if problem.observer == "released-models" else "local"
+
+    def sampling(self, solution: GridSolution[NormFedavgProblem]) -> Sampling:
+        """Return how clients are drawn."""
+        return "without-replacement" if solution.problem.rate < 1.0 else "full"
+
+    def communication(self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining]) -> Communication:
+        """Return the bits of the certified noise, and of the same messages with other noise."""
+        solution = outcome.solution
+        return communication(solution.problem, solution.found.noise.noise_levels, outcome.printed)
+
+    def derivation(self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining]) -> tuple[Step, ...]:
+        """Return the cap on the gradient norm, where it binds, and the certificate."""
+        training = outcome.training
+        cap = training.derivation if training else ()
+        return (*cap, outcome.solution.certified.guarantee.derivation)
+
+    def premises(self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining]) -> tuple[Condition, ...]:
+        """Return the premises of the messages, of the convergence and of the certificate."""
+        return (*CONDITIONS, *ASSUMPTIONS, *outcome.solution.certified.guarantee.declared)
+
+    def warnings(self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining]) -> Iterator[Caution]:
+        """Yield what is wrong with the printed theorems, and what the noise and the bound do not show."""
+        solution, training = outcome.solution, outcome.training
+        yield from own_cautions(solution.problem)
+        yield from printed_cautions(outcome.printed, solution.noise_std)
+        yield from noise_cautions((solution.certified,))
+        if training is not None and training.convergence.vacuous:
+            bound = training.convergence
+            message = f"the bound on the gradient norm, {bound.mean_gradient_norm:.6g} by {EQUATION_39.id}, is "
+            yield Caution(code=VACUOUS_GRADIENT_NORM, message=message + no_better(bound.baseline))
+
+
+CALIBRATOR = NormFedavgCalibrator()

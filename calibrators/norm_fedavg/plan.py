@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
+from epsilond.accountants.json_types import Fields
 from epsilond.calibrators.planning.adapter import PlanAdapter
 from epsilond.calibrators.planning.answer import Reason
 from epsilond.calibrators.planning.problem import PlanProblem
@@ -13,7 +13,7 @@ TAKES = ("dimension", "quantization_levels", "clients", "rounds", "smoothness")
 READS = ("participants", "initial_distance", "diameter")
 
 
-def computed(plan: PlanProblem) -> Mapping[str, Any]:
+def computed(plan: PlanProblem) -> Fields:
     """All who report; convex losses; a start as far from the minimiser as the domain is wide."""
     return {
         "participants": plan.reporting,

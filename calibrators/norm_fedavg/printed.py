@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.theorems.papers.das.composed_rounds import EQUATION_22, THEOREM_2
 from epsilond.accountants.theorems.papers.das.small_movement import THEOREM_3
 from epsilond.calibrators.answer import Caution, PrintedReading
 from epsilond.calibrators.envelope import Asked, claims, shown
-from epsilond.calibrators.problem import Target
 from epsilond.calibrators.qtdl.printed import figures_at, noise_of_theorem_1
 
 if TYPE_CHECKING:
@@ -35,10 +35,10 @@ def printed_readings(problem: NormFedavgProblem) -> Iterator[PrintedReading]:
 
 def _theorem_2(problem: NormFedavgProblem, delta: float) -> PrintedReading:
     """The ε of the theorem whose (2r/n) ε̂ is the target, its ε₀, and Theorem 1's noise at that."""
-    composed = problem.epsilon * problem.clients / (2.0 * problem.participants)
+    composed = problem.epsilon * problem.clients / (2.0 * problem.reporting)
     inverse = Asked.of(EQUATION_22, problem, composed_epsilon=composed, delta=delta)
     epsilon = float(inverse.outputs["epsilon"])
-    run = Asked.of(THEOREM_2, problem, epsilon=epsilon, delta=delta)
+    run = Asked.of(THEOREM_2, problem, participants=problem.reporting, epsilon=epsilon, delta=delta)
     claim = Target(problem.epsilon, float(run.outputs["log10_claimed_delta"]) * math.log(10.0))
     round_epsilon = float(run.outputs["round_epsilon"])
     each, noise = noise_of_theorem_1(problem, round_epsilon)
@@ -65,7 +65,7 @@ def own_cautions(problem: NormFedavgProblem) -> Iterator[Caution]:
         )
     if problem.l1_sensitivity is None and problem.sensitivity_rule is None:
         yield Caution(code="assumed-sensitivities", message="updates were taken to be any two unit vectors")
-    if problem.observer == "released-models" and problem.protected == "record":
+    if problem.observer == "released-models" and problem.unit == "record":
         yield Caution(
             code="draw-thins-only-delta",
             message="drawing clients multiplies a record's δ by M/N in every round and leaves its ε",

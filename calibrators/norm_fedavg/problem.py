@@ -7,23 +7,23 @@ from typing import Annotated, ClassVar
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import (
-    CLIENT_OPTIMUM_DISTANCE,
-    GROWTH_RATIO,
-    LOCAL_STEPS,
+    PARTICIPANTS,
     PARTICIPANTS_AMONG_CLIENTS,
     RATIOS,
     SAMPLES_PER_CLIENT,
-    STEP_RATIO,
-    UNIT,
     Checks,
     Clients,
     InitialDistance,
-    Participants,
-    QuasarConvexity,
     Rounds,
     Smoothness,
-    Unit,
     request,
+)
+from epsilond.accountants.quantities.algorithms import (
+    CLIENT_OPTIMUM_DISTANCE,
+    GROWTH_RATIO,
+    LOCAL_STEPS,
+    STEP_RATIO,
+    QuasarConvexity,
 )
 from epsilond.accountants.specs import Spec, Subsampled, TruncatedDiscreteLaplace
 from epsilond.accountants.theorems.risk.das.convergence import best_ratio
@@ -34,20 +34,20 @@ OBSERVERS = ("server", "released-models")
 
 @request
 class NormFedavgProblem(GridProblem):
-    """`observer` `server` draws the participants and sees every message; `released-models` sees the models alone.
+    """A run of DP-NormFedAvg, seen message by message (`server`) or model by model (`released-models`).
 
-    The models alone hide who took part: a client (the unit, unless `unit` says record) then gains from the draw, if the
-    sensitivities are those of replacing all of its data. Absent sensitivities: any two unit vectors. Absent: E = √K
-    rounded, and β/η by the least bound.
+    The observer `released-models` does not see who took part. A client as the unit then gains from the random draw, if
+    the sensitivities are those of replacing all of its data. Absent sensitivities are those of any two unit vectors.
+    Absent `participants` are all clients. Absent `local_steps` are √K, rounded. An absent `step_ratio` is the one of
+    the least bound.
     """
 
     scale: ClassVar = RATIOS
     checks: ClassVar[Checks] = (PARTICIPANTS_AMONG_CLIENTS,)
 
     clients: Clients
-    participants: Participants
+    participants: Annotated[int | None, PARTICIPANTS] = None
     rounds: Rounds
-    unit: Annotated[Unit | None, UNIT] = None
     smoothness: Smoothness
     quasar_convexity: Annotated[QuasarConvexity, RATIOS]
     initial_distance: InitialDistance
@@ -71,16 +71,14 @@ class NormFedavgProblem(GridProblem):
             raise InvalidInput.at("/growth_ratio", "growth_ratio and samples_per_client go together")
 
     @property
-    def protected(self) -> Unit:
-        """Whose data is protected: a client where only models are seen, unless asked otherwise."""
-        if self.unit is not None:
-            return self.unit
-        return "client" if self.observer == "released-models" else "record"
+    def reporting(self) -> int:
+        """Number of clients that send a message in one round; all clients if `participants` is absent."""
+        return self.participants or self.clients
 
     @property
     def rate(self) -> float:
         """Share of the clients that is drawn in a round, where the draw is unseen; 1 where it is seen."""
-        return self.participants / self.clients if self.observer == "released-models" else 1.0
+        return self.reporting / self.clients if self.observer == "released-models" else 1.0
 
     def round_of(self, message: TruncatedDiscreteLaplace) -> Spec:
         """One client's message, hidden in the draw of clients if that is unseen."""
@@ -88,7 +86,7 @@ class NormFedavgProblem(GridProblem):
             return message
         return Subsampled(
             sampling="without-replacement",
-            batch_size=self.participants,
+            batch_size=self.reporting,
             population=self.clients,
             level="clients",
             mechanism=message,

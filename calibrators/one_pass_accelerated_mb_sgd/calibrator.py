@@ -9,42 +9,44 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from epsilond.accountants.estimates.central_limit import likely_noise
 from epsilond.accountants.specs import Gaussian, Repeated
 from epsilond.accountants.theorem import Condition
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DOMAIN
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import ACCELERATED_RISK_BOUND
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_unequal import FEDERATED_ACCELERATED_RISK
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass import (
-    DISJOINT,
-    THEOREM_2_3,
-    one_pass_noise_std,
-)
-from epsilond.calibrators.accelerated.answer import AcceleratedParameters, cautions_of
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass import DISJOINT, THEOREM_2_3
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass_rates import one_pass_noise_std
+from epsilond.calibrators.accelerated.answer import AcceleratedParameters, AcceleratedPlan, cautions_of, parameters_of
 from epsilond.calibrators.answer import Caution
-from epsilond.calibrators.calibration import Calibrator, CostClass, Solution
-from epsilond.calibrators.certificates import Family
-from epsilond.calibrators.mb_sgd.groups import guarantee_of_all, numerical_of_all
-from epsilond.calibrators.mb_sgd.members import Member, communication, contribution_norm, members_of, start_of_run
+from epsilond.calibrators.calibration import CostClass, Outcome
+from epsilond.calibrators.certificates import Family, unknown
+from epsilond.calibrators.mb_sgd.base import MembersCalibrator
+from epsilond.calibrators.mb_sgd.members import (
+    Member,
+    contribution_norm,
+    divisor_conditions,
+    members_of,
+    start_of_run,
+)
 from epsilond.calibrators.mb_sgd.problem import Run
-from epsilond.calibrators.mb_sgd.solution import MembersSolution, find_each, released_by
+from epsilond.calibrators.mb_sgd.solution import MembersSolution
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.plan import PLANS
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.printed import distinct_clients, printed_readings
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.risk import RISK
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.schedule import choose_run, plan_of
-from epsilond.calibrators.search import likely_noise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from epsilond.accountants.specs import Spec
+    from epsilond.calibrators.answer import PrintedReading
+    from epsilond.calibrators.certificates import Certificates
+    from epsilond.calibrators.frontier import Choice
+    from epsilond.calibrators.risk.baseline import Start
 
-NAME = "one-pass-accelerated-mb-sgd"
-FIXED_DIVISOR = Condition(
-    "fixed-divisor",
-    "if a record is added, removed or zeroed, the sum over its batch is still divided by batch_size, and the other "
-    "records keep their rounds",
-)
+SAME_ROUNDS = Condition("same-rounds", "if a record is added, removed or zeroed, the other records keep their rounds")
 CONDITIONS = (INSIDE_DOMAIN, DISJOINT, Condition("fresh-noise", "fresh Gaussian noise in every message"))
 
 
@@ -59,7 +61,7 @@ def likely_noise_multiplier(problem: OnePassProblem, member: Member) -> float:
     return likely_noise(member.target, rate=1.0, rounds=member.rounds if problem.unit == "client" else 1, distance=2.0)
 
 
-FAMILY = Family(
+FAMILY: Family[OnePassProblem, Member] = Family(
     spec=run_spec,
     guess=likely_noise_multiplier,
     contribution=contribution_norm,
@@ -68,79 +70,102 @@ FAMILY = Family(
 """Of one member."""
 
 
-def declared(solution: Solution) -> Iterator[Condition]:
-    """The premises of the run, of a record that is absent, and of the risk bound."""
-    yield from CONDITIONS
-    if solution.problem.relation != "replace-one":
-        yield FIXED_DIVISOR
-    yield from solution.utility.declared
+EXAMPLE = {
+    "epsilon": 1.0,
+    "delta": 1e-6,
+    "samples_per_client": 100_000,
+    "clients": 50,
+    "participants": 40,
+    "dimension": 10,
+    "lipschitz": 1.0,
+    "diameter": 2.0,
+    "smoothness": 1.0,
+    "identically_distributed": False,
+    "gradient_std": 0.5,
+    "heterogeneity": 0.1,
+    "relation": "replace-one",
+    "unit": "record",
+    "observer": "server",
+}
 
 
-def printed_stds(problem: OnePassProblem, run: Run) -> tuple[float, ...]:
-    """σ of each group by Theorem 2.3, whose proof of privacy is of one client."""
-    return tuple(
-        one_pass_noise_std(
-            lipschitz=member.lipschitz,
-            batch_size=member.batch_size,
-            epsilon=member.target.epsilon,
-            log_delta=member.target.log_delta,
-        )
-        for member in members_of(problem, run)
-    )
+class OnePassCalibrator(MembersCalibrator[OnePassProblem, AcceleratedParameters, AcceleratedPlan]):
+    """One pass of accelerated noisy SGD, with every record used at most once."""
 
-
-def cautions(solution: MembersSolution) -> Iterator[Caution]:
-    """Those of the accelerated algorithms, and that the printed theorem is for equal clients."""
-    yield from cautions_of(solution, ("empirical_gradient_std",))
-    if len(distinct_clients(solution.members)) > 1:
-        yield Caution(
-            code="printed-for-equal-clients",
-            message="Theorem 2.3 is stated for equal clients, and has no reading where they differ",
-        )
-
-
-def cost(problem: OnePassProblem) -> CostClass:
-    """The noise is exactly Gaussian, a closed form; the cut and the stages may have to be searched."""
-    return "closed-form" if problem.quick else "search"
-
-
-CALIBRATOR = Calibrator(
-    name=NAME,
-    title="One pass of accelerated noisy SGD for clients that trust nobody",
-    summary=(
+    name = "one-pass-accelerated-mb-sgd"
+    title = "One pass of accelerated noisy SGD for clients that trust nobody"
+    summary = (
         "Every record is used once, so that the noise is that of one Gaussian mechanism; the cut of the records into "
         "rounds is optimised (Lowy and Razaviyayn, Theorem 2.3)."
-    ),
-    problem=OnePassProblem,
-    parameters=AcceleratedParameters,
-    cost=cost,
-    find=lambda problem: find_each(problem, FAMILY, choose_run, printed_stds),
-    released=released_by(FAMILY),
-    guarantee=lambda solution: guarantee_of_all(solution.answers),
-    numerical=lambda solution: numerical_of_all(solution.members, solution.each),
-    utility=lambda solution: plan_of(solution.problem, solution.run, solution.mean_noise_std),
-    printed=lambda solution: printed_readings(solution.problem, solution.run, solution.truth),
-    communication=communication,
-    derivation=lambda solution: solution.derivation,
-    declared=declared,
-    cautions=cautions,
-    start=lambda problem: start_of_run(problem, "population", gap=problem.initial_gap),
-    theorems=(THEOREM_2_3.id, ACCELERATED_RISK_BOUND.id, FEDERATED_ACCELERATED_RISK.id),
-    risk=RISK,
-    plans=PLANS,
-    plan_place=2,
-    example={
-        "epsilon": 1.0,
-        "delta": 1e-6,
-        "samples_per_client": 100_000,
-        "clients": 50,
-        "participants": 40,
-        "dimension": 10,
-        "lipschitz": 1.0,
-        "diameter": 2.0,
-        "smoothness": 1.0,
-        "identically_distributed": False,
-        "gradient_std": 0.5,
-        "heterogeneity": 0.1,
-    },
-)
+    )
+    problem = OnePassProblem
+    parameters_type = AcceleratedParameters
+    theorems = (THEOREM_2_3.id, ACCELERATED_RISK_BOUND.id, FEDERATED_ACCELERATED_RISK.id)
+    example = EXAMPLE
+    risk_bounds = RISK
+    plans = PLANS
+    plan_place = 2
+    family = FAMILY
+
+    def cost(self, problem: OnePassProblem) -> CostClass:
+        """Return closed-form where the cut and the stages are given, because the noise is exactly Gaussian."""
+        return "closed-form" if problem.quick else "search"
+
+    def choose_run(self, problem: OnePassProblem, certificates: Certificates[OnePassProblem, Member]) -> Choice[Run]:
+        """Return the cut that the problem gives, or the best one where the problem leaves it open."""
+        return choose_run(problem, certificates)
+
+    def printed_stds(self, problem: OnePassProblem, run: Run) -> tuple[float, ...]:
+        """Return σ of each group by Theorem 2.3, whose proof of privacy is of one client."""
+        return tuple(
+            one_pass_noise_std(
+                lipschitz=member.lipschitz,
+                batch_size=member.batch_size,
+                epsilon=member.target.epsilon,
+                log_delta=member.target.log_delta,
+            )
+            for member in members_of(problem, run)
+        )
+
+    def risk(self, solution: MembersSolution[OnePassProblem]) -> AcceleratedPlan | None:
+        """Return the stages at the certified noise, with the bound on the excess risk."""
+        return plan_of(solution.problem, solution.run, solution.mean_noise_std)
+
+    def printed(
+        self, outcome: Outcome[MembersSolution[OnePassProblem], AcceleratedPlan], *, true_figures: bool
+    ) -> tuple[PrintedReading, ...]:
+        """Return the readings of the printed theorem."""
+        solution = outcome.solution
+        truth = solution.certificates.truth if true_figures else unknown
+        return printed_readings(solution.problem, solution.run, truth)
+
+    def start(self, problem: OnePassProblem) -> Start:
+        """Return the bound on the risk before training."""
+        return start_of_run(problem, "population", gap=problem.initial_gap)
+
+    def parameters(self, outcome: Outcome[MembersSolution[OnePassProblem], AcceleratedPlan]) -> AcceleratedParameters:
+        """Return the run, its noise and its stages."""
+        return parameters_of(outcome.solution, outcome.training)
+
+    def premises(self, outcome: Outcome[MembersSolution[OnePassProblem], AcceleratedPlan]) -> Iterator[Condition]:
+        """Yield the premises of the run, of a record that is absent, and of the risk bound."""
+        solution, training = outcome.solution, outcome.training
+        yield from CONDITIONS
+        yield from divisor_conditions(solution.problem)
+        if solution.problem.unit == "record" and solution.problem.relation != "replace-one":
+            yield SAME_ROUNDS
+        if training is not None:
+            yield from training.declared
+
+    def warnings(self, outcome: Outcome[MembersSolution[OnePassProblem], AcceleratedPlan]) -> Iterator[Caution]:
+        """Yield the cautions of the accelerated algorithms, and that the printed theorem is for equal clients."""
+        solution = outcome.solution
+        yield from cautions_of(solution, outcome.printed, ("empirical_gradient_std",))
+        if len(distinct_clients(solution.members)) > 1:
+            yield Caution(
+                code="printed-for-equal-clients",
+                message="Theorem 2.3 is stated for equal clients, and has no reading where they differ",
+            )
+
+
+CALIBRATOR = OnePassCalibrator()

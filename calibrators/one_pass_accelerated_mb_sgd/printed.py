@@ -6,7 +6,8 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass import THEOREM_2_3, OnePassInputs, informal_rounds
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass import THEOREM_2_3, OnePassInputs
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass_rates import informal_rounds
 from epsilond.calibrators.accelerated.answer import printed_reading
 from epsilond.calibrators.accelerated.problem import READINGS
 from epsilond.calibrators.envelope import Asked, inputs_of
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 SHOWN = ("noise_std", "noise_multiplier", "batch_size", "rounds", "regularization")
 
 
-def printed_readings(problem: OnePassProblem, run: Run, truth: Truth) -> tuple[PrintedReading, ...]:
+def printed_readings(problem: OnePassProblem, run: Run, truth: Truth[Member]) -> tuple[PrintedReading, ...]:
     """Theorem 2.3 at the request's batch or rounds, or else at those that the reading prescribes itself.
 
     `excess_risk_scale` is its risk up to the constants and logarithms that it hides, `informal_excess_risk_scale` that
@@ -41,7 +42,7 @@ def distinct_clients(members: Sequence[Member]) -> tuple[Member, ...]:
     return tuple({replace(member, place=0, clients=1): member for member in members}.values())
 
 
-def _reading(problem: OnePassProblem, member: Member, reading: Reading, truth: Truth) -> PrintedReading:
+def _reading(problem: OnePassProblem, member: Member, reading: Reading, truth: Truth[Member]) -> PrintedReading:
     asked = Asked(THEOREM_2_3, _inputs(problem, member, reading), "corrected" if reading == "corrected" else "printed")
     found = asked.outputs
     informal = reading == "informal"

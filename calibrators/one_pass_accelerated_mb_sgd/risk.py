@@ -13,7 +13,7 @@ from epsilond.calibrators.mb_sgd.risk import noise_of
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.printed import printed_readings
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.schedule import plan_of
-from epsilond.calibrators.risk.bounder import Bounds, RiskPart
+from epsilond.calibrators.risk.part import Bounds, RiskPart
 from epsilond.calibrators.risk.parts import RiskFields, check_run
 
 

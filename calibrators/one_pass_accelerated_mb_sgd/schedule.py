@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from epsilond.calibrators.accelerated.answer import AcceleratedPlan
     from epsilond.calibrators.certificates import Certificates
+    from epsilond.calibrators.mb_sgd.members import Member
     from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
 
 
@@ -32,7 +33,7 @@ def plan_of(problem: OnePassProblem, run: Run, noise_std: float) -> AcceleratedP
     return plan_at(risk_problem(problem, run), noise_std=noise_std, rounds=run.rounds)
 
 
-def choose_run(problem: OnePassProblem, certificates: Certificates) -> Choice:
+def choose_run(problem: OnePassProblem, certificates: Certificates[OnePassProblem, Member]) -> Choice[Run]:
     """The run to calibrate: as the request says, the rest the smallest run that is good enough, and the frontier.
 
     Raises:

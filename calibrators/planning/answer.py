@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from epsilond.accountants.errors import Fault
+from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import (
     BASELINE,
     OBJECTIVE,
@@ -64,7 +66,7 @@ class PlannedRisk:
     vacuous: Annotated[bool | None, VACUOUS] = None
 
     @classmethod
-    def read(cls, told: Mapping[str, Any]) -> PlannedRisk | None:
+    def read(cls, told: JsonObject) -> PlannedRisk | None:
         """From the JSON form of a calibration's risk; None where nothing bounds it from above."""
         upper, baseline = told.get("upper"), told.get("baseline")
         if upper is None:
@@ -102,7 +104,7 @@ class Reached:
     ] = "searched"
 
     @classmethod
-    def read(cls, told: Mapping[str, Any]) -> Reached:
+    def read(cls, told: JsonObject) -> Reached:
         """From its JSON form."""
         below = told.get("below")
         return cls(**{**told, "below": None if below is None else Tried(**below)})
@@ -115,7 +117,7 @@ class PlanEntry:
     algorithm: str
     variant: Annotated[str | None, Served("absent where the algorithm has one")] = None
     title: str
-    applies: Annotated[bool | Literal["undecided"], Served("undecided: not answered within the deadline")]
+    applies: Annotated[Verdict, Served("undecidable: not answered within the deadline")]
     why: Annotated[tuple[Reason, ...], Served("why it does not apply; where it does, how the plan was read for it")]
     guarantee: GuaranteeKind
     objective: Annotated[Objective | None, OBJECTIVE] = None
@@ -159,7 +161,7 @@ class PlanEntry:
     reach: Annotated[Reached | None, Served("where the plan asks to reach a risk")] = None
     unused: Annotated[tuple[str, ...], Served("fields of the plan that this algorithm takes no account of")]
     request: Annotated[
-        Mapping[str, Any] | None, Served("body of POST /v1/calibrations/{algorithm} that gives the calibration")
+        JsonObject | None, Served("body of POST /v1/calibrations/{algorithm} that gives the calibration")
     ] = None
     calibration: Annotated[Calibration | None, Served("the whole answer to it")] = None
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-EXAMPLES: Mapping[str, Mapping[str, Any]] = {
+from epsilond.accountants.json_types import JsonObject
+
+EXAMPLES: Mapping[str, JsonObject] = {
     "one problem": {
         "epsilon": 1.0,
         "delta": 1e-5,
@@ -16,6 +17,9 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
         "lipschitz": 1.0,
         "diameter": 2.0,
         "smoothness": 1.0,
+        "relation": "replace-one",
+        "unit": "record",
+        "observers": ["server"],
         "trust": ["local"],
     },
     "what it takes to reach a risk": {
@@ -26,6 +30,9 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
         "lipschitz": 1.0,
         "diameter": 2.0,
         "smoothness": 1.0,
+        "relation": "replace-one",
+        "unit": "record",
+        "observers": ["server", "released-models"],
         "algorithms": ["one-pass-accelerated-mb-sgd", "mu2-sgd"],
         "reach": {"risk": 0.1, "solve_for": "epsilon"},
     },

@@ -10,7 +10,7 @@ DECADE = 9000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grid:
+class ValueGrid:
     """Values by their place: n at place n up to 10000, then in steps of 1e-3 to 1e-4 of themselves; times `unit`."""
 
     least: int

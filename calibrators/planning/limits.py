@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.json_types import JsonObject
 
 if TYPE_CHECKING:
     from epsilond.calibrators.planning.problem import PlanProblem
@@ -37,7 +39,7 @@ def most_rounds(plan: PlanProblem, dimension: int | None = None) -> int | None:
     return min(found, default=None)
 
 
-def as_budget(plan: PlanProblem) -> Mapping[str, Any]:
+def as_budget(plan: PlanProblem) -> JsonObject:
     """All limits as one on the bits of all clients, for algorithms that choose their rounds within such a budget."""
     most = most_rounds(plan)
     if most is None or plan.dimension is None or plan.clients is None:

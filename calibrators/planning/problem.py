@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Annotated, ClassVar, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.log_delta import natural_log_delta
 from epsilond.accountants.quantities import (
     ANY_SCALE,
     BATCH_SIZE,
     CLIENTS,
-    CLIPPING_NORM,
     COMMUNICATION_BUDGET,
     DELTA,
     DIAMETER,
@@ -24,23 +24,17 @@ from epsilond.accountants.quantities import (
     INITIAL_DISTANCE,
     INITIAL_GAP,
     LIPSCHITZ,
-    LOCAL_GRADIENT_STD,
     LOG10_DELTA,
     MAX_BYTES_PER_CLIENT,
     MAX_GRADIENTS,
     MAX_REPORTS_PER_CLIENT,
     MAX_ROUNDS,
-    OPTIMUM_NORM,
-    OPTIMUM_SPREAD,
+    OBSERVER,
     PARTICIPANTS,
-    QUANTIZATION_LEVELS,
     RELATION,
     ROUNDS,
     SAMPLES_PER_CLIENT,
     SAMPLING,
-    SHARED_DIMENSION,
-    SHARED_GRADIENT_NORM,
-    SHARED_GRADIENT_STD,
     SMOOTHNESS,
     STEP_SIZE,
     STRONG_CONVEXITY,
@@ -51,8 +45,17 @@ from epsilond.accountants.quantities import (
     Sampling,
     Unit,
     Within,
-    natural_log_delta,
     request,
+)
+from epsilond.accountants.quantities.algorithms import (
+    CLIPPING_NORM,
+    LOCAL_GRADIENT_STD,
+    OPTIMUM_NORM,
+    OPTIMUM_SPREAD,
+    QUANTIZATION_LEVELS,
+    SHARED_DIMENSION,
+    SHARED_GRADIENT_NORM,
+    SHARED_GRADIENT_STD,
 )
 from epsilond.calibrators.answer import Objective
 
@@ -67,16 +70,15 @@ TRUST = Quantity(
         "server is, and others see models only; joint: the server is, and a client's own model is its own"
     )
 )
-OBSERVERS = Quantity(description="observers that are to be protected against, any if absent")
+OBSERVERS = Quantity(
+    description="adversaries, each by what it sees: algorithms whose guarantee is against one of them are considered",
+    choices=OBSERVER.choices,
+)
 RANK_BY = Quantity(description="what entries of one kind of guarantee are ranked by, the smallest first")
 ALGORITHMS = Quantity(description="algorithms to consider, all if absent")
 CLIENT_SAMPLING = Quantity(
     description="how the participants of a round are drawn, where they are fewer than clients; absent: poisson for "
     "dp-fedavg, without-replacement for the others"
-)
-PLAN_RELATION = replace(
-    RELATION,
-    description=f"{RELATION.description}; absent: replace-one, but for dp-fedavg what its draw suits",
 )
 OBJECTIVE = Quantity(
     description="what the model is for: new data (population), the data at hand (empirical), or a model of its own for "
@@ -146,10 +148,10 @@ class PlanProblem:
     shared_gradient_norm: Annotated[float | None, SHARED_GRADIENT_NORM] = None
     optimum_norm: Annotated[float | None, OPTIMUM_NORM] = None
     optimum_spread: Annotated[float | None, OPTIMUM_SPREAD] = None
-    relation: Annotated[Relation | None, PLAN_RELATION] = None
-    unit: Annotated[Unit | None, UNIT] = None
+    relation: Annotated[Relation, RELATION]
+    unit: Annotated[Unit, UNIT]
+    observers: Annotated[tuple[Observer, ...], OBSERVERS]
     trust: Annotated[tuple[Trust, ...] | None, TRUST] = None
-    observers: Annotated[tuple[Observer, ...] | None, OBSERVERS] = None
     algorithms: Annotated[tuple[str, ...] | None, ALGORITHMS] = None
     objective: Annotated[Objective | None, OBJECTIVE] = None
     rank_by: Annotated[RankBy, RANK_BY] = "risk"

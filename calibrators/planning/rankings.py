@@ -9,9 +9,11 @@ from typing import Any, cast, get_args
 
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.errors import EpsilondError, InvalidInput, NoCertificate
+from epsilond.accountants.json_types import Fields, JsonObject
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Baseline, Calibration, ConditionAnswer, as_json
 from epsilond.calibrators.calibration import Calibrator
-from epsilond.calibrators.planning.adapter import Draft, PlanAdapter, draft
+from epsilond.calibrators.planning.adapter import PlanAdapter
 from epsilond.calibrators.planning.answer import (
     GuaranteeKind,
     PlanAnswer,
@@ -20,6 +22,7 @@ from epsilond.calibrators.planning.answer import (
     PlannedRisk,
     Reason,
 )
+from epsilond.calibrators.planning.drafts import Draft, draft
 from epsilond.calibrators.planning.limits import exceeded, share_drawn
 from epsilond.calibrators.planning.problem import PlanProblem, RankBy, Trust
 from epsilond.calibrators.planning.reach import Found, first_value, reach
@@ -82,7 +85,7 @@ def _begun(plan: PlanProblem) -> PlanProblem:
     return _with(plan, first_value(plan))
 
 
-def found_of(answer: Calibration | Mapping[str, Any], request: Any) -> Found:
+def found_of(answer: Calibration | JsonObject, request: object) -> Found:
     """What a single calibration found."""
     return Found(request=as_json(request), calibration=answer)
 
@@ -104,7 +107,7 @@ def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]
     entries = [_entry(each, outcome, plan) for each, outcome in settled]
     groups: dict[tuple[GuaranteeKind, str], list[PlanEntry]] = {}
     for entry in entries:
-        if entry.applies is True:
+        if entry.applies == Verdict.YES:
             groups.setdefault((entry.guarantee, _compares(plan, entry)), []).append(entry)
     ordered: list[PlanEntry] = []
     made = []
@@ -119,8 +122,8 @@ def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]
                 unranked=tuple(name_of(entry) for entry in unranked),
             )
         )
-    rest = [entry for entry in entries if entry.applies is not True]
-    ordered += sorted(rest, key=lambda entry: entry.applies is False)
+    rest = [entry for entry in entries if entry.applies != Verdict.YES]
+    ordered += sorted(rest, key=lambda entry: entry.applies == Verdict.NO)
     return PlanAnswer(
         rank_by=plan.rank_by,
         recommended=recommended(plan, ordered),
@@ -136,7 +139,7 @@ def _entry(each: Draft, outcome: Outcome | None, plan: PlanProblem) -> PlanEntry
         algorithm=each.calibrator.name,
         variant=each.adapter.variant,
         title=each.calibrator.title,
-        applies=False,
+        applies=Verdict.NO,
         why=each.why,
         guarantee=each.guarantee,
         objective=each.adapter.objective,
@@ -147,7 +150,7 @@ def _entry(each: Draft, outcome: Outcome | None, plan: PlanProblem) -> PlanEntry
     if outcome is None:
         return entry
     if isinstance(outcome, Undecided):
-        return replace(entry, applies="undecided", why=(Reason(message=outcome.message),))
+        return replace(entry, applies=Verdict.UNDECIDABLE, why=(Reason(message=outcome.message),))
     if isinstance(outcome, EpsilondError):
         return replace(entry, why=reasons_of(outcome))
     return _applying(entry, outcome, each.adapter, plan)
@@ -168,7 +171,7 @@ def _applying(entry: PlanEntry, found: Found, adapter: PlanAdapter, plan: PlanPr
     limits = (Reason(message=f"it does not keep to {name}", pointer=f"/{name}") for name in over)
     return replace(
         entry,
-        applies=True,
+        applies=Verdict.YES,
         why=(*entry.why, *said, *limits),
         guarantee=kind,
         objective=entry.objective if risk is None or risk.objective is None else risk.objective,
@@ -190,7 +193,7 @@ def _applying(entry: PlanEntry, found: Found, adapter: PlanAdapter, plan: PlanPr
     )
 
 
-def _bits(told: Mapping[str, Any]) -> int | None:
+def _bits(told: JsonObject) -> int | None:
     """What all clients send: expected where their number is random, and exact however many bits that are."""
     if "expected_total_bits" in told:
         return math.ceil(float(told["expected_total_bits"]))
@@ -201,11 +204,11 @@ def _bits(told: Mapping[str, Any]) -> int | None:
 def _with(plan: PlanProblem, value: float) -> PlanProblem:
     """The plan with what it solves for in its place."""
     assert plan.unknown is not None
-    values: dict[str, Any] = {plan.unknown: value, "reach": None}
+    values: Fields = {plan.unknown: value, "reach": None}
     return replace(plan, **values)
 
 
-def _worth(risk: PlannedRisk | None, convergence: Mapping[str, Any] | None) -> tuple[bool | None, tuple[Reason, ...]]:
+def _worth(risk: PlannedRisk | None, convergence: JsonObject | None) -> tuple[bool | None, tuple[Reason, ...]]:
     """Whether what is proved is no better than the start, and that in words; None where nothing is proved."""
     if risk is not None and risk.baseline is not None:
         what, vacuous, baseline = "risk", risk.vacuous, risk.baseline

@@ -9,15 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
+from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import BeyondBudget, ConditionViolated, EpsilondError, Infeasible
-from epsilond.accountants.theorem import ConditionResult
+from epsilond.accountants.json_types import Fields, JsonObject
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Calibration, as_json
 from epsilond.calibrators.calibration import Calibrator
-from epsilond.calibrators.planning.adapter import PlanAdapter, draft
+from epsilond.calibrators.planning.adapter import PlanAdapter
 from epsilond.calibrators.planning.answer import Reached, Tried
-from epsilond.calibrators.planning.grid import Grid
+from epsilond.calibrators.planning.drafts import draft
+from epsilond.calibrators.planning.grid import ValueGrid
 from epsilond.calibrators.planning.problem import PlanProblem, Unknown
 
 MOST_TRIALS = 60
@@ -36,8 +38,8 @@ STARTS: Mapping[Unknown, Callable[[PlanProblem], float]] = {
 class Found:
     """A calibration, the request it answers, and where a risk was to be reached, what was solved for."""
 
-    request: Mapping[str, Any]
-    calibration: Calibration | Mapping[str, Any]
+    request: JsonObject
+    calibration: Calibration | JsonObject
     reached: Reached | None = None
 
 
@@ -57,21 +59,21 @@ def first_value(plan: PlanProblem) -> float:
     return STARTS[plan.unknown](plan)
 
 
-def grid_of(plan: PlanProblem) -> Grid:
+def grid_of(plan: PlanProblem) -> ValueGrid:
     """The values that are searched: what the plan's other fields leave room for."""
     assert plan.unknown is not None
     most = HIGHEST[plan.unknown]
     if plan.unknown == "epsilon":
-        whole = Grid(least=1000, most=10**9, micro=True)
+        whole = ValueGrid(least=1000, most=10**9, micro=True)
         return replace(whole, most=whole.place(most))
     least = plan.participants or 1 if plan.unknown == "clients" else 1
     if plan.unknown == "participants" and plan.clients is not None:
         most = plan.clients
-    whole = Grid(least=1, most=10**9)
+    whole = ValueGrid(least=1, most=10**9)
     return replace(whole, least=whole.place(least), most=_last_within(whole, most))
 
 
-def _last_within(grid: Grid, most: float) -> int:
+def _last_within(grid: ValueGrid, most: float) -> int:
     place = grid.place(most)
     return place if grid.value(place) <= most else place - 1
 
@@ -132,7 +134,7 @@ class _Search:
             return last.refusal
         statement = f"the bound on the risk is at most the target at the largest {self._name}, {last.value:g}"
         message = f"no {self._name} that is offered takes the bound on its risk to the target"
-        condition = ConditionResult("risk-reached", statement, False, last.risk, self._target)
+        condition = ConditionResult("risk-reached", statement, Verdict.NO, last.risk, self._target)
         return Infeasible(message, condition, {"risk": last.risk})
 
     def _guess(self, fails: int, meets: int) -> int:
@@ -154,11 +156,11 @@ class _Search:
 
     def _trial(self, value: float) -> Trial:
         calibrator, adapter, plan = self._ask
-        changes: dict[str, Any] = {self._name: value, "reach": None}
+        changes: Fields = {self._name: value, "reach": None}
         drafted = draft(calibrator, adapter, replace(plan, **changes))
         if drafted.request is None:
             reason = drafted.why[0]
-            condition = ConditionResult("asked", reason.message, False)
+            condition = ConditionResult("asked", reason.message, Verdict.NO)
             return Trial(value=value, refusal=ConditionViolated(reason.message, condition))
         try:
             answer: Calibration = calibrator.solve(drafted.request)

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
-from epsilond.accountants.structure import OBSERVERS, RELATIONS, TRUSTED, UNITS
+from epsilond.accountants.json_types import JsonObject
+from epsilond.accountants.statements.settings import TRUSTED, join_statements, state_guarantee
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import as_json, number_of
 from epsilond.calibrators.planning.answer import PlanChoice, Recommendation, TrustPrice
 from epsilond.calibrators.planning.problem import Trust
+from epsilond.calibrators.serving.long_runs import LONG_RUN
 
 if TYPE_CHECKING:
     from epsilond.calibrators.planning.answer import PlanEntry
@@ -43,7 +46,9 @@ def says_something(entry: PlanEntry) -> bool:
 
 def usable(entries: Iterable[PlanEntry]) -> list[PlanEntry]:
     """The entries that leave less than the start may lose, within the limits."""
-    return [entry for entry in entries if entry.applies is True and says_something(entry) and share_of(entry) < 1.0]
+    return [
+        entry for entry in entries if entry.applies == Verdict.YES and says_something(entry) and share_of(entry) < 1.0
+    ]
 
 
 def recommended(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendation:
@@ -81,10 +86,10 @@ def trusts(plan: PlanProblem, entries: Sequence[PlanEntry]) -> tuple[TrustPrice,
 
 def _price(definition: Trust, best: PlanEntry | None, least: float) -> TrustPrice:
     if best is None:
-        return TrustPrice(definition=definition, in_words=TRUSTED[definition])
+        return TrustPrice(definition=definition, in_words=f"Trusted: {TRUSTED[definition]}.")
     return TrustPrice(
         definition=definition,
-        in_words=TRUSTED[definition],
+        in_words=f"Trusted: {TRUSTED[definition]}.",
         best=name_of(best),
         guarantee=best.guarantee,
         remaining_share=share_of(best),
@@ -95,10 +100,11 @@ def _price(definition: Trust, best: PlanEntry | None, least: float) -> TrustPric
 
 def _reasons(plan: PlanProblem, best: PlanEntry, entries: Sequence[PlanEntry]) -> Iterator[str]:
     kind = best.guarantee
-    yield (
-        f"{name_of(best)} protects {UNITS[kind.unit]}, {RELATIONS[kind.relation]}, against {OBSERVERS[kind.observer]}: "
-        f"{TRUSTED[kind.definition]}."
+    statements = state_guarantee(
+        definition=kind.definition, observer=kind.observer, unit=kind.unit, relation=kind.relation
     )
+    about = join_statements([each for each in statements if each.about != "sampling"])
+    yield f"{name_of(best)} is recommended. {about}"
     if best.risk is not None and best.basis == "risk":
         assert best.risk.baseline is not None
         value, baseline = float(number_of(best.risk.value)), best.risk.baseline
@@ -111,6 +117,9 @@ def _reasons(plan: PlanProblem, best: PlanEntry, entries: Sequence[PlanEntry]) -
             f"No bound on its risk is known here; by its noise against the signal {share_of(best):.2g} of what the "
             f"start may lose is left after {_rounds(best.rounds)}."
         )
+    for warning in as_json(best.calibration)["warnings"] if best.calibration is not None else ():
+        if warning["code"] == LONG_RUN:
+            yield f"Mind that {warning['message']}."
     if best.noise_to_signal is not None:
         yield f"The noise in the mean of a round has {best.noise_to_signal:.3g} times the largest norm of that mean."
     if best.bytes_per_client is not None and best.reports_per_client is not None:
@@ -126,7 +135,7 @@ def _reasons(plan: PlanProblem, best: PlanEntry, entries: Sequence[PlanEntry]) -
 
 
 def _nothing(entries: Sequence[PlanEntry]) -> str:
-    applying = [entry for entry in entries if entry.applies is True]
+    applying = [entry for entry in entries if entry.applies == Verdict.YES]
     over = [entry for entry in applying if entry.exceeds]
     if not applying:
         return "No algorithm has what it needs: the entries say what each of them lacks."
@@ -157,14 +166,14 @@ def _choices(plan: PlanProblem, best: PlanEntry) -> tuple[PlanChoice, ...] | Non
     return tuple(_choice(run, baseline, clipping_norm, plan.clients) for run in runs)
 
 
-def _of_gradients(run: Mapping[str, Any], clipping_norm: float, lipschitz: float) -> float:
+def _of_gradients(run: JsonObject, clipping_norm: float, lipschitz: float) -> float:
     """What is left where gradients are smaller than the clipping norm, which the run's own share takes for both."""
     noise, rounds = run["noise_norm_of_mean"], run["rounds"]
     signal = number_of(run["remaining_share"]) ** 2 * rounds - (noise / clipping_norm) ** 2
     return math.sqrt((max(signal, 1.0) + (noise / lipschitz) ** 2) / rounds)
 
 
-def _choice(run: Mapping[str, Any], baseline: float | None, clipping_norm: float | None, clients: int) -> PlanChoice:
+def _choice(run: JsonObject, baseline: float | None, clipping_norm: float | None, clients: int) -> PlanChoice:
     bits = int(run.get("total_bits_exact", run["total_bits"]))
     noise = None if clipping_norm is None else run["noise_norm_of_mean"] / clipping_norm
     share = run.get("remaining_share")

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
+from epsilond.accountants.estimates.central_limit import likely_noise
+from epsilond.accountants.estimates.target import Target
+from epsilond.accountants.structure import sensitivity_factor
 from epsilond.calibrators.dp_fedavg.problem import USUAL_ROUNDS
 from epsilond.calibrators.dp_fedavg.rounds import WITHIN, ladder
 from epsilond.calibrators.planning.answer import Reason
 from epsilond.calibrators.planning.limits import most_rounds
-from epsilond.calibrators.problem import Target
-from epsilond.calibrators.search import likely_noise
 
 if TYPE_CHECKING:
     from epsilond.accountants.quantities import Relation

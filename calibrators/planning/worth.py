@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
+
+from epsilond.accountants.json_types import JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from epsilond.calibrators.planning.adapter import PlanAdapter
     from epsilond.calibrators.planning.answer import PlannedRisk
     from epsilond.calibrators.planning.problem import PlanProblem
@@ -35,7 +35,7 @@ class Signal:
         return self.noise_norm / self.signal_norm
 
 
-def signal_of(adapter: PlanAdapter, plan: PlanProblem, parameters: Mapping[str, Any]) -> Signal | None:
+def signal_of(adapter: PlanAdapter, plan: PlanProblem, parameters: JsonObject) -> Signal | None:
     """The noise in a round's mean against the bound on the mean, where the noise is of a round; None elsewhere."""
     bound, dimension = plan.lipschitz, plan.dimension
     if adapter.noise_added_to in ("mean-of-updates", "shared-gradient"):

@@ -9,7 +9,7 @@ model to share is chosen by the bound on the excess risk at that noise.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from epsilond.accountants.theorem import Condition
 from epsilond.accountants.theorems.papers.bietti.billboard import BILLBOARD, COALITION
@@ -28,8 +28,8 @@ from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
     THEOREM_5_2,
     THEOREM_B_4,
 )
-from epsilond.calibrators.answer import Caution, Communication, Served
-from epsilond.calibrators.calibration import Calibrator, CostClass, Solution, declared_by_all
+from epsilond.calibrators.answer import CONTRIBUTION_NORM, Caution, Communication, Served
+from epsilond.calibrators.calibration import Calibrator, CostClass, Outcome, declared_by_all
 from epsilond.calibrators.cautions import assumption_cautions, noise_cautions, printed_cautions
 from epsilond.calibrators.ppsgd.family import (
     ParticipationFigures,
@@ -42,9 +42,16 @@ from epsilond.calibrators.ppsgd.plan import PLANS
 from epsilond.calibrators.ppsgd.printed import printed_readings
 from epsilond.calibrators.ppsgd.problem import PpsgdProblem
 from epsilond.calibrators.ppsgd.sharing import Alpha, Sharing, SharingPlan, plan_of, start_of_run
+from epsilond.calibrators.solution import Solution
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from epsilond.accountants.quantities import Sampling
+    from epsilond.accountants.specs import Spec
+    from epsilond.accountants.structure import Definition
+    from epsilond.calibrators.answer import PrintedReading
+    from epsilond.calibrators.risk.baseline import Start
 
 BITS_PER_COORDINATE = 32
 FRESH_NOISE = Condition("fresh-server-noise", "the server adds fresh Gaussian noise in every round, unseen by clients")
@@ -59,7 +66,8 @@ class PpsgdParameters:
     """What to run with, and what sharing more or less would give."""
 
     noise_std: Annotated[float, Served("σ_ζ per coordinate, on the average of the clipped shared gradients")]
-    noise_multiplier: Annotated[float, Served("σ_ζ over what one clipped message contributes to that average")]
+    noise_multiplier: Annotated[float, Served("noise_std over contribution_norm")]
+    contribution_norm: Annotated[float, CONTRIBUTION_NORM]
     noise_constant: Annotated[float, Served("the constant c of the printed (4) or (12) that this noise amounts to")]
     clipping_norm: Annotated[float, Served("bound on one client's message")]
     rounds: Annotated[int, Served("rounds")]
@@ -76,36 +84,9 @@ class PpsgdParameters:
         ParticipationFigures | None, Served("what a draw of fixed size is worth, beside what it is taken to be")
     ] = None
 
-    @classmethod
-    def of(cls, solution: PpsgdSolution) -> PpsgdParameters:
-        """The certified noise, and how much to share at it."""
-        problem, target, plan = solution.problem, solution.target, solution.utility
-        parts: dict[str, Any] = {"personalization": problem.personalization}
-        if plan is not None:
-            steps = ("personalization", "step_size", "shared_step_size", "local_step_size")
-            parts = {name: getattr(plan.chosen, name) for name in steps} | {"sharing": plan.sharing}
-        return cls(
-            noise_std=solution.noise_std,
-            noise_multiplier=solution.certified.noise,
-            noise_constant=implied_constant(
-                noise_std=solution.noise_std,
-                clipping_norm=problem.clipping_norm,
-                contributions=problem.federation.weight,
-                rounds=problem.rounds,
-                epsilon=target.epsilon,
-                log_delta=target.log_delta,
-            ),
-            clipping_norm=problem.clipping_norm,
-            rounds=problem.rounds,
-            participation_rate=problem.rate,
-            participants=problem.participants,
-            participation=solution.participation,
-            **parts,
-        )
-
 
 @dataclass(frozen=True, kw_only=True)
-class PpsgdSolution(Solution):
+class PpsgdSolution(Solution[PpsgdProblem]):
     """With what a draw of fixed size is worth at the certified noise."""
 
     participation: ParticipationFigures | None
@@ -114,23 +95,6 @@ class PpsgdSolution(Solution):
     def noise_std(self) -> float:
         """σ_ζ, on the average."""
         return noise_std_of(self.problem, self.certified.noise)
-
-    @classmethod
-    def of(cls, problem: PpsgdProblem) -> PpsgdSolution:
-        """The smallest certified noise.
-
-        Raises:
-            ConditionViolated: no theorem covers this sampling under this relation.
-            Infeasible: no noise that is offered meets the target.
-        """
-        certified = certify(problem)
-        return cls(
-            problem=problem,
-            target=problem.target,
-            certified=certified,
-            norm=noise_std_of(problem, 1.0),
-            participation=participation_figures(problem, certified),
-        )
 
 
 def communication(problem: PpsgdProblem) -> Communication:
@@ -145,9 +109,10 @@ def communication(problem: PpsgdProblem) -> Communication:
     )
 
 
-# What to know before relying on the answer --------------------------------------------------------------------------
-def cautions(solution: PpsgdSolution) -> Iterator[Caution]:
-    """Every caution that applies, in a fixed order."""
+def cautions(
+    solution: PpsgdSolution, plan: SharingPlan | None, printed: tuple[PrintedReading, ...]
+) -> Iterator[Caution]:
+    """Yield every caution that applies, in a fixed order."""
     problem, figures = solution.problem, solution.participation
     yield from noise_cautions((solution.certified,), drawn="client")
     if figures is not None:
@@ -161,8 +126,8 @@ def cautions(solution: PpsgdSolution) -> Iterator[Caution]:
         yield Caution(
             code="field-not-used", message="noise_constant is for (4) and (12), which a fixed number of clients has not"
         )
-    yield from printed_cautions(solution.printed, (solution.noise_std,))
-    yield from _of_the_risk(problem, solution.utility)
+    yield from printed_cautions(printed, (solution.noise_std,))
+    yield from _of_the_risk(problem, plan)
 
 
 def _of_the_risk(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[Caution]:
@@ -188,33 +153,42 @@ def _of_the_risk(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[Ca
     yield from assumption_cautions(problem)
 
 
-def cost(problem: PpsgdProblem) -> CostClass:
-    """With all clients the rounds are exactly Gaussian; drawn clients need an engine."""
-    return "closed-form" if problem.sampling == "full" else "search"
+EXAMPLE = {
+    "epsilon": 1.0,
+    "delta": 1e-5,
+    "clients": 1000,
+    "rounds": 10_000,
+    "sampling": "poisson",
+    "participation_rate": 0.01,
+    "clipping_norm": 1.0,
+    "shared_dimension": 50,
+    "smoothness": 2.0,
+    "lipschitz": 1.0,
+    "shared_gradient_std": 0.5,
+    "local_gradient_std": 0.5,
+    "shared_gradient_norm": 0.0,
+    "optimum_norm": 1.0,
+    "noise_constant": 1.5,
+    "relation": "replace-one",
+    "unit": "client",
+    "observer": "other-clients",
+}
 
 
-CALIBRATOR = Calibrator(
-    name="ppsgd",
-    title="Personalised learning with a noisy shared part",
-    summary=(
+class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, SharingPlan]):
+    """Personalised learning with a noisy shared part."""
+
+    name = "ppsgd"
+    title = "Personalised learning with a noisy shared part"
+    summary = (
         "The smallest certified noise of PPSGD for a client against all others, and how much of the model to share at "
         "it (Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6)."
-    ),
-    problem=PpsgdProblem,
-    parameters=PpsgdParameters,
-    cost=cost,
-    find=PpsgdSolution.of,
-    definition=lambda _: "joint",
-    released=lambda solution: (run_spec(solution.problem, solution.certified.noise),),
-    utility=lambda solution: plan_of(solution.problem, solution.noise_std),
-    printed=printed_readings,
-    communication=lambda solution: communication(solution.problem),
-    declared=lambda solution: (*CONDITIONS, *declared_by_all(solution)),
-    cautions=cautions,
-    start=start_of_run,
-    theorems=tuple(
-        one.id
-        for one in (
+    )
+    problem = PpsgdProblem
+    parameters_type = PpsgdParameters
+    theorems = tuple(
+        theorem.id
+        for theorem in (
             THEOREM_4_1,
             LEAST_NOISE,
             THEOREM_5_1,
@@ -228,24 +202,105 @@ CALIBRATOR = Calibrator(
             BILLBOARD,
             COALITION,
         )
-    ),
-    plans=PLANS,
-    plan_place=1,
-    example={
-        "epsilon": 1.0,
-        "delta": 1e-5,
-        "clients": 1000,
-        "rounds": 10_000,
-        "sampling": "poisson",
-        "participation_rate": 0.01,
-        "clipping_norm": 1.0,
-        "shared_dimension": 50,
-        "smoothness": 2.0,
-        "lipschitz": 1.0,
-        "shared_gradient_std": 0.5,
-        "local_gradient_std": 0.5,
-        "shared_gradient_norm": 0.0,
-        "optimum_norm": 1.0,
-        "noise_constant": 1.5,
-    },
-)
+    )
+    example = EXAMPLE
+    plans = PLANS
+    plan_place = 1
+
+    def cost(self, problem: PpsgdProblem) -> CostClass:
+        """Return closed-form for all clients, whose rounds are exactly Gaussian; drawn clients need an engine."""
+        return "closed-form" if problem.sampling == "full" else "search"
+
+    def definition(self, problem: PpsgdProblem) -> Definition:
+        """Return joint: a client is protected against all other clients together."""
+        del problem
+        return "joint"
+
+    def find(self, problem: PpsgdProblem) -> PpsgdSolution:
+        """Return the smallest certified noise.
+
+        Raises:
+            ConditionViolated: no theorem covers this sampling under this relation.
+            Infeasible: no noise that is offered meets the target.
+        """
+        certified = certify(problem)
+        return PpsgdSolution(
+            problem=problem,
+            target=problem.target,
+            certified=certified,
+            norm=noise_std_of(problem, 1.0),
+            participation=participation_figures(problem, certified),
+        )
+
+    def risk(self, solution: PpsgdSolution) -> SharingPlan | None:
+        """Return how much to share at the certified noise, with the bound on the excess risk."""
+        return plan_of(solution.problem, solution.noise_std)
+
+    def printed(
+        self, outcome: Outcome[PpsgdSolution, SharingPlan], *, true_figures: bool
+    ) -> tuple[PrintedReading, ...]:
+        """Return the readings of the printed theorems."""
+        del true_figures
+        solution = outcome.solution
+        return printed_readings(solution.problem, solution.certified, outcome.training)
+
+    def start(self, problem: PpsgdProblem) -> Start | None:
+        """Return the bound on the risk before training."""
+        return start_of_run(problem)
+
+    def parameters(self, outcome: Outcome[PpsgdSolution, SharingPlan]) -> PpsgdParameters:
+        """Return the certified noise, and how much to share at it."""
+        solution, training = outcome.solution, outcome.training
+        problem, target = solution.problem, solution.target
+        chosen = training.chosen if training else None
+        return PpsgdParameters(
+            noise_std=solution.noise_std,
+            noise_multiplier=solution.certified.noise,
+            contribution_norm=solution.norm,
+            noise_constant=implied_constant(
+                noise_std=solution.noise_std,
+                clipping_norm=problem.clipping_norm,
+                contributions=problem.federation.weight,
+                rounds=problem.rounds,
+                epsilon=target.epsilon,
+                log_delta=target.log_delta,
+            ),
+            clipping_norm=problem.clipping_norm,
+            rounds=problem.rounds,
+            participation_rate=problem.rate,
+            participants=problem.participants,
+            personalization=chosen.personalization if chosen else problem.personalization,
+            step_size=chosen.step_size if chosen else None,
+            shared_step_size=chosen.shared_step_size if chosen else None,
+            local_step_size=chosen.local_step_size if chosen else None,
+            sharing=training.sharing if training else None,
+            participation=solution.participation,
+        )
+
+    def sampling(self, solution: PpsgdSolution) -> Sampling:
+        """Return how clients are drawn."""
+        return solution.problem.sampling
+
+    def specs(self, solution: PpsgdSolution) -> tuple[Spec, ...]:
+        """Return the noisy averages of all rounds."""
+        return (run_spec(solution.problem, solution.certified.noise),)
+
+    def communication(self, outcome: Outcome[PpsgdSolution, SharingPlan]) -> Communication:
+        """Return the traffic of the shared part."""
+        return communication(outcome.solution.problem)
+
+    def premises(self, outcome: Outcome[PpsgdSolution, SharingPlan]) -> tuple[Condition, ...]:
+        """Return the premises of the run, of the certificate and of the risk bound."""
+        return (*CONDITIONS, *declared_by_all(outcome.solution, outcome.training))
+
+    def risk_premises(self, training: SharingPlan) -> tuple[Condition, ...]:
+        """Return the conditions of the theorem that bounds the risk."""
+        del training
+        return PERSONALIZED_RISK.conditions
+
+    def warnings(self, outcome: Outcome[PpsgdSolution, SharingPlan]) -> Iterator[Caution]:
+        """Yield every caution that applies, in a fixed order."""
+        return cautions(outcome.solution, outcome.training, outcome.printed)
+
+
+CALIBRATOR = PpsgdCalibrator()

@@ -11,32 +11,25 @@ import numpy as np
 from scipy.special import logsumexp
 
 from epsilond.accountants.account import account
-from epsilond.accountants.curve import Interval
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.estimates.central_limit import likely_noise, likely_slope
 from epsilond.accountants.numerics.binomial_law import Binomial
+from epsilond.accountants.numerics.root_search import brent_root
 from epsilond.accountants.numerics.special import log_theta
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
-from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
+from epsilond.accountants.structure import sensitivity_factor
 from epsilond.accountants.theorems.papers.bietti.billboard import to_other_clients
 from epsilond.accountants.theorems.papers.bietti.noise import least_noise_std
 from epsilond.calibrators.answer import Ends, Served
-from epsilond.calibrators.search import (
-    LEAST,
-    LIKELY_SLOPE,
-    MOST,
-    Certified,
-    confirmed,
-    likely_noise,
-    likely_slope,
-    smallest_noise,
-)
+from epsilond.calibrators.search import LEAST, LIKELY_SLOPE, MOST, Certified, confirmed, smallest_noise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.quantities import Relation
+    from epsilond.accountants.rule import Effort
     from epsilond.accountants.specs import Spec
-    from epsilond.accountants.theorem import Effort
     from epsilond.accountants.theorems.papers.bietti.sampled_noise import ClientSampling
     from epsilond.calibrators.ppsgd.problem import PpsgdProblem
 
@@ -160,9 +153,7 @@ def _likely_seen_noise(problem: PpsgdProblem, once: float, factor: float) -> flo
     low, high = math.log(guess) - 6.0, math.log(guess) + 1.0
     if not excess(low) > 0.0 > excess(high):
         return guess
-    from scipy.optimize import brentq  # noqa: PLC0415  a quarter of a second of imports, for a search alone
-
-    return math.exp(float(brentq(excess, low, high, xtol=1e-12)))
+    return math.exp(brent_root(excess, low, high, absolute=1e-12))
 
 
 def noise_std_of(problem: PpsgdProblem, noise_multiplier: float) -> float:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
-from epsilond.calibrators.planning.adapter import PlanAdapter, asked_relation, on_the_mean
+from epsilond.accountants.json_types import Fields
+from epsilond.calibrators.planning.adapter import PlanAdapter, on_the_mean
 from epsilond.calibrators.planning.answer import Reason
 from epsilond.calibrators.planning.problem import PlanProblem
 from epsilond.calibrators.planning.rounds import CHOSEN, likely_rounds
@@ -21,12 +21,12 @@ def rounds_of(plan: PlanProblem) -> int | None:
         drawn=plan.reporting,
         population=plan.clients,
         dimension=dimension,
-        relation=asked_relation(plan),
+        relation=plan.relation,
         seen=plan.client_sampling != "poisson",
     )
 
 
-def computed(plan: PlanProblem) -> Mapping[str, Any]:
+def computed(plan: PlanProblem) -> Fields:
     """How clients are drawn, what a message is clipped to, and how much of the model is shared."""
     everyone = plan.clients is None or plan.reporting == plan.clients
     return {

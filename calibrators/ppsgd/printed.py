@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from epsilond.accountants.quantities import personalization_value
+from epsilond.accountants.json_types import Fields
+from epsilond.accountants.quantities.algorithms import personalization_value
 from epsilond.accountants.theorems.papers.bietti.billboard import SECTION_6
 from epsilond.accountants.theorems.papers.bietti.noise import THEOREM_4_1
 from epsilond.accountants.theorems.papers.bietti.sampled_noise import THEOREM_5_1, noise_multiplier_of
@@ -20,19 +21,27 @@ from epsilond.calibrators.ppsgd.problem import READINGS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from epsilond.calibrators.ppsgd.calibrator import PpsgdSolution
     from epsilond.calibrators.ppsgd.problem import PpsgdProblem
+    from epsilond.calibrators.ppsgd.sharing import SharingPlan
+    from epsilond.calibrators.search import Certified
 
 
-def printed_readings(solution: PpsgdSolution) -> tuple[PrintedReading, ...]:
-    """Every reading asked for that there is. The theorems do not speak of a fixed number of participants."""
-    problem = solution.problem
+def printed_readings(
+    problem: PpsgdProblem, certified: Certified, plan: SharingPlan | None
+) -> tuple[PrintedReading, ...]:
+    """Return the requested readings. The theorems do not speak of a fixed number of participants.
+
+    Args:
+        problem: the request.
+        certified: the smallest certified noise.
+        plan: how much to share at that noise; None where no bound applies.
+    """
     asked = READINGS if problem.readings is None else problem.readings
     fixed = problem.sampling == "without-replacement"
     found: list[PrintedReading] = []
     if "statement" in asked and not fixed:
         found += _noise(problem)
-        found += _bound(solution)
+        found += _bound(problem, certified, plan)
     if "experimental" in asked and fixed and problem.participants != problem.clients:
         found.append(_experiments(problem))
     return tuple(found)
@@ -71,25 +80,25 @@ def _all_alike(problem: PpsgdProblem) -> bool:
     return problem.sampling == "full" and problem.weighting == "clients"
 
 
-def _bound(solution: PpsgdSolution) -> Iterator[PrintedReading]:
-    """The printed bound at the certified noise and the α to run with, where that is finite."""
-    plan, problem = solution.utility, solution.problem
+def _bound(problem: PpsgdProblem, certified: Certified, plan: SharingPlan | None) -> Iterator[PrintedReading]:
+    """Yield the printed bound at the certified noise and the α to run with, where that is finite."""
     if plan is None or plan.chosen.personalization == "unbounded":
         return
-    question = _bound_at(problem, solution.noise_std, personalization_value(plan.chosen.personalization))
+    noise_std = noise_std_of(problem, certified.noise)
+    question = _bound_at(problem, noise_std, personalization_value(plan.chosen.personalization))
     found = question.outputs
     yield shown(
         question,
         claims=claims(problem.target, found["excess_risk"]),
         parameters={
-            "noise_std": solution.noise_std,
-            "noise_multiplier": solution.certified.noise,
+            "noise_std": noise_std,
+            "noise_multiplier": certified.noise,
             "personalization": question.inputs.personalization,
             "weighted_optimum_norm": question.inputs.norm,
             "weighted_smoothness": found["weighted_smoothness"],
             "step_size": found["step_size"],
         },
-        true=true_figures(solution.certified.guarantee, problem.target),
+        true=true_figures(certified.guarantee, problem.target),
     )
 
 
@@ -102,7 +111,7 @@ def _bound_at(problem: PpsgdProblem, noise_std: float, alpha: float) -> Asked:
         spread_squared=problem.clients * problem.optimum_spread**2,
     )
     # Their `optimum_norm` is an older name of `weighted_optimum_norm`, not the problem's.
-    run: dict[str, Any] = {
+    run: Fields = {
         "personalization": alpha,
         "optimum_norm": None,
         "weighted_optimum_norm": math.sqrt(squared),

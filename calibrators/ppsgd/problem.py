@@ -11,34 +11,34 @@ from epsilond.accountants.federation import read_members
 from epsilond.accountants.quantities import (
     BATCH_SIZE,
     CLIENT_GROUPS,
-    FINITE_PERSONALIZATION,
     LIPSCHITZ,
-    LOCAL_GRADIENT_STD,
-    NOISE_CONSTANT,
     OBSERVER,
-    OPTIMUM_NORM,
-    OPTIMUM_SPREAD,
-    PERSONALIZATION,
     RATE,
-    RELATION,
     SAMPLING,
-    SHARED_GRADIENT_NORM,
-    SHARED_GRADIENT_STD,
     SMOOTHNESS,
     SQUARES,
     UNIT,
-    WEIGHTING,
     Clients,
-    ClippingNorm,
     Epsilon,
     Quantity,
-    Relation,
     Rounds,
+    request,
+    value_of,
+)
+from epsilond.accountants.quantities.algorithms import (
+    FINITE_PERSONALIZATION,
+    LOCAL_GRADIENT_STD,
+    NOISE_CONSTANT,
+    OPTIMUM_NORM,
+    OPTIMUM_SPREAD,
+    PERSONALIZATION,
+    SHARED_GRADIENT_NORM,
+    SHARED_GRADIENT_STD,
+    WEIGHTING,
+    ClippingNorm,
     SharedDimension,
     Weighting,
     personalization_value,
-    request,
-    value_of,
 )
 from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
     Batches,
@@ -102,9 +102,16 @@ class PpsgdProblem(TargetedProblem):
         Annotated[float, FINITE_PERSONALIZATION] | Literal["unbounded"] | None, PERSONALIZATION
     ] = None
     noise_constant: Annotated[float | None, NOISE_CONSTANT] = None
-    relation: Annotated[Relation, RELATION] = "replace-one"
-    unit: Annotated[Literal["client"], UNIT] = "client"
-    observer: Annotated[Literal["other-clients"], OBSERVER] = "other-clients"
+    unit: Annotated[
+        Literal["client"],
+        UNIT.only("client", because="a message is clipped as a whole, so the noise hides all data of one client"),
+    ]
+    observer: Annotated[
+        Literal["other-clients"],
+        OBSERVER.only(
+            "other-clients", because="the server is trusted, and each client sees its own model besides the shared part"
+        ),
+    ]
     readings: Annotated[
         tuple[Reading, ...] | None, Quantity(description="which readings of the printed theorems to return")
     ] = None

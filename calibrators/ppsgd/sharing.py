@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from epsilond.accountants.quantities import personalization_value
+from epsilond.accountants.quantities.algorithms import personalization_value
 from epsilond.accountants.theorems.risk.bietti.full_participation import ADDITIVE, ANY_STEP
 from epsilond.accountants.theorems.risk.bietti.personalization import AtPersonalization, Landscape
 from epsilond.accountants.theorems.risk.bietti.privacy_cost import VarianceTermInputs, threshold_epsilon

@@ -23,19 +23,25 @@ from epsilond.accountants.theorems.hidden_states.shifted_interpolation import IN
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import COROLLARY_1
 from epsilond.accountants.theorems.papers.asoodeh.one_pass import COROLLARY_3, THEOREM_2
 from epsilond.accountants.theorems.risk.asoodeh.one_pass import COROLLARY_2
-from epsilond.calibrators.answer import Caution, ConsideredBound, Served
-from epsilond.calibrators.calibration import Calibrator, Solution
+from epsilond.accountants.verdict import Verdict
+from epsilond.calibrators.answer import CONTRIBUTION_NORM, Caution, ConsideredBound, Served
+from epsilond.calibrators.calibration import Calibrator, CostClass, Outcome
 from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, assumption_cautions, printed_cautions
+from epsilond.calibrators.certificates import unknown
 from epsilond.calibrators.projected_sgd.plan import PLANS
 from epsilond.calibrators.projected_sgd.printed import readings, run_of
 from epsilond.calibrators.projected_sgd.problem import Plan, ProjectedSgdProblem, largest
-from epsilond.calibrators.projected_sgd.risk import start_of_run, utility_of
-from epsilond.calibrators.projected_sgd.search import Accounts, Batches, Feasible, demand_affordable, solved
+from epsilond.calibrators.projected_sgd.risk import ProjectedSgdUtility, start_of_run, utility_of
+from epsilond.calibrators.projected_sgd.search import Accounts, BatchRanges, Feasible, demand_affordable, solved
 from epsilond.calibrators.search import LEAST, LOG_10
+from epsilond.calibrators.solution import Solution
 
 if TYPE_CHECKING:
-    from epsilond.accountants.quantities import Observer
+    from epsilond.accountants.quantities import Observer, Sampling
     from epsilond.accountants.specs import Spec
+    from epsilond.accountants.structure import Definition
+    from epsilond.calibrators.answer import PrintedReading
+    from epsilond.calibrators.risk.baseline import Start
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +51,8 @@ class ProjectedSgdParameters:
     noise_std: Annotated[
         float, Served("σ per coordinate of one client's noise, the least of all steps; their mean carries σ/√m")
     ]
-    noise_multiplier: Annotated[float, Served("that σ over the norm bound of one client's gradient")]
+    noise_multiplier: Annotated[float, Served("noise_std over contribution_norm")]
+    contribution_norm: Annotated[float, CONTRIBUTION_NORM]
     mean_noise_std: Annotated[float, Served("σ/√m, what the mean of a batch carries in that step")]
     participants: Annotated[int, Served("clients in a batch")]
     rounds: Annotated[int, Served("steps of the pass: whole batches, clients left over never take part")]
@@ -57,54 +64,14 @@ class ProjectedSgdParameters:
     ] = None
     every_batch_size_tried: Annotated[bool | None, Served("whether no other batch size does")] = None
 
-    @classmethod
-    def of(cls, solution: ProjectedSgdSolution) -> ProjectedSgdParameters:
-        """The run with what was solved for in its place."""
-        plan, clients = solution.plan, solution.problem.clients
-        noise, batches = solution.noise_std, solution.batches
-        return cls(
-            noise_std=noise,
-            noise_multiplier=noise / solution.norm,
-            mean_noise_std=noise / math.sqrt(plan.participants),
-            participants=plan.participants,
-            rounds=clients // plan.participants,
-            step_size=largest(plan.step_schedule),
-            step_schedule=plan.step_schedule,
-            noise_schedule=plan.noise_schedule,
-            feasible_participants=batches.ranges if batches else None,
-            every_batch_size_tried=batches.exhaustive if batches else None,
-        )
-
 
 @dataclass(frozen=True, kw_only=True)
-class ProjectedSgdSolution(Solution):
+class ProjectedSgdSolution(Solution[ProjectedSgdProblem]):
     """With the plan that has the unknown in its place, and every batch size that was tried if that was it."""
 
     plan: Plan
-    batches: Batches | None
+    batches: BatchRanges | None
     accounts: Accounts
-
-    @classmethod
-    def of(cls, problem: ProjectedSgdProblem) -> ProjectedSgdSolution:
-        """The number that is open, certified for the released model alone.
-
-        Raises:
-            ConditionViolated: no theorem covers this relation or observer.
-            Infeasible: no value of the unknown meets the target.
-            BeyondBudget: more steps of changing size or noise than can be gone through for a search.
-        """
-        demand_affordable(problem)
-        accounts = Accounts(problem)
-        certified, plan, batches = solved(problem, accounts)
-        return cls(
-            problem=problem,
-            target=problem.target,
-            certified=certified,
-            norm=problem.lipschitz,
-            plan=plan,
-            batches=batches,
-            accounts=accounts,
-        )
 
     @property
     def noise_std(self) -> float:
@@ -112,14 +79,13 @@ class ProjectedSgdSolution(Solution):
         return self.plan.least_noise(self.problem.clients)
 
 
-# Bounds side by side ------------------------------------------------------------------------------------------------
 def considered(solution: ProjectedSgdSolution) -> Iterator[ConsideredBound]:
     """Every bound of the released model, and what the models of all steps show if batches are drawn afresh."""
     problem, accounted = solution.problem, solution.accounts.of(solution.plan)
     uppers = [one.curve.upper_log_delta(problem.epsilon) if one.curve else math.inf for one in accounted.considered]
     for one, upper in zip(accounted.considered, uppers, strict=True):
         if one.curve is None:
-            yield ConsideredBound(theorem=one.theorem, observer=problem.observer, applies=False, reason=one.reason)
+            yield ConsideredBound(theorem=one.theorem, observer=problem.observer, applies=Verdict.NO, reason=one.reason)
         else:
             yield _bound(one.theorem, problem, upper, least=upper == min(uppers))
     yield _all_models_seen(solution)
@@ -129,7 +95,7 @@ def _bound(theorem: str, problem: ProjectedSgdProblem, upper: float, *, least: b
     return ConsideredBound(
         theorem=theorem,
         observer=problem.observer,
-        applies=True,
+        applies=Verdict.YES,
         log10_delta=min(math.nextafter(upper / LOG_10, 0.0), 0.0),
         delta=min(math.nextafter(math.exp(upper), 1.0), 1.0) if upper > -708.0 else None,
         least=least,
@@ -152,15 +118,16 @@ def _all_models_seen(solution: ProjectedSgdSolution) -> ConsideredBound:
             spec, relation=problem.relation, unit=problem.unit, observer=seen, effort="coarse"
         ).guarantee
     except NoCertificate as refusal:
-        return ConsideredBound(theorem=COMPOSED.id, observer=seen, applies=False, reason=refusal.message)
+        return ConsideredBound(theorem=COMPOSED.id, observer=seen, applies=Verdict.NO, reason=refusal.message)
     upper = guarantee.curve.upper_log_delta(problem.epsilon)
     return replace(_bound(guarantee.derivation.theorem, problem, upper, least=False), observer=seen)
 
 
-# Cautions -----------------------------------------------------------------------------------------------------------
-def cautions(solution: ProjectedSgdSolution) -> Iterator[Caution]:
-    """Every caution that applies, in a fixed order."""
-    problem, plan, certified, utility = solution.problem, solution.plan, solution.certified, solution.utility
+def cautions(
+    solution: ProjectedSgdSolution, utility: ProjectedSgdUtility, printed: tuple[PrintedReading, ...]
+) -> Iterator[Caution]:
+    """Yield every caution that applies, in a fixed order."""
+    problem, plan, certified = solution.problem, solution.plan, solution.certified
     if problem.solve_for == "noise_std" and certified.noise == LEAST:
         yield Caution(code="least-noise", message=f"δ is met at the least noise offered, {LEAST:g} gradient norms")
     elif problem.solve_for == "step_size" and certified.minimal == "searched":
@@ -178,9 +145,9 @@ def cautions(solution: ProjectedSgdSolution) -> Iterator[Caution]:
         )
     # A noise that was given is not the smallest, so that less of it says nothing.
     given = () if problem.solve_for == "noise_std" else ("printed-noise-below-certified",)
-    yield from (one for one in printed_cautions(solution.printed, (solution.noise_std,)) if one.code not in given)
+    yield from (one for one in printed_cautions(printed, (solution.noise_std,)) if one.code not in given)
     sides = steps_small(run_of(problem, plan))
-    if problem.smoothness is not None and problem.convex and sides.holds is not True:
+    if problem.smoothness is not None and problem.convex and sides.holds != Verdict.YES:
         yield Caution(
             code="step-size-beyond-two-over-smoothness",
             message=f"η_t ≤ 2/β at every t fails, {sides.left:g} > {sides.right:g}: the image of the ball is wider "
@@ -213,39 +180,122 @@ def _assumptions(problem: ProjectedSgdProblem, plan: Plan) -> Iterator[Caution]:
         )
 
 
-CALIBRATOR = Calibrator(
-    name="projected-sgd",
-    title="Projected SGD whose last model alone is released",
-    summary=(
+EXAMPLE = {
+    "epsilon": 0.5,
+    "delta": 1e-5,
+    "clients": 100,
+    "participants": 10,
+    "dimension": 20,
+    "lipschitz": 1.0,
+    "radius": 1.0,
+    "smoothness": 2.0,
+    "step_schedule": {"kind": "constant", "value": 0.5},
+    "relation": "replace-one",
+    "unit": "record",
+    "observer": "final-model",
+}
+
+
+class ProjectedSgdCalibrator(
+    Calibrator[ProjectedSgdProblem, ProjectedSgdParameters, ProjectedSgdSolution, ProjectedSgdUtility]
+):
+    """Projected SGD of which one model is released."""
+
+    name = "projected-sgd"
+    title = "Projected SGD whose last model alone is released"
+    summary = (
         "One pass of noisy projected gradient descent over secret batches, with hidden states: the noise, the step "
         "size or the batch size for a target (Asoodeh et al. 2021, Theorem 2 and Corollaries 1 to 3)."
-    ),
-    problem=ProjectedSgdProblem,
-    parameters=ProjectedSgdParameters,
-    cost=lambda _: "search",
-    find=ProjectedSgdSolution.of,
-    definition=lambda _: "central",
-    released=lambda solution: (solution.problem.spec(solution.plan),),
-    sampling=lambda solution: (
-        "full" if solution.plan.participants == solution.problem.clients else "without-replacement"
-    ),
-    utility=lambda solution: utility_of(solution.problem, solution.plan),
-    printed=lambda solution: readings(solution.problem, solution.plan, solution.if_asked(solution.accounts.truth)),
-    considered=lambda solution: tuple(considered(solution)),
-    cautions=cautions,
-    start=start_of_run,
-    theorems=(THEOREM_2.id, COROLLARY_1.id, COROLLARY_2.id, COROLLARY_3.id, ANY_LOSSES.id, INTERPOLATION.id),
-    plans=PLANS,
-    plan_place=4,
-    example={
-        "epsilon": 0.5,
-        "delta": 1e-5,
-        "clients": 100,
-        "participants": 10,
-        "dimension": 20,
-        "lipschitz": 1.0,
-        "radius": 1.0,
-        "smoothness": 2.0,
-        "step_schedule": {"kind": "constant", "value": 0.5},
-    },
-)
+    )
+    problem = ProjectedSgdProblem
+    parameters_type = ProjectedSgdParameters
+    theorems = (THEOREM_2.id, COROLLARY_1.id, COROLLARY_2.id, COROLLARY_3.id, ANY_LOSSES.id, INTERPOLATION.id)
+    example = EXAMPLE
+    plans = PLANS
+    plan_place = 4
+
+    def cost(self, problem: ProjectedSgdProblem) -> CostClass:
+        """Return search: several bounds are compared numerically."""
+        del problem
+        return "search"
+
+    def definition(self, problem: ProjectedSgdProblem) -> Definition:
+        """Return central: a trusted aggregator keeps the states hidden."""
+        del problem
+        return "central"
+
+    def find(self, problem: ProjectedSgdProblem) -> ProjectedSgdSolution:
+        """Return the number that is open, certified for the released model only.
+
+        Raises:
+            ConditionViolated: no theorem covers this relation or observer.
+            Infeasible: no value of the unknown meets the target.
+            BeyondBudget: more steps of changing size or noise than can be gone through for a search.
+        """
+        demand_affordable(problem)
+        accounts = Accounts(problem)
+        certified, plan, batches = solved(problem, accounts)
+        return ProjectedSgdSolution(
+            problem=problem,
+            target=problem.target,
+            certified=certified,
+            norm=problem.lipschitz,
+            plan=plan,
+            batches=batches,
+            accounts=accounts,
+        )
+
+    def risk(self, solution: ProjectedSgdSolution) -> ProjectedSgdUtility:
+        """Return the risk bound that speaks of this release, or the reason why none does."""
+        return utility_of(solution.problem, solution.plan)
+
+    def printed(
+        self, outcome: Outcome[ProjectedSgdSolution, ProjectedSgdUtility], *, true_figures: bool
+    ) -> tuple[PrintedReading, ...]:
+        """Return the printed bounds, each solved for the noise that it prescribes."""
+        solution = outcome.solution
+        return readings(solution.problem, solution.plan, solution.accounts.truth if true_figures else unknown)
+
+    def start(self, problem: ProjectedSgdProblem) -> Start:
+        """Return the bound on the risk before training."""
+        return start_of_run(problem)
+
+    def parameters(self, outcome: Outcome[ProjectedSgdSolution, ProjectedSgdUtility]) -> ProjectedSgdParameters:
+        """Return the run with the solved number in its place."""
+        solution = outcome.solution
+        plan, clients = solution.plan, solution.problem.clients
+        noise, batches = solution.noise_std, solution.batches
+        return ProjectedSgdParameters(
+            noise_std=noise,
+            noise_multiplier=noise / solution.norm,
+            contribution_norm=solution.norm,
+            mean_noise_std=noise / math.sqrt(plan.participants),
+            participants=plan.participants,
+            rounds=clients // plan.participants,
+            step_size=largest(plan.step_schedule),
+            step_schedule=plan.step_schedule,
+            noise_schedule=plan.noise_schedule,
+            feasible_participants=batches.ranges if batches else None,
+            every_batch_size_tried=batches.exhaustive if batches else None,
+        )
+
+    def sampling(self, solution: ProjectedSgdSolution) -> Sampling:
+        """Return full where one batch holds all clients."""
+        return "full" if solution.plan.participants == solution.problem.clients else "without-replacement"
+
+    def specs(self, solution: ProjectedSgdSolution) -> tuple[Spec, ...]:
+        """Return the pass."""
+        return (solution.problem.spec(solution.plan),)
+
+    def bounds(self, solution: ProjectedSgdSolution) -> tuple[ConsideredBound, ...]:
+        """Return every bound of the released model, and one of all models."""
+        return tuple(considered(solution))
+
+    def warnings(self, outcome: Outcome[ProjectedSgdSolution, ProjectedSgdUtility]) -> Iterator[Caution]:
+        """Yield every caution that applies, in a fixed order."""
+        training = outcome.training
+        assert training is not None
+        return cautions(outcome.solution, training, outcome.printed)
+
+
+CALIBRATOR = ProjectedSgdCalibrator()

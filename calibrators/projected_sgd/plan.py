@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
+from epsilond.accountants.json_types import Fields
 from epsilond.accountants.schedules import Constant, InverseTime, Schedule
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import ConditionAnswer
 from epsilond.calibrators.planning.adapter import PlanAdapter
 from epsilond.calibrators.planning.answer import Reason
@@ -21,7 +22,7 @@ def schedule(plan: PlanProblem) -> Schedule | None:
     return Constant(value=1.0 / plan.smoothness) if plan.smoothness is not None else None
 
 
-def computed(plan: PlanProblem) -> Mapping[str, Any]:
+def computed(plan: PlanProblem) -> Fields:
     """A ball of the domain's diameter, its steps, and everyone who reports."""
     return {
         "radius": None if plan.diameter is None else 0.5 * plan.diameter,
@@ -46,7 +47,7 @@ def refusals(plan: PlanProblem) -> Iterable[Reason]:
 
 def _broken(name: str, statement: str, pointer: str, left: int | None, right: int) -> Reason:
     sides = {"left": None if left is None else float(left), "right": float(right)}
-    condition = ConditionAnswer(id=name, statement=statement, holds=False, **sides)
+    condition = ConditionAnswer(id=name, statement=statement, holds=Verdict.NO, **sides)
     return Reason(message=f"{statement}: {left} against {right}", pointer=pointer, condition=condition)
 
 

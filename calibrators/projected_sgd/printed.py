@@ -12,18 +12,21 @@ import functools
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from epsilond.accountants.attempts import ConditionResult
+from epsilond.accountants.json_types import Fields
+from epsilond.accountants.numerics.root_search import brent_root
 from epsilond.accountants.numerics.special import log_theta
 from epsilond.accountants.schedules import Constant
-from epsilond.accountants.theorem import ConditionResult, Status, Theorem
+from epsilond.accountants.theorem import Status, Theorem
 from epsilond.accountants.theorems.hidden_states.projected_contraction import (
     ANY_LOSSES,
     CONVEX_LOSSES,
     SMOOTH_LOSSES,
-    Run,
     log_contraction_bound,
 )
+from epsilond.accountants.theorems.hidden_states.projected_run import Run
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import (
     COROLLARY_1,
     eleven,
@@ -31,6 +34,7 @@ from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import (
     risk_terms,
 )
 from epsilond.accountants.theorems.papers.asoodeh.one_pass import COROLLARY_3, SMALL_STEPS, THEOREM_2, WHOLE_STEPS
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Claims, PrintedReading
 from epsilond.calibrators.envelope import Asked, condition_answers
 from epsilond.calibrators.projected_sgd.problem import AnySchedule, Plan, ProjectedSgdProblem, Reading, scaled
@@ -38,8 +42,8 @@ from epsilond.calibrators.projected_sgd.risk import corollary_inputs, inverse_cu
 from epsilond.calibrators.search import LOG_10
 
 if TYPE_CHECKING:
+    from epsilond.accountants.estimates.target import Target
     from epsilond.calibrators.answer import TrueFigures
-    from epsilond.calibrators.problem import Target
 
 MOST_SOLVED_STEPS = 2**14
 """A bound over more steps of changing size is read at the answer's own noise, and none is solved for."""
@@ -108,8 +112,8 @@ def run_of(problem: ProjectedSgdProblem, plan: Plan) -> Run:
 
 # The four radii -----------------------------------------------------------------------------------------------------
 def _variants(problem: ProjectedSgdProblem, plan: Plan) -> Iterator[Printed]:
-    convex = ConditionResult(CONVEX_LOSSES.id, CONVEX_LOSSES.statement, problem.convex)
-    smooth = ConditionResult(SMOOTH_LOSSES.id, SMOOTH_LOSSES.statement, problem.smoothness is not None)
+    convex = ConditionResult(CONVEX_LOSSES.id, CONVEX_LOSSES.statement, Verdict.of(problem.convex))
+    smooth = ConditionResult(SMOOTH_LOSSES.id, SMOOTH_LOSSES.statement, Verdict.of(problem.smoothness is not None))
     pass_ = _Pass.of(problem, plan)
     last = problem.release == "last"
 
@@ -133,7 +137,7 @@ def _variants(problem: ProjectedSgdProblem, plan: Plan) -> Iterator[Printed]:
         other_conditions=(WHOLE_STEPS.at(pass_),),
     )
     beta, curvature = problem.smoothness, problem.strong_convexity
-    losses: list[tuple[Reading, tuple[ConditionResult, ...], dict[str, Any]]] = [
+    losses: list[tuple[Reading, tuple[ConditionResult, ...], Fields]] = [
         ("lipschitz", (), {"smoothness": None, "strong_convexity": 0.0, "convex": True}),
         ("smooth", (smooth,), {"smoothness": beta, "strong_convexity": 0.0, "convex": False}),
         ("strongly-convex", (convex, smooth), {"smoothness": beta, "strong_convexity": curvature, "convex": True}),
@@ -148,7 +152,7 @@ def _variants(problem: ProjectedSgdProblem, plan: Plan) -> Iterator[Printed]:
         )
 
 
-def _with_losses(problem: ProjectedSgdProblem, losses: dict[str, Any], at: Plan) -> Run:
+def _with_losses(problem: ProjectedSgdProblem, losses: Fields, at: Plan) -> Run:
     return replace(run_of(problem, at), **losses)
 
 
@@ -170,16 +174,16 @@ def _listed(schedule: AnySchedule, steps: int) -> tuple[float, ...]:
     return tuple(map(float, schedule.at(1, min(steps, MOST_LISTED_STEPS + 1))))
 
 
-def _asked(theorem: Theorem, problem: ProjectedSgdProblem, at: Plan, **others: Any) -> Asked | None:
+def _asked(theorem: Theorem, problem: ProjectedSgdProblem, at: Plan, **others: object) -> Asked | None:
     """The theorem asked about the plan with its schedules listed; None where they are long."""
     steps = problem.spec(at).steps
-    lists: dict[str, Any] = {
+    lists: Fields = {
         "step_sizes": _listed(at.step_schedule, steps),
         "noise_stds": _listed(at.noise_schedule, steps),
     }
     if max(map(len, lists.values())) > MOST_LISTED_STEPS:
         return None
-    return Asked.of(theorem, problem, participants=at.participants, **lists, **others)
+    return Asked.of(theorem, problem, "printed", participants=at.participants, **lists, **others)
 
 
 def _printed_pass(problem: ProjectedSgdProblem, at: Plan) -> Asked | None:
@@ -192,7 +196,7 @@ def _printed_pass(problem: ProjectedSgdProblem, at: Plan) -> Asked | None:
     return _asked(COROLLARY_3, problem, at, suffix_fraction=suffix)
 
 
-def _any_pass(problem: ProjectedSgdProblem, losses: dict[str, Any], at: Plan) -> Asked | None:
+def _any_pass(problem: ProjectedSgdProblem, losses: Fields, at: Plan) -> Asked | None:
     """The same with the diameters that these losses give every image."""
     stop = None if problem.release == "last" else problem.spec(at).first_stop
     return _asked(ANY_LOSSES, problem, at, first_stop=stop, **losses)
@@ -201,7 +205,7 @@ def _any_pass(problem: ProjectedSgdProblem, losses: dict[str, Any], at: Plan) ->
 def _closed_pass(problem: ProjectedSgdProblem, at: Plan) -> Asked:
     """Corollary 3 at the least step size and noise of the pass, which its closed form (12) takes for all."""
     steps = problem.spec(at).steps
-    least: dict[str, Any] = {
+    least: Fields = {
         "step_sizes": (at.step_schedule.least(steps),),
         "noise_stds": (at.noise_schedule.least(steps),),
     }
@@ -214,7 +218,7 @@ def _corollaries(problem: ProjectedSgdProblem, plan: Plan) -> Iterator[Printed]:
         return
     if plan.noise_schedule.constant is None:
         return
-    shared: dict[str, Any] = {
+    shared: Fields = {
         "radius_conditions": (SMALL_STEPS.at(_Pass.of(problem, plan)),),
         "shows_kernel": False,
     }
@@ -245,7 +249,7 @@ def _answer(
 ) -> PrintedReading:
     own = _at_its_noise(problem, plan, printed)
     noise = own.least_noise(problem.clients)
-    valid = all(condition.holds is True for condition in printed.radius_conditions)
+    valid = all(condition.holds == Verdict.YES for condition in printed.radius_conditions)
     excess_risk = None
     if printed.theorem is COROLLARY_1:
         excess_risk = math.fsum(risk_terms(corollary_inputs(problem, own), "printed").values())
@@ -308,10 +312,8 @@ def _at_its_noise(problem: ProjectedSgdProblem, plan: Plan, printed: Printed) ->
         if outer >= reach:
             return plan
         inner, outer = outer, min(3.0 * outer + FIRST_STEP, reach)
-    from scipy.optimize import brentq  # noqa: PLC0415  a quarter of a second of imports, for a search alone
-
     low, high = sorted((side * inner, side * outer))
-    root = float(brentq(excess, low, high, xtol=1e-15, rtol=1e-15))
+    root = brent_root(excess, low, high, absolute=1e-15, relative=1e-15)
     pads: Iterable[float] = (0.0, *(10.0**-k for k in range(15, 7, -1)))
     root = next((root + pad for pad in pads if excess(root + pad) <= 0.0), root + 1e-7)
     # The same bound as the answer's: its noise is the answer's, to within the searches' accuracy.

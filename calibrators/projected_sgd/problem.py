@@ -8,29 +8,25 @@ from typing import Annotated, ClassVar, Literal
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import (
     ANY_SCALE,
-    CONVEX,
     GRADIENT_STD,
-    NOISE_SCHEDULE,
-    OBSERVER,
     PARTICIPANTS,
     RATIOS,
-    RELATION,
-    RELEASE,
     SMOOTHNESS,
-    STEP_SCHEDULE,
-    SUFFIX_FRACTION,
-    UNIT,
     Clients,
     Dimension,
     Lipschitz,
-    Observer,
     Quantity,
-    Radius,
-    Relation,
-    Release,
     StrongConvexity,
-    Unit,
     request,
+)
+from epsilond.accountants.quantities.algorithms import (
+    CONVEX,
+    NOISE_SCHEDULE,
+    RELEASE,
+    STEP_SCHEDULE,
+    SUFFIX_FRACTION,
+    Radius,
+    Release,
 )
 from epsilond.accountants.schedules import Constant, Explicit, InverseTime, Schedule
 from epsilond.accountants.specs import ProjectedSgd
@@ -99,9 +95,6 @@ class ProjectedSgdProblem(TargetedProblem):
     ] = None
     gradient_std: Annotated[float | None, GRADIENT_STD.assumed("lipschitz", lambda p: p.lipschitz), ANY_SCALE] = None
     shamir_constant: Annotated[float | None, SHAMIR_CONSTANT] = None
-    relation: Annotated[Relation, RELATION] = "replace-one"
-    unit: Annotated[Unit, UNIT] = "record"
-    observer: Annotated[Observer, OBSERVER] = "final-model"
     readings: Annotated[
         tuple[Reading, ...] | None, Quantity(description="which readings of the printed bounds to return")
     ] = None

@@ -25,7 +25,7 @@ SAME = 1e-12
 
 
 @dataclass(frozen=True)
-class Utility:
+class ProjectedSgdUtility:
     """A risk bound with what the caller vouches for, or why there is none."""
 
     risk: Risk | None
@@ -61,34 +61,36 @@ def corollary_inputs(problem: ProjectedSgdProblem, plan: Plan) -> InverseTimeSte
     )
 
 
-def utility_of(problem: ProjectedSgdProblem, plan: Plan) -> Utility:
+def utility_of(problem: ProjectedSgdProblem, plan: Plan) -> ProjectedSgdUtility:
     """The bound that speaks of this release, or the reason why none does."""
     if problem.smoothness is None or not problem.convex or problem.strong_convexity == 0.0:
-        return Utility(None, reason="without strong convexity and smoothness only an order is known, O(1/√T)")
+        return ProjectedSgdUtility(
+            None, reason="without strong convexity and smoothness only an order is known, O(1/√T)"
+        )
     if problem.release == "last":
         return _of_the_last(problem, plan)
     if problem.release == "random-stop":
         return _of_the_mean(problem, plan)
-    return Utility(None, reason="no statement speaks of the model of a suffix")
+    return ProjectedSgdUtility(None, reason="no statement speaks of the model of a suffix")
 
 
-def _of_the_last(problem: ProjectedSgdProblem, plan: Plan) -> Utility:
+def _of_the_last(problem: ProjectedSgdProblem, plan: Plan) -> ProjectedSgdUtility:
     """Corollary 1: 2β(mD² + G² + dσ²)/(λ² m T)."""
     if plan.noise_schedule.constant is None or not inverse_curvature(problem, plan):
-        return Utility(None, reason="Corollary 1 bounds the risk for η_t = 1/(λt) and one noise")
+        return ProjectedSgdUtility(None, reason="Corollary 1 bounds the risk for η_t = 1/(λt) and one noise")
     terms = risk_terms(corollary_inputs(problem, plan), "corrected")
     bound = RiskBound(value=math.fsum(terms.values()), constant="explicit", theorem=COROLLARY_1.id, terms=terms)
     declared = tuple(one for one in COROLLARY_1.conditions if one.id == "interior-minimiser")
-    return Utility(Risk(upper=bound), declared)
+    return ProjectedSgdUtility(Risk(upper=bound), declared)
 
 
-def _of_the_mean(problem: ProjectedSgdProblem, plan: Plan) -> Utility:
+def _of_the_mean(problem: ProjectedSgdProblem, plan: Plan) -> ProjectedSgdUtility:
     """Corollary 2: the mean over steps is what a uniform stop has. Its constant is the caller's, or hidden."""
     steps = problem.clients // plan.participants
     if steps == 1:
-        return Utility(None, reason="Corollary 2 speaks of log(n/m) > 0 steps")
+        return ProjectedSgdUtility(None, reason="Corollary 2 speaks of log(n/m) > 0 steps")
     if not isinstance(plan.step_schedule, InverseTime):
-        return Utility(None, reason="Corollary 2 bounds the risk for steps that fall as 1/t")
+        return ProjectedSgdUtility(None, reason="Corollary 2 bounds the risk for steps that fall as 1/t")
     known = problem.shamir_constant is not None
     sizes, noises = (
         (one.constant,) if one.constant is not None else tuple(map(float, one.at(1, steps)))
@@ -111,4 +113,4 @@ def _of_the_mean(problem: ProjectedSgdProblem, plan: Plan) -> Utility:
         theorem=COROLLARY_2.id,
         terms={"optimisation": float(outputs["optimisation_term"]), "noise": float(outputs["noise_term"])},
     )
-    return Utility(Risk(upper=bound), COROLLARY_2.conditions)
+    return ProjectedSgdUtility(Risk(upper=bound), COROLLARY_2.conditions)

@@ -1,7 +1,7 @@
 """Step sizes and batch sizes that meet a target, where more is not always safer.
 
 δ falls with the step size as long as the contraction of the ball is what hides, and rises again where steps leave it;
-it falls with m where one use of a record decides and rises where the kernels do (erratum A-9). So the whole range is
+it falls with m where one use of a record decides and rises where the kernels do. So the whole range is
 looked through, never a bracket alone.
 """
 
@@ -14,17 +14,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from epsilond.accountants.account import Account, account
-from epsilond.accountants.curve import Interval
+from epsilond.accountants.attempts import ConditionResult
+from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import BeyondBudget, Infeasible
+from epsilond.accountants.estimates.central_limit import central_mu
 from epsilond.accountants.quantities import LARGEST_COUNT
-from epsilond.accountants.theorem import ConditionResult
-from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
+from epsilond.accountants.structure import sensitivity_factor
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.envelope import true_figures
-from epsilond.calibrators.search import LEAST, LOG_10, SLACKS, Certified, central_mu, nearest_of, smallest_noise
+from epsilond.calibrators.search import LEAST, LOG_10, SLACKS, Certified, nearest_of, smallest_noise
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
-    from epsilond.accountants.theorem import Effort
+    from epsilond.accountants.rule import Effort
     from epsilond.calibrators.answer import TrueFigures
     from epsilond.calibrators.projected_sgd.problem import Plan, ProjectedSgdProblem
 
@@ -94,7 +96,7 @@ def demand_affordable(problem: ProjectedSgdProblem) -> None:
         raise BeyondBudget(f"{steps} steps of changing size or noise are more than the {most} that are solved for")
 
 
-def solved(problem: ProjectedSgdProblem, accounts: Accounts) -> tuple[Certified, Plan, Batches | None]:
+def solved(problem: ProjectedSgdProblem, accounts: Accounts) -> tuple[Certified, Plan, BatchRanges | None]:
     """The certificate, the plan with the unknown in its place, and the batch sizes if they were searched."""
     if problem.solve_for == "noise_std":
         certified = _smallest_noise(problem, accounts)
@@ -154,7 +156,7 @@ def smallest_step(problem: ProjectedSgdProblem, accounted: Accounted) -> Certifi
         upper = found(best).curve.upper_log_delta(target.epsilon) / LOG_10
         raise Infeasible(
             "no step size that is offered meets the target",
-            ConditionResult("target", "log10 δ is at most the target", False, upper, target.log10_delta),
+            ConditionResult("target", "log10 δ is at most the target", Verdict.NO, upper, target.log10_delta),
             nearest_of(found(best), target),
         )
     if passing == 0:
@@ -198,7 +200,7 @@ class Feasible:
 
 
 @dataclass(frozen=True)
-class Batches:
+class BatchRanges:
     """The smallest batch found, all ranges found, and whether every m from 1 to n was decided.
 
     The certificate's slack is 0 if every smaller m is known to miss the target, None if some were not tried.
@@ -209,28 +211,30 @@ class Batches:
     exhaustive: bool
 
 
-def feasible_batches(problem: ProjectedSgdProblem, accounted: Accounted) -> Batches:
+def feasible_batches(problem: ProjectedSgdProblem, accounted: Accounted) -> BatchRanges:
     """Every batch size that meets the target, as far as the fixed budget goes; the smallest is the answer.
 
     Raises:
         Infeasible: none of those that were tried does.
     """
     constant = problem.plan().step_schedule.constant is not None and problem.plan().noise_schedule.constant is not None
-    search = _Ranges(problem, accounted)
+    search = _RangeSearch(problem, accounted)
     ranges, exhaustive = search.halved() if constant else search.listed()
     if not ranges:
         raise Infeasible(
             "no number of participants that was tried meets the target",
-            ConditionResult("target", "log10 δ is at most the target", False, search.best, problem.target.log10_delta),
+            ConditionResult(
+                "target", "log10 δ is at most the target", Verdict.NO, search.best, problem.target.log10_delta
+            ),
             {"log10_delta": math.nextafter(search.best, 0.0)} if search.best < 0.0 else {},
         )
     least = ranges[0].least
     # Ranges are decided in ascending order, so that none below the first one is left open.
     slack = 0.0 if constant or exhaustive else None
-    return Batches(Certified(least, accounted(participants=least), slack), ranges, exhaustive)
+    return BatchRanges(Certified(least, accounted(participants=least), slack), ranges, exhaustive)
 
 
-class _Ranges:
+class _RangeSearch:
     """The search: ranges of m that are decided as a whole, or halved."""
 
     def __init__(self, problem: ProjectedSgdProblem, accounted: Accounted) -> None:

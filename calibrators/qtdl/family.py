@@ -9,18 +9,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from epsilond.accountants.account import account
-from epsilond.accountants.curve import Curve
+from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.guarantee import Setting
-from epsilond.accountants.profiles.truncated_law import variance
+from epsilond.accountants.kinds.truncated_discrete_laplace import worst_shift
+from epsilond.accountants.numerics.truncated_laplace import variance
 from epsilond.accountants.specs import Repeated, TruncatedDiscreteLaplace
 from epsilond.accountants.theorems.conversions.escape import escape_guarantee, with_failure
-from epsilond.accountants.theorems.mechanisms.truncated_discrete_laplace import worst_shift
 from epsilond.accountants.theorems.papers.das.sensitivity import Movement
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
+    from epsilond.accountants.rule import Effort
     from epsilond.accountants.specs import Spec
-    from epsilond.accountants.theorem import Effort
     from epsilond.calibrators.qtdl.problem import GridProblem, Method
 
 
@@ -29,7 +29,7 @@ LEAST_MOVE = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Release:
+class IntegerRelease:
     """All rounds of noisy integers that a problem is about, where neighbours are at most `movement` apart."""
 
     problem: GridProblem
@@ -61,7 +61,7 @@ class Release:
         return account(
             self.spec(noise),
             relation=problem.relation,
-            unit=problem.protected,
+            unit=problem.unit,
             observer=problem.observer,
             effort=effort,
         ).guarantee
@@ -78,10 +78,10 @@ class Release:
     def escapes(self, noise: TruncatedDiscreteLaplace) -> Guarantee:
         """As `guarantee`, in closed form, where all that counts is what escapes."""
         problem = self.problem
-        setting = Setting(relation=problem.relation, unit=problem.protected, observer=problem.observer)
+        setting = Setting(relation=problem.relation, unit=problem.unit, observer=problem.observer)
         return with_failure(escape_guarantee(noise, setting, problem.rounds), self.log_failure)
 
-    def without_l2(self) -> Release:
+    def without_l2(self) -> IntegerRelease:
         """The same, with what the ℓ2 bound implies for the other norms in its place."""
         movement = self.movement
         if movement.l2 is None:
@@ -108,11 +108,11 @@ class Release:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class CertifiedNoise:
     """Noise that is certified by `method`. `minimal`: with one level less the same bound misses the target."""
 
     method: Method
-    release: Release
+    release: IntegerRelease
     noise: TruncatedDiscreteLaplace
     guarantee: Guarantee
     minimal: Literal["proved", "searched"]

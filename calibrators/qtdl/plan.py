@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
+from epsilond.accountants.json_types import Fields
 from epsilond.calibrators.planning.adapter import PlanAdapter
 from epsilond.calibrators.planning.answer import Reason
 from epsilond.calibrators.planning.problem import PlanProblem
 from epsilond.calibrators.qtdl.problem import SensitivityRule
 
 
-def computed(plan: PlanProblem) -> Mapping[str, Any]:
+def computed(plan: PlanProblem) -> Fields:
     """Sensitivities by the rule of unit vectors, and everyone who reports."""
     return {"sensitivity_rule": SensitivityRule(kind="unit-vector"), "participants": plan.reporting}
 

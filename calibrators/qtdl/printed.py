@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.account import account
-from epsilond.accountants.curve import Interval
+from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.profiles.truncated_law import bits_per_coordinate, extra_bits, variance
+from epsilond.accountants.estimates.target import Target
+from epsilond.accountants.numerics.truncated_laplace import bits_per_coordinate, extra_bits, variance
 from epsilond.accountants.specs import Repeated, TruncatedDiscreteLaplace
 from epsilond.accountants.theorems.mechanisms.binomial import (
     BINOMIAL,
@@ -19,15 +20,14 @@ from epsilond.accountants.theorems.mechanisms.binomial import (
     least_trials,
 )
 from epsilond.accountants.theorems.papers.das.truncated_noise import THEOREM_1, true_delta
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Caution, Communication, CommunicationBeside, Ends, PrintedReading, TrueFigures
 from epsilond.calibrators.cautions import failing_conditions, noise_below
 from epsilond.calibrators.envelope import Asked, claims, condition_answers, shown, true_figures
-from epsilond.calibrators.problem import Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from epsilond.calibrators.qtdl.calibrator import GridSolution
     from epsilond.calibrators.qtdl.problem import GridProblem
 
 
@@ -110,17 +110,25 @@ def binomial_trials(problem: GridProblem) -> int | None:
         l2_sensitivity=movement.l2,
         linf_sensitivity=movement.linf,
     )
-    return least_trials(inputs) if EPSILON_AT_MOST_ONE.at(inputs).holds is True else None
+    return least_trials(inputs) if EPSILON_AT_MOST_ONE.at(inputs).holds == Verdict.YES else None
 
 
-def communication(solution: GridSolution, trials: int | None = None) -> Communication:
-    """Bits of the certified noise, and of the same messages otherwise; `trials` are those of the Binomial mechanism."""
-    problem, noise_levels = solution.problem, solution.found.noise.noise_levels
+def communication(
+    problem: GridProblem, noise_levels: int, printed: tuple[PrintedReading, ...], trials: int | None = None
+) -> Communication:
+    """Return the bits of the certified noise, and of the same messages with other noise.
+
+    Args:
+        problem: the request.
+        noise_levels: the certified number of levels.
+        printed: the printed readings, one of which may have a number of levels.
+        trials: trials of the Binomial mechanism; None where it proves nothing.
+    """
     grid = problem.quantization_levels
     bits = bits_per_coordinate(grid, noise_levels)
-    numbers = problem.dimension * problem.rounds * problem.participants
+    numbers = problem.dimension * problem.rounds * problem.reporting
     printed_levels = next(
-        (one.parameters["noise_levels"] for one in solution.printed if "noise_levels" in one.parameters), None
+        (reading.parameters["noise_levels"] for reading in printed if "noise_levels" in reading.parameters), None
     )
     printed_bits = None if printed_levels is None else bits_per_coordinate(grid, int(printed_levels))
     binomial = None if trials is None else binomial_bits(grid, trials)
@@ -148,8 +156,8 @@ def printed_cautions(readings: tuple[PrintedReading, ...], noise_std: float) -> 
                 message="das.1 is false: at its noise δ is next to 1, as as_printed shows. Do not run with it",
             )
         if "noise_std" in reading.parameters:
-            yield from noise_below(reading, noise_std)
-        yield from failing_conditions(reading)
+            yield from noise_below(reading, noise_std=noise_std)
+    yield from failing_conditions(readings)
 
 
 def binomial_cautions(problem: GridProblem) -> Iterator[Caution]:

@@ -10,26 +10,22 @@ from typing import Annotated, Literal
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.federation import read_member
 from epsilond.accountants.quantities import (
-    FAILURE_DELTA,
     L1_SENSITIVITY,
     L2_SENSITIVITY,
     LINF_SENSITIVITY,
-    OBSERVER,
-    RELATION,
+    Dimension,
+    Participants,
+    Quantity,
+    Rounds,
+    request,
+)
+from epsilond.accountants.quantities.algorithms import (
+    FAILURE_DELTA,
     RELATIVE_MOVEMENT,
-    UNIT,
     UPDATE_L1,
     UPDATE_L2,
     UPDATE_LINF,
-    Dimension,
-    Observer,
-    Participants,
-    Quantity,
     QuantizationLevels,
-    Relation,
-    Rounds,
-    Unit,
-    request,
 )
 from epsilond.accountants.specs import Spec, TruncatedDiscreteLaplace
 from epsilond.accountants.theorems.papers.das.sensitivity import (
@@ -142,10 +138,7 @@ class GridProblem(TargetedProblem):
     l2_sensitivity: Annotated[float | None, L2_SENSITIVITY] = None
     sensitivity_rule: Annotated[SensitivityRule | None, RULE] = None
     rounds: Rounds
-    participants: Participants
     method: Annotated[Method | None, METHOD] = None
-    relation: Annotated[Relation, RELATION] = "replace-one"
-    observer: Annotated[Observer, OBSERVER] = "server"
     readings: Annotated[tuple[Reading, ...] | None, READINGS_WANTED] = None
 
     def check(self) -> None:
@@ -181,9 +174,9 @@ class GridProblem(TargetedProblem):
         return self.rule.on_grid(self.dimension, self.quantization_levels)
 
     @property
-    def protected(self) -> Unit:
-        """Whose data is protected."""
-        return "record"
+    def reporting(self) -> int:
+        """Number of clients that send a message in one round."""
+        return 1
 
     @property
     def rate(self) -> float:
@@ -216,12 +209,11 @@ class QtdlProblem(GridProblem):
 
     rounds: Rounds = 1
     participants: Participants = 1
-    unit: Annotated[Unit, UNIT] = "record"
 
     @property
-    def protected(self) -> Unit:
-        """As asked."""
-        return self.unit
+    def reporting(self) -> int:
+        """Number of clients that send a message in one round."""
+        return self.participants
 
     def check_own(self) -> None:
         """Distances are given; messages are seen by the server, or by who sees as much."""

@@ -9,7 +9,6 @@ the least certified by `account`; another is certified only where it is about as
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -17,14 +16,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.errors import Infeasible
+from epsilond.accountants.attempts import ConditionResult
+from epsilond.accountants.errors import Infeasible, InvalidInput
+from epsilond.accountants.estimates.bounds import closed_form_decides
+from epsilond.accountants.estimates.concentrated import likely_concentrated_log_delta
 from epsilond.accountants.numerics.golden_section import golden_section
-from epsilond.accountants.profiles.concentrated import likely_concentrated_log_delta
-from epsilond.accountants.profiles.truncated_law import largest_rate, least_levels, variance
+from epsilond.accountants.numerics.root_search import bisect_reals, least_integer
+from epsilond.accountants.numerics.truncated_laplace import largest_rate, least_levels, variance
 from epsilond.accountants.quantities import NOISE_LEVELS
-from epsilond.accountants.theorem import ConditionResult
-from epsilond.accountants.theorems.composition.least_of import Composed, LeastProfile
-from epsilond.calibrators.qtdl.family import Found, Release
+from epsilond.accountants.verdict import Verdict
+from epsilond.calibrators.qtdl.family import CertifiedNoise, IntegerRelease
 from epsilond.calibrators.qtdl.problem import METHODS
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ HOPELESS, WORSE = 1.05, 1.0005
 """Noise that seems to need so many times the levels that another has is not certified; the second where what is known
 in closed form decides, whose estimates err by a level at most."""
 
-_GROWTH, _HALVES = 4, 3
-"""How much longer each step of a search for levels is than the one before, and how often one halves the bracket."""
+_GROWTH = 4
+"""Ratio of the lengths of successive steps in a search for levels."""
 FAR = 0.5
 """A loss inside whose estimate exceeds the target by this share of log δ is not bounded."""
 
@@ -67,7 +68,7 @@ class Candidate:
     """Noise of rate α that `method` is likely to certify with `levels` levels; `closed`: by the closed form."""
 
     method: Method
-    release: Release
+    release: IntegerRelease
     rate: float
     levels: int
     closed: bool
@@ -78,7 +79,9 @@ class Candidate:
         return self.levels, variance(self.rate, self.levels)
 
 
-def candidates(release: Release, method: Method, proof: Method, *, beat: float = math.inf) -> Iterator[Candidate]:
+def candidates(
+    release: IntegerRelease, method: Method, proof: Method, *, beat: float = math.inf
+) -> Iterator[Candidate]:
     """Noise that needs about the fewest levels by `proof`, named `method`; nothing is certified yet.
 
     None if rounding alone, or every α on offer, spends δ; or if `beat` levels are certain to be fewer.
@@ -104,23 +107,24 @@ def candidates(release: Release, method: Method, proof: Method, *, beat: float =
         yield Candidate(method=method, release=release, rate=rate, levels=levels, closed=proof == "escape")
 
 
-def _common(release: Release, rate: float) -> float:
+def _common(release: IntegerRelease, rate: float) -> float:
     """log of what losses inside the common support cost at ε, nearly: escapes are kept away by many levels."""
     problem, target = release.problem, release.problem.target
     if release.movement.l2 is not None and problem.rate == 1.0:
         rho = 0.5 * problem.rounds * rate * rate * math.floor(release.movement.l2**2)
+        if rho == 0.0:
+            raise InvalidInput.at("/epsilon", "is so small that the noise leaves the doubles")
         return likely_concentrated_log_delta(rho, target.epsilon) if rho < 1e9 else 0.0
     away = 60.0 - 2.0 * target.log_delta + math.log(release.total)
     levels = min(math.ceil(away / rate) + release.parts[0][0], int(NOISE_LEVELS.le or 0))
     curve = release.accounted(release.noise(rate, levels), "coarse").curve
-    if isinstance(curve.upper.forward, Composed):
-        likely = curve.upper.forward.likely_log_delta(target.epsilon)
-        if likely > (1.0 - FAR) * target.log_delta:  # no room for escapes, and how little there is tells nothing
-            return likely
+    estimate = curve.estimate(target.epsilon)
+    if estimate is not None and estimate > (1.0 - FAR) * target.log_delta:
+        return estimate  # no room for escapes, and how little there is tells nothing
     return curve.upper_log_delta(target.epsilon)
 
 
-def _real_levels(release: Release, rate: float, log_escape: float) -> float:
+def _real_levels(release: IntegerRelease, rate: float, log_escape: float) -> float:
     """m at which about e^`log_escape` escapes, as a real number: F7 of the catalogue."""
     size = release.parts[0][0]
     log_each = log_escape - math.log(release.problem.rate * release.total / size)
@@ -134,7 +138,13 @@ def _log_expm1(x: float) -> float:
 
 
 def _best_rates(
-    release: Release, log_delta: float, common: Callable[[float], float], plain: float, *, split: bool, beat: float
+    release: IntegerRelease,
+    log_delta: float,
+    common: Callable[[float], float],
+    plain: float,
+    *,
+    split: bool,
+    beat: float,
 ) -> tuple[float, ...]:
     """Values of α that need the fewest levels: golden section on log α, below the largest that leaves room for escapes.
 
@@ -155,11 +165,13 @@ def _best_rates(
         return ()
     first, last = math.log(low), math.log(high)
     if common(math.exp(last)) >= log_delta:
-        first, last = _halved(lambda log_rate: common(math.exp(log_rate)) < log_delta, first, last, width.spent)
+        first, last = bisect_reals(
+            lambda log_rate: common(math.exp(log_rate)) < log_delta, first, last, width=width.spent
+        )
     start = first - SPREAD
     if split:  # α at which half of δ is left for escapes: nothing below it has less noise
         half = log_delta - math.log(2.0)
-        start = _halved(lambda log_rate: common(math.exp(log_rate)) <= half, start, first, width.fine)[1]
+        _, start = bisect_reals(lambda log_rate: common(math.exp(log_rate)) <= half, start, first, width=width.fine)
 
     def cost(log_rate: float) -> float:
         rate = math.exp(log_rate)
@@ -177,12 +189,12 @@ def _best_rates(
     fewest = best
     enough = max(math.ceil(cost(best)), 1)
     fine = width.fine if split else width.spent * 1e-2
-    best, _ = _halved(lambda log_rate: cost(log_rate) <= enough, best, last, fine)
+    best, _ = bisect_reals(lambda log_rate: cost(log_rate) <= enough, best, last, width=fine)
     return math.exp(fewest), math.exp(best)
 
 
 def _cannot_beat(
-    release: Release, log_delta: float, common: Callable[[float], float], plain: float, beat: float
+    release: IntegerRelease, log_delta: float, common: Callable[[float], float], plain: float, beat: float
 ) -> bool:
     """Whether every α that would need no more than `beat` levels leaves no room for escapes; not told without a search.
 
@@ -190,20 +202,16 @@ def _cannot_beat(
     """
     if _real_levels(release, LARGEST_RATE, log_delta) > beat:
         return False
-    low, high = math.log(plain) - SPREAD, math.log(LARGEST_RATE)
-    enough, _ = _halved(lambda log_rate: _real_levels(release, math.exp(log_rate), log_delta) > beat, low, high, 1e-6)
+
+    def needs_more(log_rate: float) -> bool:
+        """Tell whether this α needs more levels than are to be beaten."""
+        return _real_levels(release, math.exp(log_rate), log_delta) > beat
+
+    enough, _ = bisect_reals(needs_more, math.log(plain) - SPREAD, math.log(LARGEST_RATE), width=1e-6)
     return enough > math.log(plain) and common(math.exp(enough)) >= log_delta
 
 
-def _halved(holds: Callable[[float], bool], low: float, high: float, width: float) -> tuple[float, float]:
-    """Ends within `width`, by bisection: what holds below holds at the lower one, and not at the upper one."""
-    while high - low > width:
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low, high
-
-
-def _certified(candidate: Candidate, best: Found | None) -> Found | None:
+def _certified(candidate: Candidate, best: CertifiedNoise | None) -> CertifiedNoise | None:
     """The least m near that of the candidate whose certified upper end meets the target; None if `best` is less.
 
     Its guarantee is without what neighbours on the grid realise.
@@ -226,8 +234,8 @@ def _certified(candidate: Candidate, best: Found | None) -> Found | None:
     def meets(levels: int) -> bool:
         return excess(levels) <= 0.0
 
-    def found(levels: int, *, minimal: bool) -> Found:
-        return Found(
+    def found(levels: int, *, minimal: bool) -> CertifiedNoise:
+        return CertifiedNoise(
             method=candidate.method,
             release=release,
             noise=release.noise(rate, levels),
@@ -259,7 +267,7 @@ def _certified(candidate: Candidate, best: Found | None) -> Found | None:
 def _least_near(excess: Callable[[int], float], start: int, most: int, first: int) -> int | None:
     """The least m ≥ 1 at which what falls is at most 0; None where it lies far above `start`, or above `most`.
 
-    By steps that grow away from the start, from `first` on, then by false position, and by halves every third time.
+    Steps grow away from the start, from `first` on, until they bracket the least m.
     """
     high, low, step, furthest = start, start - 1, max(first, 1), 2 * max(start, 1024)
     while excess(high) > 0.0:
@@ -270,18 +278,7 @@ def _least_near(excess: Callable[[int], float], start: int, most: int, first: in
     while low >= 1 and excess(low) <= 0.0:
         low, high, step = low - step, low, _GROWTH * step
     low = max(low, 0)
-    above, below = excess(low) if low >= 1 else math.inf, excess(high)
-    for turn in itertools.count(1):
-        if high - low <= 1:
-            break
-        share = above / (above - below) if math.isfinite(above - below) and turn % _HALVES else 0.5
-        middle = min(max(low + round(share * (high - low)), low + 1), high - 1)
-        value = excess(middle)
-        if value > 0.0:
-            low, above, below = middle, value, 0.5 * below
-        else:
-            high, below, above = middle, value, 0.5 * above
-    return high
+    return least_integer(excess, low, high, at_low=excess(low) if low >= 1 else math.inf)
 
 
 def proofs(problem: GridProblem) -> Iterator[tuple[Method, Method, Movement]]:
@@ -309,7 +306,7 @@ def proofs(problem: GridProblem) -> Iterator[tuple[Method, Method, Movement]]:
         yield "hockey-stick", "hockey-stick", certain
 
 
-def least_noise(problem: GridProblem) -> Found:
+def least_noise(problem: GridProblem) -> CertifiedNoise:
     """The certified noise with the fewest levels, by the best of the proofs.
 
     Raises:
@@ -318,7 +315,7 @@ def least_noise(problem: GridProblem) -> Found:
     likely: list[Candidate] = []
     for method, proof, movement in proofs(problem):
         beat = min((one.levels for one in likely), default=math.inf)
-        likely += candidates(Release(problem=problem, movement=movement), method, proof, beat=beat)
+        likely += candidates(IntegerRelease(problem=problem, movement=movement), method, proof, beat=beat)
     best, most = None, math.inf
     for candidate in sorted(likely, key=lambda one: one.order):
         if candidate.levels > most:
@@ -327,17 +324,16 @@ def least_noise(problem: GridProblem) -> Found:
         if found is not None and (best is None or found.order < best.order):
             best, most = found, _most_levels(found, problem.target.epsilon)
     if best is None:
-        limit = ConditionResult("noise-offered", "the noise levels that are needed are offered", False)
+        limit = ConditionResult("noise-offered", "the noise levels that are needed are offered", Verdict.NO)
         raise Infeasible(
             "no noise that is offered meets the target", limit, {"log10_delta": problem.target.log10_delta / 2}
         )
     return replace(best, guarantee=best.release.witnessed(best.guarantee, best.noise))
 
 
-def _most_levels(best: Found, epsilon: float) -> float:
+def _most_levels(best: CertifiedNoise, epsilon: float) -> float:
     """How many levels other noise may seem to need, and still be tried."""
     levels = best.noise.noise_levels
-    orders = [getattr(order, "inner", order) for order in best.guarantee.curve.upper.orders()]
-    if all(isinstance(order, LeastProfile) and order.closed_decides(epsilon, FAR) for order in orders):
+    if closed_form_decides(best.guarantee.curve, epsilon, FAR):
         return max(WORSE * levels, levels + 1)
     return HOPELESS * levels

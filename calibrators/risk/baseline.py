@@ -6,21 +6,20 @@ its own bound and those that the printed statements claim alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.theorems.risk.start import EXCESS_RISK_OF_THE_START, excess_risk_bounds
+from epsilond.accountants.theorems.risk.start import excess_risk_bounds
 from epsilond.calibrators.answer import Baseline, Caution
 
 if TYPE_CHECKING:
-    from epsilond.calibrators.answer import Calibration, Objective, PrintedReading, Risk
+    from epsilond.calibrators.answer import FrontierRun, Objective, PrintedReading, Risk
     from epsilond.calibrators.risk.answer import RiskBoundsAnswer, UpperBound
 
 VACUOUS_RISK = "vacuous-risk"
 VACUOUS_PRESCRIBED_RISK = "vacuous-prescribed-risk"
-VACUOUS_PRINTED_RISK = "vacuous-printed-risk"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,24 +86,47 @@ def start_of(
     value, formula = found[least], words[least]
     if gap is not None and gap < value:
         value, formula = gap, "the initial_gap given"
-    return Start(
-        objective=objective, baseline=Baseline(value=value, theorem=EXCESS_RISK_OF_THE_START.id, formula=formula)
-    )
+    return Start(objective=objective, baseline=Baseline(value=value, formula=formula))
 
 
-def measured(answer: Calibration, start: Start | None) -> Calibration:
-    """The answer with every risk in it set beside the start, and a warning of each that says nothing.
+def measured_risk(risk: Risk | None, start: Start | None) -> Risk | None:
+    """Compare the bounds on a risk with the start: a bound is `vacuous` exactly where it is at least the baseline.
 
-    Law: a bound with explicit constants is `vacuous` exactly where it is at least the baseline, and exactly then there
-    is a warning. `start` is None where nothing is known of it; such an answer has no risk.
+    Args:
+        risk: the bounds; None where no theorem bounds the risk.
+        start: the bound on the risk before training; None where nothing is known.
     """
+    if risk is None or start is None:
+        return risk
+    upper, prescribed = risk.upper, risk.as_prescribed
+    if upper is not None and upper.constant == "explicit":
+        upper = replace(upper, vacuous=start.vacuous(upper.value))
+    if prescribed is not None:
+        prescribed = replace(prescribed, vacuous=start.vacuous(prescribed.certified_noise))
+    return replace(risk, objective=start.objective, baseline=start.baseline, upper=upper, as_prescribed=prescribed)
+
+
+def measured_frontier(frontier: tuple[FrontierRun, ...] | None, start: Start | None) -> tuple[FrontierRun, ...] | None:
+    """Compare the risk of each run of a frontier with the start."""
     if start is None:
-        return answer
-    risk = None if answer.risk is None else _measured_risk(answer.risk, start)
-    printed = tuple(_measured_reading(reading, start) for reading in answer.as_printed)
-    frontier = tuple(replace(run, vacuous=start.vacuous(run.risk)) for run in answer.frontier or ()) or None
-    warnings = (*(() if risk is None else _of_the_risk(risk, start)), *_of_the_readings(printed, start))
-    return replace(answer, risk=risk, frontier=frontier, as_printed=printed, warnings=(*answer.warnings, *warnings))
+        return frontier
+    return tuple(replace(run, vacuous=start.vacuous(run.risk)) for run in frontier or ()) or None
+
+
+def risk_cautions(risk: Risk | None, start: Start | None) -> Iterator[Caution]:
+    """Yield a warning for each bound of a measured risk that is no better than the start."""
+    if risk is None or start is None:
+        return
+    if risk.upper is not None and risk.upper.vacuous:
+        yield start.warning(VACUOUS_RISK, "the bound on the excess risk", risk.upper.value)
+    if risk.as_prescribed is not None and risk.as_prescribed.vacuous:
+        what = f"the bound at the run that {risk.as_prescribed.theorem} ({risk.as_prescribed.reading}) prescribes"
+        yield start.warning(VACUOUS_PRESCRIBED_RISK, what, risk.as_prescribed.certified_noise)
+
+
+def measured_readings(readings: Iterable[PrintedReading], start: Start | None) -> tuple[PrintedReading, ...]:
+    """Compare the risks that printed readings claim with the start."""
+    return tuple(readings) if start is None else tuple(_measured_reading(reading, start) for reading in readings)
 
 
 def measured_bounds(answer: RiskBoundsAnswer, start: Start) -> RiskBoundsAnswer:
@@ -129,15 +151,6 @@ def measured_bounds(answer: RiskBoundsAnswer, start: Start) -> RiskBoundsAnswer:
     )
 
 
-def _measured_risk(risk: Risk, start: Start) -> Risk:
-    upper, prescribed = risk.upper, risk.as_prescribed
-    if upper is not None and upper.constant == "explicit":
-        upper = replace(upper, vacuous=start.vacuous(upper.value))
-    if prescribed is not None:
-        prescribed = replace(prescribed, vacuous=start.vacuous(prescribed.certified_noise))
-    return replace(risk, objective=start.objective, baseline=start.baseline, upper=upper, as_prescribed=prescribed)
-
-
 def _measured_reading(reading: PrintedReading, start: Start) -> PrintedReading:
     claims = reading.claims
     if claims.excess_risk is None:
@@ -145,18 +158,3 @@ def _measured_reading(reading: PrintedReading, start: Start) -> PrintedReading:
     vacuous = start.vacuous(claims.excess_risk)
     told = replace(claims, objective=start.objective, baseline=start.baseline, vacuous=vacuous)
     return replace(reading, claims=told)
-
-
-def _of_the_risk(risk: Risk, start: Start) -> Iterator[Caution]:
-    if risk.upper is not None and risk.upper.vacuous:
-        yield start.warning(VACUOUS_RISK, "the bound on the excess risk", risk.upper.value)
-    if risk.as_prescribed is not None and risk.as_prescribed.vacuous:
-        what = f"the bound at the run that {risk.as_prescribed.theorem} ({risk.as_prescribed.reading}) prescribes"
-        yield start.warning(VACUOUS_PRESCRIBED_RISK, what, risk.as_prescribed.certified_noise)
-
-
-def _of_the_readings(printed: tuple[PrintedReading, ...], start: Start) -> Iterator[Caution]:
-    for reading in printed:
-        if reading.claims.vacuous and reading.claims.excess_risk is not None:
-            what = f"the excess risk that {reading.theorem} ({reading.reading}) claims"
-            yield start.warning(VACUOUS_PRINTED_RISK, what, reading.claims.excess_risk)

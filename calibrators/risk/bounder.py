@@ -1,71 +1,29 @@
-"""A calibrator's risk bounds are a part of its record, and their answer is assembled here."""
+"""The answer to a question about the risk bounds of a calibrator."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants.json_types import Fields, JsonObject
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import FRESH_NOISE, INSIDE_DOMAIN
 from epsilond.calibrators.answer import Caution
 from epsilond.calibrators.envelope import declared_answers
-from epsilond.calibrators.mb_sgd.problem import Run
-from epsilond.calibrators.risk.answer import AggregatesAnswer, RiskBoundsAnswer, RunAnswer, Trust, UpperBound
-from epsilond.calibrators.risk.baseline import Start, measured_bounds
-from epsilond.calibrators.risk.parts import BOUNDS, Setting, lower_bound, ratios, reference_rates
+from epsilond.calibrators.mb_sgd.problem import PacedProblem, Run
+from epsilond.calibrators.risk.answer import RiskBoundsAnswer, RunAnswer
+from epsilond.calibrators.risk.baseline import measured_bounds
+from epsilond.calibrators.risk.part import RiskPart
+from epsilond.calibrators.risk.parts import BOUNDS, RiskFields, lower_bound, ratios, reference_rates
 
 if TYPE_CHECKING:
-    from epsilond.accountants.theorem import Condition
     from epsilond.calibrators.calibration import Calibrator, CostClass
 
 HIDDEN_CONSTANTS = Caution(
     code="hidden-constants",
     message="lower bounds and scales leave constants and logarithms out: they are orders, never bounds",
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bounds:
-    """What is known of a run's excess risk from above, and what lower bounds look at."""
-
-    upper: tuple[UpperBound, ...]
-    setting: Setting
-    start: Start
-    declared: tuple[Condition, ...] = ()
-    step_size: float | None = None
-    envelope_smoothness: float | None = None
-    aggregates: AggregatesAnswer | None = None
-    cautions: tuple[Caution, ...] = ()
-
-
-def _noise_is_given(asked: Any) -> bool:
-    return asked.noise_std is not None
-
-
-def _of_everyone(asked: Any, run: Run, parameters: Any) -> float:
-    del asked, run
-    noise_std: float = parameters.noise_std
-    return noise_std
-
-
-@dataclass(frozen=True, kw_only=True)
-class RiskPart:
-    """What a record says of the risk of its runs. `problem` extends the calibrator's by `RiskFields`."""
-
-    title: str
-    summary: str
-    problem: type
-    theorems: tuple[str, ...]
-    given: Mapping[str, Any]
-    """What its example has beside the calibrator's."""
-    bounds: Callable[[Any, Run, float], Bounds]
-    """(request, run, noise_std) ↦ bounds."""
-    trust: Trust = "local"
-    quick: Callable[[Any], bool] = _noise_is_given
-    """Whether a request is a closed form even where its calibration is a search."""
-    noise_std: Callable[[Any, Run, Any], float] = _of_everyone
-    """(request, run, a calibration's parameters) ↦ its noise."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +59,7 @@ class RiskBounder:
         return (*self.part.theorems, *(bound.id for bound in BOUNDS))
 
     @property
-    def example(self) -> Mapping[str, Any]:
+    def example(self) -> JsonObject:
         """A body to try."""
         return {**self.calibrator.example, **self.part.given}
 
@@ -109,11 +67,11 @@ class RiskBounder:
         """By the calibrator's name."""
         return bounder_of, (self.calibrator,)
 
-    def cost(self, asked: Any) -> CostClass:
+    def cost(self, asked: RiskFields) -> CostClass:
         """Before any work: whether the answer is a closed form."""
         return "closed-form" if self.part.quick(asked) else self.calibrator.cost(asked)
 
-    def solve(self, asked: Any) -> RiskBoundsAnswer:
+    def solve(self, asked: RiskFields) -> RiskBoundsAnswer:
         """Every bound that applies to the run. Its noise is the one given, or else the smallest certified one.
 
         Raises:
@@ -145,15 +103,19 @@ class RiskBounder:
         )
         return measured_bounds(answer, found.start)
 
-    def _run_and_noise(self, asked: Any) -> tuple[Run, float]:
+    def _run_and_noise(self, asked: RiskFields) -> tuple[Run, float]:
+        assert isinstance(asked, PacedProblem)
         if asked.noise_std is not None:
+            assert asked.batch_size is not None
+            assert asked.rounds is not None
             return Run(batch_size=asked.batch_size, rounds=asked.rounds), asked.noise_std
-        parameters = self.calibrator.solve(replace(asked, readings=())).parameters
+        without_readings: Fields = {"readings": ()}
+        parameters = self.calibrator.solve(replace(asked, **without_readings)).parameters
         run = Run(batch_size=parameters.batch_size, rounds=parameters.rounds)
         return run, self.part.noise_std(asked, run, parameters)
 
 
 def bounder_of(calibrator: Calibrator) -> RiskBounder:
     """The risk bounds of a calibrator that has them."""
-    assert calibrator.risk is not None
-    return RiskBounder(calibrator, calibrator.risk)
+    assert calibrator.risk_bounds is not None
+    return RiskBounder(calibrator, calibrator.risk_bounds)

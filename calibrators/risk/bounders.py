@@ -5,4 +5,6 @@ from __future__ import annotations
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.risk.bounder import RiskBounder, bounder_of
 
-RISK_BOUNDS: tuple[RiskBounder, ...] = tuple(bounder_of(one) for one in CALIBRATORS if one.risk is not None)
+RISK_BOUNDS: tuple[RiskBounder, ...] = tuple(
+    bounder_of(calibrator) for calibrator in CALIBRATORS if calibrator.risk_bounds is not None
+)

@@ -5,24 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated
 
+from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.json_types import Fields
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.quantities import GRADIENT_STD, LEARNING_RADIUS, NOISE_STD, STEP_SIZE, request
-from epsilond.accountants.theorem import ConditionResult, Evaluation, Theorem
+from epsilond.accountants.theorem import Evaluation, Theorem
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.enveloped_bound import best_envelope, enveloped_excess_risk
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
     ExcessRisk,
-    Problem,
+    ExcessRiskProblem,
     best_step_size,
     excess_risk,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds import (
-    CENTRAL_EMPIRICAL,
-    CENTRAL_POPULATION,
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds.inputs import (
     COMPOSITIONALITY,
-    LOCAL_EMPIRICAL,
-    LOCAL_POPULATION,
     ROUND_DELTA,
     ROUND_EPSILON,
     CentralEmpiricalInputs,
@@ -30,9 +29,16 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds import (
     LocalEmpiricalInputs,
     LocalInputs,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.rates import REFERENCE_RATES, ReferenceInputs
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import best_envelope, enveloped_excess_risk
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds.rates import REFERENCE_RATES, ReferenceInputs
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds.statements import (
+    CENTRAL_EMPIRICAL,
+    CENTRAL_POPULATION,
+    LOCAL_EMPIRICAL,
+    LOCAL_POPULATION,
+)
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.envelope import condition_answers, inputs_of
+from epsilond.calibrators.mb_sgd.problem import PacedProblem
 from epsilond.calibrators.risk.answer import (
     OBJECTIVE,
     TRUST,
@@ -78,12 +84,13 @@ class SteppedRiskFields(RiskFields):
     step_size: Annotated[float | None, STEP_SIZE] = None
 
 
-def check_run(asked: Any) -> None:
-    """A given noise is that of a given run, and φ is at most L.
+def check_run(asked: RiskFields) -> None:
+    """Check that a given noise is that of a given run, and that φ is at most L.
 
     Raises:
         InvalidInput: batch_size or rounds are absent beside noise_std, or gradient_std exceeds lipschitz.
     """
+    assert isinstance(asked, PacedProblem)
     if asked.noise_std is not None and (asked.batch_size is None or asked.rounds is None):
         raise InvalidInput(Fault("/noise_std", "needs batch_size and rounds: it is the noise of one run"))
     if asked.gradient_std is not None and asked.gradient_std > asked.lipschitz:
@@ -91,7 +98,7 @@ def check_run(asked: Any) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Explicit:
+class ExplicitBound:
     """The explicit bound at a step size, the best one or the one given."""
 
     risk: ExcessRisk
@@ -111,7 +118,7 @@ class Explicit:
             value=self.risk.total,
             terms={name: value for name, value in self.risk.terms.items() if math.isfinite(value)},
             conditions=condition_answers(
-                ConditionResult(one.id, one.statement, allowed, heavy, 1.0)
+                ConditionResult(one.id, one.statement, Verdict.of(allowed), heavy, 1.0)
                 for one in theorem.conditions
                 if one.id == "step-size"
             ),
@@ -119,8 +126,8 @@ class Explicit:
 
 
 def explicit_bound(
-    seen: Problem, *, objective: Objective, noise_std: float, rounds: int, step_size: float | None
-) -> Explicit:
+    seen: ExcessRiskProblem, *, objective: Objective, noise_std: float, rounds: int, step_size: float | None
+) -> ExplicitBound:
     """The explicit bound for the objective; on the best envelope where the loss is not smooth."""
     seen = replace(seen, objective=objective)
     if math.isinf(seen.smoothness):
@@ -133,14 +140,14 @@ def explicit_bound(
             rounds=rounds,
             step_size=step,
         )
-        return Explicit(risk=risk, step_size=step, envelope_smoothness=chosen.envelope_smoothness)
+        return ExplicitBound(risk=risk, step_size=step, envelope_smoothness=chosen.envelope_smoothness)
     step = step_size or best_step_size(seen, noise_std=noise_std, rounds=rounds)
     risk = excess_risk(seen, noise_std=noise_std, rounds=rounds, step_size=step)
-    return Explicit(risk=risk, step_size=step, envelope_smoothness=None)
+    return ExplicitBound(risk=risk, step_size=step, envelope_smoothness=None)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
+class LowerBoundSetting:
     """What lower bounds and reference rates look at. With client groups the largest n and ε: these ask the least."""
 
     epsilon: float
@@ -153,7 +160,7 @@ class Setting:
     strong_convexity: float
 
 
-def lower_bound(asked: RiskFields, setting: Setting, trust: Trust) -> LowerBound:
+def lower_bound(asked: RiskFields, setting: LowerBoundSetting, trust: Trust) -> LowerBound:
     """The lower bound of the trust and the objective asked for."""
     theorem, evaluation = _evaluate(asked, setting, trust)
     outputs = evaluation.outputs
@@ -162,16 +169,16 @@ def lower_bound(asked: RiskFields, setting: Setting, trust: Trust) -> LowerBound
         trust=trust,
         problem=asked.problem,
         scale=outputs["excess_risk_scale"],
-        terms={name: value for name, value in outputs.items() if name.endswith("_term")},
+        terms={name: outputs[name] for name in ("statistical_term", "privacy_term") if name in outputs},
         conditions=condition_answers(evaluation.conditions),
     )
 
 
-def _evaluate(asked: RiskFields, setting: Setting, trust: Trust) -> tuple[Theorem, Evaluation]:
+def _evaluate(asked: RiskFields, setting: LowerBoundSetting, trust: Trust) -> tuple[Theorem, Evaluation]:
     round_delta = asked.round_delta or max(10.0 ** max(setting.log10_delta, -300.0), 1e-300)
-    local: dict[str, Any] = {"round_epsilon": asked.round_epsilon, "round_delta": round_delta}
+    local: Fields = {"round_epsilon": asked.round_epsilon, "round_delta": round_delta}
     radius = asked.radius or 0.5 * setting.diameter
-    own: dict[str, Any]
+    own: Fields
     kind: type
     if trust == "local" and asked.problem == "population":
         theorem, kind = LOCAL_POPULATION, LocalInputs
@@ -185,7 +192,7 @@ def _evaluate(asked: RiskFields, setting: Setting, trust: Trust) -> tuple[Theore
     return theorem, theorem.evaluate(inputs_of(kind, setting, **own))
 
 
-def reference_rates(asked: RiskFields, setting: Setting) -> ReferenceAnswer:
+def reference_rates(asked: RiskFields, setting: LowerBoundSetting) -> ReferenceAnswer:
     """Section 3's comparisons, corrected, and the threshold of free privacy."""
     inputs = inputs_of(ReferenceInputs, setting, gradient_std=asked.gradient_std)
     found = REFERENCE_RATES.evaluate(inputs, "corrected")
@@ -203,7 +210,7 @@ def reference_rates(asked: RiskFields, setting: Setting) -> ReferenceAnswer:
 def ratios(upper: Sequence[UpperBound], lower: Sequence[LowerBound]) -> Iterator[RatioAnswer]:
     """Every upper bound that applies over every lower one, with what is hidden in the quotient."""
     for above in upper:
-        if any(condition.holds is False for condition in above.conditions):
+        if any(condition.holds == Verdict.NO for condition in above.conditions):
             continue
         for below in lower:
             known = above.constant == "explicit"
@@ -211,7 +218,7 @@ def ratios(upper: Sequence[UpperBound], lower: Sequence[LowerBound]) -> Iterator
             if height is None or below.scale <= 0.0:
                 continue
             hidden = "that of the lower bound is" if known else "both are"
-            failing = [condition.id for condition in below.conditions if condition.holds is False]
+            failing = [condition.id for condition in below.conditions if condition.holds == Verdict.NO]
             unmet = f"; the lower bound's own conditions fail here: {', '.join(failing)}" if failing else ""
             yield RatioAnswer(
                 upper=above.theorem,

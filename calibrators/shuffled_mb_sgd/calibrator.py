@@ -18,13 +18,14 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DO
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_mb_sgd import THEOREM_4_1
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_noise import EXPLICIT_NOISE
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND
-from epsilond.calibrators.answer import Caution, Served
-from epsilond.calibrators.calibration import Calibrator, CostClass, Solution, declared_by_all
+from epsilond.calibrators.answer import CONTRIBUTION_NORM, Caution, Served
+from epsilond.calibrators.calibration import CostClass, FamilyCalibrator, Outcome, declared_by_all
 from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, assumed, failing_conditions, name_of, noise_below
-from epsilond.calibrators.certificates import Family, guarantee_of
-from epsilond.calibrators.envelope import true_figures
-from epsilond.calibrators.mb_sgd.members import communication, start_of_run
-from epsilond.calibrators.mb_sgd.schedule import Averaging, Plan, plan_of
+from epsilond.calibrators.certificates import Family, guarantee_of, unknown
+from epsilond.calibrators.envelope import true_figures as figures_of
+from epsilond.calibrators.mb_sgd.members import communication, divisor_conditions, start_of_run
+from epsilond.calibrators.mb_sgd.problem import Run
+from epsilond.calibrators.mb_sgd.schedule import Averaging, StepPlan, plan_of
 from epsilond.calibrators.shuffled_mb_sgd.plan import PLANS
 from epsilond.calibrators.shuffled_mb_sgd.printed import printed_readings
 from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
@@ -33,11 +34,17 @@ from epsilond.calibrators.shuffled_mb_sgd.schedule import choose_run, contributi
 from epsilond.calibrators.shuffled_mb_sgd.search import smallest_noise_in_few_trials, with_likely_least
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from epsilond.accountants.quantities import Sampling
     from epsilond.accountants.specs import Spec
-    from epsilond.calibrators.answer import PrintedReading, TrueFigures
-    from epsilond.calibrators.mb_sgd.problem import Run
+    from epsilond.accountants.structure import Definition
+    from epsilond.accountants.theorem import Condition
+    from epsilond.calibrators.answer import Communication, PrintedReading, TrueFigures
+    from epsilond.calibrators.certificates import Certificates
+    from epsilond.calibrators.frontier import Choice
+    from epsilond.calibrators.risk.baseline import Start
+    from epsilond.calibrators.solution import RunSolution
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +52,8 @@ class ShuffledMbSgdParameters:
     """What to run with."""
 
     noise_std: Annotated[float, Served("σ per coordinate, added by each client to its mean of batch_size gradients")]
-    noise_multiplier: Annotated[float, Served("σ over the norm bound of one protected contribution to that mean")]
+    noise_multiplier: Annotated[float, Served("noise_std over contribution_norm")]
+    contribution_norm: Annotated[float, CONTRIBUTION_NORM]
     batch_size: Annotated[int, Served("records of one client per round")]
     rounds: Annotated[int, Served("communication rounds")]
     step_size: Annotated[float | None, Served("absent where no risk bound applies")] = None
@@ -53,20 +61,6 @@ class ShuffledMbSgdParameters:
     envelope_smoothness: Annotated[
         float | None, Served("without smoothness: b of the Moreau envelope of each loss, whose gradients are sent")
     ] = None
-
-    @classmethod
-    def of(cls, solution: Solution) -> ShuffledMbSgdParameters:
-        """The run, its noise and its steps."""
-        plan: Plan | None = solution.utility
-        return cls(
-            noise_std=solution.noise_std,
-            noise_multiplier=solution.certified.noise,
-            batch_size=solution.run.batch_size,
-            rounds=solution.run.rounds,
-            step_size=plan.step_size if plan else None,
-            averaging=plan.averaging if plan else None,
-            envelope_smoothness=plan.envelope_smoothness if plan else None,
-        )
 
 
 def run_spec(problem: ShuffledMbSgdProblem, run: Run, noise_multiplier: float) -> Spec:
@@ -92,7 +86,7 @@ def run_spec(problem: ShuffledMbSgdProblem, run: Run, noise_multiplier: float) -
     return Repeated(times=run.rounds, mechanism=shuffled)
 
 
-FAMILY = Family(
+FAMILY: Family[ShuffledMbSgdProblem, Run] = Family(
     spec=run_spec,
     guess=likely_noise_multiplier,
     contribution=contribution_norm,
@@ -101,81 +95,130 @@ FAMILY = Family(
 )
 
 
-def printed(solution: Solution) -> tuple[PrintedReading, ...]:
-    """The readings, beside what is certified at their noise in the request's own setting."""
-    problem = solution.problem
-
-    def truth(run: Run, noise_multiplier: float) -> TrueFigures | None:
-        if not NOISE_MULTIPLIER.contains(noise_multiplier):
-            return None
-        known = guarantee_of(problem, run_spec(problem, run, noise_multiplier), "coarse")
-        return true_figures(with_likely_least(known, solution.target.epsilon), solution.target)
-
-    return printed_readings(problem, solution.run, solution.if_asked(truth))
-
-
-def cautions(solution: Solution) -> Iterator[Caution]:
-    """Of the noise, the printed readings, the observer and what was assumed."""
-    if solution.certified.slack is None:
-        yield MINIMALITY_NOT_PROVED
-    for reading in solution.printed:
-        yield from failing_conditions(reading)
-        if "noise_std" in reading.parameters:
-            yield from noise_below(reading, solution.noise_std)
-        else:
-            yield Caution(
-                code="printed-constant-unspecified",
-                message=f"{name_of(reading)} leaves the constant C of its noise open; give noise_constant to have it "
-                "compared",
-            )
-    if solution.problem.observer not in POSSIBLE["shuffle"]:
-        yield Caution(
-            code="observer-not-the-shuffled-server",
-            message="the figures are for the observer asked for: who knows senders gains nothing from the shuffler",
-        )
-    yield from assumed(solution.problem, "initial_distance")
+EXAMPLE = {
+    "epsilon": 1.0,
+    "delta": 1e-6,
+    "samples_per_client": 10,
+    "clients": 10_000,
+    "participants": 2000,
+    "dimension": 20,
+    "lipschitz": 1.0,
+    "diameter": 2.0,
+    "smoothness": 1.0,
+    "batch_size": 1,
+    "rounds": 500,
+    "relation": "replace-one",
+    "unit": "record",
+    "observer": "shuffled-server",
+}
 
 
-def cost(problem: ShuffledMbSgdProblem) -> CostClass:
-    """Every bound of shuffled reports is composed numerically."""
-    del problem
-    return "search"
+class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, ShuffledMbSgdParameters, StepPlan]):
+    """Noisy mini-batch SGD with a trusted shuffler."""
 
-
-CALIBRATOR = Calibrator(
-    name="shuffled-mb-sgd",
-    title="Noisy mini-batch SGD for clients that trust a shuffler",
-    summary=(
+    name = "shuffled-mb-sgd"
+    title = "Noisy mini-batch SGD for clients that trust a shuffler"
+    summary = (
         "Each client adds Gaussian noise to its own mini-batch gradients, and a trusted shuffler permutes the reports "
         "of a round: central ε and δ for every record (Lowy and Razaviyayn, Theorem 4.1, whose constant is not given)."
-    ),
-    problem=ShuffledMbSgdProblem,
-    parameters=ShuffledMbSgdParameters,
-    cost=cost,
-    family=FAMILY,
-    choose=choose_run,
-    definition=lambda problem: "shuffle" if problem.observer in POSSIBLE["shuffle"] else "local",
-    utility=lambda solution: plan_of(solution.problem, solution.run, solution.noise_std),
-    printed=printed,
-    communication=communication,
-    declared=lambda solution: dict.fromkeys((INSIDE_DOMAIN, *declared_by_all(solution))),
-    cautions=cautions,
-    start=lambda problem: start_of_run(problem, "population"),
-    theorems=(THEOREM_4_1.id, EXPLICIT_NOISE.id, EXCESS_RISK_BOUND.id),
-    risk=RISK,
-    plans=PLANS,
-    plan_place=7,
-    example={
-        "epsilon": 1.0,
-        "delta": 1e-6,
-        "samples_per_client": 10,
-        "clients": 10_000,
-        "participants": 2000,
-        "dimension": 20,
-        "lipschitz": 1.0,
-        "diameter": 2.0,
-        "smoothness": 1.0,
-        "batch_size": 1,
-        "rounds": 500,
-    },
-)
+    )
+    problem = ShuffledMbSgdProblem
+    parameters_type = ShuffledMbSgdParameters
+    theorems = (THEOREM_4_1.id, EXPLICIT_NOISE.id, EXCESS_RISK_BOUND.id)
+    example = EXAMPLE
+    risk_bounds = RISK
+    plans = PLANS
+    plan_place = 7
+    family = FAMILY
+
+    def cost(self, problem: ShuffledMbSgdProblem) -> CostClass:
+        """Return search: every bound of shuffled reports is composed numerically."""
+        del problem
+        return "search"
+
+    def definition(self, problem: ShuffledMbSgdProblem) -> Definition:
+        """Return shuffle for observers that see only the output of the shuffler."""
+        return "shuffle" if problem.observer in POSSIBLE["shuffle"] else "local"
+
+    def choose_run(
+        self, problem: ShuffledMbSgdProblem, certificates: Certificates[ShuffledMbSgdProblem, Run]
+    ) -> Choice[Run]:
+        """Return the run that the problem gives, or the best one where the problem leaves it open."""
+        return choose_run(problem, certificates)
+
+    def risk(self, solution: RunSolution[ShuffledMbSgdProblem, Run]) -> StepPlan | None:
+        """Return the steps at the certified noise, with the bound on the excess risk."""
+        return plan_of(solution.problem, solution.run, solution.noise_std)
+
+    def printed(
+        self, outcome: Outcome[RunSolution[ShuffledMbSgdProblem, Run], StepPlan], *, true_figures: bool
+    ) -> tuple[PrintedReading, ...]:
+        """Return the readings, with what is certified at their noise in the setting of the request."""
+        solution = outcome.solution
+        problem = solution.problem
+
+        def truth(run: Run, noise_multiplier: float) -> TrueFigures | None:
+            if not NOISE_MULTIPLIER.contains(noise_multiplier):
+                return None
+            known = guarantee_of(problem, run_spec(problem, run, noise_multiplier), "coarse")
+            return figures_of(with_likely_least(known, solution.target.epsilon), solution.target)
+
+        return printed_readings(problem, solution.run, truth if true_figures else unknown)
+
+    def start(self, problem: ShuffledMbSgdProblem) -> Start:
+        """Return the bound on the risk before training."""
+        return start_of_run(problem, "population")
+
+    def parameters(self, outcome: Outcome[RunSolution[ShuffledMbSgdProblem, Run], StepPlan]) -> ShuffledMbSgdParameters:
+        """Return the run, its noise and its steps."""
+        solution, training = outcome.solution, outcome.training
+        return ShuffledMbSgdParameters(
+            noise_std=solution.noise_std,
+            noise_multiplier=solution.certified.noise,
+            contribution_norm=solution.norm,
+            batch_size=solution.run.batch_size,
+            rounds=solution.run.rounds,
+            step_size=training.step_size if training else None,
+            averaging=training.averaging if training else None,
+            envelope_smoothness=training.envelope_smoothness if training else None,
+        )
+
+    def sampling(self, solution: RunSolution[ShuffledMbSgdProblem, Run]) -> Sampling:
+        """Return how batches are drawn."""
+        return solution.problem.sampling
+
+    def communication(self, outcome: Outcome[RunSolution[ShuffledMbSgdProblem, Run], StepPlan]) -> Communication:
+        """Return the traffic of the run."""
+        solution = outcome.solution
+        return communication(solution.problem, solution.run)
+
+    def premises(self, outcome: Outcome[RunSolution[ShuffledMbSgdProblem, Run], StepPlan]) -> Iterable[Condition]:
+        """Return the premises of the run, of the divisor of its means, of the certificate and of the risk bound."""
+        solution = outcome.solution
+        on_the_divisor = divisor_conditions(solution.problem)
+        return dict.fromkeys((INSIDE_DOMAIN, *on_the_divisor, *declared_by_all(solution, outcome.training)))
+
+    def warnings(self, outcome: Outcome[RunSolution[ShuffledMbSgdProblem, Run], StepPlan]) -> Iterator[Caution]:
+        """Yield what to know of the noise, the printed readings, the observer and the assumptions."""
+        solution = outcome.solution
+        if solution.certified.slack is None:
+            yield MINIMALITY_NOT_PROVED
+        yield from failing_conditions(outcome.printed)
+        for reading in outcome.printed:
+            if "noise_std" in reading.parameters:
+                yield from noise_below(reading, noise_std=solution.noise_std)
+            else:
+                yield Caution(
+                    code="printed-constant-unspecified",
+                    message=f"{name_of(reading)} leaves the constant C of its noise open; give noise_constant to have "
+                    "it compared",
+                )
+        if solution.problem.observer not in POSSIBLE["shuffle"]:
+            yield Caution(
+                code="observer-not-the-shuffled-server",
+                message="the figures are for the observer asked for: who knows senders gains nothing from the shuffler",
+            )
+        yield from assumed(solution.problem, "initial_distance")
+
+
+CALIBRATOR = ShuffledMbSgdCalibrator()

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.quantities import LARGEST_COUNT
-from epsilond.accountants.theorem import ConditionResult, Sides, Status
+from epsilond.accountants.theorem import Sides, Status
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_mb_sgd import THEOREM_4_1, ShuffledInputs
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_noise import (
     EXPLICIT_NOISE,
     ExplicitNoiseInputs,
 )
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import PrintedReading
 from epsilond.calibrators.envelope import Asked, claims, condition_answers, inputs_of
 from epsilond.calibrators.mb_sgd.problem import Run
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from epsilond.calibrators.certificates import Truth
 
 
-def printed_readings(problem: ShuffledMbSgdProblem, run: Run, truth: Truth) -> tuple[PrintedReading, ...]:
+def printed_readings(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> tuple[PrintedReading, ...]:
     """Every reading asked for. The theorem speaks of records: for the unit `client` there is nothing to print.
 
     The statement is taken at the request's rounds, or else at those it prescribes, for smooth losses; our own explicit
@@ -36,7 +38,7 @@ def printed_readings(problem: ShuffledMbSgdProblem, run: Run, truth: Truth) -> t
     return tuple(made[reading](problem, run, reading, truth) for reading in READINGS if reading in asked)
 
 
-def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth: Truth) -> PrintedReading:
+def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth: Truth[Run]) -> PrintedReading:
     """Without `noise_constant` there is no σ, and nothing true to say of it; without smoothness no risk to scale."""
     smooth = problem.smoothness is not None
     inputs = inputs_of(
@@ -71,13 +73,13 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth:
     )
 
 
-def _explicit(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth: Truth) -> PrintedReading:
+def _explicit(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth: Truth[Run]) -> PrintedReading:
     inputs = inputs_of(ExplicitNoiseInputs, problem, participants=problem.reporting, rounds=run.rounds)
     asked = Asked(EXPLICIT_NOISE, inputs)
     evaluation = asked.evaluation
     noise_std = evaluation.outputs["noise_std"]
     conditions = (*_checked(EXPLICIT_NOISE, evaluation.conditions), _one_record(run))
-    proved = all(condition.holds is True for condition in conditions)
+    proved = all(condition.holds == Verdict.YES for condition in conditions)
     return PrintedReading(
         theorem=EXPLICIT_NOISE.id,
         reading=reading,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from epsilond.accountants.errors import Fault
-from epsilond.accountants.quantities import OBSERVER, Observer, request
+from epsilond.accountants.quantities import request
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_mb_sgd import NOISE_CONSTANT
 from epsilond.calibrators.mb_sgd.problem import PRINTED_READINGS, PacedProblem
 
@@ -23,7 +23,6 @@ class ShuffledMbSgdProblem(PacedProblem):
     """
 
     noise_constant: Annotated[float | None, NOISE_CONSTANT] = None
-    observer: Annotated[Observer, OBSERVER] = "shuffled-server"
     readings: Annotated[tuple[Reading, ...] | None, PRINTED_READINGS] = None
 
     def _crossings(self) -> list[tuple[Fault, bool]]:

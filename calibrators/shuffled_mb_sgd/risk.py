@@ -15,7 +15,7 @@ from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.mb_sgd.risk import setting_of
 from epsilond.calibrators.mb_sgd.schedule import risk_problem, risk_theorem
 from epsilond.calibrators.risk.answer import UpperBound
-from epsilond.calibrators.risk.bounder import Bounds, RiskPart
+from epsilond.calibrators.risk.part import Bounds, RiskPart
 from epsilond.calibrators.risk.parts import SteppedRiskFields, check_run, explicit_bound
 from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
 
@@ -74,6 +74,7 @@ RISK = RiskPart(
     ),
     problem=ShuffledMbSgdRiskProblem,
     bounds=bounds,
+    noise_std=lambda _asked, _run, parameters: parameters.noise_std,
     trust="shuffle",
     theorems=(THEOREM_4_1.id, EXCESS_RISK_BOUND.id, FEDERATED_RISK.id),
     given={"noise_std": 2.6},

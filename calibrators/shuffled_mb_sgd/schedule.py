@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from epsilond.accountants.numerics.root_search import bisect_reals
 from epsilond.calibrators.frontier import Choice, Outlook, smallest_likely_run
 from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.mb_sgd.schedule import paid_runs, risk_at
@@ -51,14 +52,15 @@ def likely_noise_multiplier(problem: ShuffledMbSgdProblem, run: Run) -> float:
         thinned = lost(share, run.rounds * drawn, min(own, 2.0 / noise))
         return min(thinned, lost(share * drawn, run.rounds, min(hidden, 2.0 * whole / noise)))
 
-    low, high = math.log(1e-2), math.log(1e12)
-    for _ in range(BISECTIONS):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if total(math.exp(middle)) > allowed else (low, middle)
-    return USUAL_EXCESS * math.exp(high)
+    def too_little(log_noise: float) -> bool:
+        """Tell whether the likely loss at this noise is above what the target allows."""
+        return total(math.exp(log_noise)) > allowed
+
+    _, enough = bisect_reals(too_little, math.log(1e-2), math.log(1e12), steps=BISECTIONS)
+    return USUAL_EXCESS * math.exp(enough)
 
 
-def choose_run(problem: ShuffledMbSgdProblem, certificates: Certificates) -> Choice:
+def choose_run(problem: ShuffledMbSgdProblem, certificates: Certificates[ShuffledMbSgdProblem, Run]) -> Choice[Run]:
     """The run to calibrate: as the request says, the rest the smallest run that is good enough, and the frontier.
 
     The best run is not certified, which takes seconds, but predicted from the runs that are.

@@ -5,32 +5,30 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from epsilond.accountants.curve import Interval
+from epsilond.accountants.attempts import ConditionResult
+from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import Infeasible
-from epsilond.accountants.theorem import ConditionResult
-from epsilond.accountants.theorems.composition.least_of import Composed, alternatives_of
-from epsilond.calibrators.search import DEEP, LEAST, MOST, Certified, central_mu, nearest_of
-from epsilond.calibrators.trails import Point
+from epsilond.accountants.estimates.bounds import alternatives, likely_least, quick_upper_log_delta
+from epsilond.accountants.estimates.central_limit import central_mu
+from epsilond.accountants.estimates.trails import Point
+from epsilond.accountants.verdict import Verdict
+from epsilond.calibrators.search import DEEP, LEAST, MOST, Certified, nearest_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
+    from epsilond.accountants.estimates.target import Target
+    from epsilond.accountants.estimates.trails import Trail
     from epsilond.accountants.guarantee import Guarantee
-    from epsilond.calibrators.problem import Target
     from epsilond.calibrators.search import Family
-    from epsilond.calibrators.trails import Trail
 
 SLACK = 1e-3
 STEP = 9.5e-4
 """Of log noise, less than the slack. Answers are whole multiples: the same wherever a search starts."""
 STEEPNESS, LEAST_STEEPNESS = 4.5, 0.5
 """Fall of log δ for each e-fold of noise over its size: usually, as a crowd hides noisier reports better; and least."""
-LIKELY_SHARE = 1 / 16
-"""Of ε, where single rounds are compared."""
 MIDDLE = 4
 MOST_COARSE = 8
 COARSE_EXCESS, ENOUGH = 3e-3, 6e-2
@@ -57,7 +55,7 @@ def smallest_noise_in_few_trials(
     log_mu = math.log(central_mu(target))
     near = trail.likely(log_mu) if trail else None
     start = math.log(min(max(guess, LEAST), MOST))
-    following: int | None = near.way if near else likely_least(family(math.exp(start), "coarse"), target.epsilon)
+    following: int | None = near.way if near else likely_least(family(math.exp(start), "coarse").curve, target.epsilon)
     # Of several bounds that are composed one is followed, then each that may need less noise: the order tells nothing.
     tried = dict[int, _Trials]()
     while following is not None:
@@ -77,25 +75,10 @@ def smallest_noise_in_few_trials(
     return best.certified()
 
 
-def likely_least(guarantee: Guarantee, epsilon: float) -> int:
-    """Which of several composed bounds is likely to be least at ε: the one whose single rounds are, at a share of it.
-
-    An estimate, as to compose one is dear: it decides where a search starts and nothing else.
-    """
-    rounds: list[Sequence[Any]] = [
-        getattr(pair.forward, "parts", ()) for pair in alternatives_of(guarantee.curve.upper)
-    ]
-    if any(len(parts) != 1 for parts in rounds):
-        return 0
-    share = np.asarray([epsilon * LIKELY_SHARE])
-    values = [float(parts[0].first.log_delta(share).upper[0]) for parts in rounds]
-    return values.index(min(values))
-
-
 def with_likely_least(guarantee: Guarantee, epsilon: float) -> Guarantee:
-    """The guarantee with one of its composed bounds, the likely least at ε: what it proves is true, and may be less."""
-    upper = alternatives_of(guarantee.curve.upper)[likely_least(guarantee, epsilon)]
-    return replace(guarantee, curve=replace(guarantee.curve, upper=upper))
+    """Return the guarantee with only the alternative that is likely to be least at ε: valid, and maybe looser."""
+    chosen = alternatives(guarantee.curve)[likely_least(guarantee.curve, epsilon)]
+    return replace(guarantee, curve=replace(guarantee.curve, upper=chosen.upper))
 
 
 def _place(index: int) -> float:
@@ -175,10 +158,10 @@ class _Trials:
     @cached_property
     def _others(self) -> dict[int, Interval]:
         """Ends of log δ at the answer of the bounds that are not followed, coarsely."""
-        several = alternatives_of(self._family(math.exp(self.answer.place), "coarse").curve.upper)
+        several = alternatives(self._family(math.exp(self.answer.place), "coarse").curve)
         return {
-            place: pair.ends(self._target.epsilon)
-            for place, pair in enumerate(several)
+            place: bound.bound_log_delta(self._target.epsilon)
+            for place, bound in enumerate(several)
             if place != min(self.followed, len(several) - 1)
         }
 
@@ -197,10 +180,10 @@ class _Trials:
             missed = beside.guarantee.curve.bound_log_delta(self._target.epsilon).lower if beside else -math.inf
             return Certified(noise, guarantee, SLACK if missed > wanted else None)
         slack = SLACK if beside and beside.lower > wanted else None
-        several = alternatives_of(guarantee.curve.upper)
+        several = alternatives(guarantee.curve)
         if len(several) == 1:
             return Certified(noise, guarantee, slack)
-        read = replace(guarantee, curve=replace(guarantee.curve, upper=several[self.followed]))
+        read = replace(guarantee, curve=replace(guarantee.curve, upper=several[self.followed].upper))
         return Certified(noise, read, slack, whole=guarantee)
 
     def likely(self, start: float) -> Point:
@@ -220,13 +203,8 @@ class _Trials:
     def _coarse_miss(self, place: float) -> float:
         """`_Trial.miss` by quick upper ends, of which a search needs no more."""
         guarantee = self._family(math.exp(place), "coarse")
-        pair = alternatives_of(guarantee.curve.upper)[self.followed]
-        epsilon, wanted = self._target.epsilon, self._target.log_delta
-        quick = max(
-            order.quick_upper_end(epsilon) if isinstance(order, Composed) else pair.ends(epsilon).upper
-            for order in pair.orders()
-        )
-        upper = quick if math.isfinite(quick) else pair.ends(epsilon).upper
+        wanted = self._target.log_delta
+        upper = quick_upper_log_delta(alternatives(guarantee.curve)[self.followed], self._target.epsilon)
         return (max(upper, DEEP) - wanted) / -wanted
 
     def _curved(self, tried: Sequence[tuple[float, float]]) -> float:
@@ -254,8 +232,8 @@ class _Trials:
     def _trial(self, index: int) -> _Trial:
         index = min(max(index, LOWEST), HIGHEST)
         guarantee, wanted = self._family(math.exp(_place(index)), "default"), self._target.log_delta
-        several = alternatives_of(guarantee.curve.upper)
-        lower, upper = several[min(self.followed, len(several) - 1)].ends(self._target.epsilon)
+        several = alternatives(guarantee.curve)
+        lower, upper = several[min(self.followed, len(several) - 1)].bound_log_delta(self._target.epsilon)
         return _Trial(index, (max(upper, DEEP) - wanted) / -wanted, lower, guarantee)
 
     def _note(self, trial: _Trial) -> None:
@@ -293,6 +271,6 @@ class _Trials:
 
     def _infeasible(self, guarantee: Guarantee) -> Infeasible:
         sides = ConditionResult(
-            "noise-offered", "the noise multiplier that is needed is offered", False, math.inf, MOST
+            "noise-offered", "the noise multiplier that is needed is offered", Verdict.NO, math.inf, MOST
         )
         return Infeasible("no noise that is offered meets the target", sides, nearest_of(guarantee, self._target))

@@ -1,34 +1,38 @@
 /**
- * Ask a running service what noise to train with. Build clients/typescript first (npm ci && npm run build); then here
+ * Calibrate with a running service:
  *
- *     npm ci && npm run build && node dist/calibrate.js http://127.0.0.1:8000
+ *     npm install && npx tsc && node dist/calibrate.js http://127.0.0.1:8000
  */
-import { answered, createEpsilondClient, Refused, type Schemas } from "epsilond-client";
+import { answerOf, createEpsilondClient, Refused, type Schemas } from "epsilond-client";
 
-const client = createEpsilondClient(process.argv[2] ?? "http://127.0.0.1:8000");
+const [baseUrl = "http://127.0.0.1:8000", apiKey] = process.argv.slice(2);
+const client = createEpsilondClient(baseUrl, apiKey === undefined ? {} : { apiKey });
 
-const problem = (epsilon: number): Schemas["GaussianProblem"] => ({
-  solve_for: "noise_multiplier",
-  relation: "add-or-remove-one",
-  sampling: "poisson",
-  rate: 0.01,
-  rounds: 1000,
-  epsilon,
-  delta: 1e-6,
-});
+async function calibrate(epsilon: number): Promise<Schemas["Calibration"]> {
+  const body: Schemas["GaussianProblem"] = {
+    solve_for: "noise_multiplier",
+    relation: "add-or-remove-one",
+    unit: "record",
+    observer: "released-models",
+    sampling: "poisson",
+    rate: 0.01,
+    rounds: 1000,
+    epsilon,
+    delta: 1e-6,
+  };
+  return answerOf(client, await client.POST("/v1/calibrations/gaussian", { body }));
+}
 
-for (const epsilon of [0.5, 1.0, 2.0]) {
-  const answer = answered(await client.POST("/v1/calibrations/gaussian", { body: problem(epsilon) }));
-  if (!("guarantee" in answer)) throw new Error("a sweep was not asked for");
-  const certified = answer.guarantee.epsilon;
+for (const target of [0.5, 1.0, 2.0]) {
+  const { guarantee, parameters } = await calibrate(target);
   console.log(
-    `for ε = ${epsilon} run with noise multiplier ${answer.parameters.noise_multiplier}:`,
-    `ε is within [${certified?.lower}, ${certified?.upper}]`,
+    `for ε = ${target} run with noise multiplier ${parameters.noise_multiplier}:`,
+    `ε is within [${guarantee.epsilon.lower}, ${guarantee.epsilon.upper}]`,
   );
 }
 
 try {
-  answered(await client.POST("/v1/calibrations/gaussian", { body: problem(-1.0) }));
+  await calibrate(-1.0);
 } catch (error) {
   if (!(error instanceof Refused)) throw error;
   console.log(`refused: ${error.message}`);

@@ -2,7 +2,11 @@
  *
  * Where they rule the transform, its period must hold them, and nodes of the noise follow their phase. With what is left
  * out charged to the upper end the law is as tame as any other. */
-#include "kernel.h"
+#include "cut.h"
+#include "composition.h"
+#include "loss.h"
+#include "saddle.h"
+#include "survey.h"
 
 #include <stdlib.h>
 
@@ -21,11 +25,6 @@
 #define MOST_LOST 3.0
 /* lambda times the integrand's width, in units of that of a Gaussian loss, from which giant losses have a share. */
 #define JUMPY 1.9
-
-bool is_cut(const Composition *all)
-{
-    return isfinite(all->loss.end);
-}
 
 /* Whether giant losses have a share at a place. */
 bool jumps(const Composition *all, Saddle place)

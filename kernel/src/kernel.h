@@ -31,7 +31,7 @@
 #define LOG_2 0.69314718055994530942
 #define LOG_SQRT_2PI 0.91893853320467274178
 
-/* A product takes about a nanosecond here, so that the budget lies between `QUICK` and DEFAULT_BUDGET of composition.py:
+/* A product takes about a nanosecond here, so that the budget lies between `QUICK` and DEFAULT_BUDGET of ways.py:
  * no more than some 20 ms. */
 #define MOST_NOISE_NODES 4096
 #define MOST_FREQUENCIES 8192
@@ -149,68 +149,5 @@ typedef struct {
     bool at_epsilon;
     double wanted;
 } Target;
-
-/* loss.c */
-Loss loss_of(double rate, double shift, int density, int right, int left);
-double log_argument(const Loss *loss, double x);
-double response(const Loss *loss, double x);
-double log_ratio(const Loss *loss, double x);
-double ratio_error(const Loss *loss, double x, double ratio);
-bool falls(const Loss *loss);
-double upper_log_tail(double x);
-double log_sum(const double *logs, int size);
-
-/* rule.c */
-double exact_step(double step);
-Status rule_for(const Loss *loss, double count, Tilts tilts, double frequency, int most_nodes, Rule *rule);
-double node(const Rule *rule, int k);
-double end_error(const Rule *rule, double tilt, double log_moment);
-double end_decay_error(const Rule *rule, double tilt, double log_moment, double height);
-double decay_error(const Loss *loss, const Rule *rule, double tilt, double height);
-
-/* survey.c */
-Status survey_of(Composition *all, double reach, Survey **found);
-void forget_survey(Survey *survey);
-Saddle place_at(const Composition *all, Survey *survey, double tilt);
-double upper_cumulant(const Composition *all, Survey *survey, double tilt);
-Status decay(const Composition *all, Survey *survey, Saddle place, double target, double most, double *highest,
-             double *truncation);
-double summation_error(int terms);
-
-/* saddle.c */
-double saddle_epsilon(Saddle place);
-double saddle_width(Saddle place);
-double log_delta_near(Saddle place, double epsilon);
-double log_chernoff_factor(double tilt);
-Status survey_for(Composition *all, double tilt, Survey **found);
-Status first_reach(Composition *all, double *reach);
-Status find(Composition *all, Target target, Found *found);
-Status best_rung(Composition *all, double epsilon, Found *found);
-
-/* line.c */
-Status on_line(const Composition *all, Line *line);
-
-/* nodes.c */
-Status build(Composition *all, Found at, double tilt, double epsilon, double reach, Line *line);
-void forget_line(Line *line);
-typedef struct {
-    double value, slope, error;
-} Sums;
-Sums sums(const Line *line, double epsilon);
-Status enclose(const Composition *all, const Line *line, double epsilon, Interval *found);
-Status estimate(const Line *line, double epsilon, double *log_delta, double *slope);
-
-/* cut.c */
-bool is_cut(const Composition *all);
-bool jumps(const Composition *all, Saddle place);
-Status cut_for(Composition *all, double log_delta, Composition **found);
-double with_leak(const Composition *all, double upper);
-double aside(const Composition *all, Survey *survey, Saddle saddle);
-
-/* questions.c */
-Status solve(Composition *all, double log_delta, double slack, Interval *found, double *width);
-Status evaluate(Composition *all, double epsilon, Interval *found, double *width);
-Status bound(Composition *all, double epsilon, double enough, double *found);
-void forget(Composition *all);
 
 #endif

@@ -1,6 +1,9 @@
 /* phi^T on a line with every error term (A4): transforms/sampled_gaussian_grid.py, "A line"; transform.py, `polar` and
  * `power`; nodes.py, `_terms` and `_fixed_error`. */
-#include "kernel.h"
+#include "line.h"
+#include "loss.h"
+#include "rule.h"
+#include "survey.h"
 
 #include <stdlib.h>
 

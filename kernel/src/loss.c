@@ -1,7 +1,7 @@
 /* The subsampled Gaussian loss: transforms/sampled_gaussian.py, `SampledGaussianLoss`.
  *
  *     r(x) = 1 - q + q e^y,  y = s x - s^2/2,  p = q e^y/r = d log r/dy. */
-#include "kernel.h"
+#include "loss.h"
 
 #define FAR 300.0
 

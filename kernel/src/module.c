@@ -2,7 +2,9 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "kernel.h"
+#include "composition.h"
+#include "loss.h"
+#include "questions.h"
 
 #define INTERFACE 1
 

@@ -1,18 +1,16 @@
 /* The integrand on its nodes, and the enclosure of log delta that they give: nodes.py, and profile.py, `log_delta`. */
-#include "kernel.h"
-
-#include <stdlib.h>
+#include "nodes.h"
+#include "composition.h"
+#include "cut.h"
+#include "line.h"
+#include "rule.h"
+#include "saddle.h"
+#include "survey.h"
 
 #define NATS 28.0
 
 /* Distances of the other tilts from lambda, in units of 1/sd of the integrand's bulk. */
 static const double STEP[STEPS] = {0.3, 0.6, 1.0, 1.7, 2.8, 4.2, 6.0, 8.0};
-
-void forget_line(Line *line)
-{
-    free(line->real);
-    line->real = NULL;
-}
 
 /* The alias (A1). -------------------------------------------------------------------------------------------------- */
 

@@ -1,5 +1,10 @@
 /* epsilon at delta, delta at epsilon, and a quick bound: composition.py, the first way it tries; profile.py, `shared`. */
-#include "kernel.h"
+#include "questions.h"
+#include "composition.h"
+#include "cut.h"
+#include "nodes.h"
+#include "saddle.h"
+#include "survey.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,19 +16,6 @@
 #define FINEST 40.0
 #define LOWER 2
 #define CUTTINGS 4
-
-void forget(Composition *all)
-{
-    for (int k = 0; k < SURVEYS; k++)
-        forget_survey(&all->surveys[k]);
-    for (int k = 0; k < LINES; k++)
-        forget_line(&all->shared[k].line);
-    for (int k = 0; k < CUTS; k++)
-        if (all->cuts[k]) {
-            forget(all->cuts[k]);
-            free(all->cuts[k]);
-        }
-}
 
 static double width_of(Interval found)
 {

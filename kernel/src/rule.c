@@ -1,5 +1,6 @@
 /* The trapezoidal rule over the whole line of the noise, certified: transforms/sampled_gaussian.py, `whole_line`. */
-#include "kernel.h"
+#include "rule.h"
+#include "loss.h"
 
 #define QUADRATURE_NATS 31.0
 #define DECAY_NATS 40.0

@@ -1,5 +1,7 @@
 /* Where to put the line: saddle.py. Nothing is certified here. */
-#include "kernel.h"
+#include "saddle.h"
+#include "composition.h"
+#include "survey.h"
 
 #define FIRST_REACH 12.0
 #define GROWTH 4.0
@@ -18,11 +20,6 @@
 double saddle_epsilon(Saddle place)
 {
     return place.mean - 1.0 / place.tilt - 1.0 / (1.0 + place.tilt);
-}
-
-double saddle_width(Saddle place)
-{
-    return sqrt(place.curvature);
 }
 
 double log_delta_near(Saddle place, double epsilon)

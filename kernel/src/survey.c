@@ -1,5 +1,8 @@
 /* One quadrature for real tilts: transforms/sampled_gaussian_grid.py, "Real tilts" and "Decay on the line". */
-#include "kernel.h"
+#include "survey.h"
+#include "composition.h"
+#include "loss.h"
+#include "rule.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +19,6 @@ double summation_error(int terms)
 {
     double product = (terms + 10) * UNIT;
     return product / (1.0 - product);
-}
-
-void forget_survey(Survey *survey)
-{
-    free(survey->log_first);
-    memset(survey, 0, sizeof *survey);
 }
 
 static Status laid(const Composition *all, double reach, Survey *survey)
@@ -104,6 +101,12 @@ Saddle place_at(const Composition *all, Survey *survey, double tilt)
     double mean = first / total, variance = fmax(second / total - mean * mean, 0.0);
     double poles = 1.0 / (tilt * tilt) + 1.0 / ((1.0 + tilt) * (1.0 + tilt));
     return (Saddle){tilt, all->count * (top + log(total)), all->count * mean, all->count * variance + poles};
+}
+
+/* Standard deviation of the integrand's bulk, from the curvature there. */
+double saddle_width(Saddle place)
+{
+    return sqrt(place.curvature);
 }
 
 /* An upper bound of K at a tilt up to the reach: the plain sum, raised by its quadrature error and rounding. */

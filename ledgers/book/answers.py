@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from epsilond.accountants.ledger.amounts import Amount, shown
+from epsilond.accountants.json_types import JsonObject, JsonRecord
+from epsilond.accountants.ledger.amounts import Amount, less, shown
 from epsilond.accountants.ledger.entries import amounts
 from epsilond.accountants.ledger.invariant import opening
 from epsilond.accountants.ledger.state import Charge, LedgerState
@@ -17,8 +17,10 @@ from epsilond.accountants.ledger.view import PlanCurve, conditions, in_words, pl
 from epsilond.accountants.ledger.what_if import WhatIf
 from epsilond.accountants.quantities import Observer, Relation, Unit
 from epsilond.calibrators.answer import Calibration, Caution, DeclaredCondition, Served, TargetAnswer, as_json
+from epsilond.ledgers.book.contradictions import ObservationAnswer
+from epsilond.ledgers.book.log_deltas import above, log10_above, short_delta, short_log10
 from epsilond.ledgers.calibrating.within import Within
-from epsilond.ledgers.storage.records import EXACT, HoldingRow, LedgerRow, ReservationRow
+from epsilond.ledgers.storage.records import HoldingRow, LedgerRow, ReservationRow
 
 INVARIANT = "epsilond.ledger"
 """The theorem that every promise of a ledger rests on."""
@@ -78,7 +80,10 @@ class LedgerSummary:
     relation: Relation
     observer: Observer
     opened: Annotated[str, Served("date and time, RFC 3339, UTC")]
-    state: Annotated[Literal["open", "closed"], Served("closed: nothing more is reserved")]
+    state: Annotated[
+        Literal["open", "closed", "contradicted"],
+        Served("closed: nothing more is reserved; contradicted: a run differs from its record, so there is no ε"),
+    ]
     sealed: Annotated[bool, Served("whether the membership of the block is fixed: before, nothing is reserved")]
     conditional: Annotated[bool, Served("whether runs were voided, or decisions declared independent of outputs")]
     target: Annotated[TargetAnswer, Served("what everything together may lose")]
@@ -88,9 +93,10 @@ class LedgerSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerAnswer(LedgerSummary):
-    """A ledger with its promise, and what that rests on."""
+    """A ledger with its promise, and what that rests on. A contradicted ledger has observations and no guarantee."""
 
-    guarantee: GuaranteeOfLedger
+    guarantee: Annotated[GuaranteeOfLedger | None, Served("absent of a contradicted ledger: there is no ε")] = None
+    observations: Annotated[tuple[ObservationAnswer, ...], Served("what contradicts runs; empty while nothing does")]
     declared_conditions: tuple[DeclaredCondition, ...]
     curve: Annotated[tuple[CurvePoint, ...], Served("of exactly the plan, if it is all that is run; empty without one")]
     warnings: tuple[Caution, ...]
@@ -102,6 +108,7 @@ class LedgerList:
 
     ledgers: tuple[LedgerSummary, ...]
     next: Annotated[str | None, Served("where more are; absent on the last page")] = None
+    warnings: Annotated[tuple[Caution, ...] | None, Served("absent: none")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,8 +137,8 @@ class HoldingAnswer:
 class ReceiptAnswer:
     """What may be shown to anybody: the entry, the proof that the log has it, and the log's signed head."""
 
-    entry: Annotated[Mapping[str, Any], Served("the entry of the log")]
-    proof: Annotated[Mapping[str, Any], Served("leaf_index, tree_size and inclusion_path (RFC 9162)")]
+    entry: Annotated[JsonObject, Served("the entry of the log")]
+    proof: Annotated[JsonObject, Served("leaf_index, tree_size and inclusion_path (RFC 9162)")]
     checkpoint: Annotated[str, Served("the log's head as a signed note (C2SP tlog-checkpoint)")]
     signature: Annotated[str, Served("over the three others: a detached JSON Web Signature (RFC 7515)")]
 
@@ -141,6 +148,7 @@ class CommitAnswer(ReceiptAnswer):
     """The receipt of a commit; of one in several ledgers the first, in the order of their ids, beside all of them."""
 
     receipts: Annotated[tuple[ReceiptAnswer, ...] | None, Served("one for each ledger, if there are several")] = None
+    warnings: Annotated[tuple[Caution, ...] | None, Served("absent: none")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,6 +177,7 @@ class WhatIfAnswer:
     charge: Annotated[ChargeAnswer | None, Served("what it would cost; absent where it does not fit")] = None
     reason: Annotated[str | None, Served("why it does not fit")] = None
     nearest: Annotated[Mapping[str, float | str], Served("what would fit")]
+    warnings: Annotated[tuple[Caution, ...] | None, Served("absent: none")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,16 +185,15 @@ class WithinAnswer:
     """A calibration whose run takes what is left of the ledger. Nothing was changed, and nothing is held."""
 
     algorithm: str
-    request: Annotated[
-        Mapping[str, Any], Served("body of POST /v1/calibrations/{algorithm} that gives the calibration")
-    ]
-    spec: Annotated[Mapping[str, Any], Served("what is run: to be reserved as it stands")]
+    request: Annotated[JsonObject, Served("body of POST /v1/calibrations/{algorithm} that gives the calibration")]
+    spec: Annotated[JsonObject, Served("what is run: to be reserved as it stands")]
     count: Annotated[int, Served("runs that the spec is")]
     charge: Annotated[ChargeAnswer, Served("what a reservation of it would be charged")]
     slack: Annotated[
         float | None, Served("with a share of so much less noise the ledger refuses the run; absent: not known")
     ] = None
     calibration: Annotated[Calibration, Served("the whole answer to the request; its guarantee is of this run alone")]
+    warnings: Annotated[tuple[Caution, ...] | None, Served("absent: none")] = None
 
 
 @dataclass(frozen=True)
@@ -216,24 +224,30 @@ def summary(row: LedgerRow) -> LedgerSummary:
 
 def answer(row: LedgerRow, state: LedgerState, said: Promised, warnings: Sequence[Caution] = ()) -> LedgerAnswer:
     """Of its rows, the state that they tell of, and what was promised."""
-    certified = said.certified or json.loads(row.record)["certified"]
-    charges = [held.charge for held in state.reservations.values() if held.charge is not None]
+    curve = tuple(CurvePoint(log10_delta=above(point.log10_delta), epsilon=point.epsilon) for point in said.curve)
     return LedgerAnswer(
         **_own(row),
-        guarantee=GuaranteeOfLedger(
-            in_words=in_words(state, row.name),
-            epsilon=float(certified["epsilon"]),
-            log10_delta=_log10_above(float(certified["log_delta"])),
-            theorems=(INVARIANT, *sorted({charge.theorem for charge in charges})),
-        ),
+        guarantee=None if state.observations else _guarantee(row, state, said),
+        observations=tuple(map(ObservationAnswer.of, state.observations)),
         declared_conditions=said.conditions,
-        curve=tuple(CurvePoint(log10_delta=_above(point.log10_delta), epsilon=point.epsilon) for point in said.curve),
+        curve=curve,
         warnings=tuple(warnings),
     )
 
 
+def _guarantee(row: LedgerRow, state: LedgerState, said: Promised) -> GuaranteeOfLedger:
+    certified = said.certified or json.loads(row.record)["certified"]
+    charges = [held.charge for held in state.reservations.values() if held.charge is not None]
+    return GuaranteeOfLedger(
+        in_words=in_words(state, row.name),
+        epsilon=float(certified["epsilon"]),
+        log10_delta=log10_above(float(certified["log_delta"])),
+        theorems=(INVARIANT, *sorted({charge.theorem for charge in charges})),
+    )
+
+
 def reservation(
-    row: ReservationRow, receipts: Sequence[Mapping[str, Any]] | None = None, warnings: Sequence[Caution] = ()
+    row: ReservationRow, receipts: Sequence[JsonObject] | None = None, warnings: Sequence[Caution] = ()
 ) -> ReservationAnswer:
     """Of its rows, with the receipts of its commits where they are asked for."""
     holdings = tuple(
@@ -254,20 +268,25 @@ def reservation(
     )
 
 
-def commit(receipts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def commit(receipts: Sequence[JsonObject]) -> JsonRecord:
     """What a commit is answered: as records, whose texts are the same each time."""
     return dict(receipts[0]) if len(receipts) == 1 else {**receipts[0], "receipts": list(receipts)}
 
 
-def what_if(found: WhatIf) -> WhatIfAnswer:
+def what_if(found: WhatIf, warnings: Sequence[Caution] = ()) -> WhatIfAnswer:
     """Of what was found."""
     charge = _charge(found.item, found.slot, found.count, found.charge) if found.fits else None
     return WhatIfAnswer(
-        fits=found.fits, count=found.count, charge=charge, reason=found.reason, nearest=dict(found.nearest)
+        fits=found.fits,
+        count=found.count,
+        charge=charge,
+        reason=found.reason,
+        nearest=dict(found.nearest),
+        warnings=tuple(warnings) or None,
     )
 
 
-def found_within(found: Within) -> Mapping[str, Any]:
+def found_within(found: Within) -> JsonObject:
     """Of what was found, all but the calibration itself."""
     held = found.held
     told = {
@@ -281,9 +300,15 @@ def found_within(found: Within) -> Mapping[str, Any]:
     return {name: value for name, value in told.items() if value is not None}
 
 
-def within(found: Within, calibration: Calibration) -> WithinAnswer:
-    """The same with the calibration."""
-    return WithinAnswer(**found_within(found), calibration=calibration)
+def within(found: Within, calibration: Calibration, warnings: Sequence[Caution] = ()) -> WithinAnswer:
+    """Return the same with the calibration.
+
+    Args:
+        found: the search's result.
+        calibration: the whole answer to its request.
+        warnings: of the service.
+    """
+    return WithinAnswer(**found_within(found), calibration=calibration, warnings=tuple(warnings) or None)
 
 
 def when(seconds: float) -> str:
@@ -291,7 +316,7 @@ def when(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _own(row: LedgerRow) -> dict[str, Any]:
+def _own(row: LedgerRow) -> JsonRecord:
     record = json.loads(row.record)
     log_delta = float(record["target"]["log_delta"])
     return {
@@ -303,13 +328,13 @@ def _own(row: LedgerRow) -> dict[str, Any]:
         "relation": record["relation"],
         "observer": record["observer"],
         "opened": when(row.created),
-        "state": row.status,
+        "state": "contradicted" if row.contradicted else row.status,
         "sealed": row.sealed,
         "conditional": row.conditional,
         "target": TargetAnswer(
             epsilon=float(record["target"]["epsilon"]),
-            delta=_delta(log_delta),
-            log10_delta=_log10(log_delta),
+            delta=short_delta(log_delta),
+            log10_delta=short_log10(log_delta),
         ),
         "plan": tuple(
             ItemAnswer(
@@ -339,7 +364,7 @@ def _slot(row: LedgerRow, kind: str) -> SlotAnswer:
 
 def _difference(capacity: Amount, held: Amount) -> str:
     """What is neither used nor held; of a Rényi order that is overdrawn, which other orders bear, nothing."""
-    return shown(max(EXACT.subtract(capacity, held), Amount(0)))
+    return shown(max(less(capacity, held), Amount(0)))
 
 
 def _held(row: HoldingRow) -> ChargeAnswer:
@@ -367,25 +392,3 @@ def _charge(item: str | None, slot: str | None, count: int, charge: Charge | Non
         remaining=None if charge.remaining is None else shown(charge.remaining),
         theorem=charge.theorem,
     )
-
-
-def _log10(log_delta: float) -> float:
-    """As it was written, if it was a short number: the target's is read, not certified."""
-    found = log_delta / math.log(10.0)
-    return round(found, 9) if math.isclose(found, round(found, 9), rel_tol=1e-15) else found
-
-
-def _delta(log_delta: float) -> float | None:
-    """As it was written, if it was a short number; None where it is below every double."""
-    found = math.exp(log_delta)
-    short = float(f"{found:.9g}")
-    return (short if short > 0.0 and math.isclose(math.log(short), log_delta, rel_tol=1e-15) else found) or None
-
-
-def _log10_above(log_delta: float) -> float:
-    return _above(log_delta / math.log(10.0))
-
-
-def _above(rounded: float) -> float:
-    """Above what a division by log 10 rounds, so that what holds at the one holds at the other."""
-    return rounded if math.isinf(rounded) else rounded + 8e-16 * abs(rounded)

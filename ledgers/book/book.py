@@ -9,57 +9,46 @@ debits nothing.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import secrets
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from sqlalchemy import Connection
 
 from epsilond.accountants.errors import BlockHasLedger, InvalidInput, LedgerExhausted, ReservationEnded
+from epsilond.accountants.json_types import JsonRecord
 from epsilond.accountants.ledger import entries as told
 from epsilond.accountants.ledger import moves
-from epsilond.accountants.ledger.amending import amended
 from epsilond.accountants.ledger.opening import opened
 from epsilond.accountants.ledger.state import LedgerState, Reservation
 from epsilond.accountants.ledger.what_if import WhatIf, what_if, with_nearest
-from epsilond.calibrators.answer import as_json
-from epsilond.ledgers.book.desk import Desk, States, entry, text
-from epsilond.ledgers.book.errors import Contended, NotReconciled
-from epsilond.ledgers.book.published import PublishedLog
+from epsilond.ledgers.book.changes import Owned, fingerprint_of
+from epsilond.ledgers.book.contradictions import contradictions_of, mark_commit
+from epsilond.ledgers.book.desk import States, entry, text
 from epsilond.ledgers.book.reports import written
 from epsilond.ledgers.book.specs import text_of
 from epsilond.ledgers.book.states import holding_of, item_of, parts_of, rows_after, state_from
 from epsilond.ledgers.log.receipts import Receipt
-from epsilond.ledgers.log.signing import Keyring
 from epsilond.ledgers.requests import (
     SECONDS,
-    AmendAsked,
     CommitAsked,
     JobAsked,
     OpenLedger,
     Order,
     ReserveAsked,
-    VoidAsked,
 )
 from epsilond.ledgers.storage import entries, ledgers, reservations
 from epsilond.ledgers.storage.records import LedgerRow, ReservationRow
 from epsilond.ledgers.storage.transactions import Again, looking, moving
-from epsilond.storage.transactions import Database
 
 T = TypeVar("T")
-Evaluate = Callable[[Callable[[], Any]], Any]
-"""Where a computation is run: here, or in another process. It takes a picklable call and gives what it gives."""
-MOST_TRIES = 100
 MOST_DUE = 100
 MOST_RECEIPTS = 20
 
 
-class Book(PublishedLog):
+class Book(Owned):
     """The ledgers of every tenant in one database, with one log. Every method blocks, and may be called in any thread.
 
     A tenant is whoever's ledgers may not be seen by others. Every method that changes something takes the idempotency
@@ -73,21 +62,6 @@ class Book(PublishedLog):
         NotReconciled: the log may lack entries, after a restore: see `restore`.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        keyring: Callable[[], Keyring],
-        *,
-        evaluate: Evaluate = lambda call: call(),
-        clock: Callable[[], float] = time.time,
-        reconciled: Callable[[], bool] = lambda: True,
-    ) -> None:
-        """`keyring` gives the keys as they are now; its name is the log's origin."""
-        super().__init__(database, keyring, Desk(keyring, clock))
-        self._evaluate = evaluate
-        self._clock = clock
-        self._reconciled = reconciled
-
     # Opened and looked at.
 
     def open(self, tenant: str, asked: OpenLedger, key: str) -> LedgerRow:
@@ -97,7 +71,7 @@ class Book(PublishedLog):
             BlockHasLedger: the block has one, open or closed; or one has no block and another of the dataset has.
             Infeasible, ConditionViolated, InvalidInput: as `accountants.ledger.opening.opened` does.
         """
-        fingerprint = _fingerprint("open", asked)
+        fingerprint = fingerprint_of("open", asked)
         with looking(self._database) as connection:
             before = self._desk.answered(connection, tenant, key, fingerprint)
         if before is not None:
@@ -167,14 +141,17 @@ class Book(PublishedLog):
         start: int | None = None,
         limit: int = 1000,
         order: Order = "oldest",
-    ) -> list[dict[str, Any]]:
-        """A ledger's entries in the log from this number on, or from this number back if the newest come first."""
-        with looking(self._database) as connection:
-            self._desk.row(connection, tenant, identifier)
-            found = entries.page(connection, start=start, limit=limit, ledger=identifier, order=order)
-            return [entry(row) for row in found]
+    ) -> list[JsonRecord]:
+        """A ledger's entries in the log from this number on, or from this number back if the newest come first.
 
-    def written(self, tenant: str, identifier: str) -> dict[str, Any]:
+        Commits that paid for a contradicted run have `contradicted` next to the signed record.
+        """
+        with looking(self._database) as connection:
+            contradictions = contradictions_of(self._desk.row(connection, tenant, identifier))
+            found = entries.page(connection, start=start, limit=limit, ledger=identifier, order=order)
+            return [mark_commit(entry(row), contradictions) for row in found]
+
+    def written(self, tenant: str, identifier: str) -> JsonRecord:
         """A summary of a ledger's entries in the log."""
         with looking(self._database) as connection:
             self._desk.row(connection, tenant, identifier)
@@ -210,9 +187,10 @@ class Book(PublishedLog):
         """Hold runs in these ledgers: in all of them, or in none.
 
         Raises:
+            RunDiffers: as `moves.reserve`.
             LedgerExhausted, NotInPlan, NotSealed, LedgerClosed, ConditionViolated, InvalidInput: as `moves.reserve`.
         """
-        fingerprint = _fingerprint("reserve", [sorted(asked), job])
+        fingerprint = fingerprint_of("reserve", [sorted(asked), job])
         identifier = f"reservation_{secrets.token_urlsafe(12)}"
 
         def attempt() -> ReservationRow:
@@ -268,29 +246,41 @@ class Book(PublishedLog):
         with looking(self._database) as connection:
             return self._desk.reserved(connection, tenant, identifier)
 
+    def contradicting_ledgers(self, held: ReservationRow) -> list[str]:
+        """Return the ids of the ledgers that contradict the run of a reservation."""
+        with looking(self._database) as connection:
+            return self._desk.contradicting_ledgers(connection, held)
+
     def receipts(self, tenant: str, identifier: str) -> list[Receipt]:
-        """Receipts of the newest commits of a reservation, under the head as it is now, the oldest of them first."""
+        """Receipts of the newest commits of a reservation, under the head as it is now, the oldest of them first.
+
+        There are none of voided or contradicted runs: no run may begin with them.
+        """
         with looking(self._database) as connection:
             held = self._desk.reserved(connection, tenant, identifier)
             if not any(one.committed for one in held.holdings) or self._desk.was_voided(connection, held):
+                return []
+            if self._desk.contradicting_ledgers(connection, held):
                 return []
             rows = self._desk.commits(connection, held)[-MOST_RECEIPTS:]
             size = entries.size(connection)
             return [self._desk.receipt(connection, row, size) for row in rows]
 
-    def commit(self, tenant: str, identifier: str, asked: CommitAsked, key: str) -> dict[str, Any]:
+    def commit(self, tenant: str, identifier: str, asked: CommitAsked, key: str) -> JsonRecord:
         """Commit runs of a reservation in all its ledgers; answers the receipts, after which they may be released.
 
         Raises:
-            LedgerExhausted, ReservationEnded, InvalidInput: as `moves.commit`.
+            LedgerExhausted, ReservationEnded, RunDiffers, InvalidInput: as `moves.commit`.
         """
-        fingerprint = _fingerprint("commit", [identifier, asked])
+        fingerprint = fingerprint_of("commit", [identifier, asked])
 
-        def attempt() -> dict[str, Any]:
+        def attempt() -> JsonRecord:
             with looking(self._database) as connection:
                 again = self._desk.answered(connection, tenant, key, fingerprint)
                 held, states = self._desk.held(connection, tenant, identifier)
                 if again is not None:
+                    for _, state in states.values():
+                        moves.require_consistent(state)
                     if self._desk.was_voided(connection, held):
                         raise ReservationEnded(
                             "Runs of the reservation were voided: its receipts are good for nothing."
@@ -339,54 +329,6 @@ class Book(PublishedLog):
             self._retried(partial(self._release, each.tenant, each.id, "expired"))
         return len(due)
 
-    def seal(self, tenant: str, identifier: str, key: str) -> LedgerRow:
-        """The membership of the block is fixed from now on."""
-        return self._simple(tenant, identifier, key, "sealed", moves.seal, {})
-
-    def close(self, tenant: str, identifier: str, key: str) -> LedgerRow:
-        """Nothing more is reserved."""
-        return self._simple(tenant, identifier, key, "closed", moves.close, {})
-
-    def amend(self, tenant: str, identifier: str, asked: AmendAsked, key: str, *, by: str = "") -> LedgerRow:
-        """Another plan, certified anew; after a commit by a decision that is declared independent of outputs.
-
-        Raises:
-            ConditionViolated, Infeasible, LedgerClosed, InvalidInput: as `accountants.ledger.amending.amended`.
-        """
-        fingerprint, parts = _fingerprint("amend", [identifier, asked]), asked.parts
-
-        def attempt() -> LedgerRow:
-            with looking(self._database) as connection:
-                again = self._desk.answered(connection, tenant, key, fingerprint)
-                states = self._desk.states(connection, tenant, [identifier])
-            row, state = states[identifier]
-            if again is not None:
-                return row
-            after, certified = self._evaluate(partial(amended, state, **parts, released=row.released))
-            specs = [text_of(item.spec) for item in parts["add"]]
-            record = told.amended(parts["add"], parts["lower"], asked.declared, certified, specs)
-            with self._moving(states) as connection:
-                if self._desk.answered(connection, tenant, key, fingerprint) is not None:
-                    raise Again(key)
-                written = ledgers.write(connection, row, rows_after(row, after))
-                entry_of = [(row.id, record | ({"by": by} if by else {}))]
-                self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, entry_of)
-            return written
-
-        self._require_reconciled()
-        return self._retried(attempt)
-
-    def void(self, tenant: str, identifier: str, asked: VoidAsked, key: str, *, by: str = "") -> LedgerRow:
-        """Take committed runs back, as it is declared that nobody saw any output of them; `by` stands in the entry.
-
-        Raises:
-            InvalidInput: fewer were committed, or the reservation is of another ledger.
-        """
-        more = {"reservation": asked.reservation, "count": asked.count, "declared": asked.declared}
-        more |= {"by": by} if by else {}
-        move = partial(moves.void, identifier=asked.reservation, count=asked.count)
-        return self._simple(tenant, identifier, key, "voided", move, more)
-
     # What the methods above share.
 
     def _release(self, tenant: str, identifier: str, how: str) -> ReservationRow:
@@ -400,40 +342,6 @@ class Book(PublishedLog):
             records = [(name, told.ended(state.reservations[identifier])) for name, state in after.items()]
             self._desk.write(connection, tenant, None, "", None, records)
         return self.reservation(tenant, identifier)
-
-    def _simple(
-        self,
-        tenant: str,
-        identifier: str,
-        key: str,
-        kind: str,
-        move: Callable[[LedgerState], LedgerState],
-        more: Mapping[str, Any],
-    ) -> LedgerRow:
-        fingerprint = _fingerprint(kind, [identifier, dict(more)])
-
-        def attempt() -> LedgerRow:
-            with looking(self._database) as connection:
-                again = self._desk.answered(connection, tenant, key, fingerprint)
-                held = None
-                if "reservation" in more:
-                    held = self._desk.reserved(connection, tenant, more["reservation"])
-                states = self._desk.states(connection, tenant, [identifier], held)
-                if again is not None:
-                    return states[identifier][0]
-            row, state = states[identifier]
-            after = move(state)
-            with self._moving(states) as connection:
-                if self._desk.answered(connection, tenant, key, fingerprint) is not None:
-                    raise Again(key)
-                written = ledgers.write(connection, row, rows_after(row, after))
-                self._desk.write(
-                    connection, tenant, key, fingerprint, {"ledger": row.id}, [(row.id, {"kind": kind, **more})]
-                )
-            return written
-
-        self._require_reconciled()
-        return self._retried(attempt)
 
     def _change(
         self,
@@ -456,22 +364,6 @@ class Book(PublishedLog):
         now = replace(held, state=state, holdings=holdings, expires=None if over else held.expires)
         reservations.write(connection, held, now)
 
-    def _moving(self, states: States, *, compared: bool = True) -> Any:
-        """These ledgers, locked; at the versions that were read unless they are read again inside."""
-        return moving(self._database, {name: row.version if compared else None for name, (row, _) in states.items()})
-
-    def _require_reconciled(self) -> None:
-        if not self._reconciled():
-            raise NotReconciled("the log was restored and is not reconciled with a checkpoint kept elsewhere")
-
-    def _retried(self, attempt: Callable[[], T]) -> T:
-        for tried in range(MOST_TRIES):
-            try:
-                return attempt()
-            except Again:
-                time.sleep(min(0.001 * 2.0 ** min(tried, 6), 0.05) * (0.5 + secrets.randbelow(1000) / 1000))
-        raise Contended("others moved the ledger each time; nothing was written")
-
 
 def _at_once(held: Reservation) -> bool:
     """Whether a commit of it costs nothing to judge: runs of the plan, or a charge that adds up."""
@@ -483,9 +375,3 @@ def _require_relation(state: LedgerState, asked: JobAsked) -> None:
         raise InvalidInput.at(
             "/relation", "is not the ledger's: account for the mechanism there", allowed=state.setting.relation
         )
-
-
-def _fingerprint(kind: str, asked: Any) -> str:
-    """Equal for equal requests."""
-    text = json.dumps([kind, as_json(asked)], sort_keys=True, ensure_ascii=False, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()

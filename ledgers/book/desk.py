@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from sqlalchemy import Connection
 
+from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.accountants.ledger.state import LedgerState
+from epsilond.ledgers.book.contradictions import contradictions_of, is_contradicted
 from epsilond.ledgers.book.errors import KeyReused, NotFound
 from epsilond.ledgers.book.states import state_from
 from epsilond.ledgers.log import checkpoints
 from epsilond.ledgers.log.canonical import canonical
 from epsilond.ledgers.log.receipts import Receipt, make
-from epsilond.ledgers.log.signing import Keyring
+from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.log.tree import Tree
 from epsilond.ledgers.storage import entries, keys, ledgers, reservations
 from epsilond.ledgers.storage.nodes import StoredNodes
@@ -30,7 +31,7 @@ States = dict[str, tuple[LedgerRow, LedgerState]]
 class Desk:
     """Of a book: the keys it signs with, and its clock."""
 
-    def __init__(self, keyring: Callable[[], Keyring], clock: Callable[[], float]) -> None:
+    def __init__(self, keyring: Callable[[], SigningKeys], clock: Callable[[], float]) -> None:
         self._keyring = keyring
         self._clock = clock
 
@@ -40,9 +41,9 @@ class Desk:
         tenant: str,
         key: str | None,
         fingerprint: str,
-        answer: dict[str, Any] | None,
-        records: Sequence[tuple[str, Mapping[str, Any]]],
-    ) -> dict[str, Any]:
+        answer: dict[str, object] | None,
+        records: Sequence[tuple[str, JsonObject]],
+    ) -> JsonRecord:
         """Append entries to the log, and keep what is answered to the key: their receipts if nothing else is told."""
         first, now = entries.take(connection, len(records)), self._clock()
         rows = [
@@ -77,13 +78,13 @@ class Desk:
         tree = Tree(StoredNodes(connection), size)
         return checkpoints.signed(checkpoints.of_tree(tree, signing.name), signing)
 
-    def answered(self, connection: Connection, tenant: str, key: str, fingerprint: str) -> dict[str, Any] | None:
+    def answered(self, connection: Connection, tenant: str, key: str, fingerprint: str) -> JsonRecord | None:
         kept = keys.find(connection, tenant, key)
         if kept is None:
             return None
         if kept.fingerprint != fingerprint:
             raise KeyReused(key)
-        found: dict[str, Any] = json.loads(kept.answer)
+        found: JsonRecord = json.loads(kept.answer)
         return found
 
     def states(
@@ -112,6 +113,15 @@ class Desk:
     def was_voided(self, connection: Connection, held: ReservationRow) -> bool:
         """Whether runs of a reservation were taken back: nobody may run anything on its receipts then."""
         return any(_voided(connection, one.ledger, held.id) for one in held.holdings)
+
+    def contradicting_ledgers(self, connection: Connection, held: ReservationRow) -> list[str]:
+        """Return the ids of the ledgers that contradict the run of a reservation."""
+        rows = ledgers.load(connection, *(one.ledger for one in held.holdings))
+        return [
+            one.ledger
+            for one in held.holdings
+            if is_contradicted(held.id, one.committed, contradictions_of(rows[one.ledger]))
+        ]
 
     def reserved(self, connection: Connection, tenant: str, identifier: str) -> ReservationRow:
         held = reservations.get(connection, identifier)
@@ -162,14 +172,14 @@ def _voided(connection: Connection, ledger: str, reservation: str) -> int:
     return sum(record["count"] for record in records if record["reservation"] == reservation)
 
 
-def text(record: Mapping[str, Any]) -> str:
+def text(record: JsonObject) -> str:
     """A record as canonical text."""
     return canonical(record).decode()
 
 
-def entry(row: EntryRow) -> dict[str, Any]:
+def entry(row: EntryRow) -> JsonRecord:
     """The record of an entry."""
-    found: dict[str, Any] = json.loads(row.leaf)
+    found: JsonRecord = json.loads(row.leaf)
     return found
 
 

@@ -8,7 +8,7 @@ from epsilond.ledgers.book.desk import Desk
 from epsilond.ledgers.book.errors import NotFound
 from epsilond.ledgers.log.proofs import Consistency
 from epsilond.ledgers.log.receipts import Receipt
-from epsilond.ledgers.log.signing import Keyring
+from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.log.tree import Tree
 from epsilond.ledgers.storage import entries
 from epsilond.ledgers.storage.nodes import StoredNodes
@@ -19,7 +19,7 @@ from epsilond.storage.transactions import Database
 class PublishedLog:
     """The log of a book. Its methods read alone, and may be called in any thread."""
 
-    def __init__(self, database: Database, keyring: Callable[[], Keyring], desk: Desk) -> None:
+    def __init__(self, database: Database, keyring: Callable[[], SigningKeys], desk: Desk) -> None:
         self._database = database
         self._keyring = keyring
         self._desk = desk
@@ -62,6 +62,6 @@ class PublishedLog:
             return Tree(StoredNodes(connection), size).root()
 
     @property
-    def keyring(self) -> Keyring:
+    def keyring(self) -> SigningKeys:
         """The keys that sign and that have signed."""
         return self._keyring()

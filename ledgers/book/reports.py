@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
+from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book.answers import LedgerAnswer, when
 from epsilond.ledgers.log import jws
@@ -17,23 +18,23 @@ TYPE: Final = "epsilond-ledger-report+jws"
 """The kind of record that is signed: no signature of it is one of a receipt, or of an answer."""
 
 
-def report(ledger: LedgerAnswer, checkpoint: str, entries: Mapping[str, Any], now: float) -> dict[str, Any]:
+def report(ledger: LedgerAnswer, checkpoint: str, entries: JsonObject, now: float) -> JsonRecord:
     """What is signed. Its numbers that are no integers are decimal strings. `entries` is what `written` gives."""
     told = _texts(as_json(ledger))
     return {"format": FORMAT, "at": when(now), "checkpoint": checkpoint, "ledger": told, "entries": dict(entries)}
 
 
-def written(kinds: Mapping[str, int], first: int, last: int) -> dict[str, Any]:
+def written(kinds: Mapping[str, int], first: int, last: int) -> JsonRecord:
     """A summary of a ledger's entries: how many of each kind, and their first and last number in the log."""
     return {"count": sum(kinds.values()), "first": first, "last": last, "kinds": dict(sorted(kinds.items()))}
 
 
-def signed(told: Mapping[str, Any], key: SigningKey) -> dict[str, Any]:
+def signed(told: JsonObject, key: SigningKey) -> JsonRecord:
     """The report and its detached JSON Web Signature, whose subject is the report itself."""
     return {"report": told, "signature": jws.sign(told, digest(canonical(told)), key, kind=TYPE)}
 
 
-def verified(told: Mapping[str, Any], keys: tuple[PublicKey, ...]) -> PublicKey:
+def verified(told: JsonObject, keys: tuple[PublicKey, ...]) -> PublicKey:
     """Which of these keys signed a report.
 
     Raises:
@@ -45,7 +46,7 @@ def verified(told: Mapping[str, Any], keys: tuple[PublicKey, ...]) -> PublicKey:
     return jws.verify(record, digest(canonical(record)), signature, keys, kind=TYPE)
 
 
-def _texts(value: Any) -> Any:
+def _texts(value: object) -> object:
     """As a record can hold it: what is signed is read with the same value everywhere."""
     if isinstance(value, float):
         return repr(value)

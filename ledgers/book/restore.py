@@ -19,7 +19,7 @@ from typing import Final
 from epsilond.ledgers.log import checkpoints
 from epsilond.ledgers.log.checkpoints import Checkpoint
 from epsilond.ledgers.log.errors import NotVerified
-from epsilond.ledgers.log.signing import Keyring
+from epsilond.ledgers.log.signing import SigningKeys
 
 if sys.platform != "win32":
     import fcntl
@@ -30,7 +30,7 @@ Root = Callable[[int], bytes | None]
 """The root of the first entries of the log that is in use; None if it does not have so many."""
 
 
-def not_continued(note: str, keyring: Keyring, root: Root) -> str | None:
+def not_continued(note: str, keyring: SigningKeys, root: Root) -> str | None:
     """Why the log of these keys does not continue a checkpoint, in one sentence; None where it does."""
     try:
         kept = checkpoints.verify(note, keyring.signing.name, keyring.keys)
@@ -44,10 +44,10 @@ def not_continued(note: str, keyring: Keyring, root: Root) -> str | None:
     return None
 
 
-class Kept:
+class CheckpointFile:
     """The newest checkpoint in a file kept elsewhere. Every method blocks, and may be called in any thread."""
 
-    def __init__(self, path: Path, keyring: Callable[[], Keyring]) -> None:
+    def __init__(self, path: Path, keyring: Callable[[], SigningKeys]) -> None:
         """Of this file, whose checkpoints one of these keys has signed."""
         self._path = path
         self._keyring = keyring

@@ -11,7 +11,7 @@ from epsilond.calibrators.answer import as_json
 from epsilond.reading import read_value
 
 
-def text_of(spec: Any) -> str:
+def text_of(spec: object) -> str:
     """The JSON of a mechanism with its members in order and no white space; numbers as Python writes doubles."""
     return json.dumps(as_json(spec), sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import cast
 
+from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.ledger.amounts import ZERO, less, total
-from epsilond.accountants.ledger.entries import charge_of, charged, state_of
+from epsilond.accountants.ledger.entries import charge_of, charged, observations_of, state_of
 from epsilond.accountants.ledger.state import LedgerState, PlanItem, Reservation, Slot, SlotKind
+from epsilond.ledgers.book.contradictions import contradictions_of, is_contradicted
 from epsilond.ledgers.book.specs import spec_of, text_of
 from epsilond.ledgers.storage.records import HoldingRow, ItemRow, LedgerRow, PartRow, ReservationRow
 
@@ -21,12 +24,15 @@ def state_from(row: LedgerRow, reservations: Iterable[ReservationRow]) -> Ledger
     parts: dict[str, list[PartRow]] = {}
     for part in row.parts:
         parts.setdefault(part.kind, []).append(part)
+    contradictions = contradictions_of(row)
+    reserved = {each.id: _held(each, row.id, contradictions) for each in reservations}
     return replace(
         first,
         plan=tuple(_item(item) for item in row.items),
         slots=tuple(_slot(slot, parts[slot.kind]) for slot in first.slots),
-        reservations={each.id: _held(each, row.id) for each in reservations},
-        status=row.status,
+        reservations=reserved,
+        status="contradicted" if row.contradicted else row.status,
+        observations=tuple(chain.from_iterable(map(observations_of, contradictions))),
         sealed=row.sealed,
         conditional=row.conditional,
         amended=is_amended(row),
@@ -43,7 +49,8 @@ def rows_after(row: LedgerRow, state: LedgerState) -> LedgerRow:
     """The rows of a ledger that is in this state now."""
     return replace(
         row,
-        status=state.status,
+        status=row.status if state.status == "contradicted" else state.status,
+        contradicted=state.status == "contradicted",
         sealed=state.sealed,
         conditional=state.conditional,
         parts=tuple(part for slot in state.slots for part in parts_of(slot)),
@@ -92,7 +99,7 @@ def holding_of(ledger: str, held: Reservation) -> HoldingRow:
     )
 
 
-def _held(row: ReservationRow, ledger: str) -> Reservation:
+def _held(row: ReservationRow, ledger: str, contradictions: Sequence[JsonObject]) -> Reservation:
     holding = next(each for each in row.holdings if each.ledger == ledger)
     return Reservation(
         id=row.id,
@@ -102,6 +109,7 @@ def _held(row: ReservationRow, ledger: str) -> Reservation:
         slot=cast("SlotKind | None", holding.slot),
         charge=None if holding.charge is None else charge_of(json.loads(holding.charge)),
         committed=holding.committed,
+        contradicted=is_contradicted(row.id, holding.committed, contradictions),
         state=row.state,
     )
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
 
 from epsilond.accountants.errors import NoCertificate
 from epsilond.accountants.ledger.nearest import noise_of, renoised
+from epsilond.accountants.specs import Spec
 from epsilond.calibrators.search import LEAST, MOST, crossing
 
 NEAR = 2e-6
@@ -23,15 +24,16 @@ MOST_RUNS = 6
 """Calibrations at most: where so many do not come near, the search starts elsewhere."""
 LIKELY_SLOPE = 1.0
 """Of log noise by −log ε, where nothing is known of it."""
+T = TypeVar("T")
 _STEEPEST, _FLATTEST = 10.0, 0.1
 _ENDS = (math.log(LEAST), math.log(MOST))
 
 
 def near_strictness(
-    run: Callable[[float], Any | None],
-    missed: Callable[[Any], float],
-    least: Callable[[Callable[[float], Any | None], float], tuple[float, Any] | None],
-    reserve: Callable[[Any], Any | None],
+    run: Callable[[float], Spec | None],
+    missed: Callable[[Spec], float],
+    least: Callable[[Callable[[float], T | None], float], tuple[float, T] | None],
+    reserve: Callable[[Spec], T | None],
     start: float,
 ) -> float | None:
     """−log ε of a run that fits with about the least noise; None where it is not found in this way.
@@ -44,7 +46,7 @@ def near_strictness(
     if first is None or noise is None:
         return None
 
-    def at(log_noise: float) -> Any:
+    def at(log_noise: float) -> Spec:
         return renoised(first, lambda _: math.exp(log_noise))
 
     try:
@@ -56,7 +58,7 @@ def near_strictness(
     return None if wanted is None else _strictness_of(wanted, run, first, start)
 
 
-def _below_dips(reserve: Callable[[float], Any | None], reserved: float) -> float:
+def _below_dips(reserve: Callable[[float], object | None], reserved: float) -> float:
     """The least log noise near one that is reserved: prices are not exactly monotone, and less may be held again."""
     lowest = reserved
     while (lower := next((lowest - dip for dip in DIPS if reserve(lowest - dip) is not None), None)) is not None:
@@ -68,13 +70,13 @@ def _below_dips(reserve: Callable[[float], Any | None], reserved: float) -> floa
     return lowest
 
 
-def _strictness_of(wanted: float, run: Callable[[float], Any | None], first: Any, start: float) -> float | None:
+def _strictness_of(wanted: float, run: Callable[[float], Spec | None], first: Spec, start: float) -> float | None:
     """Where the log of a run's noise is at least what is wanted, and hardly more: by secants."""
     here, slope, before = start, LIKELY_SLOPE, None
     for _ in range(MOST_RUNS):
         spec = run(here)
         noise = None if spec is None else noise_of(spec)
-        if noise is None or renoised(spec, lambda _: 1.0) != renoised(first, lambda _: 1.0):
+        if spec is None or noise is None or renoised(spec, lambda _: 1.0) != renoised(first, lambda _: 1.0):
             return None
         value = math.log(noise)
         if 0.0 <= value - wanted <= NEAR:

@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Protocol
 
+from epsilond.accountants.composition.product import composed_pair
 from epsilond.accountants.errors import InvalidInput, LedgerExhausted, NotInPlan
 from epsilond.accountants.ledger import moves
 from epsilond.accountants.ledger.amounts import Amount, down
@@ -20,7 +21,7 @@ from epsilond.accountants.ledger.nearest import noise_of, renoised
 from epsilond.accountants.ledger.residue import may_be_composed, quick_cost, shortfall
 from epsilond.accountants.ledger.state import LedgerState, PlanItem, Reservation, Slot, SlotKind
 from epsilond.accountants.ledger.stepped import steps_of
-from epsilond.accountants.theorems.composition.rounds import composed_pair
+from epsilond.accountants.specs import Gaussian, Spec
 
 TRIAL = "calibration"
 """The id of a reservation that is tried and never made."""
@@ -58,7 +59,7 @@ class Compartment(Protocol):
     def log_delta(self, otherwise: float) -> float:
         """log δ at which a mechanism of which something may escape is calibrated."""
 
-    def missed(self, spec: Any) -> float:
+    def missed(self, spec: Spec) -> float:
         """By how much a run misses, above 0 if it does; sloppily.
 
         Raises:
@@ -98,7 +99,7 @@ def compartment_of(state: LedgerState, place: Place) -> Compartment:
     return OfSlot(state, slot, replace(place, slot=slot.kind))
 
 
-def reserved(state: LedgerState, spec: Any, place: Place) -> Reservation:
+def reserved(state: LedgerState, spec: Spec, place: Place) -> Reservation:
     """What a reservation of this run would be: the ledger's own rule, certified.
 
     Raises:
@@ -125,10 +126,10 @@ class OfSlot:
         """A half of what the run may take of η; where the slot has none, nothing may escape."""
         if self.slot.kind != "gdp":
             return otherwise
-        nothing = Asked(setting=self.state.setting, spec=None, count=1, eta=self.place.eta)
+        nothing = Asked(setting=self.state.setting, spec=Gaussian(noise_multiplier=1.0), count=1, eta=self.place.eta)
         return min(math.log(float(down(eta_of(nothing, self.slot) * SHARE_OF_DELTA))), otherwise)
 
-    def missed(self, spec: Any) -> float:
+    def missed(self, spec: Spec) -> float:
         """By its price where prices add up, by the profiles where they do not."""
         step, count = steps_of(spec)
         asked = Asked(setting=self.state.setting, spec=step, count=count, eta=self.place.eta)
@@ -169,7 +170,7 @@ class OfItem:
         """The ledger's: an item has no η."""
         return otherwise
 
-    def missed(self, spec: Any) -> float:
+    def missed(self, spec: Spec) -> float:
         """By its noise, beside the item's."""
         step, count = steps_of(spec)
         if count > self.item.free:  # no noise helps: the ledger says it in its words

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, Final, get_args, get_type_hints
 
+from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import ConditionViolated, Fault, InvalidInput
 from epsilond.accountants.guarantee import Setting
+from epsilond.accountants.json_types import JsonRecord
 from epsilond.accountants.quantities import quantity_of
 from epsilond.accountants.structure import POSSIBLE, Definition
-from epsilond.accountants.theorem import ConditionResult
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.calibration import Calibrator
 
 SETTING: Final = ("unit", "relation", "observer")
@@ -19,7 +21,7 @@ NOISE: Final = ("noise_multiplier", "noise_std")
 """What a problem may be solved for within a ledger."""
 
 
-def asked_within(calibrator: Calibrator, given: Mapping[str, Any], setting: Setting) -> dict[str, Any]:
+def asked_within(calibrator: Calibrator, given: Mapping[str, object], setting: Setting) -> JsonRecord:
     """The fields of a calibration with the ledger's setting, the target left out.
 
     Raises:
@@ -43,7 +45,7 @@ def asked_within(calibrator: Calibrator, given: Mapping[str, Any], setting: Sett
     if faults:
         raise InvalidInput(*faults)
     require_setting(calibrator, setting)
-    asked: dict[str, Any] = {**given, **{name: getattr(setting, name) for name in SETTING if name in own}}
+    asked: JsonRecord = {**given, **{name: getattr(setting, name) for name in SETTING if name in own}}
     if "solve_for" in own and solved is None:
         asked["solve_for"] = next(name for name in NOISE if name in _choices(calibrator.problem, "solve_for"))
     return asked
@@ -72,7 +74,7 @@ def require_possible(algorithm: str, definition: Definition, setting: Setting) -
         raise _other(algorithm, "observer", whom, setting.observer)
 
 
-def require_one(algorithm: str, released: tuple[Any, ...]) -> Any:
+def require_one(algorithm: str, released: tuple[object, ...]) -> Any:
     """What the run releases, where it is the same of all whose data is protected.
 
     Raises:
@@ -80,7 +82,7 @@ def require_one(algorithm: str, released: tuple[Any, ...]) -> Any:
     """
     if len(released) != 1:
         statement = "kinds of releases, one for each group of clients, of which a ledger charges one"
-        sides = ConditionResult("epsilond.ledger-one-release", statement, False, float(len(released)), 1.0)
+        sides = ConditionResult("epsilond.ledger-one-release", statement, Verdict.NO, float(len(released)), 1.0)
         raise ConditionViolated(f"Groups of clients release differently in {algorithm}: use a ledger for each.", sides)
     return released[0]
 
@@ -89,7 +91,7 @@ def _other(algorithm: str, name: str, theirs: str, ledgers: str) -> ConditionVio
     statement = f"the {name} of the guarantee, {theirs}, is that of the ledger, {ledgers}"
     return ConditionViolated(
         f"A ledger of {name} {ledgers} cannot hold {algorithm}: its guarantee has the {name} {theirs}.",
-        ConditionResult(f"epsilond.ledger-{name}", statement, False),
+        ConditionResult(f"epsilond.ledger-{name}", statement, Verdict.NO),
     )
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import (
     BeyondBudget,
     ConditionViolated,
@@ -22,9 +23,12 @@ from epsilond.accountants.errors import (
     NoCertificate,
     NotInPlan,
 )
+from epsilond.accountants.json_types import JsonObject, JsonRecord
+from epsilond.accountants.ledger.moves import require_consistent
 from epsilond.accountants.ledger.nearest import renoised
 from epsilond.accountants.ledger.state import LedgerState, Reservation
-from epsilond.accountants.theorem import ConditionResult
+from epsilond.accountants.specs import Spec
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import Calibration, as_json
 from epsilond.calibrators.calibration import Calibrator
@@ -32,7 +36,8 @@ from epsilond.calibrators.search import crossing
 from epsilond.ledgers.calibrating.by_noise import near_strictness
 from epsilond.ledgers.calibrating.compartment import MISSES, Place, compartment_of, reserved
 from epsilond.ledgers.calibrating.setting import asked_within, require_one, require_possible
-from epsilond.reading import named, read
+from epsilond.reading import read
+from epsilond.spelling import named
 
 WIDTH = 2e-5
 """Of log ε: how closely the search ends."""
@@ -58,19 +63,20 @@ class Within:
     """
 
     algorithm: str
-    request: Any
-    spec: Any
+    request: object
+    spec: Spec
     held: Reservation
     slack: float | None
 
 
-def calibrated(state: LedgerState, algorithm: str, given: Mapping[str, Any], place: Place) -> Within:
+def calibrated(state: LedgerState, algorithm: str, given: JsonObject, place: Place) -> Within:
     """The least noise with which an algorithm fits, by its name and its fields, the target and setting left out.
 
     Raises:
         InvalidInput: there is no such algorithm; a field is at fault, or is the ledger's to say.
         ConditionViolated: the algorithm's guarantee is not one that the ledger can hold.
         LedgerExhausted: no noise makes the run fit.
+        RunDiffers: an observation contradicts a run that was paid from the ledger.
     """
     chosen = named(algorithm, {each.name: each for each in CALIBRATORS}, at="/algorithm", noun="algorithm")
     fields = asked_within(chosen, given, state.setting)
@@ -81,19 +87,22 @@ def calibrated(state: LedgerState, algorithm: str, given: Mapping[str, Any], pla
     return within(state, chosen, problem, place)
 
 
-def answered(state: LedgerState, algorithm: str, given: Mapping[str, Any], place: Place) -> tuple[Within, Calibration]:
+def answered(state: LedgerState, algorithm: str, given: JsonObject, place: Place) -> tuple[Within, Calibration]:
     """As `calibrated`, with the whole answer of the calibrator."""
     found = calibrated(state, algorithm, given, place)
     chosen = named(algorithm, {each.name: each for each in CALIBRATORS}, at="/algorithm", noun="algorithm")
     return found, chosen.solve(found.request)
 
 
-def within(state: LedgerState, calibrator: Calibrator, problem: Callable[[float, float], Any], place: Place) -> Within:
+def within(
+    state: LedgerState, calibrator: Calibrator, problem: Callable[[float, float], object], place: Place
+) -> Within:
     """The least noise of a family of problems, (ε, log10 δ) ↦ problem, with which the run fits.
 
     Raises:
-        InvalidInput, ConditionViolated, LedgerExhausted: as `calibrated` does.
+        InvalidInput, ConditionViolated, LedgerExhausted, RunDiffers: as `calibrated` does.
     """
+    require_consistent(state)
     compartment = compartment_of(state, place)
     log_delta = state.target.log_delta
     if calibrator.knob != "noise_multiplier":  # noise of bounded support: what escapes it is a δ of its own
@@ -103,11 +112,11 @@ def within(state: LedgerState, calibrator: Calibrator, problem: Callable[[float,
     require_possible(calibrator.name, calibrator.definition(problem(_bounded(likely), log10_delta)), state.setting)
 
     @functools.lru_cache(maxsize=64)
-    def run(strictness: float) -> tuple[Any, Any] | None:
+    def run(strictness: float) -> tuple[object, Spec] | None:
         """The problem and what is released; None where no noise that is offered meets the target."""
         asked = problem(math.exp(-strictness), log10_delta)
         try:
-            return asked, require_one(calibrator.name, calibrator.released(calibrator.found(asked)))
+            return asked, require_one(calibrator.name, calibrator.specs(calibrator.certify(asked)))
         except (Infeasible, BeyondBudget):
             return None
 
@@ -116,7 +125,7 @@ def within(state: LedgerState, calibrator: Calibrator, problem: Callable[[float,
         found = run(strictness)
         return -MISSES if found is None else compartment.missed(found[1])
 
-    def reserve(spec: Any) -> Reservation | None:
+    def reserve(spec: Spec) -> Reservation | None:
         """The reservation of a run, as the ledger itself certifies it."""
         try:
             return reserved(state, spec, compartment.place)
@@ -136,7 +145,9 @@ def within(state: LedgerState, calibrator: Calibrator, problem: Callable[[float,
     best = _least(made, strictness)
     if best is None:
         raise _exhausted(state, run(strictness), compartment.place)
-    request, spec = run(best[0]) or (None, None)
+    chosen = run(best[0])
+    assert chosen is not None, "a reservation was made of it"
+    request, spec = chosen
     slack = SLACK if _refused(state, spec, compartment.place) else None
     return Within(algorithm=calibrator.name, request=request, spec=spec, held=best[1], slack=slack)
 
@@ -162,7 +173,7 @@ def _least(made: Callable[[float], Reservation | None], start: float) -> tuple[f
     return passing, held
 
 
-def told(found: Within) -> dict[str, Any]:
+def told(found: Within) -> JsonRecord:
     """As a document, but for the charge."""
     request = as_json(found.request)
     return {"algorithm": found.algorithm, "request": request, "spec": as_json(found.spec), "slack": found.slack}
@@ -179,7 +190,7 @@ def _bounded(epsilon: float) -> float:
     return min(max(epsilon, math.exp(-_EPSILONS[1])), math.exp(-_EPSILONS[0]))
 
 
-def _refused(state: LedgerState, spec: Any, place: Place) -> bool:
+def _refused(state: LedgerState, spec: Spec, place: Place) -> bool:
     """Whether the ledger refuses the same run with a little less noise."""
     less = renoised(spec, lambda noise: noise * (1.0 - SLACK))
     if less == spec:
@@ -191,7 +202,7 @@ def _refused(state: LedgerState, spec: Any, place: Place) -> bool:
     return False
 
 
-def _exhausted(state: LedgerState, last: tuple[Any, Any] | None, place: Place) -> NoCertificate:
+def _exhausted(state: LedgerState, last: tuple[object, Spec] | None, place: Place) -> NoCertificate:
     """The ledger's own refusal of the most noise that was tried."""
     if last is not None:
         try:
@@ -200,5 +211,5 @@ def _exhausted(state: LedgerState, last: tuple[Any, Any] | None, place: Place) -
             return refused
         except NoCertificate as refused:
             return LedgerExhausted(refused.message, refused.condition, refused.nearest)
-    sides = ConditionResult("noise-offered", "the noise that is needed is offered", False)
+    sides = ConditionResult("noise-offered", "the noise that is needed is offered", Verdict.NO)
     return LedgerExhausted("No noise that is offered makes the run fit into what is left.", sides)

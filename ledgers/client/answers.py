@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from epsilond.accountants.errors import Observation
+from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.calibrators.notebooks import flattened
 
 _OF_A_LEDGER = ("name", "dataset", "block", "state", "sealed", "unit", "relation", "observer")
 
 
-class Document(dict[str, Any]):
+class Document(JsonRecord):
     """An answer: `answer["fits"]` or `answer.fits`."""
 
     def __getattr__(self, name: str) -> Any:
@@ -28,11 +29,12 @@ class Document(dict[str, Any]):
         return f"<table>{''.join(cells)}</table>"
 
 
-def rows(answer: Mapping[str, Any]) -> list[tuple[str, str]]:
+def rows(answer: JsonObject) -> list[tuple[str, str]]:
     """Names and values: of a ledger its balances, one line for each item and slot; of others all they have."""
     if "slots" not in answer or "plan" not in answer:
         return list(flattened(answer, ""))
     found = [(name, str(answer[name])) for name in _OF_A_LEDGER if name in answer]
+    found.extend(("contradicted", str(Observation(**observation))) for observation in answer.get("observations", ()))
     found.append(("target", target(answer["target"])))
     found += [(f"plan {item['name']}", runs(item)) for item in answer["plan"]]
     found += [
@@ -42,20 +44,20 @@ def rows(answer: Mapping[str, Any]) -> list[tuple[str, str]]:
     return found
 
 
-def target(told: Mapping[str, Any]) -> str:
+def target(told: JsonObject) -> str:
     """ε* at δ*."""
     at = f"δ = {told['delta']:.7g}" if "delta" in told else f"log10 δ = {told['log10_delta']:.7g}"
     return f"ε = {told['epsilon']:g} at {at}"
 
 
-def runs(item: Mapping[str, Any]) -> str:
+def runs(item: JsonObject) -> str:
     """What became of the runs of an item."""
     free = item["planned"] - item["reserved"] - item["committed"]
     credit = f", {item['credit']} of them credit" if item["credit"] else ""
     return f"{free} of {item['planned']} left{credit}; {item['reserved']} held, {item['committed']} committed"
 
 
-def left(slot: Mapping[str, Any], part: str) -> str:
+def left(slot: JsonObject, part: str) -> str:
     """What is left of a part of a slot, in the digits of its exact amounts that a reader wants."""
     free, all_of_it, held = (slot[name][part] for name in ("remaining", "capacity", "reserved"))
     holding = f"; {short(held)} held" if short(held) != "0" else ""

@@ -6,13 +6,14 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from epsilond.accountants.errors import EpsilondError, InvalidInput
 from epsilond.accountants.ledger.amounts import ZERO
-from epsilond.accountants.ledger.entries import amounts
+from epsilond.accountants.ledger.entries import amounts, observations_of
 from epsilond.accountants.ledger.replay import DoesNotReplay, balances, replayed
 from epsilond.accountants.ledger.state import LedgerState
+from epsilond.ledgers.book.contradictions import mark_commit
 from epsilond.ledgers.book.specs import spec_of
 from epsilond.ledgers.client.local import FilePlace, file_place
 from epsilond.ledgers.client.runs import Runs
@@ -23,9 +24,10 @@ from epsilond.ledgers.log.errors import Malformed, NotVerified
 from epsilond.ledgers.log.key_files import PUBLISHED
 from epsilond.ledgers.log.keys import PublicKey
 from epsilond.ledgers.log.notes import parse as parse_note
+from epsilond.ledgers.log.proofs import WARNINGS
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.log.signing import published_keys
-from epsilond.ledgers.log.verify import Outcome, Verification, verify
+from epsilond.ledgers.log.verify import ClaimOutcome, Verification, verify
 from epsilond.ledgers.pages.page import checkpoint_of, is_page
 
 SQLITE: Final = b"SQLite format 3\x00"
@@ -50,7 +52,7 @@ def audited(evidence: Path, keys: Path, checkpoints: Sequence[Path] = (), *, log
             if place is None:
                 raise InvalidInput.at("/bundle", str(error)) from None
             found = Verification()
-            found.add(Outcome.FAILED, f"An entry of the file is none: {error}.")
+            found.add(ClaimOutcome.FAILED, f"An entry of the file is none: {error}.")
             return found
         own = bundle.receipts
         if log is not None:
@@ -64,6 +66,7 @@ def audited(evidence: Path, keys: Path, checkpoints: Sequence[Path] = (), *, log
         )
         _receipts_replayed(bundle, found)
         _voided(own, bundle, found)
+        _check_contradictions(own, bundle, found)
         if place is not None:
             _balances_compared(place, bundle.entries, found)
         return found
@@ -78,7 +81,7 @@ def replay(entries: Iterable[Record]) -> Iterator[str]:
     Raises:
         DoesNotReplay: an entry is no legal move, or a block has two ledgers.
     """
-    blocks: dict[tuple[Any, ...], str] = {}
+    blocks: dict[tuple[object, ...], str] = {}
     for name, own in by_ledger(entries).items():
         state = _played(name, own)
         opened = own[0]
@@ -119,12 +122,16 @@ def _played(name: str, own: Sequence[Record]) -> LedgerState:
 
 
 def _sentence(name: str, opened: Record, state: LedgerState, count: int) -> str:
-    target, conditional = state.target, " It is conditional on what was declared." if state.conditional else ""
     called = opened.get("name", name)
-    return (
+    computed = (
         f"Ledger {called} ({name}): its opening and the charges of all its {count} entries were computed again and"
-        f" suffice; all that it allows is within ε = {target.epsilon:g} at log δ = {target.log_delta:.6g}.{conditional}"
+        " suffice"
     )
+    if state.observations:
+        return f"{computed}. It is contradicted, so there is no ε of what was released."
+    target, conditional = state.target, " It is conditional on what was declared." if state.conditional else ""
+    bound = f"within ε = {target.epsilon:g} at log δ = {target.log_delta:.6g}"
+    return f"{computed}; all that it allows is {bound}.{conditional}"
 
 
 def _receipts_replayed(bundle: Bundle, found: Verification) -> None:
@@ -138,10 +145,10 @@ def _receipts_replayed(bundle: Bundle, found: Verification) -> None:
         return
     try:
         for sentence in replay(entry for own in whole.values() for entry in own):
-            found.add(Outcome.VERIFIED, sentence)
+            found.add(ClaimOutcome.VERIFIED, sentence)
     except EpsilondError as error:
-        found.add(Outcome.FAILED, f"The entries of the receipts do not follow from each other: {error}.")
-    found.add(Outcome.NOT_VERIFIED, "Whether the log has more entries of these ledgers, receipts cannot show.")
+        found.add(ClaimOutcome.FAILED, f"The entries of the receipts do not follow from each other: {error}.")
+    found.add(ClaimOutcome.NOT_VERIFIED, "Whether the log has more entries of these ledgers, receipts cannot show.")
 
 
 def _with_log(bundle: Bundle, path: Path) -> Bundle:
@@ -175,18 +182,47 @@ def _voided(own: Sequence[Receipt], bundle: Bundle, found: Verification) -> None
         void = voids.get((entry.get("ledger"), entry.get("reservation")))
         if void is not None:
             told = any(each.entry.get("seq") == void for each in own)
-            outcome = Outcome.VOIDED if told else Outcome.FAILED
+            outcome = ClaimOutcome.VOIDED if told else ClaimOutcome.FAILED
             message = f"Receipt {place} is good for nothing: runs of its reservation were voided by entry {void}."
             found.add(outcome, message)
     if commits and not shown:
-        found.add(Outcome.NOT_VERIFIED, "Whether runs of a receipt were voided later is not shown: give the log.")
+        message = "Whether runs of a receipt were voided or contradicted later is not shown: give the log."
+        found.add(ClaimOutcome.NOT_VERIFIED, message)
+
+
+def _check_contradictions(own: Sequence[Receipt], bundle: Bundle, found: Verification) -> None:
+    """Report contradicted ledgers with their observations, and mark the receipts of contradicted runs.
+
+    A receipt fails unless the contradiction itself is among the receipts, as in an export of a ledger.
+    """
+    log_entries = [*bundle.entries, *(receipt.entry for receipt in bundle.receipts)]
+    entries = {str(entry.get("seq")): entry for entry in log_entries if entry.get("kind") == "contradicted"}
+    for seq, entry in entries.items():
+        try:
+            observations = " ".join(map(str, observations_of(entry)))
+            list(entry.get("reservations", ()))
+        except (EpsilondError, KeyError, TypeError):
+            found.add(ClaimOutcome.FAILED, f"Entry {seq} is of the kind of a contradiction, and is none.")
+            return
+        found.add(ClaimOutcome.CONTRADICTED, f"Ledger {entry.get('ledger')}, by entry {seq}: {observations}")
+    by_ledgers = by_ledger(entries.values())
+    for place, receipt in enumerate(own):
+        commit = receipt.entry
+        contradictions = by_ledgers.get(str(commit.get("ledger")), ())
+        if mark_commit(dict(commit), contradictions) == commit:
+            continue
+        shown = any(each.entry in contradictions for each in own)
+        outcome = ClaimOutcome.CONTRADICTED if shown else ClaimOutcome.FAILED
+        message = f"Receipt {place} is of a run that differs from its record: there is no ε of what was released."
+        found.add(outcome, message)
 
 
 def _balances_compared(place: FilePlace, entries: Sequence[Record], found: Verification) -> None:
-    """Whether the file's balances are those that the entries give."""
+    """Whether the file's balances, and its contradicted ledgers, are those that the entries give."""
     for name, own in by_ledger(entries).items():
         try:
-            wanted = balances(replayed(own, spec_of))
+            state = replayed(own, spec_of)
+            wanted = balances(state)
         except EpsilondError:
             continue  # a finding already
         told = place.ledger(name)
@@ -199,7 +235,8 @@ def _balances_compared(place: FilePlace, entries: Sequence[Record], found: Verif
             item["name"]: {part: item[part] for part in ("reserved", "committed", "credit")} for item in told["plan"]
         }
         same = slots == expected and plan == wanted["plan"]
-        outcome, verb = (Outcome.VERIFIED, "are") if same else (Outcome.FAILED, "are not")
+        same = same and (told["state"] == "contradicted") == (state.status == "contradicted")
+        outcome, verb = (ClaimOutcome.VERIFIED, "are") if same else (ClaimOutcome.FAILED, "are not")
         found.add(outcome, f"The balances of ledger {told['name']} in the file {verb} those that its entries give.")
 
 
@@ -224,7 +261,7 @@ def _is_database(path: Path) -> bool:
 def _bundle(path: Path, pointer: str = "/bundle") -> Bundle:
     text = _content(path, pointer)
     record = read(text)
-    if record.keys() == _RECEIPT:
+    if record.keys() - {WARNINGS} == _RECEIPT:
         return Bundle(receipts=[Receipt.of_record(record)])
     if record.get("format") != FORMAT:
         raise Malformed("is neither a bundle, nor a receipt, nor a file of ledgers")

@@ -7,13 +7,16 @@ import random
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn
 from urllib.error import HTTPError, URLError
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from epsilond.accountants import errors
-from epsilond.accountants.errors import Fault, InvalidInput, NoCertificate
-from epsilond.accountants.theorem import ConditionResult
+from epsilond.accountants.attempts import ConditionResult
+from epsilond.accountants.errors import Fault, InvalidInput, NoCertificate, Observation, RunDiffers
+from epsilond.accountants.json_types import JsonObject
+from epsilond.accountants.ledger.entries import observations_of
+from epsilond.accountants.verdict import Verdict
 from epsilond.ledgers.client.errors import Refused, Unanswered
 
 TRIES: Final = 5
@@ -32,7 +35,7 @@ _REFUSALS: Final[Mapping[str, type[NoCertificate]]] = {
 class _Stays(HTTPRedirectHandler):
     """A key is for one host, and a debit for one service: whoever sends us elsewhere is not followed."""
 
-    def redirect_request(self, *_: Any) -> None:
+    def redirect_request(self, *_: object) -> None:
         """Never: the redirect is then an error like others."""
 
 
@@ -51,11 +54,11 @@ class Connection:
         self,
         method: str,
         path: str,
-        body: Any = None,
+        body: object = None,
         *,
         key: str | None = None,
         accept: str = "application/json, text/plain",
-    ) -> Any:
+    ) -> object:
         """What the service answers: a document, or a text where that is what it is.
 
         Raises:
@@ -111,9 +114,11 @@ def _refuse(error: HTTPError) -> NoReturn:
         found = json.loads(error.read(LONGEST_ANSWER))
     except (ValueError, OSError):
         found = None
-    problem: Mapping[str, Any] = found if isinstance(found, dict) else {}
+    problem: JsonObject = found if isinstance(found, dict) else {}
     slug = str(problem.get("type", "")).rpartition("/")[2]
     said = str(problem.get("detail") or problem.get("title") or f"{error.code} {error.reason}")
+    if slug == RunDiffers.slug:
+        raise RunDiffers(said, _observations(problem.get("observations"))) from None
     if slug in _REFUSALS:
         failing = _condition(problem.get("condition"))
         raise _REFUSALS[slug](said, failing, dict(problem.get("nearest") or {})) from None
@@ -129,13 +134,21 @@ def _refuse(error: HTTPError) -> NoReturn:
     raise Refused(said) from None
 
 
-def _condition(told: Any) -> ConditionResult | None:
+def _condition(told: object) -> ConditionResult | None:
     """The condition that fails, as a problem tells it; a side that is no number is left out."""
     if not isinstance(told, Mapping) or not {"id", "statement"} <= told.keys():
         return None
     left, right = (told.get(side) for side in ("left", "right"))
-    return ConditionResult(str(told["id"]), str(told["statement"]), False, _side(left), _side(right))
+    return ConditionResult(str(told["id"]), str(told["statement"]), Verdict.NO, _side(left), _side(right))
 
 
-def _side(told: Any) -> float | None:
+def _observations(listed: object) -> tuple[Observation, ...]:
+    """Return the observations of a problem; none if one of them cannot be read."""
+    try:
+        return observations_of({"observations": listed or ()})
+    except (InvalidInput, TypeError):
+        return ()
+
+
+def _side(told: object) -> float | None:
     return float(told) if isinstance(told, int | float) and not isinstance(told, bool) else None

@@ -6,9 +6,12 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
-from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.errors import InvalidInput, Observation
+from epsilond.accountants.guarantee import require_setting
+from epsilond.accountants.json_types import JsonObject, JsonRecord
+from epsilond.accountants.ledger.entries import observation_record
 from epsilond.accountants.ledger.state import SlotKind
 from epsilond.accountants.quantities import Observer, Relation, Unit
 from epsilond.calibrators.answer import as_json
@@ -33,6 +36,12 @@ class Books:
         self._place = place
         self._runs = runs
 
+    @property
+    def warnings(self) -> Mapping[str, str]:
+        """Warnings in the answers of the place, by their codes; one is about ledgers that a service will lose."""
+        return self._place.warnings
+
+    @require_setting
     def open(
         self,
         *,
@@ -45,8 +54,8 @@ class Books:
         epsilon: float,
         delta: float | None = None,
         log10_delta: float | None = None,
-        plan: Mapping[str, Any] | None = None,
-        slots: Mapping[str, Any] | Iterable[str] = (),
+        plan: JsonObject | None = None,
+        slots: JsonObject | Iterable[str] = (),
         sealed: bool = False,
         inputs: Inputs = "functions-of-releases",
         released_before: bool = False,
@@ -63,7 +72,7 @@ class Books:
             BlockHasLedger: this block of this data set has one, perhaps closed.
             InvalidInput: a field is at fault.
         """
-        body: dict[str, Any] = {
+        body: JsonRecord = {
             "name": name,
             "dataset": dataset,
             "block": block,
@@ -100,7 +109,7 @@ class Books:
         ledgers: Sequence[Ledger],
         name: str | None = None,
         *,
-        spec: Any | None = None,
+        spec: object | None = None,
         slot: SlotKind | None = None,
         count: int | None = None,
         eta: AmountTold | None = None,
@@ -192,7 +201,7 @@ class Ledger:
         self,
         name: str | None = None,
         *,
-        spec: Any | None = None,
+        spec: object | None = None,
         slot: SlotKind | None = None,
         count: int | None = None,
         eta: AmountTold | None = None,
@@ -204,7 +213,7 @@ class Ledger:
     def calibrate(
         self,
         algorithm: str,
-        fields: Mapping[str, Any],
+        fields: JsonObject,
         *,
         slot: SlotKind | None = None,
         item: str | None = None,
@@ -222,7 +231,7 @@ class Ledger:
         self,
         name: str | None = None,
         *,
-        spec: Any | None = None,
+        spec: object | None = None,
         slot: SlotKind | None = None,
         count: int | None = None,
         eta: AmountTold | None = None,
@@ -241,6 +250,7 @@ class Ledger:
             NotInPlan: the plan has no such item, or not for this mechanism.
             NotSealed, LedgerClosed: nothing is reserved at present.
             ConditionViolated: no charge is proved for the mechanism in this slot.
+            RunDiffers: an observation contradicts a run that was paid from the ledger.
         """
         asked = _given(job(name, spec, slot, count, eta, delta) | {"expires_in": expires_in})
         return Run(self._place, self._runs, self._place.reserve([self.id], asked, _key(key)))
@@ -256,7 +266,7 @@ class Ledger:
     def amend(
         self,
         *,
-        add: Mapping[str, Any] | None = None,
+        add: Mapping[str, object] | None = None,
         lower: Mapping[str, int] | None = None,
         declared: Literal["independent-of-outputs"] | None = None,
         key: str | None = None,
@@ -286,6 +296,31 @@ class Ledger:
         body = {"reservation": reservation, "count": count, "declared": declared}
         self._place.void(self.id, body, _key(key))
 
+    def contradict(
+        self,
+        observations: Sequence[Observation],
+        reservations: Iterable[Run | str] | None = None,
+        *,
+        key: str | None = None,
+    ) -> None:
+        """Let nothing more be committed, because observations contradict a run that was paid from this ledger.
+
+        The ledger then has no ε. Its reservations may still be cancelled, and it may be closed. A run that was paid
+        from several ledgers contradicts each of them.
+
+        Args:
+            observations: at least one.
+            reservations: those that paid for the run, or their ids; None means all with committed runs.
+            key: idempotency key of the request.
+
+        Raises:
+            InvalidInput: no observation, or a reservation of another ledger.
+        """
+        body: JsonRecord = {"observations": [observation_record(each) for each in observations]}
+        if reservations is not None:
+            body["reservations"] = [each.id if isinstance(each, Run) else each for each in reservations]
+        self._place.contradict(self.id, body, _key(key))
+
     def entries(self, start: int = 0, *, order: Order = "oldest", limit: int | None = None) -> list[Document]:
         """What was written of it, from this number of the log on: all, or so many of the oldest or of the newest."""
         return [Document(each) for each in self._place.entries(self.id, start, order, limit)]
@@ -314,12 +349,12 @@ class Ledger:
 
 def job(
     name: str | None,
-    spec: Any | None,
+    spec: object | None,
     slot: SlotKind | None,
     count: int | None,
     eta: AmountTold | None,
     delta: AmountTold | None,
-) -> dict[str, Any]:
+) -> JsonRecord:
     """A job as requests have it. A name is the plan's item, unless a slot is charged."""
     return {
         "spec": None if spec is None else as_json(spec),
@@ -331,12 +366,12 @@ def job(
     }
 
 
-def _slots(told: Mapping[str, Any] | Iterable[str]) -> list[dict[str, Any]]:
+def _slots(told: JsonObject | Iterable[str]) -> list[JsonRecord]:
     named = told if isinstance(told, Mapping) else dict.fromkeys([told] if isinstance(told, str) else told, "largest")
     return [{"kind": kind, "capacity": _capacity(parts)} for kind, parts in named.items()]
 
 
-def _capacity(parts: Any) -> Any:
+def _capacity(parts: object) -> object:
     if not isinstance(parts, Mapping):
         return parts
     return {name: _amount(part) if isinstance(part, Decimal | float | int) else part for name, part in parts.items()}
@@ -348,7 +383,7 @@ def _amount(told: AmountTold | None) -> str | None:
     return None if told is None else told if isinstance(told, str) else repr(told)
 
 
-def _given(told: Mapping[str, Any]) -> dict[str, Any]:
+def _given(told: Mapping[str, object]) -> JsonRecord:
     return {name: value for name, value in told.items() if value is not None}
 
 

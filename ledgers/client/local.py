@@ -19,8 +19,9 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book import answers, reports
 from epsilond.ledgers.book.book import Book
+from epsilond.ledgers.book.contradictions import cautions
 from epsilond.ledgers.book.errors import BookError, KeyReused, NotFound, NotReconciled
-from epsilond.ledgers.book.restore import ACCOUNTED_FOR, Kept, not_continued
+from epsilond.ledgers.book.restore import ACCOUNTED_FOR, CheckpointFile, not_continued
 from epsilond.ledgers.calibrating.within import calibrated
 from epsilond.ledgers.client.errors import Refused, Unanswered
 from epsilond.ledgers.client.place import Answer, Body
@@ -30,12 +31,13 @@ from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.canonical import parse
 from epsilond.ledgers.log.key_files import PUBLISHED, open_keyring
 from epsilond.ledgers.log.receipts import Receipt
-from epsilond.ledgers.log.signing import Keyring, published_keys
+from epsilond.ledgers.log.signing import SigningKeys, published_keys
 from epsilond.ledgers.pages.page import page
 from epsilond.ledgers.requests import (
     AmendAsked,
     CalibrateAsked,
     CommitAsked,
+    ContradictAsked,
     OpenLedger,
     Order,
     ReserveAsked,
@@ -44,7 +46,7 @@ from epsilond.ledgers.requests import (
 )
 from epsilond.ledgers.storage import entries
 from epsilond.ledgers.storage.opening import opened
-from epsilond.ledgers.storage.records import EntryRow
+from epsilond.ledgers.storage.records import EntryRow, ReservationRow
 from epsilond.ledgers.storage.transactions import looking
 from epsilond.reading import read
 from epsilond.storage.faults import StoreFault
@@ -86,7 +88,7 @@ class FilePlace:
         try:
             folder = path.with_name(f"{path.name}.keys")
             self._keyring = open_keyring(folder, _origin(folder), datetime.now(UTC))
-            self._kept = Kept(runs.head, self._keys)
+            self._kept = CheckpointFile(runs.head, self._keys)
             self._book = Book(self._database, self._keys, reconciled=lambda: self._kept.agrees(self._book.root))
             self._kept.begin(self._book.root, self._book.checkpoint)
         except OSError as error:
@@ -96,6 +98,7 @@ class FilePlace:
             self._database.close()
             raise
         self.closed = False
+        self.warnings: dict[str, str] = {}
         finalize(self, self._database.close)
 
     def open(self, body: Body, key: str) -> Answer:
@@ -143,7 +146,7 @@ class FilePlace:
         return self._moved(lambda book: as_json(answers.reservation(book.reserve(OWNER, ledgers, asked, key))))
 
     def reservation(self, identifier: str) -> Answer:
-        return self._asked(lambda book: as_json(answers.reservation(book.reservation(OWNER, identifier))))
+        return self._asked(lambda book: _reservation(book, book.reservation(OWNER, identifier)))
 
     def commit(self, identifier: str, body: Body, key: str) -> list[Receipt]:
         asked = read(CommitAsked, body)
@@ -151,7 +154,7 @@ class FilePlace:
         return [Receipt.of_record(each) for each in answer["receipts"]]
 
     def cancel(self, identifier: str) -> Answer:
-        return self._moved(lambda book: as_json(answers.reservation(book.cancel(OWNER, identifier))))
+        return self._moved(lambda book: _reservation(book, book.cancel(OWNER, identifier)))
 
     def seal(self, identifier: str, key: str) -> None:
         self._moved(lambda book: book.seal(OWNER, identifier, key))
@@ -166,6 +169,17 @@ class FilePlace:
     def void(self, identifier: str, body: Body, key: str) -> None:
         asked = read(VoidAsked, body)
         self._moved(lambda book: book.void(OWNER, identifier, asked, key))
+
+    def contradict(self, identifier: str, body: Body, key: str) -> None:
+        """Let nothing more be committed, because observations contradict a run.
+
+        Args:
+            identifier: id of the ledger.
+            body: `observations`, and `reservations` that paid for the run.
+            key: idempotency key of the request.
+        """
+        contradiction = read(ContradictAsked, body)
+        self._moved(lambda book: book.contradict(OWNER, identifier, contradiction, key))
 
     def report(self, identifier: str) -> str:
         def made(book: Book) -> str:
@@ -212,7 +226,7 @@ class FilePlace:
             self.closed = True
             self._database.close()
 
-    def _keys(self) -> Keyring:
+    def _keys(self) -> SigningKeys:
         return self._keyring
 
     def _moved(self, call: Callable[[Book], T]) -> T:
@@ -239,6 +253,11 @@ class FilePlace:
 def _ledger(book: Book, identifier: str) -> answers.LedgerAnswer:
     row, state = book.whole(OWNER, identifier)
     return answers.answer(row, state, answers.promised(state, of_block=bool(row.block)))
+
+
+def _reservation(book: Book, row: ReservationRow) -> Answer:
+    answer: Answer = as_json(answers.reservation(row, warnings=cautions(book.contradicting_ledgers(row))))
+    return answer
 
 
 def _said(error: BookError) -> str:

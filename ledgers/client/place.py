@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Sequence
+from typing import Protocol, TypeAlias
 
+from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.requests import Order
 
-Body: TypeAlias = Mapping[str, Any]
-Answer: TypeAlias = dict[str, Any]
+Body: TypeAlias = JsonObject
+Answer: TypeAlias = JsonRecord
 
 
 class Place(Protocol):
@@ -20,6 +21,9 @@ class Place(Protocol):
         InvalidInput, NoCertificate: as the moves of `accountants.ledger` do; LedgerExhausted has what would fit.
         Refused, Unanswered: there is no such ledger, or no answer.
     """
+
+    warnings: dict[str, str]
+    """Warnings in the answers of the place, by their codes."""
 
     def open(self, body: Body, key: str) -> Answer:
         """A new ledger."""
@@ -62,6 +66,15 @@ class Place(Protocol):
 
     def void(self, identifier: str, body: Body, key: str) -> None:
         """Committed runs are taken back on a declaration."""
+
+    def contradict(self, identifier: str, body: Body, key: str) -> None:
+        """Let nothing more be committed, because observations contradict a run.
+
+        Args:
+            identifier: id of the ledger.
+            body: `observations`, and `reservations` that paid for the run.
+            key: idempotency key of the request.
+        """
 
     def report(self, identifier: str) -> str:
         """It as a page of HTML, signed."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
 from urllib.parse import quote, urlsplit
 
 from epsilond.accountants.errors import InvalidInput
@@ -45,6 +44,7 @@ class ServicePlace:
         own = key if key is not None else os.environ.get("EPSILOND_API_KEY") or None
         self._service = Connection(url.rstrip("/"), own, timeout)
         self._trusted: tuple[PublicKey, ...] = ()
+        self.warnings: dict[str, str] = {}
 
     def open(self, body: Body, key: str) -> Answer:
         return self._document("POST", "/v1/ledgers", as_json(body), key)
@@ -106,12 +106,25 @@ class ServicePlace:
     def void(self, identifier: str, body: Body, key: str) -> None:
         self._document("POST", f"/v1/ledgers/{_quoted(identifier)}/voids", as_json(body), key)
 
+    def contradict(self, identifier: str, body: Body, key: str) -> None:
+        """Let nothing more be committed, because observations contradict a run.
+
+        Args:
+            identifier: id of the ledger.
+            body: `observations`, and `reservations` that paid for the run.
+            key: idempotency key of the request.
+        """
+        self._document("POST", f"/v1/ledgers/{_quoted(identifier)}/contradictions", as_json(body), key)
+
     def report(self, identifier: str) -> str:
         return str(self._service.ask("GET", f"/v1/ledgers/{_quoted(identifier)}/report", accept="text/html"))
 
     def checkpoint(self) -> str:
         found = self._service.ask("GET", "/v1/log/checkpoint")
-        return str(found["checkpoint"]) if isinstance(found, dict) else str(found)
+        if not isinstance(found, dict):
+            return str(found)
+        self._note(found)
+        return str(found["checkpoint"])
 
     def reconcile(self, checkpoint: str | None, declared: str | None) -> Answer:
         """The comparison is made here, with the service's proof; acceptance is its operator's, with the scope admin."""
@@ -181,11 +194,17 @@ class ServicePlace:
     def _trust(self) -> None:
         self._trusted = tuple(each.key for each in published_keys(self.keys()))
 
-    def _document(self, method: str, path: str, body: Any = None, key: str | None = None) -> Answer:
+    def _document(self, method: str, path: str, body: object = None, key: str | None = None) -> Answer:
         found = self._service.ask(method, path, body, key=key)
         if not isinstance(found, dict):
             raise Refused(f"the service answers something else than a document at {path}")
+        self._note(found)
         return found
+
+    def _note(self, answer: Answer) -> None:
+        """Keep the warnings of an answer."""
+        for warning in answer.get("warnings") or ():
+            self.warnings[str(warning["code"])] = str(warning["message"])
 
     def _listed(self, path: str, name: str, limit: int | None = None) -> list[Answer]:
         """The items of all pages, or so many."""

@@ -39,6 +39,7 @@ class Run:
         Raises:
             LedgerExhausted: the slot has fallen since, and a job that is charged as a whole costs more than is free.
             ReservationEnded: it was cancelled or has expired.
+            RunDiffers: an observation contradicts a run that was paid from the ledger.
             InvalidInput: fewer runs are held.
             ReceiptUsed: the key is that of a commit before, whose run was begun.
             Unanswered: what became of it is not known; nothing may be run. The same key asked again tells.

@@ -62,7 +62,7 @@ class Bundle:
         )
 
 
-def _list(value: object, name: str) -> list[Any]:
+def _list(value: object, name: str) -> list[object]:
     if not isinstance(value, list):
         raise Malformed(f"{name} of a bundle is a list")
     return value

@@ -11,11 +11,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-import rfc8785
-
+from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.ledgers.log.errors import Malformed
+from epsilond.witness.reports.canonical import canonical as canonical_text
 
-Record: TypeAlias = Mapping[str, Any]
+Record: TypeAlias = JsonObject
 """An object of JSON: strings, integers, true, false, null, and lists and objects of these."""
 LARGEST: Final = 2**53 - 1
 DEEPEST: Final = 64
@@ -30,12 +30,12 @@ def canonical(record: Record) -> bytes:
         Malformed: it holds what a record cannot hold; the message has a JSON pointer to it.
     """
     try:
-        return rfc8785.dumps(_plain(record, "", 0))
-    except (rfc8785.CanonicalizationError, UnicodeEncodeError) as error:  # half a surrogate pair
+        return canonical_text(_plain(record, "", 0)).encode()
+    except UnicodeEncodeError as error:  # half a surrogate pair
         raise Malformed(f"the record has no canonical form: {error}") from None
 
 
-def parse(text: bytes) -> dict[str, Any]:
+def parse(text: bytes) -> JsonRecord:
     """The record of which this is the canonical form.
 
     Raises:
@@ -47,7 +47,7 @@ def parse(text: bytes) -> dict[str, Any]:
     return record
 
 
-def read(text: bytes) -> dict[str, Any]:
+def read(text: bytes) -> JsonRecord:
     """The record that a text of JSON in any form holds.
 
     Raises:
@@ -80,7 +80,7 @@ def is_digest(text: str) -> bool:
     return text.startswith(_DIGEST) and len(rest) == 64 and set(rest) <= set("0123456789abcdef")
 
 
-def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _members(pairs: list[tuple[str, object]]) -> JsonRecord:
     members = dict(pairs)
     if len(members) != len(pairs):
         raise Malformed("the record names a member twice")

@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from epsilond.ledgers.log.canonical import canonical, parse
 from epsilond.ledgers.log.errors import KeysUnusable, Malformed
 from epsilond.ledgers.log.keys import SigningKey
-from epsilond.ledgers.log.signing import Keyring, PublishedKey, document_of, published_keys, retired
+from epsilond.ledgers.log.signing import PublishedKey, SigningKeys, document_of, published_keys, retired
 
 if sys.platform != "win32":
     import fcntl
@@ -31,7 +31,7 @@ PUBLISHED: Final = "keys.json"
 _PRIVATE: Final = ".pem"
 
 
-def open_keyring(folder: Path, name: str, now: datetime, *, secret: Path | None = None) -> Keyring:
+def open_keyring(folder: Path, name: str, now: datetime, *, secret: Path | None = None) -> SigningKeys:
     """The keys of this folder, made at first use, with this name, which is the log's origin.
 
     With `secret`, a file of a private key in PEM (PKCS #8), that key signs; one that the folder does not know takes
@@ -53,18 +53,18 @@ def open_keyring(folder: Path, name: str, now: datetime, *, secret: Path | None 
         else:
             signing = _left_alone(folder, name) or _made(folder, name)
         if not published:
-            keyring = Keyring.new(signing, now)
+            keyring = SigningKeys.new(signing, now)
         elif published[-1].key == signing.public and published[-1].until is None:
-            return Keyring(signing, published)
+            return SigningKeys(signing, published)
         else:
-            keyring = Keyring.following(published, signing, now)
+            keyring = SigningKeys.following(published, signing, now)
         _write(folder / PUBLISHED, canonical(keyring.document()), mode=0o644)
         if published:
             _private(folder, published[-1].key.kid).unlink(missing_ok=True)
         return keyring
 
 
-def make(folder: Path, name: str, now: datetime, *, secret: Path | None = None) -> Keyring:
+def make(folder: Path, name: str, now: datetime, *, secret: Path | None = None) -> SigningKeys:
     """The first key of a log of this name, or one after the last was retired.
 
     With `secret` the private key is written to that file, which must not be there yet, and not into the folder.
@@ -85,7 +85,7 @@ def make(folder: Path, name: str, now: datetime, *, secret: Path | None = None) 
         return _exchanged(folder, name, published, now, secret=secret, replacing=False)
 
 
-def rotate(folder: Path, name: str, now: datetime, *, secret: Path | None = None) -> Keyring:
+def rotate(folder: Path, name: str, now: datetime, *, secret: Path | None = None) -> SigningKeys:
     """A new key signs from now on; the one before stays published, and its private key is deleted.
 
     With `secret`, the file of the private key that signs, the new one takes that file's place.
@@ -173,7 +173,7 @@ def _exchanged(
     *,
     secret: Path | None,
     replacing: bool,
-) -> Keyring:
+) -> SigningKeys:
     """A new key signs, which is written before it is published.
 
     Whoever dies in between leaves the key before in its folder, or a secret that takes over at its next use.
@@ -186,7 +186,7 @@ def _exchanged(
         _write(secret, text, mode=secret.stat().st_mode & 0o777)
     else:
         _write_new(secret, text)
-    keyring = Keyring.following(published, signing, now) if published else Keyring.new(signing, now)
+    keyring = SigningKeys.following(published, signing, now) if published else SigningKeys.new(signing, now)
     _write(folder / PUBLISHED, canonical(keyring.document()), mode=0o644)
     if published:
         _private(folder, published[-1].key.kid).unlink(missing_ok=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -82,7 +82,7 @@ class PublicKey:
         return key
 
     @classmethod
-    def of_jwk(cls, name: str, jwk: dict[str, Any]) -> PublicKey:
+    def of_jwk(cls, name: str, jwk: dict[str, object]) -> PublicKey:
         """The key of this name from its JSON Web Key.
 
         Raises:

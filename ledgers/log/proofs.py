@@ -13,6 +13,9 @@ from epsilond.ledgers.log.encodings import from_base64, to_base64
 from epsilond.ledgers.log.errors import Malformed, NotVerified
 from epsilond.ledgers.log.tree import EMPTY_ROOT, HASH_BYTES, Tree, leaf_hash, node_hash
 
+WARNINGS = "warnings"
+"""Member that a service may add to the record of a proof or a receipt. It is neither signed nor proved."""
+
 
 @dataclass(frozen=True)
 class Inclusion:
@@ -160,7 +163,7 @@ def _texts(path: Sequence[bytes]) -> list[str]:
 
 
 def _fields(record: object, one: str, other: str, path: str) -> tuple[int, int, tuple[bytes, ...]]:
-    if not isinstance(record, Mapping) or record.keys() != {one, other, path}:
+    if not isinstance(record, Mapping) or record.keys() - {WARNINGS} != {one, other, path}:
         raise Malformed(f"a proof has {one}, {other} and {path}")
     sizes, hashes = (record[one], record[other]), record[path]
     if any(not isinstance(each, int) or isinstance(each, bool) for each in sizes):

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
+from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.log import checkpoints, jws
 from epsilond.ledgers.log.canonical import Record, canonical, digest, parse, read
 from epsilond.ledgers.log.checkpoints import Checkpoint
 from epsilond.ledgers.log.errors import Malformed, NotVerified
 from epsilond.ledgers.log.keys import PublicKey, SigningKey
-from epsilond.ledgers.log.proofs import Inclusion
+from epsilond.ledgers.log.proofs import WARNINGS, Inclusion
 from epsilond.ledgers.log.tree import Tree
 
 _MEMBERS = {"entry", "proof", "checkpoint", "signature"}
@@ -31,7 +31,7 @@ class Receipt:
     signature: str
 
     @property
-    def record(self) -> dict[str, Any]:
+    def record(self) -> JsonRecord:
         return _said(self.entry, self.proof, self.checkpoint) | {"signature": self.signature}
 
     def to_bytes(self) -> bytes:
@@ -49,12 +49,12 @@ class Receipt:
 
     @classmethod
     def of_record(cls, record: Record) -> Receipt:
-        """A receipt from its record; nothing of it is verified.
+        """A receipt from its record; nothing of it is verified. Warnings of a service are no part of it.
 
         Raises:
             Malformed: it is no receipt.
         """
-        if record.keys() != _MEMBERS:
+        if record.keys() - {WARNINGS} != _MEMBERS:
             raise Malformed("a receipt has an entry, a proof, a checkpoint and a signature")
         checkpoint, signature = record["checkpoint"], record["signature"]
         if not isinstance(checkpoint, str) or not isinstance(signature, str):
@@ -96,5 +96,5 @@ def verify(receipt: Receipt, origin: str, keys: Iterable[PublicKey]) -> Checkpoi
     return checkpoint
 
 
-def _said(entry: Record, proof: Inclusion, checkpoint: str) -> dict[str, Any]:
+def _said(entry: Record, proof: Inclusion, checkpoint: str) -> JsonRecord:
     return {"entry": entry, "proof": proof.record, "checkpoint": checkpoint}

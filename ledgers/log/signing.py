@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 
+from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.log.errors import KeysUnusable, Malformed
 from epsilond.ledgers.log.keys import PublicKey, SigningKey
 
@@ -56,7 +56,7 @@ class PublishedKey:
 
 
 @dataclass(frozen=True)
-class Keyring:
+class SigningKeys:
     """The key that signs, and every key that ever did, oldest first; the last of them is the one that signs."""
 
     signing: SigningKey
@@ -70,12 +70,12 @@ class Keyring:
             raise KeysUnusable("all keys but the last are retired, and none is there twice")
 
     @classmethod
-    def new(cls, signing: SigningKey, at: datetime) -> Keyring:
+    def new(cls, signing: SigningKey, at: datetime) -> SigningKeys:
         """That of a service whose first key this is."""
         return cls(signing, (PublishedKey(signing.public, _second(at)),))
 
     @classmethod
-    def following(cls, published: tuple[PublishedKey, ...], signing: SigningKey, at: datetime) -> Keyring:
+    def following(cls, published: tuple[PublishedKey, ...], signing: SigningKey, at: datetime) -> SigningKeys:
         """From `at` on this key signs, and not the last of those that are published.
 
         Raises:
@@ -89,16 +89,16 @@ class Keyring:
         now = _second(at)
         return cls(signing, (*retired(published, now), PublishedKey(signing.public, now)))
 
-    def rotated(self, signing: SigningKey, at: datetime) -> Keyring:
+    def rotated(self, signing: SigningKey, at: datetime) -> SigningKeys:
         """`following` these keys."""
-        return Keyring.following(self.published, signing, at)
+        return SigningKeys.following(self.published, signing, at)
 
     @property
     def keys(self) -> tuple[PublicKey, ...]:
         """Whom the signatures of this service are verified with."""
         return tuple(each.key for each in self.published)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> JsonRecord:
         """What the service publishes."""
         return document_of(self.published)
 
@@ -113,7 +113,7 @@ def retired(published: tuple[PublishedKey, ...], at: datetime) -> tuple[Publishe
     return (*earlier, current if current.until is not None else replace(current, until=_second(at)))
 
 
-def document_of(published: tuple[PublishedKey, ...]) -> dict[str, Any]:
+def document_of(published: tuple[PublishedKey, ...]) -> JsonRecord:
     """What is published: a JSON Web Key Set (RFC 7517) whose keys have members of our own beside."""
     return {"keys": [each.record for each in published]}
 

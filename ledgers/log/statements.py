@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.json_types import JsonRecord
 from epsilond.calibrators import strict_json
 from epsilond.ledgers.log import jws
 from epsilond.ledgers.log.canonical import canonical, digest, is_digest, parse
@@ -34,7 +35,7 @@ LONGEST: Final = 4_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Statement:
+class SignedStatement:
     """That this engine answered this request with what the signature has as its subject."""
 
     kind: str
@@ -45,7 +46,7 @@ class Statement:
     """The digest of the request's canonical text: of the body that was posted."""
 
     @property
-    def record(self) -> dict[str, Any]:
+    def record(self) -> JsonRecord:
         """What is signed."""
         return {
             "format": FORMAT,
@@ -56,7 +57,7 @@ class Statement:
         }
 
     @classmethod
-    def of_record(cls, record: dict[str, Any]) -> Statement:
+    def of_record(cls, record: dict[str, object]) -> SignedStatement:
         """Back from `record`.
 
         Raises:
@@ -72,7 +73,7 @@ class Statement:
         return found
 
 
-def sign(statement: Statement, content: bytes, key: SigningKey) -> str:
+def sign(statement: SignedStatement, content: bytes, key: SigningKey) -> str:
     """The signature of an answer's bytes, with the statement in it.
 
     Raises:
@@ -82,7 +83,7 @@ def sign(statement: Statement, content: bytes, key: SigningKey) -> str:
     return f"{head}.{to_base64url(canonical(statement.record))}.{signature}"
 
 
-def verify(token: str, content: bytes, keys: Iterable[PublicKey]) -> tuple[Statement, PublicKey]:
+def verify(token: str, content: bytes, keys: Iterable[PublicKey]) -> tuple[SignedStatement, PublicKey]:
     """What was stated about these bytes, and whose signature it is.
 
     Raises:
@@ -92,7 +93,7 @@ def verify(token: str, content: bytes, keys: Iterable[PublicKey]) -> tuple[State
     if len(parts) != 3:
         raise Malformed("is no signature of an answer")
     head, payload, signature = parts
-    statement = Statement.of_record(parse(from_base64url(payload)))
+    statement = SignedStatement.of_record(parse(from_base64url(payload)))
     key = jws.verify(statement.record, _subject(statement, content), f"{head}..{signature}", keys, kind=TYPE)
     return statement, key
 
@@ -109,7 +110,7 @@ def digest_of(text: bytes) -> str:
         raise Malformed("is no JSON that can be signed") from None
 
 
-def _subject(statement: Statement, content: bytes) -> str:
+def _subject(statement: SignedStatement, content: bytes) -> str:
     return digest(content) if statement.kind == REPORT else digest_of(content)
 
 

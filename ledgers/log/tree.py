@@ -24,7 +24,7 @@ class Node(NamedTuple):
     place: int
 
 
-class Nodes(Protocol):
+class HashStore(Protocol):
     """Where the hashes of perfect subtrees are kept. What is there never changes."""
 
     def read(self, wanted: Iterable[Node]) -> Mapping[Node, bytes]:
@@ -56,7 +56,7 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 class Tree:
     """The first `size` leaves of what `nodes` holds, which may hold more: a tree can be looked at as it was."""
 
-    nodes: Nodes
+    nodes: HashStore
     size: int = 0
 
     def __post_init__(self) -> None:

@@ -29,20 +29,29 @@ NOT_SHOWN: Final = (
 )
 
 
-class Outcome(StrEnum):
-    """What became of a claim: shown, not as it says it is, left open by what was given, or taken back later."""
+class ClaimOutcome(StrEnum):
+    """Result of the check of a claim.
+
+    Attributes:
+        VERIFIED: it holds.
+        FAILED: it does not hold.
+        NOT_VERIFIED: the evidence leaves it open.
+        VOIDED: the runs of the receipt were taken back later.
+        CONTRADICTED: an observation contradicts the run, so there is no ε.
+    """
 
     VERIFIED = "verified"
     FAILED = "failed"
     NOT_VERIFIED = "not verified"
     VOIDED = "voided"
+    CONTRADICTED = "contradicted"
 
 
 @dataclass(frozen=True)
-class Finding:
+class ClaimFinding:
     """One claim, and what became of it."""
 
-    outcome: Outcome
+    outcome: ClaimOutcome
     sentence: str
 
 
@@ -50,23 +59,23 @@ class Finding:
 class Verification:
     """Findings in the order in which they were made, and what verification never shows."""
 
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[ClaimFinding] = field(default_factory=list)
     not_shown: tuple[str, ...] = NOT_SHOWN
 
     @property
     def holds(self) -> bool:
         """Whether something was verified, and nothing failed. What was left open is in the findings."""
         outcomes = {each.outcome for each in self.findings}
-        return Outcome.VERIFIED in outcomes and Outcome.FAILED not in outcomes
+        return ClaimOutcome.VERIFIED in outcomes and ClaimOutcome.FAILED not in outcomes
 
     def sentences(self) -> list[str]:
         """For people: each finding with its outcome, then what is not shown."""
         found = [f"{each.outcome}: {each.sentence}" for each in self.findings]
         return [*found, *(f"not shown: {each}" for each in self.not_shown)]
 
-    def add(self, outcome: Outcome, sentence: str) -> None:
+    def add(self, outcome: ClaimOutcome, sentence: str) -> None:
         """One finding more."""
-        self.findings.append(Finding(outcome, sentence))
+        self.findings.append(ClaimFinding(outcome, sentence))
 
 
 @dataclass(frozen=True, order=True)
@@ -83,7 +92,9 @@ def verify(bundle: Bundle, *, origin: str, keys: Iterable[PublicKey], replay: Re
     found, trusted = Verification(), tuple(keys)
     heads = sorted({_Head(each.size, each.root) for each in _signed(bundle, origin, trusted, found)})
     if not heads:
-        found.add(Outcome.NOT_VERIFIED, "There is no checkpoint that holds, so nothing of the entries is verified.")
+        found.add(
+            ClaimOutcome.NOT_VERIFIED, "There is no checkpoint that holds, so nothing of the entries is verified."
+        )
         return found
     _one_root_a_size(heads, found)
     begins = _entries(bundle.entries, heads, found)
@@ -98,18 +109,20 @@ def _signed(bundle: Bundle, origin: str, keys: Sequence[PublicKey], found: Verif
         try:
             checkpoint = checkpoints.verify(note, origin, keys)
         except NotVerified as error:
-            found.add(Outcome.FAILED, f"Checkpoint {place} does not hold: {error}.")
+            found.add(ClaimOutcome.FAILED, f"Checkpoint {place} does not hold: {error}.")
             continue
-        found.add(Outcome.VERIFIED, f"{origin} signed that it has {_count(checkpoint.size)} (checkpoint {place}).")
+        found.add(ClaimOutcome.VERIFIED, f"{origin} signed that it has {_count(checkpoint.size)} (checkpoint {place}).")
         yield checkpoint
     for place, receipt in enumerate(bundle.receipts):
         try:
             checkpoint = receipts.verify(receipt, origin, keys)
         except NotVerified as error:
-            found.add(Outcome.FAILED, f"Receipt {place} does not hold: {error}.")
+            found.add(ClaimOutcome.FAILED, f"Receipt {place} does not hold: {error}.")
             continue
         index, size = receipt.proof.leaf_index, _count(checkpoint.size)
-        found.add(Outcome.VERIFIED, f"The entry of receipt {place} is entry {index} of the log when it had {size}.")
+        found.add(
+            ClaimOutcome.VERIFIED, f"The entry of receipt {place} is entry {index} of the log when it had {size}."
+        )
         yield checkpoint
 
 
@@ -120,7 +133,7 @@ def _one_root_a_size(heads: Sequence[_Head], found: Verification) -> None:
     for size, several in roots.items():
         if several > 1:
             message = f"{several} roots are signed for the log of {_count(size)}: keep them, they are proof of a fork."
-            found.add(Outcome.FAILED, message)
+            found.add(ClaimOutcome.FAILED, message)
 
 
 def _entries(entries: Sequence[Record], heads: Sequence[_Head], found: Verification) -> set[_Head]:
@@ -128,24 +141,24 @@ def _entries(entries: Sequence[Record], heads: Sequence[_Head], found: Verificat
     try:
         tree = Tree(MemoryNodes()).extend(canonical(entry) for entry in entries)
     except NotVerified as error:
-        found.add(Outcome.FAILED, f"An entry has no canonical form: {error}.")
+        found.add(ClaimOutcome.FAILED, f"An entry has no canonical form: {error}.")
         return set()
     begins = set()
     for head in heads:
         if head.size > tree.size:
             message = f"A checkpoint has {_count(head.size)}, of which {tree.size} are given: the others are unknown."
-            found.add(Outcome.NOT_VERIFIED, message)
+            found.add(ClaimOutcome.NOT_VERIFIED, message)
         elif Tree(tree.nodes, head.size).root() == head.root:
             begins.add(head)
-            found.add(Outcome.VERIFIED, f"The first {_count(head.size)} given are all of the log of that size.")
+            found.add(ClaimOutcome.VERIFIED, f"The first {_count(head.size)} given are all of the log of that size.")
         else:
             message = f"The first {_count(head.size)} given are not those of the checkpoint of that size."
-            found.add(Outcome.FAILED, message)
+            found.add(ClaimOutcome.FAILED, message)
     if tree.size > heads[-1].size:
         message = (
             f"Of {_count(tree.size)} given, the first {heads[-1].size} are under a checkpoint: the others may change."
         )
-        found.add(Outcome.NOT_VERIFIED, message)
+        found.add(ClaimOutcome.NOT_VERIFIED, message)
     return begins
 
 
@@ -164,13 +177,13 @@ def _consistent(bundle: Bundle, heads: Sequence[_Head], begins: set[_Head], foun
         ]
         if not pairs:
             message = f"No checkpoints belong to the consistency proof from {proof.first} to {proof.second} entries."
-            found.add(Outcome.NOT_VERIFIED, message)
+            found.add(ClaimOutcome.NOT_VERIFIED, message)
         for one, other in pairs:
             try:
                 proof.verify(one.root, other.root)
             except NotVerified as error:
                 message = f"The consistency proof from {proof.first} to {proof.second} entries does not hold: {error}."
-                found.add(Outcome.FAILED, message)
+                found.add(ClaimOutcome.FAILED, message)
             else:
                 steps.append((one, other))
     for one, other in sorted(steps, reverse=True):  # the larger first, whose own steps are then known
@@ -180,23 +193,25 @@ def _consistent(bundle: Bundle, heads: Sequence[_Head], begins: set[_Head], foun
             continue
         if one.size == 0 or reached[one] & reached[other]:
             message = f"The log of {_count(one.size)} is the beginning of the log of {_count(other.size)}."
-            found.add(Outcome.VERIFIED, message)
+            found.add(ClaimOutcome.VERIFIED, message)
         else:
             message = f"Whether the log of {_count(one.size)} is the beginning of the log of {other.size} is not shown."
-            found.add(Outcome.NOT_VERIFIED, message)
+            found.add(ClaimOutcome.NOT_VERIFIED, message)
 
 
 def _replayed(entries: Sequence[Record], replay: Replay | None, found: Verification) -> None:
     if replay is None or not entries:
-        found.add(Outcome.NOT_VERIFIED, "The charges were not computed again: whether they are right is not verified.")
+        found.add(
+            ClaimOutcome.NOT_VERIFIED, "The charges were not computed again: whether they are right is not verified."
+        )
         return
     try:
         said = tuple(replay(entries))
     except EpsilondError as error:
-        found.add(Outcome.FAILED, f"The entries do not follow from each other: {error}.")
+        found.add(ClaimOutcome.FAILED, f"The entries do not follow from each other: {error}.")
         return
     for sentence in said:
-        found.add(Outcome.VERIFIED, sentence)
+        found.add(ClaimOutcome.VERIFIED, sentence)
 
 
 def _count(size: int) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
+
+from epsilond.accountants.json_types import JsonObject
 
 WIDTH = 600.0
 
@@ -20,12 +22,12 @@ class Bar:
     words: str
 
 
-def bars(ledger: Mapping[str, Any]) -> list[Bar]:
+def bars(ledger: JsonObject) -> list[Bar]:
     """One for each item of the plan and each part of each slot, in their order."""
     return [*_plan(ledger["plan"]), *_slots(ledger["slots"])]
 
 
-def _plan(items: list[Mapping[str, Any]]) -> Iterator[Bar]:
+def _plan(items: list[JsonObject]) -> Iterator[Bar]:
     for item in items:
         committed, reserved, planned = item["committed"], item["reserved"], item["planned"]
         free = planned - committed - reserved
@@ -34,7 +36,7 @@ def _plan(items: list[Mapping[str, Any]]) -> Iterator[Bar]:
         yield _bar(f"plan, {item['name']}", committed, reserved, planned, words)
 
 
-def _slots(slots: list[Mapping[str, Any]]) -> Iterator[Bar]:
+def _slots(slots: list[JsonObject]) -> Iterator[Bar]:
     for slot in slots:
         for part, capacity in slot["capacity"].items():
             used, reserved, left = (slot[name][part] for name in ("used", "reserved", "remaining"))

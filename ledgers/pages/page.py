@@ -7,10 +7,12 @@ its place. So nothing of the page can be altered, whatever version wrote it, and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from epsilond.accountants.errors import Observation
+from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.extras import extra
 from epsilond.ledgers.book.reports import FORMAT, TYPE
 from epsilond.ledgers.log import checkpoints, jws
@@ -42,7 +44,7 @@ def page(report: Record, key: SigningKey) -> str:
     return unsigned.replace(UNSIGNED, signature)
 
 
-def opened(text: str, keys: Iterable[PublicKey]) -> tuple[dict[str, Any], PublicKey]:
+def opened(text: str, keys: Iterable[PublicKey]) -> tuple[JsonRecord, PublicKey]:
     """The report that a page carries, and which of these keys signed the page as it is, byte for byte.
 
     The checkpoint in it is verified too: the log of the key's name had so many entries when the report was made.
@@ -74,7 +76,7 @@ def checkpoint_of(text: str) -> str:
     return str(_carried(text)[0].get("checkpoint"))
 
 
-def _carried(text: str) -> tuple[dict[str, Any], str]:
+def _carried(text: str) -> tuple[JsonRecord, str]:
     if len(text) > LONGEST or text.count(OPENING) != 1 or text.count(BEFORE) != 1:
         raise Malformed("is no page of a ledger, or a part of it is missing")
     data, closing, _ = text.partition(OPENING)[2].partition(CLOSING)
@@ -88,7 +90,7 @@ def _carried(text: str) -> tuple[dict[str, Any], str]:
 
 
 def _rendered(report: Record, key: PublicKey) -> str:
-    ledger: Mapping[str, Any] = report["ledger"]
+    ledger: JsonObject = report["ledger"]
     log10_delta = float(ledger["target"]["log10_delta"])
     points = [
         {
@@ -101,6 +103,7 @@ def _rendered(report: Record, key: PublicKey) -> str:
     visible = _template().render(
         report=report,
         ledger=ledger,
+        observations=[Observation(**each) for each in ledger["observations"]],
         bars=bars(ledger),
         width=WIDTH,
         band=drawing(

@@ -29,7 +29,7 @@ class ExactDecimal(TypeDecorator[Decimal]):
         """NUMERIC(38, 18) in PostgreSQL, text in SQLite."""
         return dialect.type_descriptor(Numeric(38, PLACES) if dialect.name == "postgresql" else String(WIDTH))
 
-    def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> Any:
+    def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> object:
         """An amount as the database takes it.
 
         Raises:

@@ -9,10 +9,11 @@ from dataclasses import replace
 from sqlalchemy import Connection, Update, exists, insert, select, tuple_, update
 
 from epsilond.ledgers.storage.records import ItemRow, LedgerRow, PartRow
-from epsilond.ledgers.storage.tables import HOLDINGS, ITEMS, LEDGERS, SLOTS
+from epsilond.ledgers.storage.tables import ENTRIES, HOLDINGS, ITEMS, LEDGERS, SLOTS
 from epsilond.ledgers.storage.transactions import Again, Unknown, inserted
 
-_OWN = ("id", "tenant", "dataset", "block", "name", "record", "created", "status", "sealed", "conditional", "version")
+_CHANGING = ("status", "sealed", "conditional", "contradicted")
+_OWN = ("id", "tenant", "dataset", "block", "name", "record", "created", *_CHANGING, "version")
 _FIXED = ("id", "tenant", "dataset", "block", "name", "record", "created", "version")
 _COUNTS = ("planned", "reserved", "committed", "credit")
 _AMOUNTS = ("capacity", "used", "held")
@@ -65,9 +66,11 @@ def load(connection: Connection, *identifiers: str) -> dict[str, LedgerRow]:
         items[row["ledger"]].append(ItemRow(**{name: row[name] for name in ItemRow.__dataclass_fields__}))
     committed = exists().where(HOLDINGS.c.ledger == LEDGERS.c.id, HOLDINGS.c.committed > 0)
     released = set(connection.execute(select(LEDGERS.c.id).where(LEDGERS.c.id.in_(identifiers), committed)).scalars())
+    contradictions = _contradictions(connection, [row.id for row in found.values() if row.contradicted])
     return {
         identifier: replace(
             found[identifier],
+            contradictions=tuple(contradictions[identifier]),
             parts=tuple(parts[identifier]),
             items=tuple(items[identifier]),
             released=identifier in released,
@@ -90,9 +93,7 @@ def write(connection: Connection, before: LedgerRow, after: LedgerRow) -> Ledger
     if any(getattr(before, name) != getattr(after, name) for name in _FIXED):
         raise ValueError("what a ledger was opened with never changes, and its version only here")
     own = update(LEDGERS).where(LEDGERS.c.id == before.id, LEDGERS.c.version == before.version)
-    own = own.values(
-        version=before.version + 1, status=after.status, sealed=after.sealed, conditional=after.conditional
-    )
+    own = own.values(version=before.version + 1, **{name: getattr(after, name) for name in _CHANGING})
     _change(connection, own, before.id)
     _write_parts(connection, before, after)
     _write_items(connection, before, after)
@@ -122,6 +123,17 @@ def page(connection: Connection, tenant: str, *, limit: int, after: LedgerRow | 
         wanted = wanted.where(tuple_(LEDGERS.c.created, LEDGERS.c.id) > tuple_(after.created, after.id))
     found = connection.execute(wanted.order_by(LEDGERS.c.created, LEDGERS.c.id).limit(limit)).scalars()
     return list(load(connection, *found).values())
+
+
+def _contradictions(connection: Connection, identifiers: list[str]) -> defaultdict[str, list[bytes]]:
+    """Return the entries that contradict runs of ledgers, by the ledgers' ids."""
+    leaves = defaultdict[str, list[bytes]](list)
+    if not identifiers:
+        return leaves
+    wanted = (ENTRIES.c.ledger.in_(identifiers)) & (ENTRIES.c.kind == "contradicted")
+    for row in connection.execute(select(ENTRIES.c.ledger, ENTRIES.c.leaf).where(wanted).order_by(ENTRIES.c.seq)):
+        leaves[row.ledger].append(row.leaf)
+    return leaves
 
 
 def _write_parts(connection: Connection, before: LedgerRow, after: LedgerRow) -> None:

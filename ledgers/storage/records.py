@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Context, Decimal, Inexact, InvalidOperation
+from decimal import Decimal
 from typing import Final, Literal
+
+from epsilond.accountants.ledger.amounts import less
 
 Status = Literal["open", "closed"]
 ReservationState = Literal["reserved", "committed", "cancelled", "expired"]
 ENDED: Final = ("cancelled", "expired")
 """States that a reservation never leaves."""
-EXACT: Final = Context(prec=60, traps=[Inexact, InvalidOperation])
-"""Sums of amounts have up to 36 digits; the usual context rounds to 28, without a word."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class PartRow:
     @property
     def reserved(self) -> Decimal:
         """Held and not used."""
-        return EXACT.subtract(self.held, self.used)
+        return less(self.held, self.used)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +71,8 @@ class LedgerRow:
         created: seconds since 1970.
         version: how many moves it has made.
         released: whether anything was ever committed; told by the reservations, and not written.
+        contradicted: whether an observation contradicts a run that was paid from it, whatever its status.
+        contradictions: the entries of the log that say so, as canonical text, in their order; not written.
     """
 
     id: str
@@ -87,6 +89,8 @@ class LedgerRow:
     parts: tuple[PartRow, ...] = ()
     items: tuple[ItemRow, ...] = ()
     released: bool = False
+    contradicted: bool = False
+    contradictions: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
 
 from sqlalchemy import Connection, Select, insert, select, update
 
+from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.storage.records import HoldingRow, ReservationRow
 from epsilond.ledgers.storage.tables import HOLDINGS, RESERVATIONS
 from epsilond.ledgers.storage.transactions import Again
@@ -95,5 +95,5 @@ def _loaded(connection: Connection, wanted: Select[tuple[str]]) -> list[Reservat
     return [_row(dict(row), held[row["id"]]) for row in rows]
 
 
-def _row(own: dict[str, Any], held: list[HoldingRow]) -> ReservationRow:
+def _row(own: JsonRecord, held: list[HoldingRow]) -> ReservationRow:
     return ReservationRow(**own, holdings=tuple(held))

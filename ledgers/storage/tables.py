@@ -21,6 +21,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
     text,
 )
 
@@ -44,10 +45,13 @@ LEDGERS: Final = Table(
     Column("record", Text, nullable=False),
     Column("created", Double, nullable=False),
     Column("version", BigInteger, nullable=False),
+    Column("contradicted", Boolean, nullable=False, server_default=false()),
     UniqueConstraint("tenant", "dataset", "block", name="ledgers_block"),
     Index("ledgers_by_tenant", "tenant", "created", "id"),
 )
-"""One row a ledger. It is what a move locks; whoever moves adds one to its version."""
+"""One row a ledger. It is what a move locks; whoever moves adds one to its version.
+
+A contradicted ledger may be open or closed; the observations are in the log."""
 
 SLOTS: Final = Table(
     "ledger_slots",

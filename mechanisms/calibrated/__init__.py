@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.mechanisms.calibrated.answer import Answer
@@ -35,7 +34,9 @@ BUILDERS: Mapping[str, Callable[[Answer], CalibratedRelease]] = {
 """By the name of the algorithm: a new one is a line here."""
 
 
-def from_calibration(answer: Any, *, clipping_norm: float | None = None, group: int | None = None) -> CalibratedRelease:
+def from_calibration(
+    answer: object, *, clipping_norm: float | None = None, group: int | None = None
+) -> CalibratedRelease:
     """What a calibration's algorithm releases, to be run on a user's own arrays.
 
     `answer` is a `Calibration` or its JSON form. `clipping_norm` is the bound C on one contribution's norm where the

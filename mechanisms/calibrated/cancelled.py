@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -104,7 +104,7 @@ class Cancelling:
         self.held, self.releases = made, self.releases + 1
         return added
 
-    def __call__(self, contributions: Array | Sequence[Array], source: Source | None = None) -> Any:
+    def __call__(self, contributions: Array | Sequence[Array], source: Source | None = None) -> Array:
         """What is released of contributions (n, …), of shape (…), kind and type as they came; or layers, as a list.
 
         Raises:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -63,7 +63,7 @@ class GaussianRelease(Release):
 
     def __call__(
         self, contributions: Array | Sequence[Array], *, step: int | None = None, source: Source | None = None
-    ) -> Any:
+    ) -> Array:
         """What is released of contributions (n, …), n ≥ 0: of shape (…), kind and type as they came.
 
         Layers of a model may be given as a list of such arrays, and come back as a list; they have one norm together.

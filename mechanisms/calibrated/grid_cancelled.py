@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -68,7 +67,7 @@ class GridCancelling:
         self.held, self.releases = made, self.releases + 1
         return released
 
-    def __call__(self, contributions: Array | Sequence[Array], source: Source | None = None) -> Any:
+    def __call__(self, contributions: Array | Sequence[Array], source: Source | None = None) -> Array:
         """Encoded, added up, released and decoded: contributions (n, …) to (…), kind and type as they came.
 
         Raises:

@@ -101,7 +101,7 @@ class GridRelease(Release):
 
     def __call__(
         self, contributions: Array | Sequence[Array], *, step: int | None = None, source: Source | None = None
-    ) -> Any:
+    ) -> Array:
         """Encoded, added up, released and decoded: contributions (n, …) to (…), kind and type as they came.
 
         Raises:
@@ -112,7 +112,7 @@ class GridRelease(Release):
 
     def sum(
         self, contributions: Array | Sequence[Array], source: Source | None = None
-    ) -> tuple[Integers, Callable[[Floats], Any]]:
+    ) -> tuple[Integers, Callable[[Floats], Array]]:
         """The sum (d,) of encoded contributions, not yet private, and what makes a decoded one of their kind.
 
         Raises:

@@ -1,4 +1,4 @@
-"""The 20 statements of Asoodeh et al. (2021)."""
+"""The 22 statements of Asoodeh et al. (2021)."""
 
 from scripts.coverage.statement import Paper, Statement
 
@@ -23,14 +23,26 @@ PAPER = Paper(
             theorems=("epsilond.projected-contraction",),
         ),
         Statement(number="Lemma 1", says="the divergence of two Gaussians", theorems=("balle-wang-2018.8",)),
-        Statement(number="Lemma 2", says="the contraction of projected Gaussian noise"),
+        Statement(number="Lemma 2", says="the contraction of Gaussian noise on a bounded set"),
         Statement(number="Corollary 1, utility", says="strongly convex losses, steps 1/(λt)"),
         Statement(number="Corollary 1, privacy", says="privacy with those steps"),
         Statement(number="(11)", says="the same, bounded", theorems=("asoodeh.corollary-1",)),
+        Statement(
+            number="after (11)",
+            says="the simple bound δ ≤ θ_ε(2L/(√m σ))",
+            theorems=("asoodeh.lemma-1",),
+            partly="Lemma 1 evaluates θ_ε at this argument; Corollary 1 answers with the sharper (11) only",
+        ),
         Statement(number="Corollary 2", says="convex losses, one record a batch"),
         Statement(number="Corollary 2, batches", says="the same with batches"),
         Statement(number="Corollary 3", says="a random round is released"),
         Statement(number="(12)", says="the same, closed"),
+        Statement(
+            number="after Corollary 3",
+            says="δ and the rate with σ_t² = √n",
+            theorems=("asoodeh.corollary-3",),
+            partly="δ is served, as Corollary 3 is for any steps and noise; the rate has an unspecified constant",
+        ),
         Statement(
             number="α-suffix averaging",
             says="a random round of the last ones",

@@ -2,16 +2,6 @@
 
 from scripts.coverage.statement import Paper, Statement
 
-FACTS = (
-    "reshef.appendix-a.post-processing",
-    "reshef.appendix-a.products",
-    "reshef.appendix-a.anytime",
-    "reshef.appendix-a.regret",
-)
-UNNUMBERED = (
-    "the four facts on the left are served whole, and A.1, A.2, A.4 and A.5 are the four numbers without a row of their"
-    " own: which number has which fact cannot be told, as the text is not at hand"
-)
 STAND_IN = "MNIST ships with no package used here; the constants at the paper's own settings are served"
 
 PAPER = Paper(
@@ -34,11 +24,17 @@ PAPER = Paper(
         Statement(
             number="Definition 2.5",
             says="privacy by Rényi divergences",
-            theorems=("reshef.lemma-2.6", "reshef.lemma-a.3"),
-            used="what Lemmas 2.6 and A.3 start from; ρ of the theorems is the `concentrated_mu` of the second, √(2ρ)"
-            " of Bun and Steinke's",
+            theorems=("reshef.lemma-2.3",),
+            used="the divergences of Lemmas 2.3, A.3 and A.4, at each order",
         ),
         Statement(number="Lemma 2.6", says="from concentrated privacy to (ε, δ)"),
+        Statement(
+            number="Definition 2.7",
+            says="zero-concentrated privacy",
+            theorems=("reshef.lemma-2.6", "reshef.lemma-a.3"),
+            used="the premise of Lemmas 2.6 and A.3; ρ of the theorems is the `concentrated_mu` of the second, √(2ρ) of"
+            " Bun and Steinke's",
+        ),
         Statement(number="(4)", says="defaults of variances and sensitivity, (4) to (7)"),
         Statement(number="Lemma 4.1", says="what the noise leaves in the sum"),
         Statement(number="Lemma 4.2", says="the error of a message"),
@@ -55,26 +51,24 @@ PAPER = Paper(
         ),
         Statement(number="Theorem F.1", says="privacy with a trusted server"),
         Statement(number="Theorem F.2", says="excess loss with a trusted server"),
-        Statement(number="Lemma A.1", says="a fact that the proofs use", theorems=FACTS, partly=UNNUMBERED),
-        Statement(number="Lemma A.2", says="a fact that the proofs use", theorems=FACTS, partly=UNNUMBERED),
+        Statement(number="Theorem A.1", says="from the regret of weighted steps to the loss of their mean"),
+        Statement(
+            number="Lemma A.2",
+            says="squared norms of sums of martingale differences",
+            absent="the equality E‖ΣZ‖² = ΣE‖Z‖² has no theorem here; Lemma 4.3, whose proof uses it, is served",
+        ),
         Statement(
             number="Lemma A.3",
             says="concentrated privacy composes",
             theorems=("bun-steinke-2016.proposition-1.4",),
         ),
-        Statement(number="Lemma A.4", says="a fact that the proofs use", theorems=FACTS, partly=UNNUMBERED),
-        Statement(number="Lemma A.5", says="a fact that the proofs use", theorems=FACTS, partly=UNNUMBERED),
+        Statement(number="Lemma A.4", says="post-processing does not enlarge a Rényi divergence"),
+        Statement(number="Lemma A.5", says="the regret of projected steps"),
         Statement(number="Lemma A.6", says="an inequality that is false as printed"),
         Statement(number="Lemma A.7", says="a recursion, and its constant"),
         Statement(
-            number="Appendix G, average gaps",
-            says="estimates without all clients",
-            theorems=("reshef.appendix-g",),
-            alone=True,
-        ),
-        Statement(
-            number="Appendix G, true gaps",
-            says="the factor with the gaps' own law",
+            number="Appendix G",
+            says="the error of differences since a client's last report, in the average case",
             theorems=("reshef.appendix-g",),
             alone=True,
         ),

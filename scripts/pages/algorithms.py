@@ -57,7 +57,7 @@ def page(each: Calibrator) -> str:
 
 
 def _parameters(each: Calibrator) -> str:
-    options = [each.parameters] if is_dataclass(each.parameters) else []
+    options = [each.parameters_type] if is_dataclass(each.parameters_type) else []
     names = [field.name for option in options for field in fields(option)]
     return ", ".join(map(code, names)) if names else "the number that was left out"
 

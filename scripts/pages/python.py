@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterator
 from enum import Enum
 from importlib import import_module
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import epsilond
 from epsilond.accountants.quantity import quantity_of
+from epsilond.accountants.specs.mechanisms import Mechanism
 from scripts.pages.markdown import code, plain, table
 
 QUALIFIED = re.compile(r"\b(?:epsilond|typing|collections\.abc)\.(?:\w+\.)*")
@@ -19,10 +20,10 @@ SECTION = re.compile(r"^(Raises|Returns|Args|Yields|Guarantees):\s*(.*)$")
 GROUPS = {
     "Questions": "calibrate sweep plan account bound_risk evaluate simulate draw",
     "Budgets, reports and citations": "ledger report verify cite as_json",
-    "What was run": (
-        "Gaussian Laplace DiscreteLaplace TruncatedDiscreteLaplace RandomizedResponse Approximate Subsampled Shuffled"
-        " Repeated Composed ProjectedSgd Spec spec_from_opacus_history spec_from_dp_event"
-    ),
+    "What was run": " ".join(
+        [*(each.__name__ for each in get_args(Mechanism)), "Subsampled Shuffled Repeated Composed ProjectedSgd Spec"]
+    )
+    + " spec_from_opacus_history spec_from_dp_event",
     "Answers": "Calibration PrivacyCurve Interval",
     "Refusals": (
         "EpsilondError InvalidInput Fault NoCertificate Infeasible ConditionViolated BeyondBudget LedgerExhausted"
@@ -81,9 +82,11 @@ def entry(name: str, found: Any) -> str:
 
 
 def _listed(found: Any) -> str:
+    """Describe a tuple of public objects, or the alias of a union by the names of its members."""
     if isinstance(found, tuple):
         return f"A tuple of {len(found)}, {plain(type(found[0]).__doc__ or '').partition('.')[0]} each."
-    return f"One of {plain(str(getattr(found, '__value__', found))).replace('epsilond.accountants.specs.', '')}."
+    union, *_ = get_args(found.__value__)
+    return f"One of {', '.join(code(member.__name__) for member in get_args(union))}."
 
 
 def signature(name: str, found: Any) -> str:

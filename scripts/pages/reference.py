@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from epsilond.accountants import quantities
+from epsilond.accountants.quantities import algorithms
 from epsilond.accountants.quantity import Quantity
 from epsilond.app import settings
 from epsilond.app.http.problem_kinds import KINDS
@@ -42,7 +43,7 @@ def _operation(method: str, path: str, operation: Mapping[str, Any]) -> str:
     summary, description = operation.get("summary", ""), operation.get("description", "")
     parts = [f"### `{method} {path}`\n", plain(summary), ""]
     parts += [plain(description), ""] if description not in ("", summary) else []
-    if found := operation.get("parameters"):
+    if found := schemas.parameters(operation):
         rows = ((code(each["name"]), each["in"], plain(each.get("description", ""))) for each in found)
         parts += [table(("parameter", "in", "what"), rows), ""]
     if body := schemas.body(operation):
@@ -57,7 +58,7 @@ def _operation(method: str, path: str, operation: Mapping[str, Any]) -> str:
 
 
 def _statuses(operation: Mapping[str, Any]) -> str:
-    words = {status: answer.get("description", "") for status, answer in operation["responses"].items()}
+    words = {status: answer.get("description", "") for status, answer in schemas.responses(operation).items()}
     good = "; ".join(f"{status}: {plain(word)}" for status, word in words.items() if status < "400")
     bad = ", ".join(f"[{status}](errors.md)" for status in words if status >= "400")
     return f"{good}; or {bad}" if bad else good
@@ -77,8 +78,9 @@ def errors() -> str:
 
 def glossary() -> str:
     """Every number with its symbol, unit and range, from the one place where it is declared."""
-    found = [(name, each) for name, each in vars(quantities).items() if isinstance(each, Quantity) and name.isupper()]
-    rows = ((code(name.lower()), *_quantity(each)) for name, each in found)
+    constants = {**vars(quantities), **vars(algorithms)}
+    declared = {name: each for name, each in constants.items() if isinstance(each, Quantity) and name.isupper()}
+    rows = ((code(name.lower()), *_quantity(each)) for name, each in declared.items())
     return (
         "# Glossary of quantities\n\nA quantity is declared once, and its name, range and unit are the same in the"
         " library, over HTTP and on the command line. ε is in nats. A noise *multiplier* is over the bound on one"

@@ -43,6 +43,21 @@ def resolved(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**named, **{name: value for name, value in schema.items() if name != "$ref"}}
 
 
+def parameters(of: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the parameters of an operation, those that it shares with others included."""
+    shared = document()["components"].get("parameters", {})
+    return [shared[each["$ref"].rpartition("/")[2]] if "$ref" in each else each for each in of.get("parameters", ())]
+
+
+def responses(of: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    """Return the responses of an operation by status, those that it shares with others included."""
+    shared = document()["components"].get("responses", {})
+    return {
+        status: shared[each["$ref"].rpartition("/")[2]] if "$ref" in each else each
+        for status, each in of["responses"].items()
+    }
+
+
 def inlined(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """A schema that stands by itself, with its `$defs` put where they are referred to."""
     named = schema.get("$defs", {})
@@ -58,12 +73,11 @@ def inlined(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def body(of: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The schema of an operation's JSON body, the first of them where it may be a sweep too; None if it takes none."""
+    """Return the schema of an operation's JSON body, or None if it takes none."""
     content = of.get("requestBody", {}).get("content", {}).get("application/json")
     if not content:
         return None
-    first, *_ = content["schema"].get("anyOf", [content["schema"]])
-    return resolved(first)
+    return resolved(content["schema"])
 
 
 def examples(of: Mapping[str, Any]) -> list[Any]:
@@ -80,15 +94,17 @@ def fields(schema: Mapping[str, Any]) -> str:
 
 
 def _row(name: str, member: Mapping[str, Any], needed: bool) -> tuple[str, ...]:
-    absent = code(json.dumps(member["default"])) if "default" in member else "needed" if needed else ""
+    default = member.get("x-default", member.get("default"))
+    absent = code(json.dumps(default)) if default is not None else "needed" if needed else ""
     words = (member.get("x-symbol", ""), member.get("description", ""), member.get("x-unit", ""), allowed(member))
     return code(name), *map(plain, words), absent
 
 
 def allowed(schema: Mapping[str, Any]) -> str:
     """Range or choices in words."""
-    if "enum" in schema or "const" in schema:
-        return ", ".join(map(str, schema.get("enum") or [schema["const"]]))
+    values = schema.get("x-values") or schema.get("enum") or ([schema["const"]] if "const" in schema else [])
+    if values:
+        return ", ".join(map(str, values))
     if schema.get("type") == "array":
         return f"a list: {allowed(resolved(schema.get('items', {}))) or 'see the schema'}"
     if "anyOf" in schema or "oneOf" in schema:

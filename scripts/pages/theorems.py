@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from epsilond.accountants.bibliography import WORKS
-from epsilond.accountants.bibtex import bibtex
+from epsilond.accountants.bibliography.bibtex import bibtex
 from epsilond.accountants.theorem import Condition, Status, Theorem
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.app.theorem_detail import inputs_schema
@@ -35,8 +35,9 @@ def index() -> str:
     parts = [
         "# Theorems\n",
         "Every number of an answer rests on theorems of this list; its `derivation` names them. **Refuted** means that",
-        "the statement as printed is false, **unproved** that no guarantee rests on it. Errata are the faults found in",
-        "the printed text, each shown by a test.\n",
+        "the statement as printed is false, **unproved** that no guarantee rests on it. The column of errata counts",
+        "false statements and misprints, each shown by a test; remarks on unclear places and refinements are on the",
+        "statements' pages, and are not counted. Those of this project are rules for ledgers that do not hold.\n",
         by_work(),
     ]
     for key, group in grouped().items():
@@ -61,20 +62,32 @@ def by_work() -> str:
 
 
 def is_faulty(group: Sequence[Theorem]) -> bool:
-    """Whether anything of it is not proved, or wrong in print."""
-    return any(each.errata or each.status is not Status.PROVED for each in group)
+    """Return True if a theorem of the work is not proved, or has an error in print."""
+    return bool(error_ids(group)) or any(each.status is not Status.PROVED for each in group)
+
+
+def error_ids(group: Sequence[Theorem]) -> set[str]:
+    """Return the ids of the errata of these theorems that are errors: false statements and misprints."""
+    return {erratum.id for each in group for erratum in each.errata if erratum.grade.is_error}
+
+
+def own_error_ids(group: Sequence[Theorem]) -> set[str]:
+    """Return the ids of errors of these theorems, without errors of other works that this project's theorems repeat."""
+    ids = error_ids(group)
+    if any(each.source.key != "epsilond" for each in group):
+        return ids
+    return ids - error_ids([each for each in THEOREMS if each.source.key != "epsilond"])
 
 
 def counts(group: Sequence[Theorem]) -> Sequence[str]:
-    """Of each status, and distinct errata; nothing for none."""
-    errata = {erratum.id for each in group for erratum in each.errata}
-    numbers = [*(sum(each.status is status for each in group) for status in Status), len(errata)]
+    """Count the theorems of each status and the distinct errors in print; a count of zero is an empty cell."""
+    numbers = [*(sum(each.status is status for each in group) for status in Status), len(own_error_ids(group))]
     return [str(number) if number else "" for number in numbers]
 
 
 def row(each: Theorem) -> tuple[str, ...]:
-    """A theorem's line in a table, with a link to its page."""
-    errata = str(len(each.errata)) if each.errata else ""
+    """Make a theorem's line of the table, with a link to its page and the number of its errors in print."""
+    errata = str(len(error_ids([each])) or "")
     return f"[{code(each.id)}]({each.id}.md)", plain(each.title), each.status.value, plain(cited(each.source)), errata
 
 
@@ -117,12 +130,14 @@ def _condition(condition: Condition) -> tuple[str, str, str]:
 
 
 def _errata(each: Theorem) -> list[str]:
-    parts = ["\n## Errata\n"] if each.errata else []
+    """Write the errata and remarks on a theorem, each with its grade and its test."""
+    parts = ["\n## Errata and remarks\n"] if each.errata else []
     for erratum in each.errata:
         parts += [
             f"### {plain(erratum.id)}\n",
+            f"- Grade: {erratum.grade.value}",
             f"- Printed: {plain(erratum.printed)}",
-            f"- True: {plain(erratum.truth)}",
+            f"- We find: {plain(erratum.truth)}",
             f"- Shown by {code(erratum.test)}\n",
         ]
     return parts

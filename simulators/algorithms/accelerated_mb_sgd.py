@@ -30,7 +30,7 @@ from epsilond.simulators.algorithms.mb_sgd import work_of_reports
 from epsilond.simulators.algorithms.random_participation import ReportingCount, most, read_law, weights
 from epsilond.simulators.algorithms.reports import (
     Reporting,
-    Round,
+    RoundDraws,
     client_gradients,
     fresh_rounds,
     largest_norm,
@@ -45,7 +45,7 @@ from epsilond.training.steps.acceleration import Sequences, steps
 CONVEXITY = replace(
     STRONG_CONVEXITY, description="μ in the steps of Algorithm 2; absent: that of the problem", le=1e100
 )
-Rounder = Callable[[Problem, Reporting, Sequence[np.random.Generator]], Iterator[Round]]
+Rounder = Callable[[Problem, Reporting, Sequence[np.random.Generator]], Iterator[RoundDraws]]
 
 
 @request

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from epsilond.simulators.problems.problem import Floats, Problem
+
+AnyRun: TypeAlias = Any
+"""A request of the class that an algorithm has as its `run`."""
 
 
 @dataclass(frozen=True)
@@ -55,19 +58,19 @@ class Algorithm:
     title: str
     run: type
     problems: tuple[type, ...]
-    simulate: Callable[[Problem, Any, Sequence[np.random.Generator], tuple[int, ...]], Curves]
-    rounds: Callable[[Problem, Any], int]
-    work: Callable[[Problem, Any], Work]
-    alternatives: Callable[[Any], Mapping[str, Any]]
+    simulate: Callable[[Problem, AnyRun, Sequence[np.random.Generator], tuple[int, ...]], Curves]
+    rounds: Callable[[Problem, AnyRun], int]
+    work: Callable[[Problem, AnyRun], Work]
+    alternatives: Callable[[AnyRun], Mapping[str, AnyRun]]
     beside: tuple[str, ...] = ("non-private",)
     titles: Mapping[str, str] = field(default_factory=lambda: {"non-private": "same steps, without noise"})
     """What each of them is, in a few words."""
-    planned: Callable[[Any], Mapping[str, Any]] | None = None
+    planned: Callable[[AnyRun], Mapping[str, AnyRun]] | None = None
     """Stand-ins for `alternatives(run)` that cost what these will, also of a run whose noise is open: for the plan.
 
     None: there is one for every name, and each costs what the run costs."""
 
-    def costs(self, problem: Problem, run: Any, wanted: Sequence[str]) -> tuple[Work, ...]:
+    def costs(self, problem: Problem, run: object, wanted: Sequence[str]) -> tuple[Work, ...]:
         """Work of the run, and of each run that there will be beside it of those wanted."""
         work = self.work(problem, run)
         if self.planned is None:

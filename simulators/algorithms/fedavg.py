@@ -12,9 +12,10 @@ from typing import Annotated, Literal
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.quantities import STEP_SIZE, LocalSteps, Participants, Quantity, Rounds, request
+from epsilond.accountants.quantities import STEP_SIZE, Participants, Quantity, Rounds, request
+from epsilond.accountants.quantities.algorithms import LocalSteps
 from epsilond.simulators.algorithms.algorithm import Algorithm, Curves, Work
-from epsilond.simulators.algorithms.federation import UNCONSTRAINED, Federation, local_work, overflowed
+from epsilond.simulators.algorithms.federation import UNCONSTRAINED, ClientData, local_work, overflowed
 from epsilond.simulators.problems.problem import Problem
 from epsilond.training.steps.normalised_updates import server_step
 
@@ -52,7 +53,7 @@ def simulate(
     f is the mean of the clients' losses on the data at hand. Where a repetition's numbers overflow, they are infinite.
     """
     rounds_of(problem, run)
-    federation, step_size = Federation.of(problem, generators), local_step_size(problem, run)
+    federation, step_size = ClientData.of(problem, generators), local_step_size(problem, run)
     models = np.zeros((len(generators), problem.dimension))
     excess = np.empty((len(generators), len(rounds)))
     least = np.full(len(generators), np.inf)

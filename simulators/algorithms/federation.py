@@ -30,7 +30,7 @@ UNCONSTRAINED: tuple[type, ...] = (
 
 
 @dataclass(frozen=True)
-class Federation:
+class ClientData:
     """The clients' data in some repetitions: (repetitions or 1, N, n, …); 1 if the data is the population itself."""
 
     problem: Problem
@@ -38,7 +38,7 @@ class Federation:
     generators: Sequence[np.random.Generator]
 
     @classmethod
-    def of(cls, problem: Problem, generators: Sequence[np.random.Generator]) -> Federation:
+    def of(cls, problem: Problem, generators: Sequence[np.random.Generator]) -> ClientData:
         """With each repetition's data drawn from its generator."""
         kept = generators if problem.objective == "population" else generators[:1]
         drawn = [problem.data(generator) for generator in kept]

@@ -14,22 +14,13 @@ from typing import Annotated, Literal
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.quantities import (
-    CLIPPING_NORM,
-    DECAY_RATE,
-    STEP_SIZE,
-    TRIALS,
-    LocalSteps,
-    Participants,
-    Quantity,
-    Rounds,
-    request,
-)
+from epsilond.accountants.quantities import DECAY_RATE, STEP_SIZE, Participants, Quantity, Rounds, request
+from epsilond.accountants.quantities.algorithms import CLIPPING_NORM, TRIALS, LocalSteps
 from epsilond.mechanisms.discrete_laplace import truncated_discrete_laplace
 from epsilond.mechanisms.quantization import stochastic_rounding, unit_vectors
 from epsilond.mechanisms.randomness import Source, seeded_side_by_side
 from epsilond.simulators.algorithms.algorithm import Algorithm, Curves, Work
-from epsilond.simulators.algorithms.federation import UNCONSTRAINED, Federation, local_work, overflowed
+from epsilond.simulators.algorithms.federation import UNCONSTRAINED, ClientData, local_work, overflowed
 from epsilond.simulators.algorithms.norm_fedavg import GRID, LEVELS, SERVER_STEP_SIZE
 from epsilond.simulators.problems.problem import Floats, Problem
 from epsilond.training.steps.normalised_updates import server_step
@@ -105,7 +96,7 @@ def simulate(
     rounds_of(problem, run)
     if run.noise_levels is None and run.trials is None:
         raise InvalidInput.at("/noise_levels", "is needed: give it or trials, or a target to calibrate it to")
-    federation = Federation.of(problem, generators)
+    federation = ClientData.of(problem, generators)
     source = seeded_side_by_side(generators)
     models = np.zeros((len(generators), problem.dimension))
     excess = np.empty((len(generators), len(rounds)))

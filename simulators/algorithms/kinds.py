@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from typing_extensions import TypeAliasType
 
@@ -14,23 +14,23 @@ from epsilond.simulators.algorithms import (
     grid_fedavg,
     local_sgd,
     mb_sgd,
-    mu2_sgd,
     norm_fedavg,
     one_pass_accelerated_mb_sgd,
-    ppsgd,
     projected_sgd,
     shuffled_mb_sgd,
 )
 from epsilond.simulators.algorithms.accelerated_mb_sgd import AcceleratedMbSgdRun
-from epsilond.simulators.algorithms.algorithm import Algorithm
+from epsilond.simulators.algorithms.algorithm import Algorithm, AnyRun
 from epsilond.simulators.algorithms.fedavg import FedavgRun
 from epsilond.simulators.algorithms.grid_fedavg import GridFedavgRun
 from epsilond.simulators.algorithms.local_sgd import LocalSgdRun
 from epsilond.simulators.algorithms.mb_sgd import MbSgdRun
-from epsilond.simulators.algorithms.mu2_sgd import Mu2SgdRun
+from epsilond.simulators.algorithms.mu2_sgd import mu2_sgd
+from epsilond.simulators.algorithms.mu2_sgd.mu2_sgd import Mu2SgdRun
 from epsilond.simulators.algorithms.norm_fedavg import NormFedavgRun
 from epsilond.simulators.algorithms.one_pass_accelerated_mb_sgd import OnePassAcceleratedMbSgdRun
-from epsilond.simulators.algorithms.ppsgd_run import PpsgdRun
+from epsilond.simulators.algorithms.ppsgd import ppsgd
+from epsilond.simulators.algorithms.ppsgd.run import PpsgdRun
 from epsilond.simulators.algorithms.projected_sgd import ProjectedSgdRun
 from epsilond.simulators.algorithms.shuffled_mb_sgd import ShuffledMbSgdRun
 
@@ -69,7 +69,7 @@ Run = TypeAliasType(
 """The runs of all algorithms, told apart by `algorithm`."""
 
 
-def algorithm_of(run: Any) -> Algorithm:
+def algorithm_of(run: AnyRun) -> Algorithm:
     """The algorithm that a run is of.
 
     Raises:

@@ -14,11 +14,12 @@ from typing import Annotated, Literal
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.quantities import PARTICIPANTS, BatchSize, LocalSteps, Quantity, Rounds, request
+from epsilond.accountants.quantities import PARTICIPANTS, BatchSize, Quantity, Rounds, request
+from epsilond.accountants.quantities.algorithms import LocalSteps
 from epsilond.simulators.algorithms.algorithm import Algorithm, Curves, Work
 from epsilond.simulators.algorithms.batches import subsets
 from epsilond.simulators.algorithms.mb_sgd import STEP
-from epsilond.simulators.algorithms.reports import Reporting, Round, largest_norm, reporting_for
+from epsilond.simulators.algorithms.reports import Reporting, RoundDraws, largest_norm, reporting_for
 from epsilond.simulators.federations.groups import NOISE
 from epsilond.simulators.problems.kinds import PROBLEMS
 from epsilond.simulators.problems.problem import Floats, Indices, Problem
@@ -95,7 +96,7 @@ def _reporting(problem: Problem, run: LocalSgdRun) -> Reporting:
 
 def _steps(
     problem: Problem, run: LocalSgdRun, generators: Sequence[np.random.Generator], data: Sequence[Indices]
-) -> Iterator[Round]:
+) -> Iterator[RoundDraws]:
     """The local steps of one round: the same clients in all of them, and in each a batch drawn afresh."""
     n, m, k, d = problem.samples_per_client, _participants(problem, run), run.batch_size, problem.dimension
     drawn = []
@@ -107,7 +108,7 @@ def _steps(
     for step in range(run.local_steps):
         places = np.stack([one[1][step] for one in drawn])
         normal = np.stack([one[2][step] for one in drawn])
-        yield Round(clients, problem.records(clients[..., None], places), None, normal)
+        yield RoundDraws(clients, problem.records(clients[..., None], places), None, normal)
 
 
 def rounds_of(problem: Problem, run: LocalSgdRun) -> int:

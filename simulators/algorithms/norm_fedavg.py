@@ -22,20 +22,19 @@ from epsilond.accountants.quantities import (
     DECAY_RATE,
     NOISE_LEVELS,
     OBSERVER,
-    QUANTIZATION_LEVELS,
     STEP_SIZE,
-    LocalSteps,
     Observer,
     Participants,
     Quantity,
     Rounds,
     request,
 )
+from epsilond.accountants.quantities.algorithms import QUANTIZATION_LEVELS, LocalSteps
 from epsilond.mechanisms.discrete_laplace import MOST_NOISE_LEVELS
 from epsilond.mechanisms.quantization import MOST_QUANTIZATION_LEVELS, quantized_messages, unit_vectors
 from epsilond.mechanisms.randomness import Source, seeded_side_by_side
 from epsilond.simulators.algorithms.algorithm import Algorithm, Curves, Work
-from epsilond.simulators.algorithms.federation import UNCONSTRAINED, Federation, local_work, overflowed
+from epsilond.simulators.algorithms.federation import UNCONSTRAINED, ClientData, local_work, overflowed
 from epsilond.simulators.problems.problem import Floats, Problem
 from epsilond.training.steps.normalised_updates import server_step
 
@@ -146,7 +145,7 @@ def simulate(
     f is the mean of the clients' losses on the data at hand. Where a repetition's numbers overflow, they are infinite.
     """
     demand(problem, run)
-    federation, steps = Federation.of(problem, generators), step_sizes(problem, run)
+    federation, steps = ClientData.of(problem, generators), step_sizes(problem, run)
     source = seeded_side_by_side(generators)
     models = np.zeros((len(generators), problem.dimension))
     excess = np.empty((len(generators), len(rounds)))

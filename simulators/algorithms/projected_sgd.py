@@ -15,21 +15,17 @@ from typing import Annotated, Literal
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.quantities import (
+from epsilond.accountants.quantities import NOISE_STD, ROUNDS, Participants, Quantity, request
+from epsilond.accountants.quantities.algorithms import (
     BATCHES,
     NOISE_SCHEDULE,
-    NOISE_STD,
     RELEASE,
-    ROUNDS,
     STEP_SCHEDULE,
     SUFFIX_FRACTION,
     Batches,
-    Participants,
-    Quantity,
     Release,
-    request,
 )
-from epsilond.accountants.specs import Schedule, first_step_of_suffix
+from epsilond.accountants.specs.projected_sgd import Schedule, first_step_of_suffix
 from epsilond.simulators.algorithms.algorithm import Algorithm, Curves, Work
 from epsilond.simulators.algorithms.batches import subsets
 from epsilond.simulators.problems.kinds import PROBLEMS

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import PROBABILITY, Participants, request
+from epsilond.simulators.algorithms.algorithm import AnyRun
 from epsilond.simulators.problems.problem import Floats
 from epsilond.simulators.seeds import own_stream
 
@@ -38,7 +39,7 @@ def law_faults(law: Law) -> list[Fault]:
     return []
 
 
-def read_law(run: Any) -> None:
+def read_law(run: AnyRun) -> None:
     """Make the entries of a run's `participation` requests where they are mappings, and check them.
 
     Raises:

@@ -81,7 +81,7 @@ def reporting_for(
 
 
 @dataclass(frozen=True)
-class Round:
+class RoundDraws:
     """Of S repetitions: clients (S, M), their records, whether each counts (None: all do), normal draws (S, M, d)."""
 
     clients: Indices
@@ -100,7 +100,9 @@ class _Drawn:
     normal: Floats
 
 
-def fresh_rounds(problem: Problem, reporting: Reporting, generators: Sequence[np.random.Generator]) -> Iterator[Round]:
+def fresh_rounds(
+    problem: Problem, reporting: Reporting, generators: Sequence[np.random.Generator]
+) -> Iterator[RoundDraws]:
     """Rounds whose batches are drawn afresh from each client's data, records being used again and again."""
     data = [problem.draw(generator) for generator in generators]
     yield from _rounds(problem, reporting, generators, data, dealt=False)
@@ -108,7 +110,7 @@ def fresh_rounds(problem: Problem, reporting: Reporting, generators: Sequence[np
 
 def one_pass_rounds(
     problem: Problem, reporting: Reporting, generators: Sequence[np.random.Generator]
-) -> Iterator[Round]:
+) -> Iterator[RoundDraws]:
     """Rounds whose batches are disjoint: each client shuffles its records once, and its t-th K are those of round t."""
     if reporting.unlike is not None:
         sizes = reporting.unlike.sizes
@@ -120,7 +122,7 @@ def one_pass_rounds(
     yield from _rounds(problem, reporting, generators, data, dealt=True)
 
 
-def client_gradients(problem: Problem, models: Floats, drawn: Round, reporting: Reporting) -> Floats:
+def client_gradients(problem: Problem, models: Floats, drawn: RoundDraws, reporting: Reporting) -> Floats:
     """Of each client of the round, its sum of gradients over K, times p_i N: models (S, d) → (S, M, d)."""
     if drawn.counted is None:
         gradients: Floats = problem.mean_gradient(models[:, None, :], drawn.records)
@@ -132,14 +134,14 @@ def client_gradients(problem: Problem, models: Floats, drawn: Round, reporting: 
     return batch_mean(each, drawn.counted, 1) * scaled[..., None]
 
 
-def messages_of(gradients: Floats, drawn: Round, reporting: Reporting, noise_std: float) -> Floats:
+def messages_of(gradients: Floats, drawn: RoundDraws, reporting: Reporting, noise_std: float) -> Floats:
     """With each client's noise, σ of those that differ being their own: (S, M, d)."""
     if reporting.unlike is None:
         return with_noise(gradients, noise_std, drawn.normal)
     return with_noise(gradients, reporting.unlike.noise_stds[drawn.clients][..., None], drawn.normal)
 
 
-def largest_norm(gradients: Floats, drawn: Round, reporting: Reporting) -> Floats:
+def largest_norm(gradients: Floats, drawn: RoundDraws, reporting: Reporting) -> Floats:
     """Of the mean gradients of the round's batches: (S, M, d) → (S). Those of poisson batches are divided by K.
 
     Of losses as they are, before their weights p_i N.
@@ -174,7 +176,7 @@ def _rounds(
     data: Sequence[Indices],
     *,
     dealt: bool,
-) -> Iterator[Round]:
+) -> Iterator[RoundDraws]:
     chunk = chunk_rounds(problem, reporting)
     for start in range(0, reporting.rounds, chunk):
         wanted = range(start, min(start + chunk, reporting.rounds))
@@ -188,7 +190,7 @@ def _rounds(
             clients = np.stack([one.clients[place] for one in drawn])
             places = np.stack([one.places[place] for one in drawn])
             counted = [one.counted[place] for one in drawn if one.counted is not None]
-            yield Round(
+            yield RoundDraws(
                 clients,
                 problem.records(clients[..., None], places),
                 np.stack(counted) if counted else None,

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtri
 
+from epsilond.accountants.numerics.root_search import brent_root
 from epsilond.simulators.audits.rates import lower_rate, upper_rate
 from epsilond.simulators.audits.worlds import Floats
 
@@ -27,7 +27,7 @@ LEAST_ESCAPE = 1e-300
 
 
 @dataclass(frozen=True)
-class Rule:
+class CountedTest:
     """A test and the counts that it had on the second halves."""
 
     threshold: float
@@ -42,14 +42,14 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Halves:
+class SplitStatistics:
     """The statistics of both worlds, split: sorted halves to choose by and to count on."""
 
     choose: tuple[Floats, Floats]
     count: tuple[Floats, Floats]
 
     @classmethod
-    def of(cls, first: Floats, second: Floats) -> Halves:
+    def of(cls, first: Floats, second: Floats) -> SplitStatistics:
         """The first half of either sample chooses."""
         middle = first.size // 2
         return cls(
@@ -67,14 +67,14 @@ Score = Callable[[Floats, Floats], Floats]
 
 
 @dataclass(frozen=True)
-class Bounded:
+class AttackBound:
     """A lower bound and the test that gave it."""
 
     value: float
-    rule: Rule
+    rule: CountedTest
 
 
-def best(halves: Halves, score: Score, error: float) -> Bounded:
+def best(halves: SplitStatistics, score: Score, error: float) -> AttackBound:
     """The score of the test that scores best on the first halves, on the second halves, wrong with probability `error`.
 
     Half of the error goes to each of the two rates. Among the first halves tests compete at `CHOOSING_ERROR`.
@@ -95,9 +95,9 @@ def best(halves: Halves, score: Score, error: float) -> Bounded:
     _, threshold, above, first_is_positive = chosen
     hits = [int(_hits(sample, np.asarray([threshold]), above=above)[0]) for sample in halves.count]
     true, false = hits if first_is_positive else hits[::-1]
-    rule = Rule(threshold, above, first_is_positive, true, false, halves.trials)
+    rule = CountedTest(threshold, above, first_is_positive, true, false, halves.trials)
     value = score(lower_rate([true], halves.trials, error / 2), upper_rate([false], halves.trials, error / 2))
-    return Bounded(float(value[0]), rule)
+    return AttackBound(float(value[0]), rule)
 
 
 def epsilon_score(delta: float) -> Score:
@@ -140,10 +140,10 @@ def gaussian_epsilon(mu: float, log_delta: float) -> float:
     if excess(0.0) <= 0.0:
         return 0.0
     top = mu * (mu / 2 + math.sqrt(max(-2 * log_delta, 0.0)) + 1.0)
-    return float(brentq(excess, 0.0, top, xtol=1e-12, rtol=1e-12))
+    return brent_root(excess, 0.0, top, absolute=1e-12, relative=1e-12)
 
 
-def escape_probability(halves: Halves, error: float) -> float:
+def escape_probability(halves: SplitStatistics, error: float) -> float:
     """Lower bound on the probability of an output that is impossible on the other data set, whichever has more.
 
     Impossible by the support of the law that was drawn from, which the attacker knows.
@@ -151,7 +151,7 @@ def escape_probability(halves: Halves, error: float) -> float:
     return _most_escaping(halves.count, error)
 
 
-def escape_promises(halves: Halves, delta: float, error: float) -> bool:
+def escape_promises(halves: SplitStatistics, delta: float, error: float) -> bool:
     """Whether the first halves suggest that impossible outputs alone have more than δ, so that no ε holds."""
     return _most_escaping(halves.choose, error) > delta
 

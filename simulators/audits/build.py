@@ -2,114 +2,43 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.specs import (
-    Approximate,
-    Composed,
-    DiscreteLaplace,
-    Gaussian,
-    Laplace,
-    ProjectedSgd,
-    RandomizedResponse,
-    Repeated,
-    Subsampled,
-    TruncatedDiscreteLaplace,
-)
+from epsilond.accountants.specs import Composed, ProjectedSgd, Repeated, Spec, Subsampled
 from epsilond.accountants.specs import Shuffled as ShuffledSpec
-from epsilond.mechanisms.discrete_laplace import MOST_NOISE_LEVELS
+from epsilond.accountants.specs.primitives import CategoryReport
 from epsilond.simulators.audits.descent import descent
-from epsilond.simulators.audits.integer_draws import MOST_LEVELS
-from epsilond.simulators.audits.noise import Added, IntegerNoise, Normal, TwoSided, additive, shifted
-from epsilond.simulators.audits.outcomes import canonical, response
+from epsilond.simulators.audits.noise import Added
 from epsilond.simulators.audits.participation import Participation
+from epsilond.simulators.audits.primitives import attack_primitive
 from epsilond.simulators.audits.sampling import FixedSizeDraw, HiddenDraw, RepeatedDraw, SeenDraw
 from epsilond.simulators.audits.sequence import in_sequence
 from epsilond.simulators.audits.shuffling import Shuffled, ShuffledResponses
 from epsilond.simulators.audits.worlds import PARTICIPANT_SEEN, Attacked, LogLikelihoodRatio, Setting, Target
 
-MOST_CANDIDATES = 4096
-"""Sizes of a shift that are tried."""
 LARGEST_COUNTED = 500.0
 """ε of reports that are attacked by their counts: beyond, lies have no probability that a double holds."""
 
 
-def target(spec: Any, setting: Setting) -> Target:
-    """What is attacked: losses wherever the likelihood of an output is known, and else another statistic.
+def target(spec: Spec, setting: Setting) -> Target:
+    """Return what is attacked: the loss where the likelihood of an output is known, and otherwise another statistic.
 
     Raises:
         InvalidInput: the spec has no neighbours in the relation that an attack can be stated for.
     """
-    if spec.kind == "projected_sgd":
+    if isinstance(spec, ProjectedSgd):
         return descent(spec, setting)
     return LogLikelihoodRatio(attacked(spec, setting))
 
 
-def attacked(spec: Any, setting: Setting) -> Attacked:
-    """The mechanism on its worlds."""
+def attacked(spec: Spec, setting: Setting) -> Attacked:
+    """Return the mechanism on its worlds."""
+    if spec.primitive is not None:
+        return attack_primitive(spec.primitive, setting)
     return BUILDERS[spec.kind](spec, setting)
-
-
-def _gaussian(spec: Gaussian, setting: Setting) -> Attacked:
-    return additive(Normal(), setting.relation, 1.0 / spec.noise_multiplier)
-
-
-def _laplace(spec: Laplace, setting: Setting) -> Attacked:
-    """All of the ℓ1 norm in one coordinate."""
-    return additive(TwoSided(), setting.relation, 1.0 / spec.scale_multiplier)
-
-
-def _discrete_laplace(spec: DiscreteLaplace, setting: Setting) -> Attacked:
-    """All of the distance in one coordinate."""
-    return shifted(IntegerNoise(spec.decay_rate, None), setting.relation, spec.sensitivity)
-
-
-def _truncated_discrete_laplace(spec: TruncatedDiscreteLaplace, setting: Setting) -> Attacked:
-    exact = setting.attack == "implemented"
-    most = MOST_NOISE_LEVELS if exact else MOST_LEVELS
-    if spec.noise_levels > most:
-        raise InvalidInput.at("/noise_levels", "is more than an audit can draw", allowed=f"≤ {most}")
-    noise = IntegerNoise(spec.decay_rate, spec.noise_levels, exact)
-    parts = [(shifted(noise, setting.relation, size), count) for size, count in realised_shift(spec)]
-    return in_sequence(parts or [(shifted(noise, setting.relation, 0), 1)])
-
-
-def realised_shift(spec: TruncatedDiscreteLaplace) -> tuple[tuple[int, int], ...]:
-    """An integer vector within the spec's norms, as (size, number of coordinates of that size).
-
-    Coordinates of one size and a remainder; of all sizes the one that moves furthest in ℓ1, and of those the largest.
-    """
-    l1, linf = math.floor(spec.l1_sensitivity), math.floor(spec.linf_sensitivity)
-    square = math.inf if spec.l2_sensitivity is None else math.floor(Fraction(spec.l2_sensitivity) ** 2)
-    best: tuple[int, int, int] = (0, 0, 0)
-    largest = min(l1, linf) if square == math.inf else min(l1, linf, math.isqrt(int(square)))
-    for size in range(largest, max(0, largest - MOST_CANDIDATES), -1):
-        count = int(min(spec.dimension, l1 // size, square // size**2))
-        rest = 0
-        if count < spec.dimension:
-            left = square - count * size**2
-            rest = min(size, l1 - count * size, math.isqrt(int(left)) if left < math.inf else size)
-        if count * size + rest > best[0] * best[1] + best[2]:
-            best = (size, count, rest)
-    size, count, rest = best
-    return tuple((step, times) for step, times in ((size, count), (rest, 1)) if step and times)
-
-
-def _randomized_response(spec: RandomizedResponse, setting: Setting) -> Attacked:
-    """Zeroing a record: it is answered as one of the second category would be."""
-    if setting.relation == "add-or-remove-one":
-        message = "whether a record reports is seen by everyone"
-        raise InvalidInput.at("/relation", message, allowed="replace-one, zero-out-one")
-    return response(spec.epsilon, spec.categories)
-
-
-def _approximate(spec: Approximate, setting: Setting) -> Attacked:
-    return canonical(spec.epsilon, spec.delta, 2 if setting.relation == "replace-one" else 3)
 
 
 def _repeated(spec: Repeated, setting: Setting) -> Attacked:
@@ -126,8 +55,9 @@ def _shuffled(spec: ShuffledSpec, setting: Setting) -> Attacked:
         raise InvalidInput.at("/relation", "the number of reports is seen", allowed="replace-one")
     if spec.clients == 1 or setting.observer in ("server", "other-clients"):
         return attacked(spec.mechanism, setting)
-    if spec.mechanism.kind == "randomized_response" and spec.mechanism.epsilon <= LARGEST_COUNTED:
-        return ShuffledResponses(spec.mechanism.epsilon, spec.mechanism.categories, spec.clients)
+    report = spec.mechanism.primitive
+    if isinstance(report, CategoryReport) and report.epsilon <= LARGEST_COUNTED:
+        return ShuffledResponses(report.epsilon, report.categories, spec.clients)
     return Shuffled(attacked(spec.mechanism, setting), spec.clients)
 
 
@@ -180,12 +110,13 @@ def _level(spec: Subsampled, setting: Setting) -> str:
     return "clients" if setting.unit == "client" or _draws(spec.mechanism) else "records"
 
 
-def _draws(spec: Any) -> bool:
-    """Whether it draws a batch anywhere."""
+def _draws(spec: object) -> bool:
+    """Return whether a batch is drawn anywhere in it."""
     if isinstance(spec, Subsampled) and spec.sampling != "full":
         return True
-    nested = spec.mechanisms if isinstance(spec, Composed) else (getattr(spec, "mechanism", None),)
-    return any(_draws(part) for part in nested if part is not None)
+    if isinstance(spec, Composed):
+        return any(_draws(part) for part in spec.mechanisms)
+    return isinstance(spec, Subsampled | Repeated | ShuffledSpec) and _draws(spec.mechanism)
 
 
 def _seen(spec: Subsampled, setting: Setting) -> bool:
@@ -209,12 +140,6 @@ def _nested(spec: ProjectedSgd, setting: Setting) -> Attacked:
 
 
 BUILDERS: Mapping[str, Callable[[Any, Setting], Attacked]] = {
-    "gaussian": _gaussian,
-    "laplace": _laplace,
-    "discrete_laplace": _discrete_laplace,
-    "truncated_discrete_laplace": _truncated_discrete_laplace,
-    "randomized_response": _randomized_response,
-    "approximate": _approximate,
     "subsampled": _subsampled,
     "shuffled": _shuffled,
     "repeated": _repeated,

@@ -10,7 +10,8 @@ from typing import Annotated
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.quantities import DecayRate, NoiseLevels, Quantity, QuantizationLevels, request
+from epsilond.accountants.quantities import DecayRate, NoiseLevels, Quantity, request
+from epsilond.accountants.quantities.algorithms import QuantizationLevels
 from epsilond.mechanisms.discrete_laplace import MOST_NOISE_LEVELS
 from epsilond.mechanisms.quantization import quantized_messages
 from epsilond.mechanisms.randomness import seeded

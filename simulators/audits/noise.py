@@ -13,7 +13,7 @@ from epsilond.simulators.audits.integer_draws import exact_draws, integer_draws
 from epsilond.simulators.audits.worlds import FIRST, SECOND, Floats, Integers
 
 
-class Noise(Protocol):
+class NoiseDistribution(Protocol):
     """A law on the line."""
 
     def draw(self, generator: np.random.Generator, count: int) -> Floats:
@@ -79,7 +79,7 @@ class IntegerNoise:
 class Added:
     """Noise on a value, which is `places[world]` in each world, in the noise's own unit."""
 
-    noise: Noise
+    noise: NoiseDistribution
     places: tuple[float, ...]
     work: float = 1.0
 
@@ -100,11 +100,11 @@ class Added:
         return self.places[FIRST] - self.places[SECOND]
 
 
-def additive(noise: Noise, relation: str, shift: float) -> Added:
+def additive(noise: NoiseDistribution, relation: str, shift: float) -> Added:
     """A sum of contributions within ±shift: opposite ones for replace-one, one and none for the other relations."""
     return Added(noise, (shift, -shift, 0.0) if relation == "replace-one" else (shift, 0.0, 0.0))
 
 
-def shifted(noise: Noise, relation: str, shift: int) -> Added:
+def shifted(noise: NoiseDistribution, relation: str, shift: int) -> Added:
     """A value that the relation itself moves by `shift`: what replacing does is not known to be two removals."""
     return Added(noise, (float(shift), 0.0) if relation == "replace-one" else (float(shift), 0.0, 0.0))

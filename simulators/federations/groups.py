@@ -22,6 +22,7 @@ from epsilond.accountants.quantities import (
     Sampling,
     request,
 )
+from epsilond.simulators.algorithms.algorithm import AnyRun
 from epsilond.simulators.problems.problem import Floats, Indices, Problem
 
 MOST_GROUPS = 1000
@@ -66,7 +67,7 @@ class RunGroup:
 Groups = tuple[RunGroup, ...]
 
 
-def read_groups(run: Any) -> None:
+def read_groups(run: AnyRun) -> None:
     """Make a run's groups requests where they are mappings; noise of its own only where the run has noise.
 
     Raises:
@@ -95,7 +96,7 @@ def with_noise_stds(groups: Groups, noise_stds: Sequence[float | None]) -> Group
     )
 
 
-def without_noise(run: Any) -> Any:
+def without_noise(run: AnyRun) -> AnyRun:
     """The same run, of all clients without noise."""
     groups: Groups | None = run.client_groups
     if groups is None:
@@ -141,7 +142,7 @@ def batch_of(group: RunGroup, *, batch_size: int, samples_per_client: int, sampl
     return max(1, (2 * batch_size * group.samples_per_client + samples_per_client) // (2 * samples_per_client))
 
 
-def unlike_of(problem: Problem, run: Any, sampling: Sampling) -> Unlike:
+def unlike_of(problem: Problem, run: AnyRun, sampling: Sampling) -> Unlike:
     """The clients of a run with groups, on a problem that was made for them (`weighted_data.build_for`).
 
     Raises:

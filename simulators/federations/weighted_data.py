@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.simulators.algorithms.algorithm import AnyRun
 from epsilond.simulators.federations.groups import Groups, RunGroup, loss_scales
 from epsilond.simulators.problems.synthetic import LARGEST_DATA
 
 
-def build_for(spec: Any, run: Any) -> Any:
+def build_for(spec: Any, run: AnyRun) -> AnyRun:
     """The problem of a request, as the run's clients see it.
 
     Raises:
@@ -26,7 +27,7 @@ def build_for(spec: Any, run: Any) -> Any:
 
 
 @functools.lru_cache(maxsize=16)
-def _made(spec: Any, counted: tuple[tuple[int, int], ...], scales: tuple[float, ...]) -> Any:
+def _made(spec: Any, counted: tuple[tuple[int, int], ...], scales: tuple[float, ...]) -> object:
     problem = spec.build()
     clients, size = problem.population.targets.shape
     faults = []

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betainc, expit
 
+from epsilond.accountants.numerics.root_search import bisect_reals
 from epsilond.simulators.audits.worlds import Floats
 
 Bools = npt.NDArray[np.bool_]
@@ -67,11 +68,7 @@ def epsilon_lower(*, canaries: int, guesses: int, right: int, delta: float, erro
 
     if not refuted(0.0):
         return 0.0
-    low, high = 0.0, LARGEST
-    for _ in range(BISECTIONS):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if refuted(middle) else (low, middle)
-    return low
+    return bisect_reals(refuted, 0.0, LARGEST, steps=BISECTIONS)[0]
 
 
 @dataclass(frozen=True)

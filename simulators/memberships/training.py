@@ -19,18 +19,8 @@ import numpy.typing as npt
 from scipy.special import logsumexp
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.quantities import (
-    RATE,
-    UNIT,
-    ClippingNorm,
-    LocalSteps,
-    NoiseMultiplier,
-    Quantity,
-    Rounds,
-    StepSize,
-    Unit,
-    request,
-)
+from epsilond.accountants.quantities import RATE, UNIT, NoiseMultiplier, Quantity, Rounds, StepSize, Unit, request
+from epsilond.accountants.quantities.algorithms import ClippingNorm, LocalSteps
 from epsilond.accountants.specs import Gaussian, Repeated, Spec, Subsampled
 from epsilond.simulators.algorithms.federation import UNCONSTRAINED
 from epsilond.simulators.problems.kinds import ProblemSpec
@@ -60,7 +50,7 @@ class CanaryTraining:
     """A noisy training, and the canaries that are put into it. `problem` has the data, drawn once from its own seed."""
 
     problem: ProblemSpec
-    unit: Annotated[Unit, UNIT] = "record"
+    unit: Annotated[Unit, UNIT]
     rounds: Rounds
     sampling_rate: Annotated[float, RATE] = 1.0
     clipping_norm: ClippingNorm
@@ -170,7 +160,7 @@ class Members:
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedRuns:
     """Of S runs: which canaries were in (S, m), the final models (S, d), and both kinds of score (S, m)."""
 
     members: Bools
@@ -181,7 +171,7 @@ class Trained:
     """`Members.confidence` of the final model."""
 
 
-def train(asked: CanaryTraining, generators: list[np.random.Generator], members: Bools) -> Trained:
+def train(asked: CanaryTraining, generators: list[np.random.Generator], members: Bools) -> TrainedRuns:
     """One run for each generator; `members` (S, m) says which canaries are in.
 
     The attacker of `alignment` knows all ordinary members and every model, and neither who was drawn nor the noise: it
@@ -205,7 +195,7 @@ def train(asked: CanaryTraining, generators: list[np.random.Generator], members:
         spread = spread + 0.5 * q * (1.0 - 0.5 * q) * _spread_of_canaries(known, told)
         scores += _log_ratio(total - expected, told, q, np.square(noise_std) + spread)
         models = models - (asked.step_size / (q * ordinary)) * total
-    return Trained(members, models, scores, known.confidence(models))
+    return TrainedRuns(members, models, scores, known.confidence(models))
 
 
 def _spread_of_canaries(known: Members, told: Floats) -> Floats:

@@ -15,14 +15,8 @@ from typing import Annotated, Literal
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.quantities import (
-    CLIENTS,
-    DIMENSION,
-    OPTIMUM_NORM,
-    OPTIMUM_SPREAD,
-    Quantity,
-    request,
-)
+from epsilond.accountants.quantities import CLIENTS, DIMENSION, Quantity, request
+from epsilond.accountants.quantities.algorithms import OPTIMUM_NORM, OPTIMUM_SPREAD
 from epsilond.simulators.problems.personalized_problem import (
     Numbers,
     PersonalizedConstants,

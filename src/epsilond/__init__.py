@@ -3,7 +3,7 @@
     calibrate("mb-sgd", epsilon=1.0, delta=1e-5, …)     what to run with, certified
     sweep("mb-sgd", "epsilon", [0.5, 1, 2], …)          the same at many values of one field
     plan(epsilon=1.0, delta=1e-5, …)                    every algorithm side by side, and what reaches a risk
-    account(spec, relation="replace-one", delta=1e-5)   what can be proved of what was run
+    account(spec, relation="replace-one", …)            what can be proved of what was run
     evaluate("balle-wang-2018.8", …)                    a theorem's formula, conditions, status and errata
     train("mb-sgd", clients, epsilon=1.0, …)            a model from your own data, at the noise that was calibrated
     simulate("mb-sgd-bound")                            run it, and measure beside the bound
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 from epsilond.accountants import ENGINE_VERSION as ENGINE_VERSION
 
 if TYPE_CHECKING:
-    from epsilond.accountants.curve import Interval as Interval
+    from epsilond.accountants.curve.enclosure import Interval as Interval
     from epsilond.accountants.errors import BeyondBudget as BeyondBudget
     from epsilond.accountants.errors import ConditionViolated as ConditionViolated
     from epsilond.accountants.errors import EpsilondError as EpsilondError
@@ -35,19 +35,10 @@ if TYPE_CHECKING:
     from epsilond.accountants.errors import InvalidInput as InvalidInput
     from epsilond.accountants.errors import LedgerExhausted as LedgerExhausted
     from epsilond.accountants.errors import NoCertificate as NoCertificate
+    from epsilond.accountants.errors import RunDiffers as RunDiffers
     from epsilond.accountants.guarantee import PrivacyCurve as PrivacyCurve
-    from epsilond.accountants.specs import Approximate as Approximate
-    from epsilond.accountants.specs import Composed as Composed
-    from epsilond.accountants.specs import DiscreteLaplace as DiscreteLaplace
-    from epsilond.accountants.specs import Gaussian as Gaussian
-    from epsilond.accountants.specs import Laplace as Laplace
-    from epsilond.accountants.specs import ProjectedSgd as ProjectedSgd
-    from epsilond.accountants.specs import RandomizedResponse as RandomizedResponse
-    from epsilond.accountants.specs import Repeated as Repeated
-    from epsilond.accountants.specs import Shuffled as Shuffled
-    from epsilond.accountants.specs import Spec as Spec
-    from epsilond.accountants.specs import Subsampled as Subsampled
-    from epsilond.accountants.specs import TruncatedDiscreteLaplace as TruncatedDiscreteLaplace
+    from epsilond.accountants.specs import *  # noqa: F403  (its names are listed in its __all__)
+    from epsilond.accountants.specs.mechanisms import *  # noqa: F403
     from epsilond.accountants.theorems import THEOREMS as THEOREMS
     from epsilond.calibrators import CALIBRATORS as CALIBRATORS
     from epsilond.calibrators.answer import Calibration as Calibration
@@ -63,6 +54,8 @@ if TYPE_CHECKING:
     from epsilond.questions.simulate import simulate as simulate
     from epsilond.questions.sweep import sweep as sweep
     from epsilond.questions.train import train as train
+    from epsilond.runs.statement import RunStatement as RunStatement
+    from epsilond.runs.status import RunStatus as RunStatus
     from epsilond.trained import Trained as Trained
     from epsilond.training.clients.callables import Client as Client
     from epsilond.training.clients.tabular import tabular as tabular
@@ -75,15 +68,12 @@ if TYPE_CHECKING:
 __version__ = ENGINE_VERSION
 
 _HOMES: Mapping[str, str] = {
-    "accountants.curve": "Interval",
+    "accountants.curve.enclosure": "Interval",
     "accountants.errors": (
-        "BeyondBudget ConditionViolated EpsilondError Fault Infeasible InvalidInput LedgerExhausted NoCertificate"
+        "BeyondBudget ConditionViolated EpsilondError Fault Infeasible InvalidInput LedgerExhausted NoCertificate "
+        "RunDiffers"
     ),
     "accountants.guarantee": "PrivacyCurve",
-    "accountants.specs": (
-        "Approximate Composed DiscreteLaplace Gaussian Laplace ProjectedSgd RandomizedResponse Repeated Shuffled Spec "
-        "Subsampled TruncatedDiscreteLaplace"
-    ),
     "accountants.theorems": "THEOREMS",
     "calibrators": "CALIBRATORS",
     "calibrators.answer": "Calibration as_json",
@@ -101,25 +91,47 @@ _HOMES: Mapping[str, str] = {
     "questions.simulate": "simulate",
     "questions.sweep": "sweep",
     "questions.train": "train",
+    "runs.statement": "RunStatement",
+    "runs.status": "RunStatus",
     "trained": "Trained",
     "training.clients.callables": "Client",
     "training.clients.tabular": "tabular",
     "witness.figures": "draw",
 }
-"""The public names by the module that has them. Type checkers read them above, some with the fields of typed.pyi."""
+"""Public names by module, except the specs. Type checkers read them above, some with the fields of typed.pyi."""
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
-__all__ = ["ENGINE_VERSION", *_HOME]  # noqa: PLE0604 (they are strings)
+_SPECS = "accountants.specs"
+"""Module whose `__all__` lists the other public names: the kinds of spec."""
+
+
+def _home_of(name: str) -> str | None:
+    """Return the module that defines a public name, or None."""
+    if name in _HOME:
+        return _HOME[name]
+    return None if name.startswith("_") or name not in _spec_names() else _SPECS
+
+
+def _spec_names() -> list[str]:
+    """Return the names of the specs, which are imported for it."""
+    names: list[str] = import_module(f"{__name__}.{_SPECS}").__all__
+    return names
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME} - {"Mapping", "TYPE_CHECKING", "import_module"})
+    return sorted({*globals(), *_HOME, *_spec_names()} - {"Mapping", "TYPE_CHECKING", "import_module"})
 
 
-if not TYPE_CHECKING:  # a type checker would take any name for one of ours
+if TYPE_CHECKING:
+    __all__: list[str]
+else:  # a type checker would take any name for one of ours
 
     def __getattr__(name: str) -> object:
         """Import a public name when it is first asked for."""
-        if name not in _HOME:
+        if name == "__all__":
+            value = ["ENGINE_VERSION", *_HOME, *_spec_names()]
+        elif home := _home_of(name):
+            value = getattr(import_module(f"{__name__}.{home}"), name)
+        else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        globals()[name] = found = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-        return found
+        globals()[name] = value
+        return value

@@ -24,7 +24,7 @@ def spec_of(answer: Calibration) -> Spec:
     if answer.algorithm == "norm-fedavg":
         return _on_the_grid(answer.problem, answer.parameters)
     chosen = calibrator(answer.algorithm)
-    specs = chosen.released(chosen.found(answer.problem))
+    specs = chosen.specs(chosen.certify(answer.problem))
     if len(specs) > 1:
         raise InvalidInput.at("/client_groups", "release different things: account for each group by its own spec")
     return specs[0]

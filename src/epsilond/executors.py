@@ -9,7 +9,7 @@ import socket
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Executor, Future, as_completed
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from epsilond.accountants import ENGINE_VERSION
@@ -18,6 +18,8 @@ from epsilond.progress import Progress, in_silence
 
 if TYPE_CHECKING:
     from distributed import Client
+
+T = TypeVar("T")
 
 CONNECT_SECONDS = 10.0
 """How long a scheduler may take to answer at first."""
@@ -32,10 +34,10 @@ class ClusterError(RuntimeError):
 
 def in_order(
     executor: Executor | None,
-    work: Callable[..., Any],
-    parts: Sequence[tuple[Any, ...]],
+    work: Callable[..., T],
+    parts: Sequence[tuple[object, ...]],
     progress: Progress = in_silence,
-) -> list[Any]:
+) -> list[T]:
     """`work(*part)` of each part, in the order of the parts; here, one by one, if there is no executor.
 
     `work` is a function of a module, and what it takes and answers pickles. `progress` is called with the parts done
@@ -47,7 +49,7 @@ def in_order(
     """
     progress(0, len(parts))
     if executor is None:
-        found: list[Any] = _on_one_thread(_each, (work, parts, progress))
+        found: list[T] = _on_one_thread(_each, (work, parts, progress))
         return found
     futures = [executor.submit(_at_version, ENGINE_VERSION, work, part) for part in parts]
     try:
@@ -60,7 +62,7 @@ def in_order(
             future.cancel()
 
 
-def _each(work: Callable[..., Any], parts: Sequence[tuple[Any, ...]], progress: Progress) -> list[Any]:
+def _each(work: Callable[..., T], parts: Sequence[tuple[object, ...]], progress: Progress) -> list[T]:
     """The parts one by one."""
     found = []
     for done, part in enumerate(parts, start=1):
@@ -69,14 +71,14 @@ def _each(work: Callable[..., Any], parts: Sequence[tuple[Any, ...]], progress: 
     return found
 
 
-def _at_version(version: str, work: Callable[..., Any], part: tuple[Any, ...]) -> Any:
+def _at_version(version: str, work: Callable[..., T], part: tuple[object, ...]) -> T:
     """Run a part where it was sent to."""
     if version != ENGINE_VERSION:
         raise ClusterError("a worker " + ALTERED.format(theirs=ENGINE_VERSION, ours=version))
     return _on_one_thread(work, part)
 
 
-def _on_one_thread(work: Callable[..., Any], part: tuple[Any, ...]) -> Any:
+def _on_one_thread(work: Callable[..., T], part: tuple[object, ...]) -> T:
     """Run a part on one thread: sums of linear algebra differ in their last digit by how many there are."""
     try:
         from epsilond.witness.one_thread import one_thread  # noqa: PLC0415  an extra has what it needs
@@ -86,7 +88,7 @@ def _on_one_thread(work: Callable[..., Any], part: tuple[Any, ...]) -> Any:
         return work(*part)
 
 
-def result_of(future: Future[Any]) -> Any:
+def result_of(future: Future[T]) -> T:
     """What a part of the work answered, once it has.
 
     Raises:

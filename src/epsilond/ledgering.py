@@ -32,7 +32,8 @@ def ledger(
         >>> import epsilond, tempfile
         >>> books = epsilond.ledger(tempfile.mkdtemp() + "/ledger.db")
         >>> budget = books.open(
-        ...     name="survey", dataset="survey", unit="record", relation="add-or-remove-one", observer="server",
+        ...     name="survey", dataset="survey",
+        ...     unit="record", relation="add-or-remove-one", observer="released-models",
         ...     epsilon=1.0, delta=1e-6, slots=["gdp"], sealed=True,
         ... )
         >>> with budget.reserve("a mean", spec=epsilond.Gaussian(noise_multiplier=10.0), slot="gdp") as run:

@@ -1,57 +1,96 @@
-"""The lists of algorithms and theorems in JSON form: what the service lists, without its links and schemas."""
+"""The lists of algorithms and theorems: everything about them except their functions, links and schemas."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
-from epsilond.accountants.theorem import Condition, Theorem
-from epsilond.calibrators.answer import as_json
+from epsilond.accountants.json_types import JsonObject
+from epsilond.accountants.theorem import Condition, Erratum, Reading, Source, Status, Theorem
+from epsilond.calibrators.answer import Served
 from epsilond.calibrators.calibration import Calibrator
 
 
-def algorithms(listed: Iterable[Calibrator]) -> dict[str, Any]:
-    """Every calibrator."""
-    return {"algorithms": [algorithm(each) for each in listed]}
+@dataclass(frozen=True, kw_only=True)
+class ListedAlgorithm:
+    """A calibrator in the list; `example` is a body that it answers."""
+
+    name: str
+    title: str
+    summary: str
+    theorems: tuple[str, ...]
+    example: JsonObject
 
 
-def algorithm(one: Calibrator) -> dict[str, Any]:
-    """One calibrator; `example` is a request that it answers."""
-    return {
-        "name": one.name,
-        "title": one.title,
-        "summary": one.summary,
-        "theorems": list(one.theorems),
-        "example": as_json(one.example),
-    }
+@dataclass(frozen=True, kw_only=True)
+class ListedTheorem:
+    """A theorem in the list."""
+
+    id: str
+    title: str
+    statement: str
+    source: Source
+    status: Status
+    constants: Annotated[Literal["explicit", "hidden"], Served("whether the statement's numbers are all given")]
 
 
-def theorems(listed: Iterable[Theorem]) -> dict[str, Any]:
-    """Every theorem."""
-    return {"theorems": [_summary(each) for each in listed]}
+@dataclass(frozen=True, kw_only=True)
+class ListedCondition:
+    """A premise: checked by us, declared by the caller, or undecidable by finite inputs."""
+
+    id: str
+    statement: str
+    kind: Literal["checked", "declared", "undecidable"]
 
 
-def theorem(one: Theorem) -> dict[str, Any]:
-    """One theorem with its conditions and errata, and how its formula is asked where it has one."""
-    detail = _summary(one) | {
-        "conditions": [{"id": it.id, "statement": it.statement, "kind": _kind(it)} for it in one.conditions],
-        "errata": as_json(one.errata),
-    }
-    if one.formula is not None and one.inputs is not None:
-        detail |= {"readings": list(one.readings), "examples": as_json(one.examples)}
-    return detail
+@dataclass(frozen=True, kw_only=True)
+class TheoremInFull(ListedTheorem):
+    """A theorem with its conditions and errata, and the readings and examples of its formula."""
+
+    conditions: tuple[ListedCondition, ...]
+    errata: tuple[Erratum, ...]
+    readings: tuple[Reading, ...] | None = None
+    examples: tuple[JsonObject, ...] | None = None
 
 
-def _summary(one: Theorem) -> dict[str, Any]:
-    return {
-        "id": one.id,
-        "title": one.title,
-        "statement": one.statement,
-        "source": as_json(one.source),
-        "status": one.status.value,
-        "constants": one.constants,
-    }
+def listed_algorithm(calibrator: Calibrator) -> ListedAlgorithm:
+    """Return a calibrator as it is listed."""
+    return ListedAlgorithm(
+        name=calibrator.name,
+        title=calibrator.title,
+        summary=calibrator.summary,
+        theorems=calibrator.theorems,
+        example=calibrator.example,
+    )
 
 
-def _kind(condition: Condition) -> str:
-    return "checked" if condition.checked else "undecidable" if condition.undecidable else "declared"
+def listed_theorem(theorem: Theorem) -> ListedTheorem:
+    """Return a theorem as it is listed."""
+    return ListedTheorem(
+        id=theorem.id,
+        title=theorem.title,
+        statement=theorem.statement,
+        source=theorem.source,
+        status=theorem.status,
+        constants=theorem.constants,
+    )
+
+
+def theorem_in_full(theorem: Theorem) -> TheoremInFull:
+    """Return a theorem as it is shown by itself."""
+    has_formula = theorem.formula is not None and theorem.inputs is not None
+    return TheoremInFull(
+        **vars(listed_theorem(theorem)),
+        conditions=tuple(map(listed_condition, theorem.conditions)),
+        errata=theorem.errata,
+        readings=theorem.readings if has_formula else None,
+        examples=theorem.examples if has_formula else None,
+    )
+
+
+def listed_condition(premise: Condition) -> ListedCondition:
+    """Return a premise as it is listed."""
+    kind: Literal["checked", "declared", "undecidable"] = (
+        "checked" if premise.checked else "undecidable" if premise.undecidable else "declared"
+    )
+    return ListedCondition(id=premise.id, statement=premise.statement, kind=kind)

@@ -1,159 +1,366 @@
-"""From names and values to a checked request, with the faults an HTTP body would be given.
+"""From names and values to a checked request: one reader for HTTP bodies, the library and the command line.
 
-The request dataclasses check their own ranges. What they cannot see is checked here: names they do not have, names
-that are missing, and structures (groups, mechanisms) given as plain mappings and sequences.
+The request dataclasses check their own ranges. The reader also checks what they cannot see: unknown names, missing
+names, and structures (groups, mechanisms) given as plain mappings and sequences. It reports all faults at once.
 """
 
 from __future__ import annotations
 
-import difflib
 import functools
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, Field, fields, is_dataclass, replace
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args, get_origin, get_type_hints
+import math
+import sys
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from types import UnionType
+from typing import Any, Literal, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints
 
-import numpy as np
 from typing_extensions import TypeAliasType
 
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.accountants.quantities import Tagged, quantity_of
+from epsilond.accountants.quantity import Quantity, check_value, scale_of, sure_range, whole_number
+from epsilond.accountants.scale import Scale
+from epsilond.calibrators.strict_json import MOST_FAULTS, step
+from epsilond.spelling import named, not_named, quote_words, suggest
 
 T = TypeVar("T")
-WORDS = {float: "a number", int: "a whole number", bool: "true or false", str: "a string"}
+_KINDS = {
+    "float": "must be a number",
+    "int": "must be a whole number",
+    "bool": "must be true or false",
+    "str": "must be a string",
+    "literal": "is not one of the allowed values",
+    "tuple": "must be an array",
+    "mapping": "must be an object",
+    "request": "must be an object",
+    "tagged": "must be an object",
+}
+"""The message of a value of another kind, by kind."""
+_FAULTY: Any = object()
+"""The result of reading a value at fault."""
 
 
-@functools.cache
-def _hints(request: Hashable) -> dict[str, Any]:
-    """The annotations of a request's fields."""
-    return get_type_hints(request, include_extras=True)
+def read(request: type[T], given: JsonObject, *, at: str = "") -> T:
+    """Make a request of its fields' values, as a caller of the library or of a command gives them.
 
-
-@functools.cache
-def _fields(request: Hashable) -> dict[str, Field[Any]]:
-    """The fields of a request by their names."""
-    return {field.name: field for field in fields(request)}  # type: ignore[arg-type]
-
-
-def read(request: type[T], given: Mapping[str, Any], *, at: str = "") -> T:
-    """The `request` whose fields are `given`. Structures may be mappings and lists, or instances already.
-
-    None stands for an absent field where absence is allowed.
+    Args:
+        request: the request class.
+        given: the values. Structures may be mappings and sequences, or instances already. None is an absent field where
+            absence is allowed.
+        at: the beginning of the faults' pointers.
 
     Raises:
-        InvalidInput: a fault for each unknown or missing name and each value that cannot be; pointers begin with `at`.
+        InvalidInput: with a fault for each unknown or missing name, and for each value of another type or out of its
+            range. Combinations of fields are checked once each field is valid.
     """
-    cls: Any = request
-    shapes, known = _shapes(cls), _fields(cls)
-    values: dict[str, Any] = {}
-    faults = [
-        Fault(f"{at}/{name}", "is not a field of this object" + near(name, known), ", ".join(known))
-        for name in given
-        if name not in known
-    ]
-    for name, field in known.items():
-        if field.default is None and given.get(name) is None:
-            continue
-        if name in given:
-            try:
-                values[name] = _read_shape(shapes[name], given[name], f"{at}/{name}")
-            except InvalidInput as error:
-                faults.extend(error.faults)
-        elif field.default is MISSING and field.default_factory is MISSING:
-            faults.append(Fault(f"{at}/{name}", "is required", allowed(_hints(cls)[name])))
-    if faults:
-        raise InvalidInput(*faults)
+    reader = _Reader()
+    made: T = reader.result(reader.fields(request, given, at))
+    return made
+
+
+def read_value(annotation: object, value: object, *, at: str) -> Any:
+    """Read a value as its annotation requires, as a caller of the library or of a command gives it.
+
+    Args:
+        annotation: the type, with its metadata.
+        value: the value.
+        at: the beginning of the faults' pointers.
+
+    Raises:
+        InvalidInput: the value is of another kind, or a structure in it is at fault.
+    """
+    reader = _Reader()
+    return reader.result(reader.read(_shape_of(annotation), value, at))
+
+
+def read_body(annotation: object, value: object) -> Any:
+    """Read the parsed JSON body of an HTTP request.
+
+    Other than a caller of the library, a body may not hold null for an absent field, and no names are proposed.
+
+    Raises:
+        InvalidInput: with at most 16 faults, one for each place; the pointers lead into the body.
+    """
+    reader = _Reader(is_body=True)
     try:
-        return request(**values)
+        return reader.result(reader.read(_shape_of(annotation), value, ""))
     except InvalidInput as error:
-        raise InvalidInput(*(Fault(at + it.pointer, it.message, it.allowed) for it in error.faults)) from None
+        places: dict[str, Fault] = {}
+        for fault in error.faults:
+            places.setdefault(fault.pointer, fault)
+        raise InvalidInput(*list(places.values())[:MOST_FAULTS]) from None
 
 
-class _Shape(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class _Shape:
     """An annotation taken apart, which is slow: once for each field.
 
     Attributes:
         annotation: the annotation itself, behind any aliases.
         bare: the type, None and metadata removed.
-        tagged: the field that tells the members of a union of requests apart, where it is one.
-        members: of such a union.
-        item: of a tuple.
-        checked_by_request: whether a request that holds the value checks it.
-        structured: whether the type is a dataclass.
+        quantity: the meaning and range, if any.
+        scale: the range that a field of a request class keeps besides.
+        tag: the field that tells the members of a union of request classes apart.
+        members: the shapes of the members of a union, or of the items of a tuple.
     """
 
+    kind: Literal["float", "int", "bool", "str", "literal", "tuple", "mapping", "request", "tagged", "union", "any"]
     annotation: Any
     bare: Any
-    tagged: str | None
-    members: tuple[Any, ...]
-    item: _Shape | None
-    checked_by_request: bool
-    structured: bool
+    quantity: Quantity | None
+    scale: Scale | None = None
+    tag: str = ""
+    members: tuple[_Shape, ...] = ()
 
+    @functools.cached_property
+    def _sure(self) -> tuple[float, float]:
+        """The open interval in which a number has no fault; empty without a quantity."""
+        is_number = self.kind in ("float", "int") and self.quantity is not None
+        return sure_range(self.bare, self.quantity, self.scale) if is_number and self.quantity else (1.0, 0.0)
 
-@functools.cache
-def _shapes(request: Hashable) -> dict[str, _Shape]:
-    """The shapes of a request's fields."""
-    return {name: _shape(annotation) for name, annotation in _hints(request).items()}
+    def has_no_fault(self, value: Any) -> bool:
+        """Tell quickly, for most values, that a number or a word needs no closer look."""
+        if type(value) is self.bare and self.kind in ("float", "int"):
+            return bool(self._sure[0] < value < self._sure[1])
+        return type(value) is str and self.kind == "literal" and value in self.words
+
+    @functools.cached_property
+    def classes(self) -> tuple[type, ...]:
+        """The classes whose instances are values already."""
+        if self.kind == "tagged":
+            return tuple(member.bare for member in self.members)
+        return {"request": (self.bare,), "mapping": (Mapping,)}.get(self.kind, ())
+
+    @functools.cached_property
+    def words(self) -> tuple[Any, ...]:
+        """The words of a literal."""
+        return get_args(self.bare)
+
+    @functools.cached_property
+    def choices(self) -> dict[str, _Shape]:
+        """The members of a union of request classes, by the value of the tag."""
+        return {str(getattr(member.bare, self.tag)): member for member in self.members}
 
 
 @functools.cache
 def _shape_of(annotation: Hashable) -> _Shape:
-    """The shape of an annotation that is asked for by itself, again and again."""
+    """Return the shape of an annotation that is asked for by itself, again and again."""
     return _shape(annotation)
 
 
-def _shape(annotation: Any) -> _Shape:
+def _shape(annotation: Any, request: type | None = None) -> _Shape:
+    """Take an annotation apart: that of a field of a request class, or any other."""
     if isinstance(annotation, TypeAliasType):
         return _shape(annotation.__value__)
     bare, quantity = quantity_of(annotation)
-    tagged = next((item for item in getattr(annotation, "__metadata__", ()) if isinstance(item, Tagged)), None)
-    if tagged is not None:
-        return _Shape(annotation, bare, tagged.field, get_args(bare), None, False, False)
     if isinstance(bare, TypeAliasType):
         return _shape(bare)
-    item = _shape(get_args(bare)[0]) if get_origin(bare) is tuple else None
-    checked_by_request = quantity is not None and (bare in (float, int) or get_origin(bare) is Literal)
-    structured = isinstance(bare, type) and is_dataclass(bare)
-    return _Shape(annotation, bare, None, (), item, checked_by_request, structured)
+    parts = {"annotation": annotation, "bare": bare, "quantity": quantity}
+    tagged = next((item for item in getattr(annotation, "__metadata__", ()) if isinstance(item, Tagged)), None)
+    origin = get_origin(bare)
+    if tagged is not None:
+        return _Shape(kind="tagged", tag=tagged.field, members=tuple(map(_shape, get_args(bare))), **parts)
+    if origin is tuple:
+        return _Shape(kind="tuple", members=(_shape(get_args(bare)[0]),), **parts)
+    if origin in (Union, UnionType):
+        return _Shape(kind="union", members=tuple(map(_shape, get_args(bare))), **parts)
+    if origin is Literal:
+        return _Shape(kind="literal", **parts)
+    if is_dataclass(bare):
+        return _Shape(kind="request", **parts)
+    if isinstance(origin or bare, type) and issubclass(origin or bare, Mapping):
+        return _Shape(kind="mapping", **parts)
+    if bare in (float, int, bool, str):
+        scale = None if request is None or quantity is None else scale_of(annotation, quantity, request)
+        return _Shape(kind=bare.__name__, scale=scale, **parts)
+    return _Shape(kind="any", **parts)
 
 
-def read_value(annotation: Any, value: Any, *, at: str) -> Any:
-    """A value as its annotation wants it; quantities are left to the request that holds them, which checks them all.
+@dataclass(frozen=True)
+class _Field:
+    """A field of a request class: its shape, and its default value."""
 
-    Raises:
-        InvalidInput: the value is of another kind, or a structure in it is at fault.
+    shape: _Shape
+    default: Any
+    is_required: bool
+
+
+@functools.cache
+def _fields(request: Hashable) -> dict[str, _Field]:
+    """Return the fields of a request class by their names."""
+    cls: Any = request
+    hints = get_type_hints(cls, include_extras=True)
+    return {
+        each.name: _Field(
+            _shape(hints[each.name], cls), each.default, each.default is MISSING and each.default_factory is MISSING
+        )
+        for each in fields(cls)
+    }
+
+
+class _Reader:
+    """One reading, which goes on after a fault.
+
+    Attributes:
+        faults: all faults so far.
     """
-    return _read_shape(_shape_of(annotation), value, at)
+
+    def __init__(self, *, is_body: bool = False) -> None:
+        self._is_body = is_body
+        self.faults: list[Fault] = []
+
+    def result(self, value: Any) -> Any:
+        """Return the value that was read.
+
+        Raises:
+            InvalidInput: with all faults, if there are any.
+        """
+        if self.faults:
+            raise InvalidInput(*self.faults)
+        return value
+
+    def read(self, shape: _Shape, value: Any, at: str) -> Any:
+        """Read a value.
+
+        Args:
+            shape: the shape that the value must have.
+            value: the value.
+            at: the pointer to the value.
+        """
+        if value is None and shape.kind != "any":
+            return self.add_fault(at, "must not be null; leave it out", shape)
+        if shape.kind in ("float", "int"):
+            return self._number(shape, value, at)
+        if shape.kind in ("bool", "str", "literal"):
+            return self._word(shape, value, at)
+        if shape.kind == "union":
+            return self._union(shape, value, at)
+        if shape.kind == "any" or isinstance(value, shape.classes):
+            return value
+        if shape.kind == "tuple" and isinstance(value, list | tuple):
+            (item,) = shape.members
+            return tuple([self.read(item, each, f"{at}/{place}") for place, each in enumerate(value)])
+        if shape.kind == "tuple" or not isinstance(value, Mapping):
+            return self.add_fault(at, _KINDS[shape.kind], shape)
+        return self._member(shape, value, at) if shape.kind == "tagged" else self.fields(shape.bare, value, at)
+
+    def fields(self, request: Any, given: JsonObject, at: str) -> Any:
+        """Read the fields of a request class, in their order, and make the request if none is at fault.
+
+        Args:
+            request: the request class.
+            given: values by name.
+            at: the pointer to the request.
+        """
+        known = _fields(request)
+        before = len(self.faults)
+        values: JsonRecord = {}
+        for name, field in known.items():
+            if name not in given:
+                if field.is_required:
+                    self.add_fault(f"{at}/{name}", "is required", field.shape)
+            elif (value := given[name]) is not None or self._is_body or field.default is not None:
+                is_plain = field.shape.has_no_fault(value)
+                values[name] = value if is_plain else self.read(field.shape, value, f"{at}/{name}")
+        for name in given:
+            if name not in known:
+                self.faults.append(self._unknown(name, known, at))
+        if len(self.faults) > before:
+            return _FAULTY
+        try:
+            return request(**values)
+        except InvalidInput as error:
+            self.faults += [Fault(at + it.pointer, it.message, it.allowed) for it in error.faults]
+            return _FAULTY
+
+    def add_fault(self, at: str, message: str, shape: _Shape) -> Any:
+        """Add a fault, and return the result of reading a value at fault.
+
+        Args:
+            at: the pointer to the value.
+            message: the fault.
+            shape: the shape of the value, which tells what is admitted.
+        """
+        if self._is_body:
+            admitted = shape.quantity.allowed or None if shape.quantity else None
+        else:
+            admitted = allowed(shape.annotation)
+        self.faults.append(Fault(at, message, admitted))
+        return _FAULTY
+
+    def _unknown(self, name: str, known: Mapping[str, object], at: str) -> Fault:
+        """Return the fault of an unknown name: a caller of the library is told similar names, or else all names."""
+        message = "is not a field of this object"
+        if self._is_body:
+            return Fault(step(at, name), message)
+        proposal = suggest(name, known)
+        return Fault(f"{at}/{name}", f"{message}{proposal}", None if proposal else ", ".join(known))
+
+    def _number(self, shape: _Shape, value: Any, at: str) -> Any:
+        """Read a number; its range is that of its quantity."""
+        value = value.item() if _is_numpy_scalar(value) else value
+        number = whole_number(value) if shape.kind == "int" else value
+        if isinstance(number, bool) or not isinstance(number, int if shape.kind == "int" else int | float):
+            return self.add_fault(at, _KINDS[shape.kind], shape)
+        if shape.kind == "float":
+            number = float(number) if abs(number) <= sys.float_info.max else math.copysign(math.inf, number)
+        fault = None if shape.quantity is None else check_value(at, number, shape.bare, shape.quantity, shape.scale)
+        if fault is None:
+            return number
+        self.faults.append(fault)
+        return _FAULTY
+
+    def _word(self, shape: _Shape, value: Any, at: str) -> Any:
+        """Read a string, a truth value, or one of several words."""
+        value = value.item() if _is_numpy_scalar(value) else value
+        if shape.kind != "literal":
+            value = value if shape.quantity is None else shape.quantity.convert(value)
+            if not isinstance(value, shape.bare):
+                return self.add_fault(at, _KINDS[shape.kind], shape)
+            longest = shape.quantity and shape.quantity.longest
+            return self.add_fault(at, "is not valid", shape) if longest and len(value) > longest else value
+        if any(type(value) is type(word) and value == word for word in shape.words):
+            return value
+        if shape.quantity is not None and shape.quantity.choices:
+            return self.add_fault(at, shape.quantity.not_a_choice, shape)
+        self.faults.append(
+            Fault(at, _KINDS["literal"], quote_words(shape.words) if self._is_body else allowed(shape.annotation))
+        )
+        return _FAULTY
+
+    def _member(self, shape: _Shape, value: JsonObject, at: str) -> Any:
+        """Read a member of a union of request classes, which a field tells apart."""
+        if shape.tag not in value:
+            names = None if self._is_body else ", ".join(shape.choices)
+            self.faults.append(Fault(f"{at}/{shape.tag}", "is required", names))
+            return _FAULTY
+        if (member := shape.choices.get(str(value[shape.tag]))) is not None:
+            return self.fields(member.bare, value, at)
+        if self._is_body:
+            names = ", ".join(f"'{name}'" for name in shape.choices)
+            self.faults.append(Fault(f"{at}/{shape.tag}", _KINDS["literal"], names))
+        else:
+            self.faults.append(not_named(str(value[shape.tag]), shape.choices, at=f"{at}/{shape.tag}", noun=shape.tag))
+        return _FAULTY
+
+    def _union(self, shape: _Shape, value: Any, at: str) -> Any:
+        """Read a value as the first member of a union that it fits."""
+        every: list[Fault] = []
+        for member in shape.members:
+            reader = _Reader(is_body=self._is_body)
+            found = reader.read(replace(member, quantity=member.quantity or shape.quantity), value, at)
+            if not reader.faults:
+                return found
+            every += reader.faults
+        self.faults += every
+        return _FAULTY
 
 
-def _read_shape(shape: _Shape, value: Any, at: str) -> Any:
-    bare = shape.bare
-    if shape.tagged is not None:
-        return _read_tagged(shape.tagged, shape.members, value, at)
-    if shape.structured:
-        return _read_object(bare, value, at)
-    if shape.item is not None:
-        if not isinstance(value, list | tuple):
-            raise InvalidInput.at(at, "must be an array")
-        return tuple(_read_shape(shape.item, item, f"{at}/{place}") for place, item in enumerate(value))
-    plain = value.item() if isinstance(value, np.generic) else value
-    if not shape.checked_by_request and not _fits(bare, plain):
-        raise InvalidInput.at(at, f"must be {words(bare)}", allowed=allowed(shape.annotation))
-    return plain
-
-
-def named(name: str, choices: Mapping[str, T], *, at: str, noun: str) -> T:
-    """The choice of that name.
-
-    Raises:
-        InvalidInput: there is none; the message proposes names that are near.
-    """
-    if name in choices:
-        return choices[name]
-    proposal = near(name, choices)
-    raise InvalidInput.at(
-        at, f"there is no such {noun}{proposal}", allowed=None if proposal else ", ".join(map(str, choices))
-    )
+def _is_numpy_scalar(value: object) -> bool:
+    """Return whether the value is a scalar of NumPy, which is not imported for this."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.generic)
 
 
 class _Asked(Protocol):
@@ -169,7 +376,7 @@ class _Asked(Protocol):
 A = TypeVar("A", bound=_Asked)
 
 
-def asked(by: Any, listed: Sequence[A], given: Mapping[str, Any]) -> tuple[A, Any]:
+def asked(by: Any, listed: Sequence[A], given: JsonObject) -> tuple[A, Any]:
     """Of an algorithm's name: that algorithm, and the request of these fields. Of a request: who answers it, and it.
 
     Raises:
@@ -185,57 +392,9 @@ def asked(by: Any, listed: Sequence[A], given: Mapping[str, Any]) -> tuple[A, An
     return answering[type(by)], replace(by, **given)
 
 
-def near(name: str, names: Iterable[str]) -> str:
-    """A proposal to put behind a message about an unknown name: empty if nothing is near."""
-    close = difflib.get_close_matches(name, list(names), n=3, cutoff=0.5)
-    return f"; did you mean {' or '.join(close)}?" if close else ""
-
-
-def allowed(annotation: Any) -> str | None:
+def allowed(annotation: object) -> str | None:
     """What a field admits, in words: its literals or its range."""
     bare, quantity = quantity_of(annotation)
-    if get_origin(bare) is Literal:
-        return ", ".join(map(str, get_args(bare)))
-    return (quantity.allowed or None) if quantity is not None else None
-
-
-def words(bare: Any) -> str:
-    """What kind of value a bare type is, in words."""
-    if get_origin(bare) is Literal:
-        return "one of the allowed values"
-    members = [WORDS[member] for member in (bare, *get_args(bare)) if isinstance(member, type) and member in WORDS]
-    return " or ".join(members) or "one of the allowed values"
-
-
-def _fits(bare: Any, value: Any) -> bool:
-    if get_origin(bare) is Literal:
-        return any(value is choice or (type(value) is type(choice) and value == choice) for choice in get_args(bare))
-    if bare in (float, int):
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    if bare in (bool, str):
-        return isinstance(value, bare)
-    members = get_args(bare) if get_origin(bare) is not None and not isinstance(get_origin(bare), type) else ()
-    return not members or any(_fits(member, value) for member in members)
-
-
-def _read_object(cls: type, value: Any, at: str) -> Any:
-    if isinstance(value, cls):
-        return value
-    if not isinstance(value, Mapping):
-        raise InvalidInput.at(at, "must be an object", allowed=", ".join(field.name for field in fields(cls)))
-    return read(cls, value, at=at)
-
-
-@functools.cache
-def _kinds(field: str, choices: tuple[Hashable, ...]) -> dict[str, Any]:
-    """The members of a union of requests by what tells them apart."""
-    return {str(getattr(choice, field)): choice for choice in choices}
-
-
-def _read_tagged(field: str, choices: tuple[Any, ...], value: Any, at: str) -> Any:
-    if isinstance(value, choices):
-        return value
-    kinds = _kinds(field, choices)
-    if not (type(value) is dict or isinstance(value, Mapping)) or field not in value:
-        raise InvalidInput.at(f"{at}/{field}", "is required", allowed=", ".join(kinds))
-    return read(named(str(value[field]), kinds, at=f"{at}/{field}", noun=field), value, at=at)
+    if quantity is not None and quantity.allowed:
+        return quantity.allowed
+    return ", ".join(map(str, get_args(bare))) if get_origin(bare) is Literal else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.json_types import JsonObject
 from epsilond.calibrators.answer import as_json
 from epsilond.commands.output import print_answer
 from epsilond.questions import simulate as simulation
@@ -50,7 +51,7 @@ def show_presets() -> None:
 
 def run(
     asked: Any,
-    overrides: Mapping[str, Any],
+    overrides: JsonObject,
     *,
     workers: int | None,
     executor: Executor | None = None,
@@ -73,7 +74,7 @@ def run(
             typer.echo(f"\nfigure: {path}")
 
 
-def with_progress(request: Any, workers: int | None, executor: Executor | None = None) -> Any:
+def with_progress(request: Any, workers: int | None, executor: Executor | None = None) -> object:
     """The answer, with a bar on standard error while it is computed."""
     columns = (
         TextColumn("{task.description}"),
@@ -110,7 +111,7 @@ def ended_like_ctrl_c() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def write_figure(answer: Any, path: Path) -> None:
+def write_figure(answer: object, path: Path) -> None:
     """Draw the answer into a file.
 
     Raises:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.calibrators import strict_json
 
 
-def parse(text: str, *, at: str = "") -> Any:
+def parse(text: str, *, at: str = "") -> object:
     """The value of a JSON text, without nulls.
 
     Raises:

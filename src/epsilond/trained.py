@@ -6,8 +6,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from epsilond.accountants.curve.enclosure import Interval
 from epsilond.calibrators.answer import Caution, DeclaredCondition
+from epsilond.runs.premises import OUTSIDE_CLIENTS, OUTSIDE_RECORDS
+from epsilond.runs.report import describe_statement
+from epsilond.runs.statement import RunStatement
+from epsilond.runs.status import RunStatus
+from epsilond.runs.training import GIVEN_RANDOMNESS, OF_DEPLOYMENT, OF_TABLES, ROWS_OF_FUNCTIONS, UNPROTECTED_LOG
 from epsilond.training.loops.session import Round
+from epsilond.witness.reports.make import make, plain
+from epsilond.witness.reports.questions import question
 
 if TYPE_CHECKING:
     from epsilond.calibrators.answer import Calibration, GuaranteeAnswer
@@ -74,6 +82,8 @@ class Trained:
     left_to_you: tuple[DeclaredCondition, ...]
     """The others: only you can vouch for them."""
     cautions: tuple[Caution, ...]
+    tables: bool
+    """True if the library computed the gradients, from features and targets."""
     receipt: Receipt | None
     """The ledger's, of what was committed before the first round."""
     calibration: Calibration
@@ -82,8 +92,59 @@ class Trained:
         said = self.guarantee
         return (
             f"Trained({self.algorithm}: {len(self.model)} coordinates in {self.rounds} rounds; one {said.unit} against "
-            f"{said.observer} has ε ≤ {said.epsilon.upper:.6g} at δ = 10^{said.target.log10_delta:g})"
+            f"{said.observer} has ε ≤ {said.epsilon.upper:.6g} at δ = 10^{said.target.log10_delta:g}, {self.status})"
         )
+
+    @property
+    def statement(self) -> RunStatement:
+        """The ε of this run with its status and the premises that rest on the caller.
+
+        Conditions that the loop carried out count as observed in each round. The others of the guarantee rest on the
+        caller. Those that concern the deployment accompany every ε, because no run shows them.
+        """
+        needed = {condition.id for condition in self.calibration.declared_conditions}
+        unobserved = [condition for condition in self.left_to_you if condition.id in needed]
+        declared = [condition.statement for condition in unobserved if condition.id not in OF_DEPLOYMENT]
+        deployment = [condition.statement for condition in unobserved if condition.id in OF_DEPLOYMENT]
+        if "randomness-is-not-secure" in {caution.code for caution in self.cautions}:
+            declared.append(GIVEN_RANDOMNESS)
+        if not self.tables:
+            declared.append(ROWS_OF_FUNCTIONS)
+        if any(entry.unprotected is not None for entry in self.log):
+            declared.append(UNPROTECTED_LOG)
+        guarantee = self.guarantee
+        outside = OUTSIDE_CLIENTS if guarantee.unit == "client" else OUTSIDE_RECORDS
+        return RunStatement(
+            status=RunStatus.DECLARED if declared else RunStatus.CERTIFIED,
+            epsilon=Interval(guarantee.epsilon.lower, guarantee.epsilon.upper),
+            delta=10.0**guarantee.target.log10_delta,
+            relation=guarantee.relation,
+            unit=guarantee.unit,
+            observer=guarantee.observer,
+            steps=self.rounds,
+            shown={condition.id: self.rounds for condition in self.carried_out},
+            declared=tuple(declared),
+            outside=tuple(deployment) + outside,
+        )
+
+    def report(self, *, date: str | None = None) -> str:
+        """Return a page of HTML to sign: the calibration, and the status of this run.
+
+        Args:
+            date: the caller's date, YYYY-MM-DD; no clock is read.
+
+        Raises:
+            InvalidInput: the date is none.
+            MissingExtra: the packages of the extra `reports` are not installed.
+        """
+        problem = self.calibration.problem
+        calibration = question("calibration", self.algorithm)
+        return make(calibration, problem, plain(problem), date, run=describe_statement(self.statement))
+
+    @property
+    def status(self) -> RunStatus:
+        """`certified`, or `declared` where a premise of ε rests on the caller; a contradicted run returns no model."""
+        return self.statement.status
 
     @property
     def rounds(self) -> int:
@@ -98,17 +159,25 @@ class Trained:
 
 
 def conditions(
-    answer: Calibration, *, means_only: bool
+    answer: Calibration, *, means_only: bool, tables: bool
 ) -> tuple[tuple[DeclaredCondition, ...], tuple[DeclaredCondition, ...]]:
-    """Those of the answer that a run sees to, and those left to its caller."""
+    """Split the conditions of an answer into those that the run observes and those that rest on its caller.
+
+    Args:
+        answer: the calibration.
+        means_only: whether clients return means of gradients instead of one gradient a record.
+        tables: whether the library computes the gradients, from features and targets.
+    """
     seen_to = set(CARRIED_OUT)
+    if tables:
+        seen_to |= OF_TABLES
     if not means_only:
         seen_to.add(BY_CLIPPING)
     if answer.algorithm == "mu2-sgd":
         seen_to.add(BY_DEALING)
         if answer.problem.taking_part.kind == "uniform":
             seen_to.add(BY_DRAWING)
-    listed = answer.declared_conditions
+    listed = answer.all_declared
     return tuple(one for one in listed if one.id in seen_to), tuple(one for one in listed if one.id not in seen_to)
 
 

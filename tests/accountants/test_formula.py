@@ -69,7 +69,7 @@ def test_a_formula_is_asked_by_its_fields() -> None:
     assert type(inputs).__doc__ == "A guarantee and a federation."
     evaluation = SPREAD.evaluate(inputs, "corrected")
     assert evaluation.outputs == {"value": 5.0, "log_delta": inputs.log_delta, "reading": "corrected"}
-    assert evaluation.conditions[0].holds is True
+    assert evaluation.conditions[0].holds == "yes"
     assert pickle.loads(pickle.dumps(inputs)) == inputs
     assert read(SPREAD.inputs, {"epsilon": 1.0, "log10_delta": -5}) == inputs
 
@@ -125,5 +125,7 @@ def test_scales_belong_to_quantities() -> None:
 def test_an_absent_field_is_assumed_in_one_place() -> None:
     absent, given = Lengths(diameter=2.0), Lengths(diameter=2.0, initial_distance=1.0)
     assert (value_of(absent, "initial_distance"), value_of(given, "initial_distance")) == (2.0, 1.0)
-    assert list(assumptions(absent)) == [("assumed-initial-distance", "initial_distance was taken to be the diameter")]
+    assert list(assumptions(absent)) == [
+        ("assumed-initial-distance", "You did not give initial_distance; it was assumed to be the diameter")
+    ]
     assert list(assumptions(given)) == []

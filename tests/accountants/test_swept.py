@@ -7,7 +7,9 @@ import math
 import mpmath as mp
 import pytest
 
-from epsilond.accountants.curve import LARGEST_EPSILON, Interval, Pair, SweptPair
+from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Interval
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.search import bracketed_epsilon
 from epsilond.accountants.profiles.geometric import geometric_pair
 from epsilond.accountants.profiles.laplace import laplace_pair, opposite_laplace_pair
 
@@ -35,8 +37,8 @@ def test_laplace_is_inverted_in_closed_form(shift: float, log_delta: float) -> N
 @pytest.mark.parametrize("log_delta", LOG_DELTAS)
 @pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
 def test_both_searches_agree(pair: Pair, log_delta: float) -> None:
-    assert isinstance(pair, SweptPair)
-    swept, one_by_one = pair.epsilon(log_delta), Pair(pair.forward, pair.backward).epsilon(log_delta)
+    assert pair.forward.root_search == "sweep"
+    swept, one_by_one = pair.epsilon(log_delta), bracketed_epsilon(pair.ends, log_delta)
     assert swept.lower <= one_by_one.upper
     assert one_by_one.lower <= swept.upper
     if math.isfinite(swept.upper):

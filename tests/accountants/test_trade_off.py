@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mp
-from pydantic import TypeAdapter
 
 from epsilond.accountants.account import account
-from epsilond.accountants.curve import Curve, Interval, Pair
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.engine.lattice.product import ComposedProfile
 from epsilond.accountants.meaning import FALSE_POSITIVE_RATES, meaning
@@ -22,8 +23,8 @@ from epsilond.accountants.profiles.gaussian import ZeroProfile, gaussian_pair
 from epsilond.accountants.profiles.laplace import laplace_pair
 from epsilond.accountants.specs import Spec
 from epsilond.accountants.trade_off import TradeOff
+from epsilond.reading import read_body
 
-SPEC: TypeAdapter[Any] = TypeAdapter(Spec)
 TIGHT = 2e-6
 """A relative width that nodes and closed forms stay within."""
 
@@ -39,7 +40,7 @@ def sampled(rate: float, noise: float, times: int) -> dict[str, Any]:
 
 
 def curve_of(spec: dict[str, Any], relation: Any = "add-or-remove-one") -> Curve:
-    return account(SPEC.validate_python(spec), relation=relation).guarantee.curve
+    return account(read_body(Spec, spec), relation=relation).guarantee.curve
 
 
 corners = st.lists(st.floats(0.0, 10.0), min_size=1, max_size=5)
@@ -253,9 +254,9 @@ def test_a_witness_that_does_no_better_changes_nothing_and_is_read_from_above_al
     better, worse = (compose([(laplace_pair(shift), 20)]) for shift in (0.2, 0.1))
     alone = meaning(Curve(better, (better,)))
     assert meaning(Curve(better, (better, worse))) == alone
-    for order in worse.orders():
+    for order in worse.directions():
         assert isinstance(order, ComposedProfile)
-        assert all(from_above for _, from_above in order._spectra)
+        assert all(from_above for _, from_above in order._transforms.spectra)
     other_way_round = meaning(Curve(better, (worse, better)))
     assert other_way_round.true_positives == alone.true_positives
 

@@ -33,6 +33,7 @@ PATIENT = Settings(
     spare_workers=0,
     port=0,
     store_path=":memory:",
+    ledgers_in_memory=True,
     deadline_seconds=PATIENCE,
     job_wait_seconds=PATIENCE,
 )

@@ -13,6 +13,7 @@ from epsilond.accountants.theorem import Theorem
 from epsilond.app.theorem_detail import inputs_schema, outputs_schema
 
 EVALUATIONS = "/v1/theorems/{id}/evaluations"
+SWEEPS = "/v1/calibrations/{algorithm}/sweeps"
 
 
 def conforms(document: dict[str, Any], schema: dict[str, Any], value: Any) -> None:
@@ -21,9 +22,18 @@ def conforms(document: dict[str, Any], schema: dict[str, Any], value: Any) -> No
     jsonschema.Draft202012Validator(whole).validate(value)
 
 
-def content(operation: dict[str, Any], status: int) -> dict[str, Any]:
-    """The schema that is declared for a status."""
-    media_types = operation["responses"][str(status)]["content"]
+def resolved(document: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
+    """Return a part of the document, or the component that it refers to."""
+    if "$ref" not in part:
+        return part
+    _, components, kind, name = part["$ref"].split("/")
+    component: dict[str, Any] = document[components][kind][name]
+    return component
+
+
+def content(document: dict[str, Any], operation: dict[str, Any], status: int) -> dict[str, Any]:
+    """Return the schema that an operation declares for a status."""
+    media_types = resolved(document, operation["responses"][str(status)])["content"]
     schema: dict[str, Any] = next(iter(media_types.values()))["schema"]
     return schema
 
@@ -48,6 +58,7 @@ def with_theorems(document: dict[str, Any], theorems: Iterable[Theorem]) -> dict
         asked = operation["requestBody"]["content"]["application/json"]
         asked["schema"] = request
         asked["examples"] = {"first": {"value": {"inputs": dict(theorem.examples[0])}}}
+        operation["responses"]["200"] = copy.deepcopy(resolved(whole, operation["responses"]["200"]))
         operation["responses"]["200"]["content"]["application/json"]["schema"] = answer
         whole["paths"][EVALUATIONS.replace("{id}", theorem.id)] = {"post": operation}
     return whole

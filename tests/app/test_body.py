@@ -10,8 +10,7 @@ from fastapi import Body, FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 
-from epsilond.app.http.body import BytesRoute, unread
-from epsilond.app.http.prefer import OfLook, OfQuestion
+from epsilond.app.http.body import BytesRoute, OfLook, OfQuestion, unread
 from tests.app.conftest import problem
 
 TOY = "/v1/calibrations/toy"

@@ -114,7 +114,7 @@ def test_evaluation(client: httpx.Client) -> None:
     assert printed["status"] == "refuted"
     assert printed["errata"][0]["id"] == "toy.1.e1"
     assert printed["conditions"] == [
-        {"id": "toy.small", "statement": "ε ≤ 1", "holds": False, "left": 2.0, "right": 1.0},
+        {"id": "toy.small", "statement": "ε ≤ 1", "holds": "no", "left": 2.0, "right": 1.0},
         {"id": "toy.convex", "statement": "the loss is convex", "holds": "undecidable"},
         {"id": "toy.limit", "statement": "δ = o(1/n)", "holds": "undecidable"},
     ]

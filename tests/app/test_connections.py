@@ -176,7 +176,7 @@ def test_who_leaves_with_requests_waiting_leaves_nothing_behind(tight: httpx.Cli
         raw.sendall(f"GET {where}/events HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n".encode())
         assert raw.recv(1)
     wait_until(lambda: sample_of(tight, "epsilond_event_streams") == 0)
-    assert tight.delete(where).json()["status"] == "cancelled"
+    assert tight.delete(where).json()["state"] == "cancelled"
 
 
 def test_one_connection_too_many(narrow: httpx.Client) -> None:
@@ -219,7 +219,7 @@ def test_event_streams_are_counted(tight: httpx.Client) -> None:
         problem(refused, 429, "too-many-requests")
         assert int(refused.headers["retry-after"]) > 0
     wait_until(lambda: sample_of(tight, "epsilond_event_streams") == 0)
-    assert tight.delete(where).json()["status"] == "cancelled"
+    assert tight.delete(where).json()["state"] == "cancelled"
 
 
 def test_strict_transport_only_where_it_is_set(tight: httpx.Client, client: httpx.Client) -> None:

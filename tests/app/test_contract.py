@@ -74,7 +74,13 @@ def contract() -> Any:
 def hurried_service() -> AbstractContextManager[httpx.Client]:
     """The service itself. Whoever waits longer than a second is told that it took too long."""
     chosen = Settings(
-        workers=1, port=0, deadline_seconds=1.0, job_seconds=2.0, job_wait_seconds=0.5, store_path=":memory:"
+        workers=1,
+        port=0,
+        deadline_seconds=1.0,
+        job_seconds=2.0,
+        job_wait_seconds=0.5,
+        store_path=":memory:",
+        ledgers_in_memory=True,
     )
     return serving(chosen, create_app(settings=chosen))
 

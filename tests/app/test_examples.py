@@ -17,7 +17,7 @@ from epsilond.app.main import create_app
 from epsilond.calibrators import CALIBRATORS
 from epsilond.witness.reports.record import opened
 from tests.app.conftest import PATIENT, serving
-from tests.app.documents import EVALUATIONS, conforms, content
+from tests.app.documents import EVALUATIONS, SWEEPS, conforms, content
 
 LEFT_OUT = ("/v1/ledgers", "/v1/reservations", "/v1/log")
 """These belong together: tests/app/ledgers."""
@@ -47,7 +47,8 @@ def test_example(real: httpx.Client, path: Path) -> None:
         return
     document = real.get("/openapi.json").json()
     path_in_it = EVALUATIONS if example["path"].startswith("/v1/theorems/") else example["path"]
-    conforms(document, content(document["paths"][path_in_it]["post"], response.status_code), response.json())
+    path_in_it = SWEEPS if path_in_it.endswith("/sweeps") else path_in_it
+    conforms(document, content(document, document["paths"][path_in_it]["post"], response.status_code), response.json())
 
 
 @pytest.mark.parametrize("theorem", FORMULAS, ids=lambda theorem: theorem.id)
@@ -61,7 +62,7 @@ def test_a_theorem_tells_its_inputs_outputs_and_examples(real: httpx.Client, the
         outputs = response.json()["outputs"]
         jsonschema.Draft202012Validator(told["outputs_schema"]).validate(outputs)
         assert outputs.keys() <= told["outputs_schema"]["properties"].keys()
-        conforms(DOCUMENT, content(DOCUMENT["paths"][EVALUATIONS]["post"], 200), response.json())
+        conforms(DOCUMENT, content(DOCUMENT, DOCUMENT["paths"][EVALUATIONS]["post"], 200), response.json())
 
 
 def test_everything_that_can_be_asked_has_an_example() -> None:

@@ -16,6 +16,13 @@ from tests.app import toy_planners, toys
 from tests.app.conftest import PATIENT, serving, wait_until
 
 ONE: dict[str, Any] = {"delta": 1e-6, "clients": 10}
+"""A question for the toys, which give no guarantee."""
+PLAN: dict[str, Any] = {
+    **ONE,
+    "relation": "replace-one",
+    "unit": "record",
+    "observers": ["server", "shuffled-server", "released-models", "final-model", "other-clients"],
+}
 
 
 def served(settings: Settings) -> Iterator[httpx.Client]:
@@ -127,8 +134,8 @@ def test_two_hundred_values_in_one_call(planning: httpx.Client) -> None:
 
 
 def test_a_plan_has_every_planner_with_its_single_call(planning: httpx.Client) -> None:
-    found = post(planning, "/v1/plans", {**ONE, "epsilon": 1.25, "rounds": 1, "rank_by": "noise"})
-    applying = [entry for entry in found["entries"] if entry["applies"] is True]
+    found = post(planning, "/v1/plans", {**PLAN, "epsilon": 1.25, "rounds": 1, "rank_by": "noise"})
+    applying = [entry for entry in found["entries"] if entry["applies"] == "yes"]
     assert [entry["algorithm"] for entry in applying if "rank" in entry] == [
         name.partition(" ")[0] for group in found["groups"] for name in group["ranked"]
     ]
@@ -163,30 +170,30 @@ def test_what_does_not_end_in_time_becomes_a_job_that_loses_nothing(planning: ht
 
 
 def test_refusals_of_the_mathematics_are_told_in_their_entries(planning: httpx.Client) -> None:
-    found = post(planning, "/v1/plans", {**ONE, "epsilon": 400.0, "algorithms": ["slow-toy"]})
+    found = post(planning, "/v1/plans", {**PLAN, "epsilon": 400.0, "algorithms": ["slow-toy"]})
     (entry,) = found["entries"]
-    assert entry["applies"] is False
+    assert entry["applies"] == "no"
     assert entry["why"][0]["condition"]["right"] == 401.0
     assert entry["why"][0]["nearest"] == {"epsilon": 401.0}
 
 
 def test_what_reaches_no_risk_says_so(planning: httpx.Client) -> None:
     reach = {"risk": 0.1, "solve_for": "epsilon"}
-    (entry,) = post(planning, "/v1/plans", {**ONE, "algorithms": ["slow-toy"], "reach": reach})["entries"]
-    assert entry["applies"] is False
+    (entry,) = post(planning, "/v1/plans", {**PLAN, "algorithms": ["slow-toy"], "reach": reach})["entries"]
+    assert entry["applies"] == "no"
     assert "no theorem bounds its risk" in entry["why"][0]["message"]
 
 
 @pytest.mark.parametrize(
     ("body", "pointer"),
     [
-        ({**ONE}, "/epsilon"),
-        ({**ONE, "epsilon": 1.0, "algorithms": ["sgd"]}, "/algorithms/0"),
-        ({**ONE, "epsilon": 1.0, "trust": ["all"]}, "/trust/0"),
-        ({**ONE, "epsilon": 1.0, "sigma": 1}, "/sigma"),
-        ({**ONE, "reach": {"risk": 0.0, "solve_for": "epsilon"}}, "/reach/risk"),
-        ({**ONE, "reach": {"risk": 0.1, "solve_for": "delta"}}, "/reach/solve_for"),
-        ({**ONE, "epsilon": 1.0, "reach": {"risk": 0.1, "solve_for": "epsilon"}}, "/epsilon"),
+        ({**PLAN}, "/epsilon"),
+        ({**PLAN, "epsilon": 1.0, "algorithms": ["sgd"]}, "/algorithms/0"),
+        ({**PLAN, "epsilon": 1.0, "trust": ["all"]}, "/trust/0"),
+        ({**PLAN, "epsilon": 1.0, "sigma": 1}, "/sigma"),
+        ({**PLAN, "reach": {"risk": 0.0, "solve_for": "epsilon"}}, "/reach/risk"),
+        ({**PLAN, "reach": {"risk": 0.1, "solve_for": "delta"}}, "/reach/solve_for"),
+        ({**PLAN, "epsilon": 1.0, "reach": {"risk": 0.1, "solve_for": "epsilon"}}, "/epsilon"),
     ],
 )
 def test_plans_that_cannot_be(planning: httpx.Client, body: Any, pointer: str) -> None:

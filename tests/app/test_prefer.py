@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from epsilond.app.http.prefer import wait_of
+from epsilond.app.http.body import wait_of
 
 
 @pytest.mark.parametrize(

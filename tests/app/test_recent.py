@@ -10,8 +10,8 @@ import pytest
 from fastapi import FastAPI
 
 from epsilond.app.questions import asking
+from epsilond.app.questions.memory import HELD, READ_BYTES, Recent
 from epsilond.app.questions.question import Question
-from epsilond.app.questions.recent import ENTRY_BYTES, HELD, Recent
 from tests.app.conftest import PATIENT, application, problem, serving
 
 TOY = "/v1/calibrations/toy"
@@ -30,7 +30,7 @@ def test_one_owners_question_is_not_anothers() -> None:
 
 
 def test_it_keeps_within_its_bytes_and_forgets_what_was_asked_least_recently() -> None:
-    most = 10 * (ENTRY_BYTES + 100 * HELD)
+    most = 10 * (READ_BYTES + 100 * HELD)
     recent = Recent(most)
     for number in range(40):
         recent.keep("ada", str(number), question("toy"), 100)

@@ -10,7 +10,7 @@ import pytest
 import epsilond
 from epsilond.app.main import create_app
 from epsilond.calibrators import CALIBRATORS
-from epsilond.calibrators.accounts import EXAMPLES
+from epsilond.calibrators.account_examples import EXAMPLES
 from epsilond.witness.reports.compare import agreement
 from epsilond.witness.reports.record import opened
 from tests.app.conftest import PATIENT, serving
@@ -66,7 +66,13 @@ def test_faults_point_into_the_body(real: httpx.Client, change: dict, pointer: s
 def test_what_cannot_be_certified_is_a_problem_and_no_page(real: httpx.Client) -> None:
     spec = {"kind": "gaussian", "noise_multiplier": 1.0}
     shuffled = {"kind": "shuffled", "clients": 10, "mechanism": spec}
-    body = {"spec": shuffled, "relation": "zero-out-one", "observer": "final-model", "query": {"delta": 1e-5}}
+    body = {
+        "spec": shuffled,
+        "relation": "zero-out-one",
+        "observer": "final-model",
+        "query": {"delta": 1e-5},
+        "unit": "record",
+    }
     response = real.post("/v1/reports", json={"kind": "account", "request": body})
     assert response.status_code == 409
     assert response.headers["content-type"] == "application/problem+json"

@@ -30,14 +30,20 @@ def test_examples_are_answered_as_declared(real: httpx.Client, name: str) -> Non
     (example,) = operation["requestBody"]["content"]["application/json"]["examples"].values()
     response = real.post(f"/v1/risk-bounds/{name}", json=example["value"])
     assert response.status_code == 200
-    conforms(document, content(operation, 200), response.json())
+    conforms(document, content(document, operation, 200), response.json())
     assert response.json()["algorithm"] == name
 
 
 def test_unknown_algorithms_and_fields_are_named(real: httpx.Client) -> None:
     assert real.post("/v1/risk-bounds/mb-sdg", json={}).status_code == 404
     assert real.get("/v1/risk-bounds/mb-sgd").status_code == 405
-    body = {**RISK_BOUNDS[0].example, "noise_std": -1.0}
+    body = {
+        **RISK_BOUNDS[0].example,
+        "noise_std": -1.0,
+        "relation": "replace-one",
+        "unit": "record",
+        "observer": "server",
+    }
     problem = real.post("/v1/risk-bounds/mb-sgd", json=body)
     assert problem.status_code == 422
     assert problem.json()["errors"][0]["pointer"] == "/noise_std"

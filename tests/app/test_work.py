@@ -7,6 +7,7 @@ from copy import copy
 
 import pytest
 
+from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import (
     BeyondBudget,
     ConditionViolated,
@@ -15,7 +16,6 @@ from epsilond.accountants.errors import (
     InvalidInput,
     NoCertificate,
 )
-from epsilond.accountants.theorem import ConditionResult
 from epsilond.app.workers.work import Answered, Failed, Refused, WorkFailed, outcome_of
 
 CONDITION = ConditionResult("a.b", "x ≤ y", False, 2.0, float("inf"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from epsilond.calibrators.planning.adapter import PlanAdapter
@@ -27,8 +26,27 @@ BUSY_ADAPTER = PlanAdapter(
     read=("rounds",),
     computed=seconds,
 )
-CALIBRATORS = (
-    replace(toys.TOY, plans=(ADAPTER,), home=__name__),
-    replace(toys.SLOW_TOY, plans=(ADAPTER,), home=__name__),
-    replace(toys.BUSY, plans=(BUSY_ADAPTER,), home=__name__),
-)
+
+
+class PlannedToy(toys.Toy):
+    """The toy in a plan."""
+
+    plans = (ADAPTER,)
+    home = __name__
+
+
+class PlannedSlowToy(toys.SlowToy):
+    """The slow toy in a plan."""
+
+    plans = (ADAPTER,)
+    home = __name__
+
+
+class PlannedBusy(toys.Busy):
+    """The busy toy in a plan."""
+
+    plans = (BUSY_ADAPTER,)
+    home = __name__
+
+
+CALIBRATORS = (PlannedToy(), PlannedSlowToy(), PlannedBusy())

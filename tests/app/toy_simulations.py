@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import ConditionViolated, InvalidInput
 from epsilond.accountants.quantities import Quantity, request
-from epsilond.accountants.theorem import ConditionResult
-from epsilond.witness.simulation import Kind, Plan
+from epsilond.witness.kind import Kind, Plan
 from tests.app.toys import may_end
 
 KIND = Quantity(description="what is simulated")

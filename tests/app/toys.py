@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import BeyondBudget, ConditionViolated, Fault, Infeasible, InvalidInput
 from epsilond.accountants.quantities import (
     DELTA,
@@ -22,17 +22,7 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.specs import Spec
-from epsilond.accountants.theorem import (
-    Condition,
-    ConditionResult,
-    Erratum,
-    Outputs,
-    Reading,
-    Sides,
-    Source,
-    Status,
-    Theorem,
-)
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.calibrators.answer import Calibration, Ends, GuaranteeAnswer, NumericalAnswer, TargetAnswer
 from epsilond.calibrators.calibration import Calibrator, CostClass
 
@@ -117,16 +107,6 @@ def solve(problem: ToyProblem) -> Calibration:
     return answer("toy", problem.epsilon, rounds=2**60)
 
 
-def closed_form(_: Any) -> CostClass:
-    """Always a closed form."""
-    return "closed-form"
-
-
-def search(_: Any) -> CostClass:
-    """Never a closed form."""
-    return "search"
-
-
 @request
 class BusyProblem:
     """Work for so long, or until a file beside the diary says that it may end; lines in the diary tell of it."""
@@ -165,51 +145,66 @@ def work(problem: BusyProblem) -> Calibration:
     return answer("busy", 1.0)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Toy(Calibrator):
-    """Answers by a function, not by the assembler."""
+class HandMade(Calibrator[Any, ToyParameters, Any, Any]):
+    """A calibrator whose whole answer is made by hand."""
 
-    by_hand: Callable[[Any], Calibration]
-    home: str = __name__
+    summary = "It has no meaning."
+    parameters_type = ToyParameters
+    home = __name__
 
-    def solve(self, problem: Any, *, true_figures: bool = True) -> Calibration:  # noqa: ARG002
-        """What the function answers."""
-        return self.by_hand(problem)
+    def cost(self, problem: Any) -> CostClass:  # noqa: ARG002
+        """Return search."""
+        return "search"
+
+    find = parameters = sampling = specs = None
 
 
-TOY = Toy(
-    name="toy",
-    title="A toy",
-    summary="It has no meaning.",
-    problem=ToyProblem,
-    parameters=ToyParameters,
-    by_hand=solve,
-    cost=closed_form,
-    theorems=("toy.1",),
-    example={"epsilon": 1.0, "delta": 1e-6, "clients": 10},
-)
-SLOW_TOY = Toy(
-    name="slow-toy",
-    title="A toy in a worker",
-    summary="It has no meaning.",
-    problem=ToyProblem,
-    parameters=ToyParameters,
-    by_hand=solve,
-    cost=search,
-    theorems=("toy.1",),
-    example={"epsilon": 2.0, "delta": 1e-6, "clients": 10, "participants": 5},
-)
-BUSY = Toy(
-    name="busy",
-    title="A busy toy",
-    summary="It works as long as it is told.",
-    problem=BusyProblem,
-    parameters=ToyParameters,
-    by_hand=work,
-    cost=search,
-    theorems=(),
-    example={"seconds": 0.01},
-)
+class Toy(HandMade):
+    """A calibrator of no meaning."""
+
+    name = "toy"
+    title = "A toy"
+    problem = ToyProblem
+    theorems = ("toy.1",)
+    example: ClassVar = {"epsilon": 1.0, "delta": 1e-6, "clients": 10}
+
+    def cost(self, problem: Any) -> CostClass:  # noqa: ARG002
+        """Return closed-form."""
+        return "closed-form"
+
+    def solve(self, problem: ToyProblem, *, true_figures: bool = True) -> Calibration:  # noqa: ARG002
+        """Answer at once."""
+        return solve(problem)
+
+
+class SlowToy(Toy):
+    """A toy in a worker."""
+
+    name = "slow-toy"
+    title = "A toy in a worker"
+    example: ClassVar = {"epsilon": 2.0, "delta": 1e-6, "clients": 10, "participants": 5}
+
+    def cost(self, problem: Any) -> CostClass:  # noqa: ARG002
+        """Return search."""
+        return "search"
+
+
+class Busy(HandMade):
+    """A toy that works as long as its request says."""
+
+    name = "busy"
+    title = "A busy toy"
+    summary = "It works as long as it is told."
+    problem = BusyProblem
+    theorems = ()
+    example: ClassVar = {"seconds": 0.01}
+
+    def solve(self, problem: BusyProblem, *, true_figures: bool = True) -> Calibration:  # noqa: ARG002
+        """Work."""
+        return work(problem)
+
+
+TOY, SLOW_TOY, BUSY = Toy(), SlowToy(), Busy()
 CALIBRATORS = (TOY, SLOW_TOY, BUSY)
 
 
@@ -239,7 +234,7 @@ PRINTED = Theorem(
         Condition("toy.convex", "the loss is convex"),
         Condition("toy.limit", "δ = o(1/n)", undecidable=True),
     ),
-    errata=(Erratum("toy.1.e1", "ε/N", "ε/√N", "tests/app/test_catalogue.py::test_evaluation"),),
+    errata=(Erratum("toy.1.e1", Grade.MISPRINT, "ε/N", "ε/√N", "tests/app/test_catalogue.py::test_evaluation"),),
     inputs=ToyInputs,
     formula=formula,
     examples=({"epsilon": 1.0, "clients": 4}, {"epsilon": 2.0, "clients": 4}),

@@ -9,23 +9,24 @@ from typing import Any
 
 import mpmath as mp
 import pytest
-from pydantic import TypeAdapter
 from scipy.special import ndtr, ndtri
 
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.meaning import meaning
 from epsilond.accountants.specs import Gaussian, Repeated, Spec
-from epsilond.calibrators.accounts import EXAMPLES, AccountProblem, Claim, Query, answer
+from epsilond.accountants.verdict import Verdict
+from epsilond.calibrators.account_examples import EXAMPLES
+from epsilond.calibrators.accounts import AccountProblem, Claim, Query, answer
+from epsilond.reading import read_body
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "accounting.json").read_text(encoding="utf-8"))
-SPEC = TypeAdapter(Spec)
 GAUSSIAN = Gaussian(noise_multiplier=1.0)
 
 
 @pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda case: case["id"])
 def test_golden_epsilons_lie_inside_the_enclosures(case: dict[str, Any]) -> None:
-    curve = account(SPEC.validate_python(case["spec"]), relation=case["relation"]).guarantee.curve
+    curve = account(read_body(Spec, case["spec"]), relation=case["relation"]).guarantee.curve
     bound = curve.bound_epsilon(math.log(case["delta"]))
     digits = 1e-3 if "digits" in case.get("note", "") else 1e-9 * case["epsilon"]
     assert bound.lower - digits <= case["epsilon"] <= bound.upper + digits
@@ -33,7 +34,13 @@ def test_golden_epsilons_lie_inside_the_enclosures(case: dict[str, Any]) -> None
 
 
 def posed(**changes: Any) -> AccountProblem:
-    fields: dict[str, Any] = {"spec": GAUSSIAN, "relation": "add-or-remove-one", "query": Query(delta=1e-5)}
+    fields: dict[str, Any] = {
+        "spec": GAUSSIAN,
+        "relation": "add-or-remove-one",
+        "query": Query(delta=1e-5),
+        "unit": "record",
+        "observer": "server",
+    }
     return AccountProblem(**{**fields, **changes})
 
 
@@ -56,13 +63,14 @@ def test_claims(epsilon: float, holds: bool) -> None:
     # One Gaussian release with unit noise: ε(1e-5) = 4.377.
     verdict = answer(posed(claim=Claim(epsilon=epsilon, delta=1e-5))).claim
     assert verdict is not None
-    assert verdict.holds is holds
+    assert verdict.holds == Verdict.of(holds)
     assert (verdict.margin_epsilon.lower > 0) == holds
     assert (verdict.margin_log10_delta.upper > 0) == holds
 
 
 def test_a_claim_between_bound_and_witness_is_undecidable() -> None:
-    spec = SPEC.validate_python(
+    spec = read_body(
+        Spec,
         {
             "kind": "repeated",
             "times": 20,
@@ -73,7 +81,7 @@ def test_a_claim_between_bound_and_witness_is_undecidable() -> None:
                 "population": 100,
                 "mechanism": {"kind": "gaussian", "noise_multiplier": 2.0},
             },
-        }
+        },
     )
     known = account(spec, relation="replace-one").guarantee.curve.epsilon(math.log(1e-6))
     assert known.lower < known.upper
@@ -128,6 +136,5 @@ def test_the_relation_has_no_default_and_no_other_words() -> None:
 
 
 def test_examples_are_answered() -> None:
-    problems = TypeAdapter(AccountProblem)
     for body in EXAMPLES.values():
-        assert answer(problems.validate_python(body)).derivation
+        assert answer(read_body(AccountProblem, body)).derivation

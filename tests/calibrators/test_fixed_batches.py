@@ -10,15 +10,16 @@ import pytest
 
 import epsilond
 from epsilond.accountants.account import account
+from epsilond.accountants.estimates.batch_noise import likely_noise_of_batches, likely_slope_of_batches
+from epsilond.accountants.estimates.central_limit import likely_noise
+from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
-from epsilond.accountants.theorem import Effort
 from epsilond.calibrators.certificates import Certificates
-from epsilond.calibrators.fixed_batches import likely_noise_of_batches, likely_slope_of_batches
 from epsilond.calibrators.mb_sgd.members import FAMILY, members_of
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, Run
-from epsilond.calibrators.problem import Target
-from epsilond.calibrators.search import likely_noise, smallest_noise
+from epsilond.calibrators.search import smallest_noise
 
 POPULATION = 1000
 TARGET = Target.of(1.0, 1e-5, None)
@@ -71,6 +72,9 @@ def test_the_noise_of_a_run_is_searched_once_for_all_that_ask_for_it() -> None:
         lipschitz=1.0,
         diameter=1.0,
         smoothness=1.0,
+        relation="replace-one",
+        unit="record",
+        observer="server",
     )
     (member,) = members_of(problem, Run(batch_size=50, rounds=20))
     first, second = Certificates(family, problem), Certificates(family, problem)
@@ -86,7 +90,16 @@ def test_the_noise_of_a_run_is_searched_once_for_all_that_ask_for_it() -> None:
 def test_where_delta_hardly_falls_a_smaller_epsilon_is_told(above: float) -> None:
     """One record of a thousand, twice: with δ just above the chance of being drawn ε = 0, whatever the noise."""
     delta = (1.0 - (1.0 - 1e-3) ** 2) * (1.0 + above)
-    asked = {"samples_per_client": 1000, "clients": 50, "participants": 10, "rounds": 2, "batch_size": 1}
+    asked = {
+        "samples_per_client": 1000,
+        "clients": 50,
+        "participants": 10,
+        "rounds": 2,
+        "batch_size": 1,
+        "relation": "replace-one",
+        "unit": "record",
+        "observer": "server",
+    }
     problem = {"dimension": 100, "lipschitz": 1.0, "diameter": 10.0, "smoothness": 1.0}
     found = epsilond.calibrate("mb-sgd", epsilon=1.0, delta=delta, **asked, **problem)
     assert found.guarantee.epsilon.upper == 0.0

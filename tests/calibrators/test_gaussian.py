@@ -16,10 +16,11 @@ from epsilond.calibrators.gaussian.problem import GaussianProblem
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "accounting.json").read_text(encoding="utf-8"))
 POISSON: dict[str, Any] = {"relation": "add-or-remove-one", "sampling": "poisson"}
+SETTING: dict[str, Any] = {"unit": "record", "observer": "server"}
 
 
 def solved(**fields: Any) -> Calibration:
-    return CALIBRATOR.solve(GaussianProblem(**fields))
+    return CALIBRATOR.solve(GaussianProblem(**SETTING | fields))
 
 
 @pytest.mark.parametrize("case", GOLDEN["calibrations"], ids=lambda case: case["id"])
@@ -169,7 +170,14 @@ def test_no_theorem_for_a_fixed_size_batch_under_add_or_remove() -> None:
     ],
 )
 def test_problems_that_are_not_posed(changes: dict[str, Any], pointer: str) -> None:
-    fields = {**POISSON, "solve_for": "noise_multiplier", "rate": 0.1, "rounds": 10, "epsilon": 1.0, "delta": 1e-5}
+    fields = {
+        **POISSON,
+        "solve_for": "noise_multiplier",
+        "rate": 0.1,
+        "rounds": 10,
+        "epsilon": 1.0,
+        "delta": 1e-5,
+    }
     merged = {name: value for name, value in {**fields, **changes}.items() if value is not None}
     with pytest.raises(InvalidInput) as caught:
         solved(**merged)

@@ -15,6 +15,7 @@ from epsilond.accountants.federation import ParticipationCount
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import THEOREM_2_2, NonsmoothInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK, FederatedInputs, GroupRun
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.mb_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.mb_sgd.members import contribution_norm, members_of, spec_of
@@ -32,6 +33,9 @@ BASE: dict[str, Any] = {
     "smoothness": 1.0,
     "batch_size": 100,
     "rounds": 100,
+    "relation": "replace-one",
+    "unit": "record",
+    "observer": "server",
 }
 
 
@@ -60,7 +64,7 @@ def test_the_printed_noise_and_the_certified(
     run: dict[str, Any], printed: float, true_epsilon: float, at_most: float
 ) -> None:
     answer = solved(**run)
-    informal = answer.as_printed[0]
+    informal = answer.readings[0]
     assert informal.parameters["noise_multiplier"] == pytest.approx(printed, rel=3e-5)
     assert informal.true is not None
     assert informal.true.epsilon.lower <= true_epsilon * 1.01
@@ -100,27 +104,27 @@ def test_true_epsilon_agrees_with_the_independent_brackets(case: dict[str, Any])
 
 def test_a_batch_below_the_minimum_is_answered_with_both_sides_and_the_true_epsilon() -> None:
     answer = solved(batch_size=1, rounds=1, delta=1e-6)
-    informal = answer.as_printed[0]
+    informal = answer.readings[0]
     batch = next(one for one in informal.conditions if one.id == "minimal-batch-size")
-    assert batch.holds is False
+    assert batch.holds == "no"
     assert batch.left == 1.0
     assert batch.right == pytest.approx(46.4, rel=1e-2)
     assert informal.true is not None
     assert informal.true.epsilon.lower == pytest.approx(55.2137, rel=1e-4)
     assert {"printed-condition-fails", "printed-noise-not-private", "printed-noise-below-certified"} <= codes(answer)
     assert answer.guarantee.epsilon.upper <= 1.0
-    proof = answer.as_printed[2]
+    proof = answer.readings[2]
     inner = next(one for one in proof.conditions if one.id == "inner-epsilon")
-    assert (inner.holds, inner.right, proof.status) == (False, 1.0, "unproved")
+    assert (inner.holds, inner.right, proof.status) == ("no", 1.0, "unproved")
     assert inner.left == pytest.approx(batch.right)
 
 
 def test_an_epsilon_beyond_the_range_is_answered_with_both_sides() -> None:
     answer = solved(epsilon=30.0, batch_size=1000)
-    informal, complete, *_ = answer.as_printed
+    informal, complete, *_ = answer.readings
     for reading, factor in ((informal, 2.0), (complete, 1.0)):
         limit = next(one for one in reading.conditions if one.id == "epsilon-range")
-        assert limit.holds is False
+        assert limit.holds == "no"
         assert limit.left == 30.0
         assert limit.right == pytest.approx(factor * math.log(2e5), rel=1e-12)
     assert "printed-condition-fails" in codes(answer)
@@ -149,7 +153,7 @@ def test_fixed_size_batches_under_add_or_remove_are_refused_with_reasons() -> No
 def test_a_client_is_one_contribution_and_draws_no_amplification() -> None:
     answer = solved(unit="client", batch_size=10)
     assert answer.guarantee.unit == "client"
-    assert answer.as_printed == ()
+    assert answer.readings == ()
     assert answer.parameters.noise_multiplier == pytest.approx(2 * 10 * 3.73063163481594, rel=1e-6)
     assert answer.parameters.noise_std == pytest.approx(answer.parameters.noise_multiplier, rel=1e-12)
 
@@ -158,9 +162,9 @@ def test_with_replacement_needs_more_noise_and_says_why() -> None:
     drawn, apart = solved(sampling="with-replacement", rounds=10), solved(rounds=10)
     assert drawn.parameters.noise_multiplier > apart.parameters.noise_multiplier
     assert {"printed-proof-invalid", "no-risk-for-this-sampling"} <= codes(drawn)
-    for reading in drawn.as_printed[:3]:
+    for reading in drawn.readings[:3]:
         once = next(one for one in reading.conditions if one.id == "drawn-once")
-        assert (once.holds, once.left, once.right, reading.status) == (False, 100, 1, "unproved")
+        assert (once.holds, once.left, once.right, reading.status) == ("no", 100, 1, "unproved")
     assert drawn.risk is None
 
 
@@ -185,12 +189,12 @@ def test_a_budget_below_one_round_is_refused() -> None:
 
 
 def test_readings_can_be_chosen() -> None:
-    assert [one.reading for one in solved(readings=("complete",)).as_printed] == ["complete"]
-    assert solved(readings=()).as_printed == ()
+    assert [one.reading for one in solved(readings=("complete",)).readings] == ["complete"]
+    assert solved(readings=()).readings == ()
 
 
 def test_the_complete_reading_claims_the_explicit_risk() -> None:
-    complete = solved().as_printed[1]
+    complete = solved().readings[1]
     assert complete.claims.excess_risk is not None
     assert complete.claims.excess_risk > 10  # 272 L D ν/√M: explicit, and far above the bound at the certified noise
 
@@ -214,7 +218,7 @@ def test_without_smoothness_the_run_is_on_the_envelope() -> None:
     assert answer.risk.upper is not None
     assert answer.risk.upper.theorem == "epsilond.federated-sgd-excess-risk"
     assert "assumed-exact-proximal-steps" in codes(answer)
-    assert "exact-proximal-step" in {one.id for one in answer.declared_conditions}
+    assert "exact-proximal-step" in {one.id for one in answer.all_declared}
     assert answer.parameters.noise_multiplier == smooth.parameters.noise_multiplier
     b, step = answer.parameters.envelope_smoothness, answer.parameters.step_size
     assert answer.risk.upper.terms["smoothing"] == pytest.approx(1.0 / (2.0 * b))
@@ -242,23 +246,23 @@ def test_without_smoothness_the_run_is_on_the_envelope() -> None:
 
 def test_the_readings_without_smoothness_are_of_theorem_2_2() -> None:
     answer = solved(smoothness=None, rounds=2500)
-    assert [one.theorem for one in answer.as_printed] == ["lowy.2.2"] * 3 + ["lowy.appendix-h", "lowy.2.2"]
+    assert [one.theorem for one in answer.readings] == ["lowy.2.2"] * 3 + ["lowy.appendix-h", "lowy.2.2"]
     inputs = {**THEOREM_2_2.examples[0], "diameter": 2.0, "rounds": 2500}
-    for shown, reading in ((answer.as_printed[1], "printed"), (answer.as_printed[4], "corrected")):
+    for shown, reading in ((answer.readings[1], "printed"), (answer.readings[4], "corrected")):
         expected = THEOREM_2_2.evaluate(NonsmoothInputs(**inputs), reading).outputs  # type: ignore[arg-type]
         assert shown.claims.excess_risk == expected["excess_risk"]
         for name in ("noise_std", "step_size", "envelope_smoothness", "rounds"):
             assert shown.parameters[name] == expected[name]
-        assert all(condition.holds for condition in shown.conditions)
+        assert all(condition.holds == "yes" for condition in shown.conditions)
 
 
 def test_the_proof_closes_where_rounds_are_many_and_not_where_they_are_few() -> None:
     """E-01: near ε = 2 ln(2/δ) the printed composition needs R ≥ 0.317 ln(2/δ); the claim itself holds."""
     for rounds, closes in ((2, False), (5, True)):
         answer = solved(epsilon=24.0, batch_size=1000, rounds=rounds, readings=("proof",))
-        (proof,) = answer.as_printed
+        (proof,) = answer.readings
         composition = next(one for one in proof.conditions if one.id == "composition-closes")
-        assert composition.holds is closes
+        assert composition.holds == Verdict.of(closes)
         assert (proof.status == "proved") is closes
         assert proof.true is not None
         assert proof.true.epsilon.upper <= 24.0
@@ -269,19 +273,19 @@ def test_the_experimental_reading_is_refuted_with_its_true_epsilon() -> None:
     answer = solved(
         epsilon=18.0, delta=1238**-2.0, samples_per_client=1238, batch_size=443, rounds=35, readings=("experimental",)
     )
-    (reading,) = answer.as_printed
+    (reading,) = answer.readings
     assert (reading.theorem, reading.status) == ("lowy.appendix-h", "refuted")
     assert reading.parameters["batch_size"] == 444
     assert reading.true is not None
     assert 37.3 < reading.true.epsilon.lower <= reading.true.epsilon.upper < 39.2
     assert {"printed-noise-not-private", "printed-noise-below-certified"} <= codes(answer)
     assert {one.id: one.holds for one in reading.conditions} == {
-        "batch-of-records": True,
+        "batch-of-records": "yes",
         "side-condition": "undecidable",
     }
-    few = solved(epsilon=5.0, rounds=1, batch_size=1000, readings=("experimental",)).as_printed[0]
+    few = solved(epsilon=5.0, rounds=1, batch_size=1000, readings=("experimental",)).readings[0]
     assert few.parameters["batch_size"] == 1000
-    assert few.conditions[0].holds is False
+    assert few.conditions[0].holds == "no"
 
 
 def test_a_chosen_run_stands_beside_the_prescribed_one() -> None:
@@ -300,7 +304,7 @@ def test_a_chosen_run_stands_beside_the_prescribed_one() -> None:
     assert beside.ratio == pytest.approx(beside.certified_noise / answer.risk.upper.value)
     assert 1.0 < beside.ratio < beside.printed_noise / answer.risk.upper.value
     assert answer.risk.upper.value <= 1.1 * 1.002 * again.risk.upper.value
-    corrected = next(one for one in answer.as_printed if one.reading == "corrected")
+    corrected = next(one for one in answer.readings if one.reading == "corrected")
     assert corrected.parameters["rounds"] == beside.rounds
     assert corrected.parameters["step_size"] == beside.step_size
 

@@ -29,6 +29,9 @@ BASE: dict[str, Any] = {
     "lipschitz": 1.0,
     "smoothness": 0.25,
     "diameter": 2.0,
+    "relation": "replace-one",
+    "unit": "record",
+    "observer": "server",
 }
 PATTERN: dict[str, Any] = {
     "kind": "pattern",
@@ -43,7 +46,9 @@ SMALL: dict[str, Any] = {"clients": 5, "participants": 3, "rounds": 6, "particip
 
 
 def problem(**changes: Any) -> Mu2SgdProblem:
-    return Mu2SgdProblem(**{name: value for name, value in {**BASE, **changes}.items() if value is not None})
+    adversary = {"observer": "released-models"} if changes.get("server") == "trusted" else {}
+    fields = {**BASE, **adversary, **changes}
+    return Mu2SgdProblem(**{name: value for name, value in fields.items() if value is not None})
 
 
 def solved(**changes: Any) -> Calibration:
@@ -69,7 +74,7 @@ def test_the_base_is_the_least_by_the_engines_own_composition(relation: Any) -> 
     assert answer.guarantee.sensitivity == factor * 2.0
     exact = gaussian_noise_std_ends(epsilon=4.0, log_delta=math.log(1e-5), sensitivity=factor * 2.0)
     assert answer.parameters.noise_std == pytest.approx(exact.upper * math.sqrt(harmonic(40)), rel=1e-11)
-    assert ("absent-record-sends-noise" in {one.id for one in answer.declared_conditions}) is (factor == 1.0)
+    assert ("absent-record-sends-noise" in {one.id for one in answer.all_declared}) is (factor == 1.0)
 
 
 def test_a_trusted_server_adds_what_its_released_models_need() -> None:
@@ -97,7 +102,7 @@ def test_what_exactness_saves_is_said() -> None:
         assert found.epsilon.exact < found.epsilon.zcdp < found.epsilon.lemma
         assert found.epsilon.exact == pytest.approx(answer.guarantee.target.epsilon, rel=1e-9)
         assert found.noise_over_exact > found.zcdp_noise_over_exact > 1.0
-        statement, corrected = answer.as_printed
+        statement, corrected = answer.readings
         assert statement.parameters["noise_std"] / corrected.parameters["noise_std"] == pytest.approx(
             found.noise_over_exact
         )
@@ -109,7 +114,7 @@ def test_a_target_mu_is_taken_as_it_is() -> None:
     assert answer.parameters.gaussian_dp_mu == pytest.approx(8.0, rel=1e-13)
     assert answer.guarantee.epsilon.upper == pytest.approx(65.319, rel=1e-4)
     assert {"assumed-delta", "gaussian-dp-mu-is-not-zcdp-rho"} <= codes(answer)
-    assert answer.as_printed[0].parameters["gaussian_dp_mu"] == 8.0
+    assert answer.readings[0].parameters["gaussian_dp_mu"] == 8.0
     told = solved(epsilon=None, delta=1e-9, gaussian_dp_mu=8.0)
     assert told.guarantee.target.delta == 1e-9
     assert "assumed-delta" not in codes(told)
@@ -200,12 +205,12 @@ def test_the_certified_risk_is_the_theorems_and_the_stated_one_is_judged() -> No
     there = certified_risk(run, step_size=answer.parameters.step_size, noise_variance=answer.parameters.noise_std**2)  # type: ignore[arg-type]
     assert upper.value == there.total
     assert sum(upper.terms[name] for name in ("optimisation", "statistical", "noise")) == pytest.approx(upper.value)
-    for reading in answer.as_printed:
+    for reading in answer.readings:
         assert reading.status == "proved"
         assert reading.claims.excess_risk is not None
         assert upper.value < reading.parameters["certified_excess_risk"] < reading.claims.excess_risk
     open_ = solved(clients=10**6)
-    assert all(reading.status == "unproved" for reading in open_.as_printed)
+    assert all(reading.status == "unproved" for reading in open_.readings)
     assert {"stated-bound-unproved", "printed-condition-fails"} <= codes(open_)
     assert "stated-bound-unproved" not in codes(answer)
     always = solved(
@@ -232,7 +237,7 @@ def test_rare_reports_are_said_not_to_be_worth_cancelling() -> None:
 def test_the_reason_to_clip_is_declared() -> None:
     answer = solved()
     assert answer.parameters.clipping_norm == 1.0 + 2 * 0.25 * 2.0
-    clip = next(one for one in answer.declared_conditions if one.id == "client-clips")
+    clip = next(one for one in answer.all_declared if one.id == "client-clips")
     assert "untrusted server need not respect" in clip.statement
 
 

@@ -73,7 +73,7 @@ def test_the_server_sees_every_message() -> None:
 
 
 def test_models_alone_amplify_a_whole_client() -> None:
-    seen, hidden = solved(), solved(observer="released-models", clients=500)
+    seen, hidden = solved(), solved(observer="released-models", unit="client", clients=500)
     assert hidden.guarantee.unit == "client"
     assert hidden.guarantee.sampling == "without-replacement"
     assert hidden.parameters.noise_std < 0.7 * seen.parameters.noise_std
@@ -96,14 +96,14 @@ def test_a_record_gains_only_in_delta() -> None:
 
 
 def test_all_clients_every_round_amplify_nobody() -> None:
-    everyone = solved(observer="released-models", participants=50)
+    everyone = solved(observer="released-models", unit="client", participants=50)
     assert everyone.guarantee.sampling == "full"
     assert everyone.parameters.noise_levels == solved().parameters.noise_levels
 
 
 def test_theorem_2_is_refuted_at_its_own_noise() -> None:
     answer = solved()
-    printed = answer.as_printed[0]
+    printed = answer.readings[0]
     assert (printed.theorem, printed.status) == ("das.2", "refuted")
     assert printed.claims.epsilon == 2.0
     assert printed.true is not None
@@ -121,8 +121,8 @@ def test_theorem_2_is_refuted_at_its_own_noise() -> None:
 def test_theorem_3_is_shown_and_not_used() -> None:
     plain, shown = solved(), solved(growth_ratio=2.0, samples_per_client=600)
     assert shown.parameters == plain.parameters
-    assert [one.status for one in shown.as_printed] == ["refuted", "unproved"]
-    assert shown.as_printed[1].parameters["failure_probability"] == pytest.approx(4 / 600)
+    assert [one.status for one in shown.readings] == ["refuted", "unproved"]
+    assert shown.readings[1].parameters["failure_probability"] == pytest.approx(4 / 600)
     assert "not-dp-distributional" in {one.code for one in shown.warnings}
 
 

@@ -5,10 +5,18 @@ from html.parser import HTMLParser
 
 import epsilond
 
-RUN = {"sampling": "full", "rounds": 10, "relation": "replace-one", "epsilon": 1.0, "delta": 1e-5}
+RUN = {
+    "sampling": "full",
+    "rounds": 10,
+    "relation": "replace-one",
+    "epsilon": 1.0,
+    "delta": 1e-5,
+    "unit": "record",
+    "observer": "server",
+}
 FEDERATION = {
     "epsilon": 1.0, "delta": 1e-5, "samples_per_client": 1000, "clients": 10, "dimension": 100, "lipschitz": 1.0,
-    "diameter": 1.0, "smoothness": 1.0, "rounds": 50, "batch_size": 100, "noise_std": 0.01,
+    "diameter": 1.0, "smoothness": 1.0, "rounds": 50, "batch_size": 100, "noise_std": 0.01, "relation": "replace-one", "unit": "record", "observer": "server",
 }  # fmt: skip
 
 
@@ -43,11 +51,18 @@ def test_a_calibration_shows_what_to_run_with_and_what_is_guaranteed():
 
 def test_an_account_and_its_guarantee_show_their_ends():
     noise = epsilond.Gaussian(noise_multiplier=2.0)
-    answer = epsilond.account(noise, relation="replace-one", delta=1e-5, claim={"epsilon": 9.0, "delta": 1e-5})
+    answer = epsilond.account(
+        noise,
+        relation="replace-one",
+        delta=1e-5,
+        claim={"epsilon": 9.0, "delta": 1e-5},
+        unit="record",
+        observer="server",
+    )
     ends = answer.guarantee.epsilon
     assert rows(answer)["epsilon"] == rows(answer.guarantee)["epsilon"] == f"[{ends.lower}, {ends.upper}]"
-    assert rows(answer)["claim.holds"] == "True"
-    assert "in_words" in rows(epsilond.account(noise, relation="replace-one"))
+    assert rows(answer)["claim.holds"] == "yes"
+    assert "in_words" in rows(epsilond.account(noise, relation="replace-one", unit="record", observer="server"))
 
 
 def test_risk_bounds_show_each_theorem():

@@ -15,8 +15,8 @@ import epsilond
 from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import as_json
-from epsilond.calibrators.planning.adapter import Draft
 from epsilond.calibrators.planning.answer import PlanAnswer, PlanEntry
+from epsilond.calibrators.planning.drafts import Draft
 from epsilond.calibrators.planning.planners import PLANNERS
 from epsilond.calibrators.planning.problem import PlanProblem, RankBy, Reach
 from epsilond.calibrators.planning.rankings import Undecided, answer_of, drafts, found_of, settle
@@ -30,6 +30,9 @@ COMMON: dict[str, Any] = {
     "lipschitz": 1.0,
     "diameter": 2.0,
     "smoothness": 1.0,
+    "relation": "replace-one",
+    "unit": "record",
+    "observers": ["server", "shuffled-server", "released-models", "final-model", "other-clients"],
 }
 PACED = COMMON | {"epsilon": 1.0, "rounds": 10, "batch_size": 400, "sampling": "full", "optimum_norm": 1.0}
 QUICK = ("mb-sgd", "accelerated-mb-sgd", "mu2-sgd", "ppsgd", "gaussian", "projected-sgd")
@@ -45,7 +48,8 @@ def entries(answer: PlanAnswer) -> dict[str, PlanEntry]:
 
 
 def drafted(name: str, **changes: Any) -> Draft:
-    plan = PlanProblem(**{**PACED, **changes})
+    unit = {"unit": "client"} if name == "ppsgd" else {}
+    plan = PlanProblem(**{**PACED, **unit, **changes})
     return next(each for each in drafts(PLANNERS, plan) if each.name == name)
 
 
@@ -57,7 +61,14 @@ def pointers(each: Draft) -> set[str | None]:
 def test_every_calibrator_is_in_every_plan() -> None:
     names = sorted(calibrator.name for calibrator in CALIBRATORS)
     assert sorted(planner.name for planner in PLANNERS) == names
-    least = PlanProblem(epsilon=1.0, delta=1e-5, clients=10)
+    least = PlanProblem(
+        epsilon=1.0,
+        delta=1e-5,
+        clients=10,
+        relation="replace-one",
+        unit="record",
+        observers=["server", "shuffled-server", "released-models", "final-model", "other-clients"],
+    )
     assert {each.calibrator.name for each in drafts(PLANNERS, least)} == set(names)
     shown = answer_of(least, [(each, None) for each in drafts(PLANNERS, least)])
     assert {entry.algorithm for entry in shown.entries} == set(names)
@@ -83,8 +94,8 @@ def test_drafts_cross_a_process_boundary() -> None:
 
 
 def test_entries_are_single_calibrations_of_their_requests() -> None:
-    applying = [entry for entry in planned().entries if entry.applies is True]
-    assert {entry.algorithm for entry in applying} == set(QUICK) - {"projected-sgd"}
+    applying = [entry for entry in planned().entries if entry.applies == "yes"]
+    assert {entry.algorithm for entry in applying} == set(QUICK) - {"projected-sgd", "ppsgd"}
     for entry in applying:
         assert entry.request is not None
         alone = epsilond.calibrate(entry.algorithm, **entry.request)
@@ -116,7 +127,7 @@ def test_ranks_follow_the_figures_within_groups_of_one_guarantee(rank_by: RankBy
         assert [named[name].rank for name in group.ranked] == [1 + ranked.index(one) for one in ranked]
         assert all(named[name].rank is None for name in group.unranked)
         seen += [*group.ranked, *group.unranked]
-    assert sorted(seen) == sorted(name for name, entry in named.items() if entry.applies is True)
+    assert sorted(seen) == sorted(name for name, entry in named.items() if entry.applies == "yes")
 
 
 def test_empirical_and_population_risk_are_not_ranked_together() -> None:
@@ -145,7 +156,7 @@ def test_what_is_undecided_stands_between_what_applies_and_what_does_not() -> No
     third = drafted("mb-sgd", trust=("central",))
     found = found_of(one.calibrator.solve(one.request), one.request)
     answer = answer_of(PlanProblem(**PACED), [(third, None), (other, Undecided("deadline")), (one, found)])
-    assert [entry.applies for entry in answer.entries] == [True, "undecided", False]
+    assert [entry.applies for entry in answer.entries] == ["yes", "undecidable", "no"]
     assert answer.entries[1].why[0].message == "deadline"
     json.dumps(as_json(answer), allow_nan=False)
 
@@ -288,7 +299,7 @@ def test_the_smallest_value_reaches_the_risk_and_the_next_smaller_does_not(unkno
     algorithm, risk, shape = REACHES[unknown]
     given = {name: value for name, value in shape.items() if name != unknown}
     found = epsilond.plan(**given, algorithms=[algorithm], reach={"risk": risk, "solve_for": unknown})
-    reached = [entry for entry in found.entries if entry.applies is True]
+    reached = [entry for entry in found.entries if entry.applies == "yes"]
     assert reached
     for entry in reached:
         assert entry.reach is not None
@@ -300,7 +311,12 @@ def test_the_smallest_value_reaches_the_risk_and_the_next_smaller_does_not(unkno
         assert alone.risk is not None
         assert alone.risk.upper is not None
         assert alone.risk.upper.value == entry.reach.risk <= risk
-        below = {name: value for name, value in given.items() if name != unknown} | {unknown: low}
+        below = {name: value for name, value in given.items() if name != unknown} | {
+            unknown: low,
+            "relation": "replace-one",
+            "unit": "record",
+            "observers": ["server", "shuffled-server", "released-models", "final-model", "other-clients"],
+        }
         smaller = entries(epsilond.plan(**below, algorithms=[algorithm]))[name_of(entry)]
         assert smaller.risk is not None
         assert smaller.risk.value == entry.reach.below.risk > risk
@@ -320,7 +336,7 @@ def test_what_reaches_a_risk_is_ranked_by_what_it_takes() -> None:
 def test_a_risk_that_nothing_reaches_is_told_with_both_sides() -> None:
     reach = {"risk": 1e-6, "solve_for": "epsilon"}
     found = epsilond.plan(**COMMON, algorithms=["mu2-sgd", "gaussian"], reach=reach, rounds=5, batch_size=1)
-    assert [entry.applies for entry in found.entries] == [False] * 3
+    assert [entry.applies for entry in found.entries] == ["no"] * 3
     told = entries(found)["mu2-sgd (untrusted server)"].why[0]
     assert told.condition is not None
     assert told.condition.right == 1e-6 < (told.condition.left or math.nan)
@@ -330,7 +346,7 @@ def test_a_risk_that_nothing_reaches_is_told_with_both_sides() -> None:
 def test_a_refusal_of_the_mathematics_is_an_entry_of_its_own() -> None:
     one = drafted("mb-sgd")
     shown = answer_of(PlanProblem(**PACED), [(one, Infeasible("nothing meets it", None, {"epsilon": 2.0}))]).entries[0]
-    assert shown.applies is False
+    assert shown.applies == "no"
     assert shown.why[0].nearest == {"epsilon": 2.0}
 
 
@@ -363,7 +379,7 @@ def test_a_plan_for_many_clients_of_few_records_asks_for_few_rounds() -> None:
     names = ("mb-sgd", "accelerated-mb-sgd", "one-pass-accelerated-mb-sgd")
     found = epsilond.plan(
         epsilon=2.0, delta=1e-8, clients=10**6, participants=10**4, samples_per_client=50, dimension=10**6,
-        lipschitz=1.0, diameter=10.0, smoothness=1.0, algorithms=list(names),
+        lipschitz=1.0, diameter=10.0, smoothness=1.0, algorithms=list(names), relation="replace-one", unit="record", observers=["server", "shuffled-server", "released-models", "final-model", "other-clients"],
     )  # fmt: skip
     for name in names:
         rounds = entries(found)[name].rounds

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from epsilond.calibrators.planning.grid import Grid
+from epsilond.calibrators.planning.grid import ValueGrid
 
-COUNTS, MILLIONTHS = Grid(least=1, most=10**6), Grid(least=1000, most=10**6, micro=True)
+COUNTS, MILLIONTHS = ValueGrid(least=1, most=10**6), ValueGrid(least=1000, most=10**6, micro=True)
 
 
 @pytest.mark.parametrize("grid", [COUNTS, MILLIONTHS], ids=["counts", "millionths"])
-def test_places_and_values_are_one_to_one(grid: Grid) -> None:
+def test_places_and_values_are_one_to_one(grid: ValueGrid) -> None:
     places = [*range(grid.least, 40_000), *range(80_000, 80_100)]
     values = [grid.value(place) for place in places]
     assert values == sorted(set(values))
@@ -34,5 +34,5 @@ def test_a_place_is_of_the_least_value_at_or_above() -> None:
 
 
 def test_places_stay_within_the_grid() -> None:
-    small = Grid(least=5, most=50)
+    small = ValueGrid(least=5, most=50)
     assert [small.place(value) for value in (1, 7, 10**9)] == [5, 7, 50]

@@ -20,6 +20,7 @@ from epsilond.calibrators.ppsgd.problem import PpsgdProblem
 FULL: dict[str, Any] = {
     "epsilon": 4.0, "delta": 1e-5, "clients": 100, "rounds": 300, "clipping_norm": 1.0, "shared_dimension": 50,
     "smoothness": 2.0, "lipschitz": 1.0, "shared_gradient_std": 1.0, "local_gradient_std": 1.0, "optimum_norm": 1.0,
+    "relation": "replace-one", "unit": "client", "observer": "other-clients",
 }  # fmt: skip
 POISSON: dict[str, Any] = {**FULL, "sampling": "poisson", "participation_rate": 0.1, "shared_gradient_norm": 0.0}
 FIXED: dict[str, Any] = {
@@ -74,7 +75,7 @@ def test_the_guarantee_is_joint_and_rests_on_the_billboard_lemma() -> None:
         said = answer.guarantee
         assert (said.definition, said.unit, said.observer) == ("joint", "client", "other-clients")
         assert answer.derivation[-1].theorem == "hsu-2014.billboard-lemma"
-        declared = [one.id for one in answer.declared_conditions]
+        declared = [one.id for one in answer.all_declared]
         assert {"own-parts-stay-home", "clipped-messages", "public-weight"} <= set(declared)
         assert len(declared) == len(set(declared))
 
@@ -116,7 +117,7 @@ def test_a_fixed_number_is_not_amplified_and_says_so_with_both_figures(relation:
     message = next(one.message for one in answer.warnings if one.code == "no-amplification")
     assert f"{found.epsilon_if_unseen.upper:.6g}" in message
     assert f"{found.epsilon_against_other_clients.upper:.6g}" in message
-    (printed,) = answer.as_printed
+    (printed,) = answer.readings
     assert (printed.theorem, printed.reading) == ("bietti.section-6", "experimental")
     assert printed.true is not None
     assert printed.true.epsilon.lower > 5 * unseen
@@ -138,29 +139,29 @@ def test_absent_clients_are_missed_where_the_number_is_fixed() -> None:
 
 # Printed ------------------------------------------------------------------------------------------------------------
 def test_printed_noises_need_their_constant() -> None:
-    assert {one.theorem for one in solved().as_printed} <= {"bietti.4.5"}
-    enough = solved(noise_constant=3.4142135623731).as_printed[0]
+    assert {one.theorem for one in solved().readings} <= {"bietti.4.5"}
+    enough = solved(noise_constant=3.4142135623731).readings[0]
     assert (enough.theorem, enough.reading) == ("bietti.4.1", "statement")
     assert enough.true is not None
     assert enough.true.epsilon.upper < 4.0
-    assert [one.holds for one in enough.conditions] == [True]
+    assert [one.holds for one in enough.conditions] == ["yes"]
     few = solved(noise_constant=1.0)
-    condition = few.as_printed[0].conditions[0]
-    assert (condition.holds, condition.left) == (False, 1.0)
+    condition = few.readings[0].conditions[0]
+    assert (condition.holds, condition.left) == ("no", 1.0)
     assert condition.right == pytest.approx(few.parameters.noise_constant, rel=1e-10)
     assert {"printed-condition-fails", "printed-noise-not-private", "printed-noise-below-certified"} <= codes(few)
 
 
 def test_printed_noise_with_draws_stands_beside_its_true_figure() -> None:
     answer = solved(POISSON, noise_constant=5.0, personalization=0.03)
-    noise, bound = answer.as_printed
+    noise, bound = answer.readings
     assert (noise.theorem, bound.theorem) == ("bietti.5.1", "bietti.b.4")
     assert noise.parameters["noise_std"] == pytest.approx(5.0 * math.sqrt(300 * math.log(1e5)) / 400)
     assert noise.conditions[0].holds == "undecidable"
     assert noise.true is not None
     assert noise.true.epsilon.upper < 4.0
-    assert [one.holds for one in bound.conditions] == [False, True]
-    assert solved(POISSON, weighting="samples", personalization=0.03).as_printed[0].theorem == "bietti.5.2"
+    assert [one.holds for one in bound.conditions] == ["no", "yes"]
+    assert solved(POISSON, weighting="samples", personalization=0.03).readings[0].theorem == "bietti.5.2"
 
 
 def test_a_constant_that_nothing_is_printed_with_is_said() -> None:
@@ -169,8 +170,8 @@ def test_a_constant_that_nothing_is_printed_with_is_said() -> None:
 
 
 def test_readings_can_be_chosen() -> None:
-    assert solved(noise_constant=1.0, readings=()).as_printed == ()
-    assert solved(FIXED, readings=("statement",)).as_printed == ()
+    assert solved(noise_constant=1.0, readings=()).readings == ()
+    assert solved(FIXED, readings=("statement",)).readings == ()
 
 
 # How much to share --------------------------------------------------------------------------------------------------

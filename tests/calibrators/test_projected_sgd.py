@@ -34,6 +34,9 @@ BASE: dict[str, Any] = {
     "radius": 1.0,
     "smoothness": 2.0,
     "step_schedule": Constant(value=0.5),
+    "relation": "replace-one",
+    "unit": "record",
+    "observer": "final-model",
 }
 CURVED: dict[str, Any] = {"strong_convexity": 0.5, "smoothness": 2.0, "step_schedule": InverseTime(scale=2.0)}
 BATCHES: dict[str, Any] = {"solve_for": "participants", "participants": None}
@@ -49,7 +52,7 @@ def solved(**changes: Any) -> Calibration:
 
 
 def read(answer: Calibration, name: str, theorem: str = "") -> PrintedReading:
-    return next(one for one in answer.as_printed if one.reading == name and one.theorem.startswith(theorem))
+    return next(one for one in answer.readings if one.reading == name and one.theorem.startswith(theorem))
 
 
 def codes(answer: Calibration) -> set[str]:
@@ -160,18 +163,18 @@ def test_the_laws_on_a_line_lie_inside_what_is_certified(curvature: float, relea
 def test_radii_that_are_not_the_truth_are_refuted(changes: dict[str, Any], refuted: set[str]) -> None:
     answer = solved(**changes)
     smooth = changes.get("smoothness", 2.0) is not None
-    assert {one.reading for one in answer.as_printed} == {"statement", "lipschitz"} | (
+    assert {one.reading for one in answer.readings} == {"statement", "lipschitz"} | (
         {"smooth", "strongly-convex"} if smooth else set()
     )
-    assert {one.reading for one in answer.as_printed if one.status == "refuted"} == refuted
-    for one in answer.as_printed:
+    assert {one.reading for one in answer.readings if one.status == "refuted"} == refuted
+    for one in answer.readings:
         assert one.true is not None
         if one.status == "proved":
             # What is proved is claimed with at least the noise that is certified, and holds there.
             assert one.parameters["noise_std"] >= answer.parameters.noise_std
             assert one.true.log10_delta.upper <= one.claims.log10_delta + 1e-12
         assert (one.status == "refuted") == any(
-            condition.holds is False for condition in one.conditions if condition.id != "whole-steps"
+            condition.holds == "no" for condition in one.conditions if condition.id != "whole-steps"
         )
     assert ("printed-condition-fails" in codes(answer)) == bool(refuted)
 
@@ -191,7 +194,7 @@ def test_a_fraction_of_a_step_fails_a_condition_and_refutes_nothing() -> None:
     answer = solved(participants=30)
     printed = read(answer, "statement")
     assert printed.status == "proved"
-    assert {one.id: one.holds for one in printed.conditions}["whole-steps"] is False
+    assert {one.id: one.holds for one in printed.conditions}["whole-steps"] == "no"
     assert {"printed-condition-fails", "clients-left-over"} <= codes(answer)
 
 
@@ -226,8 +229,8 @@ def test_the_prescribed_noise_of_corollary_3() -> None:
 
 
 def test_only_the_readings_that_are_asked_for_are_given() -> None:
-    assert [one.reading for one in solved(readings=("smooth",)).as_printed] == ["smooth"]
-    assert solved(readings=()).as_printed == ()
+    assert [one.reading for one in solved(readings=("smooth",)).readings] == ["smooth"]
+    assert solved(readings=()).readings == ()
 
 
 # Bounds side by side ------------------------------------------------------------------------------------------------
@@ -243,21 +246,21 @@ def test_the_least_bound_is_named_among_all_that_were_considered() -> None:
         "epsilond.shift-then-contract",
         "epsilond.sampled-shifted-interpolation",
     }
-    values = {one.theorem: one.log10_delta for one in own if one.applies and one.log10_delta is not None}
+    values = {one.theorem: one.log10_delta for one in own if one.applies == "yes" and one.log10_delta is not None}
     winners = {one.theorem for one in own if one.least}
     assert winners
     assert all(values[name] == min(values.values()) for name in winners)
     assert answer.derivation[-1].theorem in winners
     assert values["epsilond.hidden-is-composed"] > min(values.values()) + 0.5
-    assert all(one.reason for one in own if not one.applies)
+    assert all(one.reason for one in own if one.applies == "no")
     (beside,) = (one for one in answer.considered if one.observer != "final-model")
-    assert (beside.observer, beside.applies, beside.least) == ("released-models", True, False)
+    assert (beside.observer, beside.applies, beside.least) == ("released-models", "yes", False)
 
 
 def test_one_step_is_the_gaussian_mechanism_and_hides_nothing() -> None:
     answer = solved(participants=100)
     assert answer.considered is not None
-    values = [one.log10_delta for one in answer.considered if one.applies]
+    values = [one.log10_delta for one in answer.considered if one.applies == "yes"]
     assert values == pytest.approx([-5.0] * len(values), abs=1e-4)
     assert answer.guarantee.sampling == "full"
 
@@ -299,7 +302,7 @@ def test_no_step_size_where_the_noise_is_too_small() -> None:
         {"noise_schedule": Constant(value=2.2), "release": "random-stop"},
         {"noise_schedule": Constant(value=2.2), "release": "suffix", "suffix_fraction": 0.3, "strong_convexity": 1.0},
         {"noise_schedule": Constant(value=2.4), "convex": False, "relation": "zero-out-one"},
-        # Contraction is strong: small batches hide, and so do large ones (erratum A-9).
+        # Contraction is strong: small batches hide, and so do large ones.
         {"noise_schedule": Constant(value=6.0), "step_schedule": Constant(value=2.0), "smoothness": 1.0, "delta": 2e-3},
         {
             "noise_schedule": Constant(value=9.0),
@@ -331,7 +334,7 @@ def test_every_batch_size_is_decided_as_one_by_one(changes: dict[str, Any]) -> N
 
 
 def test_batches_that_meet_the_target_need_not_be_an_interval() -> None:
-    # Contraction is strong: small batches hide by it, large ones by their mean, those between do not (erratum A-9).
+    # Contraction is strong: small batches hide by it, large ones by their mean, those between do not.
     answer = solved(
         **BATCHES,
         clients=1024,
@@ -383,7 +386,7 @@ def test_the_risk_of_corollary_1_counts_every_coordinate() -> None:
     expected = 2 * 2.0 * (30 * 0.25 + 0.0625 + 20 * noise**2) / (0.25 * 90)
     assert upper.value == pytest.approx(expected, rel=1e-12)
     assert (upper.constant, upper.theorem) == ("explicit", "asoodeh.corollary-1")
-    assert "interior-minimiser" in {one.id for one in answer.declared_conditions}
+    assert "interior-minimiser" in {one.id for one in answer.all_declared}
     assert {"clients-left-over"} <= codes(answer)
     assert "assumed-gradient-bound" not in codes(answer)
 

@@ -11,7 +11,7 @@ import pytest
 from mpmath import exp, mp, mpf
 
 from epsilond.accountants.errors import Infeasible, InvalidInput
-from epsilond.accountants.profiles.truncated_law import variance
+from epsilond.accountants.numerics.truncated_laplace import variance
 from epsilond.calibrators.answer import Calibration, as_json
 from epsilond.calibrators.qtdl.calibrator import CALIBRATOR
 from epsilond.calibrators.qtdl.problem import METHODS, QtdlProblem
@@ -24,6 +24,9 @@ SMALL: dict[str, Any] = {
     "quantization_levels": 4,
     "l1_sensitivity": 3.0,
     "linf_sensitivity": 2.0,
+    "relation": "replace-one",
+    "unit": "record",
+    "observer": "server",
 }
 
 
@@ -107,7 +110,7 @@ def test_the_experiments_of_the_paper(row: Any) -> None:
         no_worse(best, column)
     for method, column in (("escape", a), ("hockey-stick", b), ("concentrated", c), ("concentrated-coupled", c_plus)):
         no_worse(relative(dimension, s, 10.0, 3e-6, method=method), column)
-    printed = best.as_printed[0]
+    printed = best.readings[0]
     assert (printed.theorem, printed.status) == ("das.1", "refuted")
     assert (printed.parameters["noise_levels"], printed.parameters["bits_per_coordinate"]) == (
         printed_levels,
@@ -254,16 +257,16 @@ def test_more_levels_than_are_offered() -> None:
 
 def test_printed_levels_that_are_not_defined() -> None:
     answer = solved(epsilon=1.3)
-    printed = answer.as_printed[0]
+    printed = answer.readings[0]
     assert printed.parameters == {}
     assert printed.true is None
-    assert {one.id for one in printed.conditions if one.holds is False} == {"epsilon-range", "levels-defined"}
+    assert {one.id for one in printed.conditions if one.holds == "no"} == {"epsilon-range", "levels-defined"}
     assert "printed-condition-fails" in {one.code for one in answer.warnings}
-    assert solved(readings=()).as_printed == ()
+    assert solved(readings=()).readings == ()
 
 
 def test_where_the_printed_theorem_happens_to_hold() -> None:
-    one = solved(dimension=1, epsilon=0.3, l1_sensitivity=8.0, linf_sensitivity=8.0).as_printed[0]
+    one = solved(dimension=1, epsilon=0.3, l1_sensitivity=8.0, linf_sensitivity=8.0).readings[0]
     assert one.true is not None
     assert one.true.delta.upper == pytest.approx(0.362329854443123, rel=1e-9)
     assert one.true.epsilon.upper <= 0.3

@@ -13,22 +13,23 @@ import mpmath
 import pytest
 
 from epsilond.accountants.account import account
-from epsilond.accountants.curve import Curve, Interval, Pair
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.estimates.bounds import likely_least
+from epsilond.accountants.estimates.central_limit import central_log_delta, central_mu, likely_noise, likely_slope
+from epsilond.accountants.estimates.near_target import known_epsilon
+from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import Gaussian, Laplace, Repeated, Shuffled, Subsampled
-from epsilond.accountants.theorem import Effort
-from epsilond.accountants.theorems.composition.least_of import AlternativePair
-from epsilond.calibrators.envelope import known_epsilon
-from epsilond.calibrators.problem import Target
-from epsilond.calibrators.search import LEAST, central_mu, likely_noise, likely_slope, smallest_noise
+from epsilond.calibrators.search import LEAST, smallest_noise
 from epsilond.calibrators.shuffled_mb_sgd.search import (
     SLACK,
     STEP,
-    likely_least,
     smallest_noise_in_few_trials,
     with_likely_least,
 )
-from epsilond.calibrators.straight import central_log_delta
 
 TARGET = Target(1.0, math.log(1e-6))
 Bound = Callable[[float], float]
@@ -55,10 +56,17 @@ def family(*bounds: Callable[[float], Interval], asked: Counter[Any] | None = No
                     asked[place, noise, effort] += 1
                 return bounds[place](noise)
 
-            return SimpleNamespace(ends=ends, forward=None, gaussian_dp_mu=None, orders=lambda: (ends,))
+            return SimpleNamespace(
+                ends=ends,
+                forward=None,
+                gaussian_dp_mu=None,
+                alternatives=(),
+                parts=(),
+                directions=lambda: (SimpleNamespace(estimated=False),),
+            )
 
         pairs = tuple(pair(place) for place in range(len(bounds)))
-        upper = pairs[0] if len(pairs) == 1 else AlternativePair(None, None, alternatives=pairs)  # type: ignore[arg-type]
+        upper = pairs[0] if len(pairs) == 1 else Pair(None, None, alternatives=pairs)  # type: ignore[arg-type]
 
         def bound(epsilon: float) -> Interval:
             found = [one.ends(epsilon) for one in pairs]
@@ -247,7 +255,7 @@ def test_one_bound_of_a_shuffled_run_proves_no_more_than_all() -> None:
     ).guarantee
     assert len(whole.curve.upper.alternatives) == 2  # type: ignore[attr-defined]
     one = with_likely_least(whole, 1.0)
-    place = likely_least(whole, 1.0)
+    place = likely_least(whole.curve, 1.0)
     assert one.curve.upper is whole.curve.upper.alternatives[place]  # type: ignore[attr-defined]
     known, all_known = one.curve.log_delta(1.0), whole.curve.log_delta(1.0)
     assert known.lower <= all_known.upper <= known.upper

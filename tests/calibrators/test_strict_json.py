@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epsilond.accountants.errors import Fault, InvalidInput
-from epsilond.calibrators import json_counts
+from epsilond.calibrators import strict_json
 from epsilond.calibrators.strict_json import Malformed, parse
 
 LEAVES = (
@@ -124,7 +124,7 @@ def plain(value: object) -> int:
 @given(VALUES)
 def test_members_are_counted_as_one_counts_them(value: object) -> None:
     for text in (json.dumps(value), json.dumps(value, ensure_ascii=False, indent=1)):
-        assert json_counts.members(text.encode()) == plain(value)
+        assert strict_json.members(text.encode()) == plain(value)
 
 
 def test_a_null_is_a_fault_where_none_is_wanted() -> None:

@@ -7,9 +7,9 @@ import math
 import pytest
 
 import epsilond
+from epsilond.accountants.estimates.trails import FURTHEST, POINTS_KEPT, TRAILS_KEPT, Point, Trail, Trails
 from epsilond.calibrators.shuffled_mb_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.shuffled_mb_sgd.search import STEP
-from epsilond.calibrators.trails import FURTHEST, POINTS_KEPT, TRAILS_KEPT, Point, Trail, Trails
 
 
 def curve(log_mu: float) -> float:
@@ -61,7 +61,16 @@ def test_what_is_kept_is_bounded() -> None:
 
 def test_the_answers_of_a_sweep_are_those_of_single_questions_in_any_order() -> None:
     """Their searches start elsewhere; the noise is a whole multiple of the step all the same."""
-    run = {**CALIBRATOR.example, "clients": 400, "participants": 100, "rounds": 20, "readings": ()}
+    run = {
+        **CALIBRATOR.example,
+        "clients": 400,
+        "participants": 100,
+        "rounds": 20,
+        "readings": (),
+        "relation": "replace-one",
+        "unit": "record",
+        "observer": "shuffled-server",
+    }
     del run["epsilon"]
     values = [1.0, 1.15, 1.3, 1.45]
     swept = [each.answer for each in epsilond.sweep("shuffled-mb-sgd", "epsilon", values, **run).answers]

@@ -82,7 +82,17 @@ def test_a_question_is_asked_of_the_other_where_one_stops_or_is_gone(tmp_path: P
         assert one.asked  # type: ignore[attr-defined]
     with replica() as other, proxy(tmp_path, free_port(), other.server_port) as client:
         assert [client.get("/v1/jobs/a").status_code for _ in range(4)] == [200] * 4
-        assert client.post("/v1/plans", json={}).status_code == 200  # nothing had been sent to the one that is gone
+        assert (
+            client.post(
+                "/v1/plans",
+                json={
+                    "relation": "replace-one",
+                    "unit": "record",
+                    "observers": ["server", "shuffled-server", "released-models", "final-model", "other-clients"],
+                },
+            ).status_code
+            == 200
+        )  # nothing had been sent to the one that is gone
 
 
 def test_what_was_posted_is_sent_once_and_its_refusal_passed_on(tmp_path: Path) -> None:
@@ -91,14 +101,31 @@ def test_what_was_posted_is_sent_once_and_its_refusal_passed_on(tmp_path: Path) 
         replica(stopping=True) as other,
         proxy(tmp_path, one.server_port, other.server_port) as client,
     ):
-        refused = client.post("/v1/plans", json={})
+        refused = client.post(
+            "/v1/plans",
+            json={
+                "relation": "replace-one",
+                "unit": "record",
+                "observers": ["server", "shuffled-server", "released-models", "final-model", "other-clients"],
+            },
+        )
         assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
         assert len(one.asked) + len(other.asked) == 1  # type: ignore[attr-defined]
 
 
 def test_where_no_replica_answers_the_proxy_says_so(tmp_path: Path) -> None:
     with proxy(tmp_path, free_port(), free_port()) as client:
-        for response in (client.get("/v1/jobs/a"), client.post("/v1/plans", json={})):
+        for response in (
+            client.get("/v1/jobs/a"),
+            client.post(
+                "/v1/plans",
+                json={
+                    "relation": "replace-one",
+                    "unit": "record",
+                    "observers": ["server", "shuffled-server", "released-models", "final-model", "other-clients"],
+                },
+            ),
+        ):
             assert response.status_code == 503
             assert int(response.headers["retry-after"]) > 0
             assert response.headers["content-type"] == "application/problem+json"

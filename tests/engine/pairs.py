@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_ndtr
 
-from epsilond.accountants.curve import Enclosure, Pair, Tails
+from epsilond.accountants.curve.enclosure import Enclosure, Tails
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.special import log1m_exp, log_difference, log_normal_tail
 from epsilond.accountants.profiles.gaussian import GaussianProfile
 
@@ -24,7 +26,7 @@ def _log_minus(larger: np.ndarray, smaller: np.ndarray, slack: float) -> Enclosu
     return Enclosure(ends[0], np.minimum(ends[1], 0.0))
 
 
-class _Drawn:
+class _Drawn(Profile):
     """What is drawn with a rate in (0, 1]."""
 
     rate: float
@@ -123,7 +125,7 @@ def without_replacement(rate: float, mu: float) -> Pair:
 
 
 @dataclass(frozen=True)
-class AtomicProfile:
+class AtomicProfile(Profile):
     """Finitely many losses with their masses under P, and an infinite one. Q has mass p e^{−l} there."""
 
     losses: tuple[float, ...]

@@ -69,7 +69,7 @@ def drawn(generator: random.Random, kind: str, factor: float, count: int) -> tup
 
 def checked(spec: Body, relation: str, parts: Sequence[Cells], generator: random.Random) -> None:
     """δ at three ε below the largest that matters."""
-    curve = epsilond.account(spec, relation=relation).guarantee.curve  # type: ignore[call-overload]
+    curve = epsilond.account(spec, relation=relation, unit="record", observer="server").guarantee.curve  # type: ignore[call-overload]
     top = curve.epsilon(delta=1e-4).upper
     orders = orders_of(parts)
     for share in (0.0, generator.uniform(0.1, 0.6), generator.uniform(0.6, 1.0)):
@@ -120,7 +120,9 @@ def test_true_positive_rates_of_sampled_gaussians(seed: int) -> None:
     generator = random.Random(seed)
     steps = [drawn(generator, "sampled", 1.0, 500) for _ in range(2)]
     spec = one_after_another(*(spec for spec, _ in steps))
-    answer = meaning(epsilond.account(spec, relation="add-or-remove-one").guarantee.curve.known)  # type: ignore[call-overload]
+    answer = meaning(
+        epsilond.account(spec, relation="add-or-remove-one", unit="record", observer="server").guarantee.curve.known
+    )  # type: ignore[call-overload]
     orders = orders_of([pair for _, pair in steps])
     assert meets(answer.advantage, larger(orders, lambda masses: divergence(masses, 0.0)))
     for one in answer.true_positives:
@@ -141,7 +143,7 @@ def test_draws_with_replacement_twice(draws: int, population: int, noise: float)
     mechanism = {"kind": "gaussian", "noise_multiplier": noise}
     batch = {"kind": "subsampled", "sampling": "with-replacement", "batch_size": draws, "population": population}
     spec = {"kind": "repeated", "times": 2, "mechanism": {**batch, "mechanism": mechanism}}
-    curve = epsilond.account(spec, relation="replace-one").guarantee.curve
+    curve = epsilond.account(spec, relation="replace-one", unit="record", observer="server").guarantee.curve
     for epsilon in (0.0, 0.3, 1.0, 2.5):
         answer = curve.delta(epsilon=epsilon)
         ends = [larger(one, lambda masses: divergence(masses, epsilon)) for one in instances]  # noqa: B023
@@ -160,7 +162,7 @@ def test_shuffled_responses_composed(clients: int, odds: int, times: int) -> Non
     local = {"kind": "randomized_response", "epsilon": math.log(odds), "categories": 2}
     mechanism = {"kind": "shuffled", "clients": clients, "mechanism": local}
     spec = {"kind": "repeated", "times": times, "mechanism": mechanism}
-    curve = epsilond.account(spec, relation="replace-one", observer="shuffled-server").guarantee.curve
+    curve = epsilond.account(spec, relation="replace-one", observer="shuffled-server", unit="record").guarantee.curve
     for gamma in (Fraction(1), Fraction(3, 2), Fraction(odds), Fraction(odds * odds)):
         worst = max(
             finite.hockey_stick(finite.joint([p for p, _ in chosen]), finite.joint([q for _, q in chosen]), gamma)

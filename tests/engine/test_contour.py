@@ -8,10 +8,10 @@ import pickle
 import mpmath as mp
 import pytest
 
+from epsilond.accountants.curve.laws import GaussianLaw, SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Reason, Refused
+from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, NodeBudget, RefusalReason
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.profiles.gaussian import GaussianLaw, SampledGaussianLaw
 from tests.oracles.contour import Step, one_step
 from tests.oracles.hockey_stick import theta
 
@@ -133,9 +133,9 @@ def test_delta_is_exactly_zero_from_the_supremum_of_a_bounded_loss_on() -> None:
     supremum = -3 * math.log1p(-0.1) - 2 * math.log1p(-0.2)
     assert contour.log_delta(laws, supremum * (1 + 1e-14)) == (-math.inf, -math.inf)
     assert contour.log_delta(laws, 0.5 * supremum).lower > -math.inf
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ContourRefused) as refused:
         contour.profile(laws, 2 * supremum)
-    assert refused.value.reason is Reason.CLOSED_FORM
+    assert refused.value.reason is RefusalReason.CLOSED_FORM
 
 
 def test_an_epsilon_of_zero_is_recognised() -> None:
@@ -206,13 +206,13 @@ def test_tails_enclose_those_of_a_gaussian() -> None:
 
 def test_refusals_carry_their_reason() -> None:
     laws = [(sampled(0.01, 1.0, "remove"), 1000)]
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ContourRefused) as refused:
         contour.log_delta(laws, 2.0, budget=NodeBudget(noise_nodes=40))
-    assert refused.value.reason is Reason.BEYOND_BUDGET
-    with pytest.raises(Refused) as refused:
+    assert refused.value.reason is RefusalReason.BEYOND_BUDGET
+    with pytest.raises(ContourRefused) as refused:
         contour.log_delta(laws, 2.0, widest=1e-15)
-    assert refused.value.reason is Reason.TOO_WIDE
-    with pytest.raises(Refused):
+    assert refused.value.reason is RefusalReason.TOO_WIDE
+    with pytest.raises(ContourRefused):
         contour.log_delta([(SampledGaussianLaw(1e-120, 1.0, "remove"), 5)], 2.0)
     copied = pickle.loads(pickle.dumps(refused.value))
     assert (copied.reason, copied.detail) == (refused.value.reason, refused.value.detail)

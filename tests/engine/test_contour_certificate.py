@@ -11,8 +11,9 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import log_ndtr, logsumexp
 
+from epsilond.accountants.curve.laws import SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour.composition import _centred, _cut_at
+from epsilond.accountants.engine.contour.composition import _centred
 from epsilond.accountants.engine.contour.parts import SampledGaussian, compiled
 from epsilond.accountants.engine.contour.saddle import log_chernoff_factor
 from epsilond.accountants.engine.contour.transforms.hard_cut import CutSampledGaussian
@@ -23,7 +24,7 @@ from epsilond.accountants.engine.contour.transforms.sampled_gaussian import (
     clipped_response,
 )
 from epsilond.accountants.engine.contour.transforms.transform import Line, NodeBudget, exact_step
-from epsilond.accountants.profiles.gaussian import SampledGaussianLaw
+from epsilond.accountants.engine.contour.ways import _cut_at
 from tests.oracles.contour import Step, by_contour, moment
 
 BUDGET = NodeBudget()

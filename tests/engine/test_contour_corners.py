@@ -11,17 +11,17 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from epsilond.accountants.curve import Interval
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.curve.laws import SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour import saddle
-from epsilond.accountants.engine.contour.composition import GOOD_WIDTH
 from epsilond.accountants.engine.contour.nodes import ChernoffBounds
 from epsilond.accountants.engine.contour.parts import compiled
 from epsilond.accountants.engine.contour.profile import ContourProfile
 from epsilond.accountants.engine.contour.saddle import log_chernoff_factor
 from epsilond.accountants.engine.contour.transforms.sampled_gaussian_grid import SampledGaussianGrid
-from epsilond.accountants.engine.contour.transforms.transform import Line, NodeBudget, Reason, Refused
-from epsilond.accountants.profiles.gaussian import SampledGaussianLaw
+from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, Line, NodeBudget, RefusalReason
+from epsilond.accountants.engine.contour.ways import GOOD_WIDTH
 from tests.oracles.contour import Step, by_contour, one_step
 
 
@@ -29,10 +29,10 @@ def law(rate: float, noise_multiplier: float, direction: str) -> SampledGaussian
     return SampledGaussianLaw(rate, 1.0 / noise_multiplier, direction)
 
 
-def epsilon_or_refusal(laws: list[tuple[SampledGaussianLaw, int]], log_delta: float) -> Interval | Refused:
+def epsilon_or_refusal(laws: list[tuple[SampledGaussianLaw, int]], log_delta: float) -> Interval | ContourRefused:
     try:
         return contour.epsilon(laws, log_delta)
-    except Refused as refused:
+    except ContourRefused as refused:
         return refused
 
 
@@ -79,7 +79,7 @@ def test_any_tilt_whatever_gives_a_true_enclosure_or_a_refusal(tilt: float) -> N
     found = saddle.FoundSaddle(survey.place(tilt), survey)
     try:
         enclosure = contour._built(parts, found, epsilon, NodeBudget(), 0.0).log_delta(epsilon)
-    except Refused:
+    except ContourRefused:
         return
     assert enclosure.lower <= -89.3915520447230 <= enclosure.upper
 
@@ -91,9 +91,9 @@ def test_a_sum_above_the_chernoff_bound_is_refused() -> None:
         bounds.tilt, bounds.above, bounds.log_above - 20, bounds.below, bounds.log_below - 20, bounds.log_here - 20
     )
     nodes = replace(built.nodes, chernoff=lowered)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ContourRefused) as refused:
         ContourProfile(built.parts, nodes, built.centre, built.scale_slope).log_delta(2.0)
-    assert refused.value.reason is Reason.INCONSISTENT
+    assert refused.value.reason is RefusalReason.INCONSISTENT
 
 
 # Bounded losses near their supremum, and single steps, ask for enormous tilts and node counts.
@@ -118,18 +118,18 @@ def test_memory_is_bounded_whatever_is_asked(
         assert tracemalloc.get_traced_memory()[1] < 100e6
     finally:
         tracemalloc.stop()
-    assert isinstance(found, Refused) or found.lower <= found.upper
+    assert isinstance(found, ContourRefused) or found.lower <= found.upper
 
 
 def test_a_tight_budget_is_refused_before_any_work() -> None:
     tracemalloc.start()
     try:
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(ContourRefused) as refused:
             contour.epsilon([(law(0.22, 0.47, "add"), 2)], -27.9, budget=NodeBudget(1000, 1000, 10**5))
         assert tracemalloc.get_traced_memory()[1] < 20e6
     finally:
         tracemalloc.stop()
-    assert refused.value.reason in {Reason.BEYOND_BUDGET, Reason.NO_DECAY}
+    assert refused.value.reason in {RefusalReason.BEYOND_BUDGET, RefusalReason.NO_DECAY}
 
 
 # Rates near one move the tilted law away from [0, 1 + λ].
@@ -187,9 +187,9 @@ def test_weight_at_the_ends_of_the_noise_is_noticed() -> None:
     clipped = SampledGaussianGrid(
         whole.source, whole.count, type(rule)(rule.loss, inner, rule.step, rule.c, rule.error), 20.0
     )
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ContourRefused) as refused:
         clipped.on_line(Line(7.0, 0.25, 40))
-    assert refused.value.reason is Reason.INCONSISTENT
+    assert refused.value.reason is RefusalReason.INCONSISTENT
 
 
 # A million steps: roundings add up like their square root.
@@ -270,10 +270,10 @@ def test_a_cut_answer_against_another_tilt() -> None:
 
 
 def test_what_single_jumps_decide_is_refused_or_enclosed() -> None:
-    honest = {Reason.BEYOND_BUDGET, Reason.NO_DECAY, Reason.TOO_WIDE, Reason.NOT_POSITIVE}
+    honest = {RefusalReason.BEYOND_BUDGET, RefusalReason.NO_DECAY, RefusalReason.TOO_WIDE, RefusalReason.NOT_POSITIVE}
     for rounds in (46, 350):
         found = epsilon_or_refusal([(law(0.0036, 1.5, "remove"), rounds)], -68.0)
-        assert found.reason in honest if isinstance(found, Refused) else found.lower <= found.upper
+        assert found.reason in honest if isinstance(found, ContourRefused) else found.lower <= found.upper
 
 
 # δ near one and near nothing.

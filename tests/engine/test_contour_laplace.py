@@ -11,17 +11,19 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from epsilond.accountants.curve import Interval
+from epsilond.accountants.composition.laplace_sums import LaplaceSumProfile, laplace_sum_pair
+from epsilond.accountants.composition.product import composed_pair
+from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.parts import Parts
 from epsilond.accountants.engine.contour.transforms.gaussian import GaussianTransform
 from epsilond.accountants.engine.contour.transforms.laplace import LaplaceRun, LaplaceSteps, laplace_part
-from epsilond.accountants.engine.contour.transforms.transform import Line, Refused
-from epsilond.accountants.engine.lattice.composition import Budget, ComposedPair, compose
-from epsilond.accountants.engine.transformed import TransformedPair, TransformedProfile, transformed_pair
+from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, Line
+from epsilond.accountants.engine.lattice.budget import Budget
+from epsilond.accountants.engine.lattice.composition import compose
+from epsilond.accountants.engine.lattice.product import ComposedProfile
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.laplace import laplace_pair
-from epsilond.accountants.theorems.composition.rounds import composed_pair
 
 Shifts: TypeAlias = tuple[float, ...]
 Counts: TypeAlias = tuple[int, ...]
@@ -164,7 +166,7 @@ def test_a7_runs_and_lists_agree_with_the_lattice() -> None:
         part = laplace_part(shifts, counts, alone=True)
         try:
             found = contour.epsilon(Parts([part]), log_delta)
-        except Refused:
+        except ContourRefused:
             continue
         answered += 1
         pairs = [(laplace_pair(shift), count) for shift, count in zip(shifts, counts, strict=True)]
@@ -190,7 +192,7 @@ def test_many_different_kinds_lie_between_equal_ones() -> None:
 def test_a_gaussian_among_laplace_losses_makes_their_transform_decay() -> None:
     pairs = [(laplace_pair(0.1), 3), (laplace_pair(0.25), 1), (gaussian_pair(0.5), 1)]
     found = composed_pair(pairs, "default")
-    assert isinstance(found, TransformedPair)
+    assert isinstance(found.forward, LaplaceSumProfile)
     part = laplace_part((0.1, 0.25), (3, 1), alone=False)
     direct = contour.epsilon(Parts([GaussianTransform(0.25), part]), -14.0)
     ends, other = found.epsilon(-14.0), compose(pairs).epsilon(-14.0)
@@ -204,7 +206,7 @@ def test_a_gaussian_among_laplace_losses_makes_their_transform_decay() -> None:
 def test_what_the_contour_engine_refuses_the_lattice_answers() -> None:
     pairs = [(laplace_pair(shift), 1) for shift in (0.1, 0.2, 0.33)]
     found = composed_pair(pairs, "default")
-    assert isinstance(found, TransformedPair)
+    assert isinstance(found.forward, LaplaceSumProfile)
     assert found.epsilon(-8.0) == compose(pairs).epsilon(-8.0)
     assert found.upper_epsilon(-8.0) == compose(pairs).upper_epsilon(-8.0)
     assert found.ends(0.3) == compose(pairs).ends(0.3)
@@ -212,9 +214,9 @@ def test_what_the_contour_engine_refuses_the_lattice_answers() -> None:
 
 def test_a_list_with_another_kind_is_not_taken() -> None:
     other = compose([(gaussian_pair(1.0), 1), (laplace_pair(0.5), 2)])
-    assert isinstance(other, ComposedPair)
-    assert transformed_pair([(laplace_pair(0.1), 2), (other, 1)], lambda: other) is None
-    assert transformed_pair([(gaussian_pair(1.0), 2)], lambda: other) is None
+    assert isinstance(other.forward, ComposedProfile)
+    assert laplace_sum_pair([(laplace_pair(0.1), 2), (other, 1)], lambda: other) is None
+    assert laplace_sum_pair([(gaussian_pair(1.0), 2)], lambda: other) is None
 
 
 def test_composing_such_a_product_again_composes_its_parts() -> None:
@@ -226,7 +228,7 @@ def test_composing_such_a_product_again_composes_its_parts() -> None:
 
 def test_a_rounded_shift_moves_both_ends_outward() -> None:
     pair = composed_pair([(laplace_pair(0.1), 1000)], "default")
-    assert isinstance(pair.forward, TransformedProfile)
+    assert isinstance(pair.forward, LaplaceSumProfile)
     profile = pair.forward
     nearer = contour.epsilon(profile.parts, -14.0)
     ends = pair.epsilon(-14.0)
@@ -239,10 +241,10 @@ def test_a_rounded_shift_moves_both_ends_outward() -> None:
 
 def test_no_loss_at_zero_is_answered_only_where_rounded_shifts_leave_it_true() -> None:
     pair = composed_pair([(laplace_pair(0.1), 7)], "default")
-    assert isinstance(pair.forward, TransformedProfile)
+    assert isinstance(pair.forward, LaplaceSumProfile)
     exact, rough = pair.forward, replace(pair.forward, moved=0.01)
     log_delta = exact.ends(0.0).upper + 1e-4
-    found, moved = exact.epsilon(log_delta), rough.epsilon(log_delta)
+    found, moved = exact.enclose_epsilon(log_delta), rough.enclose_epsilon(log_delta)
     assert found is not None
     assert moved is not None
     assert found.upper == 0.0
@@ -261,7 +263,7 @@ def test_a_target_above_delta_at_zero_needs_no_loss() -> None:
 def test_a_test_is_read_anywhere_however_far_from_its_nodes(count: int) -> None:
     """Where the engine refuses, so far away, the ends are those of every probability."""
     profile = composed_pair([(laplace_pair(0.1), count)], "default").forward
-    assert isinstance(profile, TransformedProfile)
+    assert isinstance(profile, LaplaceSumProfile)
     for found in profile.near_tests([1e-3, 0.1]):
         assert found is not None
         for epsilon in (-1e9, -0.2 * count, -1e-9, 0.0, 0.099 * count, 0.2 * count, 1e9, 1e300):

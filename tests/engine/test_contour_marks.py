@@ -11,6 +11,7 @@ import pytest
 from flint import acb, arb, ctx
 from scipy.special import ndtr
 
+from epsilond.accountants.curve.laws import SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.marking import marked_at
 from epsilond.accountants.engine.contour.parts import SampledGaussian, compiled
@@ -18,8 +19,7 @@ from epsilond.accountants.engine.contour.profile import ContourProfile
 from epsilond.accountants.engine.contour.transforms.marked_step import MarkedStep, Onset
 from epsilond.accountants.engine.contour.transforms.sampled_gaussian import EXPONENTS, SampledGaussianLoss
 from epsilond.accountants.engine.contour.transforms.some_large import SomeLarge
-from epsilond.accountants.engine.contour.transforms.transform import Line, NodeBudget, Refused, exact_step
-from epsilond.accountants.profiles.gaussian import SampledGaussianLaw
+from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, Line, NodeBudget, exact_step
 from epsilond.accountants.profiles.one_large_step import OneLargeStep
 from tests.oracles.contour import Step, loss
 
@@ -223,7 +223,7 @@ def test_neighbours_share_marks_and_what_is_small_beside_nothing_is_refused() ->
     parts = compiled([(SampledGaussianLaw(0.01, 1.0, "remove"), 10)])
     assert marked_at(parts, 0.6, -30.2) is marked_at(parts, 0.6001, -30.3)
     for epsilon in (0.0, -1.0, 1e-6):
-        with pytest.raises(Refused):
+        with pytest.raises(ContourRefused):
             marked_at(parts, epsilon, -30.0)
 
 

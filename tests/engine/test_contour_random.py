@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epsilond.accountants.curve import Interval
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.curve.laws import SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour.transforms.transform import Reason, Refused
-from epsilond.accountants.profiles.gaussian import SampledGaussianLaw
+from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, RefusalReason
 from tests.oracles.contour import Step, one_step
 
 DIRECTIONS = ("remove", "add", "replace")
@@ -38,8 +38,8 @@ def answer(call: Callable[[], Interval]) -> Interval | None:
     """What the engine answers; None if it refuses for one of the reasons that are no fault of its own."""
     try:
         return call()
-    except Refused as refused:
-        if refused.reason not in Reason or refused.reason is Reason.INCONSISTENT:
+    except ContourRefused as refused:
+        if refused.reason not in RefusalReason or refused.reason is RefusalReason.INCONSISTENT:
             raise
         return None
 
@@ -110,7 +110,7 @@ def test_hundreds_of_single_steps_against_their_closed_form() -> None:
             try:
                 found = contour.epsilon([(law, 1)], log_delta)
                 enclosure = contour.log_delta([(law, 1)], found.upper)
-            except Refused:
+            except ContourRefused:
                 continue
             truth = one_step(Step(law.rate, law.shift, law.direction), found.upper)
             log_truth = mp.log(truth) if truth > 0 else -mp.inf

@@ -9,21 +9,21 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from epsilond.accountants.curve.laws import Direction, SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.parts import Parts, SampledGaussian, compiled, resolve_all
 from epsilond.accountants.engine.contour.transforms.sampled_gaussian import EXPONENTS, SampledGaussianLoss
 from epsilond.accountants.engine.contour.transforms.sampled_gaussian_grids import SampledGaussianGrids
 from epsilond.accountants.engine.contour.transforms.transform import (
+    ContourRefused,
     Line,
     NodeBudget,
-    Reason,
-    Refused,
+    RefusalReason,
     changes_of_rows,
     characteristic_change,
     exact_step,
 )
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.gaussian import Direction, SampledGaussianLaw
 from tests.oracles.contour import Step, by_contour, moment
 
 BUDGET = NodeBudget()
@@ -132,9 +132,9 @@ def test_groups_hold_about_equal_shifts_and_lose_no_part() -> None:
 
 
 def test_rows_keep_the_budget() -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ContourRefused) as refused:
         resolve_all(group("large shifts", "remove"), (0.0, 50.0), 0.0, NodeBudget(noise_nodes=64))
-    assert refused.value.reason is Reason.BEYOND_BUDGET
+    assert refused.value.reason is RefusalReason.BEYOND_BUDGET
 
 
 def test_a_list_of_different_steps_against_another_contour() -> None:

@@ -6,9 +6,9 @@ import math
 
 import pytest
 
+from epsilond.accountants.curve.laws import GaussianLaw, SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.thresholds import thresholds
-from epsilond.accountants.profiles.gaussian import GaussianLaw, SampledGaussianLaw
 
 SIZES = (1e-2, 1e-3, 1e-5)
 COMPOSITIONS = {

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.account import account
+from epsilond.accountants.composition.exact_laws import ExactProfile
+from epsilond.accountants.curve.laws import Direction, GaussianLaw, SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.direct.cells import Steps
-from epsilond.accountants.engine.direct.convolution import Total, Window
+from epsilond.accountants.engine.direct.cells import StepRows
+from epsilond.accountants.engine.direct.convolution import CumulantBounds, Total, Window
 from epsilond.accountants.engine.direct.laws import LatticeRows, lower_rows, upper_rows
 from epsilond.accountants.engine.direct.profile import MOST, MOST_STEPS, DirectProfile
-from epsilond.accountants.engine.exact import ExactProfile
-from epsilond.accountants.profiles.gaussian import Direction, GaussianLaw, SampledGaussianLaw
+from epsilond.accountants.profiles.deferred import DeferredProfile
 from epsilond.accountants.specs import Composed, Gaussian, Repeated, Subsampled
 from tests.oracles.two_steps import log_delta_of_two, mixtures, once
 
@@ -42,7 +43,7 @@ def direct(*laws: SampledGaussianLaw) -> DirectProfile:
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_masses_of_cells_are_within_their_errors(direction: Direction) -> None:
     chosen = [law((0.01, 1.0), direction), law((0.7, 3.0), direction)]
-    steps = Steps.of([(each, 1) for each in chosen])
+    steps = StepRows.of([(each, 1) for each in chosen])
     losses = np.asarray([-0.9, -0.009, -0.0085, 0.0, 1e-4, 0.0095, 0.5, 0.50001, 1.1])
     cells, ends = steps.cells(losses), steps.noise(losses)
     with mp.workdps(40):
@@ -72,7 +73,7 @@ def profile_of(rows: LatticeRows, row: int, epsilon: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("unit", [2.0**-7, 2.0**-10])
 def test_each_law_lies_on_its_side_of_the_step_and_near_it(direction: Direction, unit: float) -> None:
     chosen = [law((0.05, 1.0), direction), law((0.4, 0.7), direction)]
-    steps = Steps.of([(each, 1) for each in chosen])
+    steps = StepRows.of([(each, 1) for each in chosen])
     first, last = math.floor(-7.0 / unit), math.ceil(9.0 / unit)
     losses = unit * np.arange(first, last + 1)
     cells = steps.cells(losses)
@@ -87,7 +88,7 @@ def test_each_law_lies_on_its_side_of_the_step_and_near_it(direction: Direction,
 
 
 def test_a_law_below_keeps_each_cell_at_or_below_its_own_ratio() -> None:
-    steps = Steps.of([(law((0.05, 1.0), "remove"), 1)])
+    steps = StepRows.of([(law((0.05, 1.0), "remove"), 1)])
     unit = 2.0**-6
     losses = unit * np.arange(-4, 200)
     cells = steps.cells(losses)
@@ -210,8 +211,8 @@ def test_a_list_that_the_contour_engine_refuses_is_answered_directly() -> None:
     def lattice() -> ExactProfile:
         raise AssertionError("the lattice is not needed")
 
-    profile = ExactProfile(laws, lattice)
-    found, narrow = profile.epsilon(math.log(1e-6))
+    profile = ExactProfile(laws, DeferredProfile(lattice))
+    found, narrow = profile.enclose_epsilon(math.log(1e-6))
     assert narrow
     assert found.upper - found.lower <= 1e-6 * found.upper
     ends = profile.enclose(found.upper)
@@ -241,3 +242,29 @@ def test_hardly_any_noise_leaves_no_cells_to_add(epsilon: float) -> None:
     run = Composed(mechanisms=(Repeated(times=10, mechanism=step), Repeated(times=10, mechanism=other)))
     known = account(run, relation="add-or-remove-one").guarantee.curve.log_delta(epsilon)
     assert exact - 1e-6 <= known.upper <= known.lower + 1e-6
+
+
+@pytest.mark.parametrize("tilt", [0.5, 100.0, 1e4])
+def test_moments_of_large_losses_neither_overflow_nor_vanish(tilt: float) -> None:
+    """Masses down to 1e-300, and cells without mass above them, at losses whose e^{tilt · loss} overflows."""
+    mass = np.zeros((2, 400))
+    mass[0, [0, 5, 200]], mass[1, [3, 10]] = (0.5, 0.5 - 1e-300, 1e-300), (0.25, 0.75)
+    rows = LatticeRows(mass=mass, first=-100, unit=0.5, offsets=np.asarray([0.0, 0.125]), misplacement=0.0)
+    tilts = tilt * np.asarray([0.0, 0.25, 1.0, 4.0])
+    bounds = CumulantBounds.of(rows, np.asarray([3.0, 2.0]), tilts).cumulants
+    assert np.all(np.isfinite(bounds))
+    with mp.workdps(50):
+        for at, bound in zip(tilts.tolist(), bounds.tolist(), strict=True):
+            moments = [
+                sum(
+                    (
+                        mp.mpf(m) * mp.exp(mp.mpf(at) * (mp.mpf(x) + mp.mpf(shift)))
+                        for m, x in zip(row, rows.losses, strict=True)
+                        if m
+                    )
+                )
+                for row, shift in zip(mass.tolist(), (0.0, 0.125), strict=True)
+            ]
+            truth = 3 * mp.log(moments[0]) + 2 * mp.log(moments[1])
+            # Each mass counts at the highest loss of its group of 16 cells, or at that of the row.
+            assert truth <= bound <= truth + mp.mpf(at) * 5 * (16 * 0.5 + 0.125) + 1e-8

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
+from epsilond.accountants.curve.laws import SampledGaussianLaw
 from epsilond.accountants.engine.direct.profile import DirectProfile
 from epsilond.accountants.engine.direct.thresholds import direct_tests
-from epsilond.accountants.profiles.gaussian import SampledGaussianLaw
 
 SIZES = (1e-3, 1e-2, 1e-5)
 FEW = [

@@ -12,12 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epsilond.accountants.curve import Curve, Pair
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.laws import SampledGaussianLaw
+from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.lattice.composition import Budget, compose
+from epsilond.accountants.engine.lattice.budget import Budget
+from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.profiles.amplification import AmplifiedProfile, with_and_without
 from epsilond.accountants.profiles.atoms import AtomicProfile
-from epsilond.accountants.profiles.gaussian import GaussianProfile, SampledGaussianLaw, gaussian_pair
+from epsilond.accountants.profiles.gaussian import GaussianProfile, gaussian_pair
 from tests.oracles.convolution import Law, delta
 
 

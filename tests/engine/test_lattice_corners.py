@@ -13,12 +13,15 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from epsilond.accountants.curve import Enclosure, Pair, Tails
-from epsilond.accountants.engine.lattice.composition import Budget, compose
+from epsilond.accountants.curve.enclosure import Enclosure, Tails
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.profile import Profile
+from epsilond.accountants.engine.lattice.budget import Budget
+from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.engine.lattice.discretise import read_side
 from epsilond.accountants.engine.lattice.spectrum import DirectSums, Kernel, scaled_steps
-from epsilond.accountants.engine.lattice.survey import Part, Survey
-from epsilond.accountants.engine.lattice.tangents import Lines
+from epsilond.accountants.engine.lattice.survey import LatticePart, Survey
+from epsilond.accountants.engine.lattice.tangents import TangentLines
 from epsilond.accountants.engine.lattice.tilted import Place, Weighted
 from epsilond.accountants.profiles.atoms import AtomicProfile
 from epsilond.accountants.profiles.piecewise import tabulated
@@ -82,12 +85,12 @@ def test_atoms_of_no_common_length_over_many_rounds_need_few_cells() -> None:
     order: Any = composed.forward
     lower, upper = ends(composed, 10.0)
     assert lower <= upper <= 0.0
-    assert all(law.right.index.size < 50_000 for grid in order._grids.values() for law in grid.read)
+    assert all(law.right.index.size < 50_000 for grid in order._transforms.grids.values() for law in grid.read)
 
 
 def test_a_loss_that_is_all_infinite_is_certain() -> None:
     @dataclass(frozen=True)
-    class Everything:
+    class Everything(Profile):
         log_infinite_mass: float = 0.0
         tail_accuracy: float = 1e-13
 
@@ -107,7 +110,7 @@ def test_the_bulk_of_laws_whose_finite_part_underflows_is_nothing() -> None:
 
 
 @dataclass(frozen=True)
-class Steep:
+class Steep(Profile):
     """δ falls from 0.46 to nothing within 0.05: a slope that no second law of mass one can have."""
 
     log_infinite_mass: float = -math.inf
@@ -119,6 +122,9 @@ class Steep:
         slope = math.log(self.value / math.expm1(self.end))
         inside = epsilon < self.end
         return Tails(np.where(inside, 0.0, -np.inf), np.where(inside, slope, -np.inf))
+
+    def log_delta(self, epsilon: np.ndarray) -> Enclosure:
+        raise NotImplementedError
 
 
 def test_slopes_of_no_pair_make_no_delta_too_small() -> None:
@@ -141,7 +147,7 @@ def test_a_steep_table_is_read_as_a_pair() -> None:
 
 def test_lines_raised_by_a_large_error_hold_no_more_than_one() -> None:
     side = read_side(Steep(tail_accuracy=5.0), np.asarray([1, 3], dtype=np.int64), 1.0, mirrored=True)
-    lines = Lines.of(side, side, -math.inf)
+    lines = TangentLines.of(side, side, -math.inf)
     assert np.all(lines.below_p <= 0.0)
     assert np.all(lines.q <= 0.0)
 
@@ -154,10 +160,10 @@ def test_a_search_that_is_cut_short_ends_on_both_sides() -> None:
     found = fresh.epsilon(-230.0)
     assert found == used.epsilon(-230.0)
     assert 0.0 < found.lower <= found.upper < math.inf
-    assert max(ends(Pair(order, order), found.upper)[1] for order in fresh.orders()) <= -230.0
+    assert max(ends(Pair(order, order), found.upper)[1] for order in fresh.directions()) <= -230.0
 
 
 def test_the_survey_of_a_bounded_loss_ends_where_the_loss_does() -> None:
     pair = atomic([-0.5, 0.25], [0.4, 0.6], 0.0)
-    survey = Survey((Part(pair.forward, pair.backward, 8),), -5.0)
+    survey = Survey((LatticePart(pair.forward, pair.backward, 8),), -5.0)
     assert survey.supremum == pytest.approx(2.0, rel=1e-9)

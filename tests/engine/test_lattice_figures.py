@@ -12,9 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epsilond.accountants.curve import Enclosure, Pair, Profile, Tails
+from epsilond.accountants.curve.enclosure import Enclosure, Tails
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.engine.lattice import composition
-from epsilond.accountants.engine.lattice.composition import Budget, compose
+from epsilond.accountants.engine.lattice.budget import Budget
+from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.errors import BeyondBudget
 from epsilond.accountants.numerics.special import log_difference, log_theta
 from epsilond.accountants.profiles.gaussian import GaussianMixture, ZeroProfile, gaussian_pair, mixture_pair
@@ -245,7 +248,7 @@ def test_a_hundred_different_mechanisms() -> None:
 )
 def test_rare_giant_losses_are_enclosed(rate: float, noise: float, times: int, epsilon: float) -> None:
     composed = compose([(poisson(rate, noise), times)], budget=Budget.coarse())
-    for profile in composed.orders():
+    for profile in composed.directions():
         lower, upper = ends(profile, epsilon)
         assert lower <= upper <= 0.0
         # One round is a part of all, and all are at most so many times one.
@@ -276,7 +279,7 @@ def test_total_loss_of_privacy_is_delta_one() -> None:
 def test_tails_are_those_of_a_dominating_pair() -> None:
     composed = compose([(poisson(0.05, 1.0), 20)])
     epsilon = np.asarray([0.0, 0.01, 0.3, 1.0, 4.0])
-    for profile in composed.orders():
+    for profile in composed.directions():
         log_p, log_q = profile.log_tails(epsilon)
         lower = profile.log_delta(epsilon).lower
         dominating = log_difference(log_p, np.minimum(log_q + epsilon, log_p))
@@ -285,13 +288,19 @@ def test_tails_are_those_of_a_dominating_pair() -> None:
         assert np.all(np.diff(log_p) <= 0)
 
 
-class Sampled:
+class Sampled(Profile):
     """q δ(log(1 + (e^ε − 1)/q)) of any profile."""
 
     def __init__(self, base: Profile, rate: float) -> None:
         self.base, self.rate = base, rate
-        self.tail_accuracy = 2 * base.tail_accuracy
-        self.log_infinite_mass = base.log_infinite_mass + math.log(rate)
+
+    @property
+    def tail_accuracy(self) -> float:
+        return 2 * self.base.tail_accuracy
+
+    @property
+    def log_infinite_mass(self) -> float:
+        return self.base.log_infinite_mass + math.log(self.rate)
 
     def log_delta(self, epsilon: np.ndarray) -> Enclosure:
         lower, upper = self.base.log_delta(np.log1p(np.expm1(np.minimum(epsilon, 600.0)) / self.rate))

@@ -6,15 +6,16 @@ import math
 
 import numpy as np
 
-from epsilond.accountants.curve import Pair
+from epsilond.accountants.curve.laws import SampledGaussianLaw
+from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.lattice import survey
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.engine.lattice.product import ComposedProfile
-from epsilond.accountants.engine.lattice.survey import Kinds, Part, Survey
+from epsilond.accountants.engine.lattice.survey import Kinds, LatticePart, Survey
 from epsilond.accountants.profiles.amplification import Share, drawn_or_not, with_and_without
 from epsilond.accountants.profiles.binned import finite_pair
-from epsilond.accountants.profiles.gaussian import SampledGaussianLaw, gaussian_pair
+from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.laplace import laplace_pair
 
 RATE = 0.05
@@ -28,7 +29,7 @@ def gaussians() -> list[tuple[Pair, int]]:
 
 def survey_of(pairs: list[tuple[Pair, int]]) -> Survey:
     """What the engine looks at."""
-    return Survey(tuple(Part(pair.forward, pair.backward, count) for pair, count in pairs), math.log(1e-4))
+    return Survey(tuple(LatticePart(pair.forward, pair.backward, count) for pair, count in pairs), math.log(1e-4))
 
 
 def test_laws_that_share_cells_enclose_what_the_contour_engine_finds() -> None:

@@ -10,18 +10,21 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from epsilond.accountants.curve import Curve, Interval, Pair, Plateau, with_plateau
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.curve.facts import Plateau
+from epsilond.accountants.curve.near_tests import NearTest, rated
+from epsilond.accountants.curve.pair import Pair, with_plateau
 from epsilond.accountants.engine.lattice import laws, tangents
-from epsilond.accountants.engine.lattice.composition import ComposedPair, compose
+from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.engine.lattice.product import ComposedProfile
+from epsilond.accountants.kinds.randomized_response import response_pair
 from epsilond.accountants.meaning import meaning
-from epsilond.accountants.near_tests import NearTest, rated, supremum_of
 from epsilond.accountants.profiles.amplification import with_and_without
 from epsilond.accountants.profiles.drawn import drawn_epsilon
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.geometric import geometric_pair
 from epsilond.accountants.profiles.laplace import laplace_pair
-from epsilond.accountants.theorems.mechanisms.randomized_response import response_pair
 
 RATES = (1e-12, 0.01, 0.5, 0.97, 1.0 - 2.0**-40)
 
@@ -36,7 +39,7 @@ def test_the_largest_loss_of_a_drawn_pair_is_that_of_its_base_rounded_up(rate: f
             (pair.forward, mp.log(1 - q + q * mp.exp(s))),
             (pair.backward, -mp.log(1 - q + q * mp.exp(-s))),
         ):
-            found = supremum_of(profile)
+            found = profile.supremum
             assert exact <= found <= exact * (1 + mp.mpf(10) ** -13)
 
 
@@ -48,7 +51,7 @@ def test_the_largest_loss_of_a_very_rare_draw_is_rounded_up_too(shift: float, gr
     with mp.workdps(400):
         exact = mp.log1p(mp.mpf(rate) * mp.expm1(mp.mpf(shift)))
         # What is added to the shift is magnified by it.
-        assert exact <= supremum_of(forward) <= exact * (1 + mp.mpf(10) ** -12)
+        assert exact <= forward.supremum <= exact * (1 + mp.mpf(10) ** -12)
 
 
 @pytest.mark.parametrize("epsilon", [690.0, 710.0, 1390.0, 1410.0])
@@ -60,21 +63,21 @@ def test_the_loss_of_a_drawn_pair_keeps_its_digits_at_any_epsilon(epsilon: float
 
 
 def test_no_largest_loss_is_named_where_there_is_none() -> None:
-    assert supremum_of(gaussian_pair(1.0).forward) == math.inf
-    assert supremum_of(geometric_pair(0.3, 2, 9).forward) == math.inf
-    assert supremum_of(with_and_without(gaussian_pair(1.0), 0.1).forward) == math.inf
+    assert gaussian_pair(1.0).forward.supremum == math.inf
+    assert geometric_pair(0.3, 2, 9).forward.supremum == math.inf
+    assert with_and_without(gaussian_pair(1.0), 0.1).forward.supremum == math.inf
     # To add, no loss exceeds that of a record that was not drawn.
-    assert supremum_of(with_and_without(gaussian_pair(1.0), 0.1).backward) == pytest.approx(-math.log(0.9))
-    assert supremum_of(geometric_pair(0.3, 2).forward) == pytest.approx(0.6)
+    assert with_and_without(gaussian_pair(1.0), 0.1).backward.supremum == pytest.approx(-math.log(0.9))
+    assert geometric_pair(0.3, 2).forward.supremum == pytest.approx(0.6)
 
 
 PARTS = [(0.2 / (1.0 + 0.37 * place), 0.005 + 0.002 * place) for place in range(10)]
 """Shifts and rates."""
 
 
-def drawn_laplaces() -> ComposedPair:
+def drawn_laplaces() -> Pair:
     pair = compose([(with_and_without(laplace_pair(shift), rate), 1) for shift, rate in PARTS])
-    assert isinstance(pair, ComposedPair)
+    assert isinstance(pair.forward, ComposedProfile)
     return pair
 
 

@@ -72,7 +72,9 @@ def test_laplace_noise_far_below_what_it_hides(rounds: int) -> None:
         moment = laplace_moment(1e-3)
         truth = epsilon_of(lambda z: mp.log(moment(z)), rounds, 1 / mp.mpf(1e-3))
     spec = {"kind": "repeated", "times": rounds, "mechanism": {"kind": "laplace", "scale_multiplier": 1e-3}}
-    found = epsilond.account(spec, relation="add-or-remove-one", delta=DELTA).guarantee.epsilon
+    found = epsilond.account(
+        spec, relation="add-or-remove-one", delta=DELTA, unit="record", observer="server"
+    ).guarantee.epsilon
     assert found.lower <= truth <= found.upper
     assert found.upper - found.lower <= 1e-8 * truth
 
@@ -86,6 +88,8 @@ def test_sampled_discrete_noise(rounds: int, width: float) -> None:
     noise = {"kind": "discrete_laplace", "decay_rate": 0.1, "sensitivity": 3}
     step = {"kind": "subsampled", "sampling": "poisson", "rate": 0.1, "mechanism": noise}
     spec = {"kind": "repeated", "times": rounds, "mechanism": step}
-    found = epsilond.account(spec, relation="add-or-remove-one", delta=DELTA).guarantee.epsilon
+    found = epsilond.account(
+        spec, relation="add-or-remove-one", delta=DELTA, unit="record", observer="server"
+    ).guarantee.epsilon
     assert found.lower <= truth <= found.upper
     assert found.upper - found.lower <= width * truth

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from epsilond.accountants.curve import Pair
-from epsilond.accountants.engine.contour import composition as contour
+from epsilond.accountants.curve.laws import SampledGaussianLaw
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.engine.contour import ways
 from epsilond.accountants.engine.contour.parts import compiled
 from epsilond.accountants.engine.contour.saddle import at_epsilon
-from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Reason, Refused
-from epsilond.accountants.engine.lattice import product
-from epsilond.accountants.engine.lattice.composition import Budget, compose
+from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, NodeBudget, RefusalReason
+from epsilond.accountants.engine.lattice import transforms
+from epsilond.accountants.engine.lattice.budget import Budget
+from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.engine.lattice.spectrum import DirectSums, TabulatedSums
-from epsilond.accountants.profiles.gaussian import SampledGaussianLaw
 from epsilond.accountants.profiles.laplace import laplace_pair
 
 
@@ -52,12 +53,12 @@ def test_a_refusal_holds_none_of_what_was_tried(uncollected: None) -> None:
     def attempt(parts: Any, _budget: Any) -> Any:
         grid = Grid()
         held.append(weakref.ref(grid))
-        raise Refused(Reason.NO_TILT, "as ever")
+        raise ContourRefused(RefusalReason.NO_TILT, "as ever")
 
     parts: Any = compiled([(SampledGaussianLaw(0.01, 1.0, "remove"), 1000)])
     try:
-        contour.best_of(attempt, parts, at_epsilon(1.0), NodeBudget(), 1.0)
-    except Refused as refused:
+        ways.best_of(attempt, parts, at_epsilon(1.0), NodeBudget(), 1.0)
+    except ContourRefused as refused:
         assert refused.detail == "as ever"
     assert len(held) > 1
     assert all(each() is None for each in held)
@@ -68,12 +69,12 @@ def test_transforms_are_kept_up_to_so_many_bytes(monkeypatch: pytest.MonkeyPatch
     points = np.linspace(0.5, 12.0, 12)
     plenty: Any = composed().forward
     before = plenty.log_delta(points)
-    sizes = [spectrum.nbytes for _, spectrum, _ in plenty._spectra.values()]
+    sizes = [spectrum.nbytes for _, spectrum, _ in plenty._transforms.spectra.values()]
     assert len(sizes) > 2
-    monkeypatch.setattr(product, "_KEPT_BYTES", 1)
+    monkeypatch.setattr(transforms, "_KEPT_BYTES", 1)
     frugal: Any = composed().forward
     after = frugal.log_delta(points)
-    assert len(frugal._spectra) == 2
+    assert len(frugal._transforms.spectra) == 2
     np.testing.assert_array_equal(before.lower, after.lower)
     np.testing.assert_array_equal(before.upper, after.upper)
 

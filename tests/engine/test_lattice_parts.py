@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from epsilond.accountants.curve import Pair
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.engine.lattice.budget import TransformLimits
 from epsilond.accountants.engine.lattice.discretise import (
     LatticeLaw,
     joined_atoms,
@@ -16,7 +17,7 @@ from epsilond.accountants.engine.lattice.discretise import (
     upper_law,
 )
 from epsilond.accountants.engine.lattice.laws import LatticeLaws, _upper_cut
-from epsilond.accountants.engine.lattice.plan import TransformLimits, TransformPlan
+from epsilond.accountants.engine.lattice.plan import TransformPlan
 from epsilond.accountants.engine.lattice.spectrum import Chernoff, Spectrum
 from epsilond.accountants.engine.lattice.tangents import best_lower_law
 from epsilond.accountants.engine.lattice.tilted import Place

@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 
 import epsilond
-from epsilond.accountants.curve import LARGEST_EPSILON, Pair, Profile
+from epsilond.accountants.curve.enclosure import LARGEST_EPSILON
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.engine.lattice import plan as transforms
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.engine.lattice.discretise import LatticeLaw
 from epsilond.accountants.engine.lattice.laws import LatticeLaws
 from epsilond.accountants.engine.lattice.product import ComposedProfile
 from epsilond.accountants.engine.lattice.search import epsilon_of
-from epsilond.accountants.engine.lattice.survey import Part, Survey
+from epsilond.accountants.engine.lattice.survey import LatticePart, Survey
 from epsilond.accountants.engine.lattice.tilted import Place, Weighted
 from epsilond.accountants.engine.lattice.tilted_line import (
     Power,
@@ -230,7 +232,7 @@ PAIRS = {
 @pytest.mark.parametrize("name", PAIRS)
 def test_parts_that_are_coupled_one_by_one_bound_delta_at_zero(name: str) -> None:
     pair, count = PAIRS[name]
-    for order in compose([(pair, count)]).orders():
+    for order in compose([(pair, count)]).directions():
         assert isinstance(order, ComposedProfile)
         assert order.ends(0.0).lower <= order.coupled_log_delta <= 0.0
 
@@ -239,7 +241,7 @@ def test_a_record_that_is_hardly_ever_drawn_needs_no_search() -> None:
     """Being drawn at all is less likely than δ: ε is 0, and nothing is transformed."""
     pair = compose([(without_replacement(1e-7, 0.1), 90)])
     assert pair.epsilon(math.log(1e-5)) == (0.0, 0.0)
-    assert all(isinstance(order, ComposedProfile) and not order._spectra for order in pair.orders())
+    assert all(isinstance(order, ComposedProfile) and not order._transforms.spectra for order in pair.directions())
 
 
 @pytest.mark.parametrize("name", PAIRS)
@@ -300,7 +302,7 @@ def test_a_billion_large_losses_against_the_closed_form(log_delta: float) -> Non
 
 @pytest.mark.parametrize(("mu", "times"), [(0.3, 2), (1.0, 10), (0.1, 3000)])
 def test_the_rough_curve_is_near_the_closed_form(mu: float, times: int) -> None:
-    survey = Survey((Part(GaussianProfile(mu), GaussianProfile(mu), times),), math.log(1e-4))
+    survey = Survey((LatticePart(GaussianProfile(mu), GaussianProfile(mu), times),), math.log(1e-4))
     rough = survey.rough
     assert rough is not None
     whole = GaussianProfile(mu * math.sqrt(times))

@@ -9,14 +9,15 @@ from typing import NoReturn
 import pytest
 
 from epsilond.accountants.account import account
+from epsilond.accountants.composition.exact_laws import ExactProfile
+from epsilond.accountants.curve.laws import SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour import profile, saddle
-from epsilond.accountants.engine.contour.composition import GOOD_WIDTH
+from epsilond.accountants.engine.contour import profile, saddle, ways
 from epsilond.accountants.engine.contour.keeping import Kept, kept
 from epsilond.accountants.engine.contour.parts import compiled
-from epsilond.accountants.engine.contour.transforms.transform import Joined, Line, Reason, Refused
-from epsilond.accountants.engine.exact import ExactProfile
-from epsilond.accountants.profiles.gaussian import SampledGaussianLaw
+from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, Joined, Line, RefusalReason
+from epsilond.accountants.engine.contour.ways import GOOD_WIDTH
+from epsilond.accountants.profiles.deferred import DeferredProfile
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 
 DIRECTIONS = ("remove", "add", "replace")
@@ -49,7 +50,7 @@ def test_shared_nodes_agree_with_nodes_laid_for_one_epsilon(direction: str) -> N
     parts = compiled(laws)
     for epsilon in (0.01, 0.3, 1.0, 2.7):
         shared = contour.log_delta(laws, epsilon)
-        alone = contour._centred(parts, epsilon, contour.DEFAULT_BUDGET, 0.0).log_delta(epsilon)
+        alone = contour._centred(parts, epsilon, ways.DEFAULT_BUDGET, 0.0).log_delta(epsilon)
         assert max(shared.lower, alone.lower) <= min(shared.upper, alone.upper)
         assert shared.upper - shared.lower <= GOOD_WIDTH
 
@@ -64,11 +65,11 @@ def test_nodes_below_the_saddle_of_giant_losses_are_few_and_agree_with_a_cut(
     for epsilon in (0.8 * found.upper, found.upper, 1.2 * found.upper):
         here = contour.log_delta(laws, epsilon)
         target = saddle.at_epsilon(epsilon)
-        cut = contour._evaluated(contour._cut(parts, target, contour.DEFAULT_BUDGET), epsilon, contour.DEFAULT_BUDGET)
+        cut = contour._evaluated(ways._cut(parts, target, ways.DEFAULT_BUDGET), epsilon, ways.DEFAULT_BUDGET)
         assert max(here.lower, cut.value.lower) <= min(here.upper, cut.value.upper)
         assert here.upper - here.lower <= 1e-6
-        place = saddle.find(parts, target, contour.QUICK).place
-        near = profile.shared(parts, place, contour.QUICK)
+        place = saddle.find(parts, target, ways.QUICK).place
+        near = profile.shared(parts, place, ways.QUICK)
         assert near.nodes.line.tilt < 0.95 * place.tilt
         assert near.nodes.line.nodes < 1000
 
@@ -80,7 +81,7 @@ def test_the_saddle_is_found_where_giant_losses_take_over(
 ) -> None:
     parts = compiled([(SampledGaussianLaw(rate, shift, "remove"), count)])
     target = saddle.at_log_delta(log_delta)
-    place, survey = saddle.find(parts, target, contour.QUICK)
+    place, survey = saddle.find(parts, target, ways.QUICK)
     low, high = (survey.place(place.tilt * factor) for factor in (0.99, 1.01))
     assert target.value(low) < 0.0 < target.value(high)
     assert abs(target.value(place) / target.slope(place)) * place.width < saddle._CLOSE
@@ -90,15 +91,15 @@ def test_the_saddle_is_found_where_giant_losses_take_over(
 def test_ladders_begin_about_where_questions_are_asked(direction: str) -> None:
     for shift in (0.1, 0.2, 0.5):
         parts = compiled([(SampledGaussianLaw(1e-3, shift, direction), 1000)])
-        place, survey = saddle.find(parts, saddle.at_log_delta(-14.0), contour.QUICK)
-        assert survey.reach == saddle._first_reach(parts, contour.QUICK)
+        place, survey = saddle.find(parts, saddle.at_log_delta(-14.0), ways.QUICK)
+        assert survey.reach == saddle._first_reach(parts, ways.QUICK)
         assert place.tilt <= survey.reach <= 32.0 * place.tilt
 
 
 def test_the_ends_of_the_other_order_are_not_sought_where_it_meets_the_target() -> None:
     laws = ((SampledGaussianLaw(1e-3, 0.2, "add"), 1000),)
-    order, log_delta = ExactProfile(laws, never), math.log(1e-6)
-    found, _ = order.epsilon(log_delta)
+    order, log_delta = ExactProfile(laws, DeferredProfile(never)), math.log(1e-6)
+    found, _ = order.enclose_epsilon(log_delta)
     assert order.surely_meets(found.upper * (1.0 + 1e-3), log_delta)
     assert not order.surely_meets(found.lower * (1.0 - 1e-3), log_delta)
     assert order.bound_log_delta(found.upper * (1.0 + 1e-3), enough=log_delta) > log_delta  # too high to tell
@@ -124,7 +125,7 @@ def test_the_rounding_of_adding_parts_is_charged() -> None:
     line = Line(1.0, 0.25, 5)
     parts = [
         compiled([(SampledGaussianLaw(0.3, 0.1 * k, "remove"), 3 * k)])[0]
-        .resolve((1.0, 1.0), 2.0, contour.DEFAULT_BUDGET)
+        .resolve((1.0, 1.0), 2.0, ways.DEFAULT_BUDGET)
         .on_line(line)
         for k in range(1, 12)
     ]
@@ -141,13 +142,13 @@ def test_the_rounding_of_adding_parts_is_charged() -> None:
 def test_the_lesser_order_is_left_out_only_below_the_other() -> None:
     batch = Subsampled(sampling="poisson", rate=0.01, mechanism=Gaussian(noise_multiplier=1.0))
     pair = account(Repeated(times=1000, mechanism=batch), relation="add-or-remove-one").guarantee.curve.upper
-    assert len(pair.orders()) == 2
+    assert len(pair.directions()) == 2
     for epsilon in (0.0, 1e-3, 0.1, 1.0, 3.0):
-        whole = [order.enclose(epsilon) for order in pair.orders() if isinstance(order, ExactProfile)]
+        whole = [order.enclose(epsilon) for order in pair.directions() if isinstance(order, ExactProfile)]
         ends = pair.ends(epsilon)
         assert ends.upper == max(end.upper for end in whole)
         assert ends.lower == max(end.lower for end in whole)
-        for order, end in zip(pair.orders(), whole, strict=True):
+        for order, end in zip(pair.directions(), whole, strict=True):
             assert isinstance(order, ExactProfile)
             assert order.bound_log_delta(epsilon) >= end.lower
 
@@ -159,17 +160,17 @@ def test_a_refusal_is_found_out_once_and_told_alike_again() -> None:
     def root(value: float) -> float:
         asked.append(value)
         if value < 0.0:
-            raise Refused(Reason.NOT_POSITIVE, f"{value:g}")
+            raise ContourRefused(RefusalReason.NOT_POSITIVE, f"{value:g}")
         return math.sqrt(value)
 
     for _ in range(3):
         assert root(4.0) == 2.0
-        with pytest.raises(Refused, match="certificate not positive: -1") as refused:
+        with pytest.raises(ContourRefused, match="certificate not positive: -1") as refused:
             root(-1.0)
-        assert refused.value.reason is Reason.NOT_POSITIVE
+        assert refused.value.reason is RefusalReason.NOT_POSITIVE
     assert asked == [4.0, -1.0]
     root.cache_clear()
-    with pytest.raises(Refused):
+    with pytest.raises(ContourRefused):
         root(-1.0)
     assert asked == [4.0, -1.0, -1.0]
 
@@ -179,7 +180,7 @@ def test_one_epsilon_of_many_is_answered_as_one_alone_or_refused(epsilon: float)
     laws = [(SampledGaussianLaw(0.001, 1.0 / 0.6, "remove"), 10)]
     try:
         found = contour.log_delta(laws, epsilon, among_many=True)
-    except Refused:
+    except ContourRefused:
         assert epsilon < 0.2
     else:
         alone = contour.log_delta(laws, epsilon)

@@ -59,7 +59,9 @@ def test_an_unknown_algorithm_is_answered_with_near_names():
 def test_an_account_takes_a_spec_or_its_json():
     spec = epsilond.Repeated(times=4, mechanism=epsilond.Gaussian(noise_multiplier=8.0))
     body = {"kind": "repeated", "times": 4, "mechanism": {"kind": "gaussian", "noise_multiplier": 8}}
-    asked, posted = (epsilond.account(each, relation="add-or-remove-one") for each in (spec, body))
+    asked, posted = (
+        epsilond.account(each, relation="add-or-remove-one", unit="record", observer="server") for each in (spec, body)
+    )
     ends = asked.guarantee.curve.epsilon(delta=1e-5)
     assert ends == posted.guarantee.curve.epsilon(delta=1e-5)
     assert 0 < ends.lower <= ends.upper < 2
@@ -68,7 +70,10 @@ def test_an_account_takes_a_spec_or_its_json():
 @pytest.mark.parametrize("name", ["relation", "unit", "observer", "effort"])
 def test_an_account_refuses_a_setting_it_does_not_know(name):
     with pytest.raises(epsilond.InvalidInput) as caught:
-        epsilond.account(epsilond.Gaussian(noise_multiplier=1.0), **{"relation": "replace-one", name: "replace"})
+        epsilond.account(
+            epsilond.Gaussian(noise_multiplier=1.0),
+            **{"relation": "replace-one", "unit": "record", "observer": "server", name: "replace"},
+        )
     (fault,) = caught.value.faults
     assert fault.pointer == f"/{name}"
     assert fault.allowed

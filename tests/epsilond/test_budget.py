@@ -6,9 +6,11 @@ from contextlib import suppress
 import pytest
 
 import epsilond
-from epsilond import Gaussian, InvalidInput, LedgerExhausted, Repeated, Subsampled
+from epsilond import Gaussian, InvalidInput, LedgerExhausted, Repeated, RunDiffers, Subsampled
+from epsilond.accountants.errors import Observation
 from epsilond.integrations import budget as module
 from epsilond.integrations.budget import LedgerBudget
+from epsilond.ledgers.client.errors import Unanswered
 
 STEP = Subsampled(sampling="poisson", rate=0.01, mechanism=Gaussian(noise_multiplier=1.0))
 LOUDER = Subsampled(sampling="poisson", rate=0.01, mechanism=Gaussian(noise_multiplier=0.5))
@@ -149,3 +151,62 @@ def test_rounds_are_reserved_ahead_as_far_as_they_fit_and_then_paid_for(books):
     with LedgerBudget(ledger, "train") as budget:
         budget.pay(STEP, 24)
         assert budget.reserve(STEP, 1) == 0
+
+
+REPEATED = Observation("fresh-draw", "batches repeat", remedy="Use the loader.", count=3)
+
+
+def test_a_contradicted_run_pays_nothing_more_and_marks_its_own_commits(books):
+    ledger = planned(books)
+    other = ledger.reserve("train", count=2)
+    other.commit(1)
+    with LedgerBudget(ledger, "train", hold=10, chunk=2) as budget:
+        for _ in range(3):
+            budget.pay(STEP)
+        budget.contradict([REPEATED])
+        for refused in (lambda: budget.pay(STEP), lambda: budget.reserve(STEP, 1), other.commit):
+            with pytest.raises(RunDiffers) as error:
+                refused()
+            assert error.value.observations == (REPEATED,)
+        assert budget.would_exceed(STEP)
+    assert budget.taken == 3
+    assert ledger.show().state == "contradicted"
+    assert [each.get("contradicted") for each in ledger.entries() if each.kind == "committed"] == [None, True, True]
+    assert ledger.show().plan[0]["reserved"] == 1  # of the other run; what this one held has returned
+
+
+def test_another_budget_of_the_ledger_is_refused_too(books):
+    ledger = planned(books)
+    with LedgerBudget(ledger, "train") as first, LedgerBudget(ledger, "train") as second:
+        second.pay(STEP)
+        first.contradict([REPEATED])
+        with pytest.raises(RunDiffers):
+            second.pay(STEP)
+        assert second.would_exceed(STEP)
+        second.contradict([REPEATED])
+    assert len(ledger.show().observations) == 2
+    assert [each.get("contradicted") for each in ledger.entries() if each.kind == "committed"] == [True]
+
+
+def test_a_contradiction_that_is_not_answered_is_sent_again_under_its_key(books, monkeypatch):
+    ledger = planned(books)
+    sent, contradict = [], ledger._place.contradict
+
+    def lost(*arguments):
+        sent.append(arguments)
+        if len(sent) == 1:
+            raise Unanswered("the service does not answer")
+        contradict(*arguments)
+
+    budget = LedgerBudget(ledger, "train", hold=5)
+    budget.pay(STEP)
+    monkeypatch.setattr(ledger._place, "contradict", lost)
+    with pytest.raises(Unanswered):
+        budget.contradict([REPEATED])
+    with pytest.raises(RunDiffers):
+        budget.pay(STEP)
+    budget.close()
+    budget.close()
+    assert sent == [sent[0]] * 2
+    assert [each.kind for each in ledger.entries()].count("contradicted") == 1
+    assert ledger.show().plan[0]["reserved"] == 0

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import epsilond
 from epsilond.accountants.bibliography import WORKS
-from epsilond.accountants.bibtex import bibtex, entry
+from epsilond.accountants.bibliography.bibtex import bibtex, entry
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.commands.line import line
 
@@ -21,6 +21,8 @@ GAUSSIAN = {
     "epsilon": 1.0,
     "delta": 1e-6,
     "rounds": 10,
+    "unit": "record",
+    "observer": "server",
 }
 
 
@@ -70,7 +72,7 @@ def test_an_answer_cites_what_its_derivation_uses_and_no_more():
     answer = epsilond.calibrate("gaussian", **GAUSSIAN)
     used = {step.theorem for step in answer.derivation}
     by_id = {each.id: each for each in THEOREMS}
-    wanted = {by_id[name].source.key for name in used | {each.theorem for each in answer.as_printed}} | {"epsilond"}
+    wanted = {by_id[name].source.key for name in used | {each.theorem for each in answer.readings}} | {"epsilond"}
     assert set(entries(epsilond.cite(answer))) == wanted
     assert epsilond.cite(epsilond.as_json(answer)) == epsilond.cite(answer)
 
@@ -103,6 +105,8 @@ def test_a_report_says_how_to_cite_it():
         "spec": {"kind": "gaussian", "noise_multiplier": 2.0},
         "relation": "replace-one",
         "query": {"delta": 1e-5},
+        "unit": "record",
+        "observer": "server",
     }
     page = epsilond.report("account", request=request, date="2026-01-31")
     assert "How to cite it" in page

@@ -1,17 +1,19 @@
 """The command line: generated options, the service's bytes, and exit codes that scripts can rely on."""
 
 import json
-from dataclasses import fields
+from dataclasses import MISSING, fields
 
 import pytest
 from typer.testing import CliRunner
 
 import epsilond
+from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import ConditionViolated
-from epsilond.accountants.theorem import ConditionResult
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.app.workers.work import render
 from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators.planning.problem import PlanProblem
+from epsilond.calibrators.risk.bounders import RISK_BOUNDS
 from epsilond.commands.line import line
 from epsilond.options import option_name
 from epsilond.questions.calibrate import calibrator as named_calibrator
@@ -53,6 +55,46 @@ def test_every_field_has_an_option_with_its_symbol_and_range(calibrator):
     assert "privacy loss bound ε of (ε, δ), natural logs (ε, in nat, > 0 and ≤ 1e+09)" in shown
 
 
+def panels(command):
+    """Return the panels of a command's help with the options in each, in order."""
+    shown = run(*command, "--help", env={"COLUMNS": "200", "TERMINAL_WIDTH": "200"})
+    assert shown.exit_code == 0
+    options_by_panel = {}
+    for text in shown.output.splitlines():
+        if text.startswith("╭─ "):
+            options = options_by_panel.setdefault(text.removeprefix("╭─ ").rpartition(" ─")[0].rstrip("─ "), [])
+        elif text.removeprefix("│ *  ").removeprefix("│ ").lstrip().startswith("--"):
+            options.append(next(word for word in text.split() if word.startswith("--")))
+    return options_by_panel
+
+
+@pytest.mark.parametrize(
+    ("command", "problem"),
+    [(("calibrate", each.name), each.problem) for each in CALIBRATORS]
+    + [(("risk-bound", each.name), each.problem) for each in RISK_BOUNDS]
+    + [(("plan",), PlanProblem)],
+    ids=str,
+)
+def test_required_options_come_first_in_a_panel_of_their_own(command, problem):
+    required = [
+        option_name(each.name)
+        for each in fields(problem)
+        if each.default is MISSING and each.default_factory is MISSING
+    ]
+    shown = panels(command)
+    assert shown.get("Required", []) == required
+    assert list(shown)[: bool(required)] == ["Required"] * bool(required)
+    assert set(shown["Optional"]) == {option_name(each.name) for each in fields(problem)} - set(required)
+
+
+def test_required_options_of_other_commands_come_first_too():
+    assert list(panels(("account",)))[1] == "Required"
+    assert {"--spec", "--relation"} <= set(panels(("account",))["Required"])
+    shown = panels(("ledger", "open"))
+    assert list(shown)[1] == "Required"
+    assert set(shown["Required"]) == {"--dataset", "--unit", "--relation", "--observer", "--epsilon"}
+
+
 @CASES
 def test_options_and_request_file_ask_the_same(calibrator, solved, tmp_path):
     body = json.dumps(dict(calibrator.example))
@@ -80,7 +122,7 @@ def test_the_table_shows_parameters_in_full_and_every_warning(calibrator, solved
     for value in epsilond.as_json(answer.parameters).values():
         if isinstance(value, float | int):
             assert str(value) in shown
-    for text in [*(warning.message for warning in answer.warnings), *(each.reading for each in answer.as_printed)]:
+    for text in [*(warning.message for warning in answer.warnings), *(each.reading for each in answer.readings)]:
         assert text.split("\n")[0][:60] in shown
 
 
@@ -100,7 +142,7 @@ def test_an_option_overrides_the_request_file(solved):
         (["--epsilon", "one"], "--epsilon must be a number (allowed: > 0 and ≤ 1e+09)"),
         (["--sampling", "lucky"], "(allowed: poisson, without-replacement, with-replacement, full)"),
         (["--request", "/no/such/file"], "error: the request cannot be read"),
-        (["--no-such-option", "1"], "No such option"),
+        (["--no-such-option", "1"], "--no-such-option is not an option of this command"),
     ],
 )
 def test_bad_input_exits_with_2_and_names_the_field(arguments, said):
@@ -108,6 +150,91 @@ def test_bad_input_exits_with_2_and_names_the_field(arguments, said):
     assert shown.exit_code == 2
     assert said in shown.stderr
     assert shown.stdout == ""
+
+
+FAULTY = [
+    "--epsilon", "-1", "--delta", "nope", "--samples-per-clients", "3", "--client-groups", "{", "--frobnicate=2",
+    "--sampling", "lucky", "--clients",
+]  # fmt: skip
+FAULTS = {
+    "--epsilon is out of range",
+    "--delta must be a number",
+    "--samples-per-clients is not an option of this command; did you mean --samples-per-client",
+    "--client-groups is not JSON",
+    "--frobnicate is not an option of this command",
+    "--sampling is not one of the allowed values",
+    "--clients needs a value",
+    "--samples-per-client is required",
+    "--lipschitz is required",
+    "--dimension is required",
+    "--diameter is required",
+}
+
+
+@pytest.mark.parametrize("group", ["calibrate", "risk-bound"])
+def test_all_faults_are_in_one_report(group):
+    shown = run(group, "mb-sgd", *FAULTY)
+    assert shown.exit_code == 2
+    assert shown.stdout == ""
+    lines = shown.stderr.splitlines()
+    for fault in FAULTS:
+        assert sum(line.startswith(f"error: {fault}") for line in lines) == 1, fault
+    named = {line.split()[1] for line in lines}
+    assert len(named) == len(lines), "an option is named twice"
+    assert shown.stderr.count("did you mean --samples-per-client") == 1
+
+
+def test_faults_of_typed_options_are_in_one_report_too():
+    shown = run("ledger", "open", "--epsilon", "one", "--unit", "record", "--oberver", "server", "--delta", "two")
+    assert shown.exit_code == 2
+    for fault in ("NAME is required", "--epsilon is not valid", "--delta is not valid", "--dataset is required",
+                  "--relation is required", "--oberver is not an option of this command; did you mean --observer?"):  # fmt: skip
+        assert shown.stderr.count(f"error: {fault}") == 1, fault
+    assert "--unit is" not in shown.stderr
+
+
+def test_a_sweep_and_an_account_report_their_faults_at_once():
+    swept = run("calibrate", "mb-sgd", "--sweep", "epsilon=1,2", "--lipschitz", "-1").stderr
+    assert "--lipschitz is out of range" in swept
+    assert "--epsilon" not in swept
+    asked = run("account", '{"kind": "gaussian", "noise_multiplier": -2.0}', "--delta", "2", "--relations", "x").stderr
+    for fault in (
+        "SPEC at noise_multiplier is out of range",
+        "--delta is out of range",
+        "--relations is not an option",
+    ):
+        assert asked.count(f"error: {fault}") == 1, asked
+
+
+@pytest.mark.parametrize(
+    ("fields", "unknown"),
+    [
+        ({"epsilon": 1.0, "delta": 1e-5, "sampling": "full", "rounds": 3}, "noise_multiplier"),
+        ({"epsilon": 1.0, "delta": 1e-5, "sampling": "full", "noise_multiplier": 40.0}, "rounds"),
+        ({"epsilon": 1.0, "sampling": "full", "noise_multiplier": 40.0, "rounds": 3}, "delta"),
+        ({"log10_delta": -5.0, "sampling": "poisson", "rate": 0.1, "noise_multiplier": 9.0, "rounds": 3}, "epsilon"),
+        ({"epsilon": 1.0, "delta": 1e-5, "sampling": "poisson", "noise_multiplier": 4.0, "rounds": 3}, "rate"),
+    ],
+)
+def test_gaussian_solves_for_the_number_that_is_missing(fields, unknown, monkeypatch):
+    asked = {}
+
+    def calibrate(name, /, **given):
+        asked.update(given)
+        return example_answer(name)
+
+    monkeypatch.setattr("epsilond.questions.calibrate.calibrate", calibrate)
+    shown = run("calibrate", "gaussian", *as_options({**fields, "relation": "replace-one"}))
+    assert shown.exit_code == 0, shown.stderr
+    assert asked["solve_for"] == unknown
+
+
+def test_gaussian_names_the_numbers_that_are_missing_where_there_are_two():
+    setting = ["--relation", "replace-one", "--unit", "record", "--observer", "released-models"]
+    shown = run("calibrate", "gaussian", "--epsilon", "1", "--sampling", "full", *setting)
+    assert shown.exit_code == 2
+    assert "--rounds is needed" in shown.stderr
+    assert "--delta is needed" in shown.stderr
 
 
 @pytest.mark.parametrize(

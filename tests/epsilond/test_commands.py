@@ -10,15 +10,17 @@ from typer.testing import CliRunner
 import epsilond
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.app.catalogue import Algorithm
+from epsilond.app.document import document
 from epsilond.app.main import create_app
-from epsilond.app.openapi import document
 from epsilond.app.settings import Settings
 from epsilond.app.theorem_detail import TheoremDetail
 from epsilond.app.workers.work import render
 from epsilond.calibrators import CALIBRATORS
-from epsilond.calibrators.accounts import EXAMPLES, AccountProblem, answer
+from epsilond.calibrators.account_examples import EXAMPLES
+from epsilond.calibrators.accounts import AccountProblem, answer
 from epsilond.commands.exits import MEANINGS
 from epsilond.commands.line import line
+from epsilond.ledgers.log.bundles import Bundle
 from epsilond.questions.report import Verification
 from epsilond.reading import read
 from epsilond.witness.reports import page as report_page
@@ -26,9 +28,11 @@ from epsilond.witness.reports.record import LARGEST_PAGE, opened, sealed
 
 GAUSSIAN = next(dict(each.example) for each in CALIBRATORS if each.name == "gaussian")
 SPEC = '{"kind": "gaussian", "noise_multiplier": 2.0}'
-ASKED = ["account", SPEC, "--relation", "replace-one"]
+SETTING = ["--relation", "replace-one", "--unit", "record", "--observer", "server"]
+ASKED = ["account", SPEC, *SETTING]
 COMMANDS = {
     r"/v1/calibrations/(?P<name>[\w-]+)": ["calibrate", "{name}"],
+    r"/v1/calibrations/\{algorithm\}/sweeps": ["calibrate", "mb-sgd"],
     r"/v1/risk-bounds/(?P<name>[\w-]+)": ["risk-bound", "{name}"],
     r"/v1/algorithms": ["algorithms"],
     r"/v1/accounts": ["account"],
@@ -65,21 +69,23 @@ def test_every_route_has_a_command():
         assert helped[command] == 0, path
 
 
-def test_the_exit_codes_are_in_the_help_and_in_the_readme():
+def test_the_exit_codes_are_in_the_help_and_in_the_documents():
     shown = " ".join(run("--help", env={"COLUMNS": "400", "TERMINAL_WIDTH": "400"}).output.split())
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8").replace("`", "")
+    page = (Path(__file__).parents[2] / "docs/command-line.md").read_text(encoding="utf-8").replace("`", "")
     for code, meaning in MEANINGS.items():
         assert f"{code} {meaning}" in shown
-        assert f"| {code} | {meaning} |" in readme
+        assert f"| {code} | {meaning} |" in page
 
 
 def test_an_account_is_the_body_of_the_service():
     example = EXAMPLES["sampled-gaussian"]
     wanted = render(answer(read(AccountProblem, example))) + b"\n"
     claim = ["--claim-epsilon", "2.2", "--claim-delta", "1e-6"]
-    options = ["--relation", example["relation"], "--delta", "1e-6", *claim, "--json"]
+    setting = [word for name in ("relation", "unit", "observer") for word in (f"--{name}", example[name])]
+    options = [*setting, "--delta", "1e-6", *claim, "--json"]
     assert run("account", json.dumps(example["spec"]), *options).stdout_bytes == wanted
     assert run("account", "-", *options, input=json.dumps(example["spec"])).stdout_bytes == wanted
+    assert run("account", "--spec", json.dumps(example["spec"]), *options).stdout_bytes == wanted
     assert run("account", "--request", "-", "--json", input=json.dumps(example)).stdout_bytes == wanted
 
 
@@ -94,8 +100,8 @@ def test_an_account_is_the_body_of_the_service():
 )
 def test_points_of_an_account(options, query, tmp_path):
     (tmp_path / "spec.json").write_text(SPEC)
-    given = run("account", tmp_path / "spec.json", "--relation", "replace-one", *options, "--json")
-    body = {"spec": json.loads(SPEC), "relation": "replace-one", "query": query}
+    given = run("account", tmp_path / "spec.json", *SETTING, *options, "--json")
+    body = {"spec": json.loads(SPEC), "relation": "replace-one", "query": query, "unit": "record", "observer": "server"}
     assert given.stdout_bytes == render(answer(read(AccountProblem, body))) + b"\n"
     table = run(*ASKED, *options)
     assert table.exit_code == 0
@@ -103,25 +109,29 @@ def test_points_of_an_account(options, query, tmp_path):
         assert part in table.stdout
 
 
-@pytest.mark.parametrize(("epsilon", "verdict"), [(9.0, "holds"), (1.0, "does not hold")])
+@pytest.mark.parametrize(("epsilon", "verdict"), [(9.0, "yes"), (1.0, "no")])
 def test_a_claim_is_judged(epsilon, verdict):
     shown = run(*ASKED, "--delta", "1e-5", "--claim-epsilon", epsilon, "--claim-delta", "1e-5").stdout
-    assert re.search(rf"^verdict +{verdict} *$", shown, flags=re.MULTILINE)
+    assert re.search(rf"^holds +{verdict} *$", shown, flags=re.MULTILINE)
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["account", SPEC, "--delta", "1e-5"], "--relation is required"),
+        (["account", SPEC, *SETTING[:4], "--delta", "1e-5"], "--observer is required (allowed: server: The server"),
+        (["account", SPEC, *SETTING[2:], "--delta", "1e-5"], "--relation is required (allowed: replace-one: One unit"),
         ([*ASKED, "--delta", "2"], "--delta is out of range (allowed: > 0 and < 1)"),
         ([*ASKED, "--delta", "0.1", "--delta", "2"], "--delta at 1 is out of range"),
         ([*ASKED], "--epsilon, --delta or --log10-delta"),
         ([*ASKED, "--epsilon", "1", "--delta", "0.1"], "--epsilon, --delta or --log10-delta"),
         ([*ASKED, "--delta", "0.1", "--claim-epsilon", "1"], "--claim-delta"),
         ([*ASKED, "--delta", "0.1", "--claim-delta", "0.1"], "--claim-epsilon is required"),
-        (["account", "{", "--relation", "replace-one"], "SPEC is not JSON"),
+        (["account", "{", *SETTING], "SPEC is not JSON"),
         (["account", "/no/such/file"], "SPEC cannot be read"),
-        (["account", '{"kind": "gausian"}', "--relation", "replace-one", "--delta", "0.1"], "SPEC at kind"),
+        ([*ASKED, "--spec", SPEC, "--delta", "0.1"], "SPEC is given twice"),
+        (["account", json.dumps(EXAMPLES["several-deltas"])], "SPEC is a request and no spec: use --request FILE"),
+        (["account", '{"kind": "gausian"}', *SETTING, "--delta", "0.1"], "SPEC at kind"),
         (["report", "calibration", "gaussian", "--request", '{"epsilon": -1}'], "the request at"),
         (["report", "calibration", "gausian", "--request", "{}"], "there is no such algorithm"),
         (["report", "account", "--request", "{}", "--out", "/no/such/folder/x.html"], "--out is in a folder"),
@@ -145,9 +155,18 @@ def test_bad_input_exits_with_2_and_names_the_option(arguments, said):
     assert shown.stdout == ""
 
 
+def test_a_request_and_a_spec_in_each_others_place_are_named(tmp_path):
+    (tmp_path / "request.json").write_text(json.dumps(EXAMPLES["several-deltas"]))
+    (tmp_path / "spec.json").write_text(SPEC)
+    said = run("account", tmp_path / "request.json").stderr
+    assert f"SPEC is a request and no spec: use --request {tmp_path / 'request.json'}" in said
+    said = run("account", "--request", tmp_path / "spec.json", "--relation", "replace-one", "--delta", "0.1").stderr
+    assert "the request holds a spec and no request: give it as SPEC" in said
+
+
 def test_an_account_that_no_theorem_covers_exits_with_3():
     shuffled = {"kind": "shuffled", "clients": 10, "mechanism": json.loads(SPEC)}
-    asked = ["--relation", "zero-out-one", "--observer", "final-model", "--delta", "1e-5"]
+    asked = ["--relation", "zero-out-one", "--unit", "record", "--observer", "final-model", "--delta", "1e-5"]
     shown = run("account", json.dumps(shuffled), *asked)
     assert shown.exit_code == 3
     assert "not certified" in shown.stderr
@@ -243,6 +262,27 @@ def test_another_engines_report_exits_with_6_and_shows_todays_figures(tmp_path):
     forged = run("verify", file)
     assert forged.exit_code == 4
     assert "0.0000001" not in forged.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (lambda: run("calibrate", "gaussian", "--request", "-", "--json", input=json.dumps(GAUSSIAN)).stdout,
+         "REPORT is the answer of a calibration as JSON"),
+        (lambda: run(*ASKED, "--delta", "1e-5", "--json").stdout, "REPORT is the answer of an account as JSON"),
+        (lambda: SPEC, "REPORT is a spec"),
+        (lambda: json.dumps(EXAMPLES["several-deltas"]), "REPORT is a request for an account"),
+        (lambda: Bundle().to_bytes().decode(), "it is verified by `epsilond ledger verify`"),
+        (lambda: "{", "REPORT begins like JSON and is none"),
+    ],
+)  # fmt: skip
+def test_verify_says_what_a_json_file_is_and_what_it_wants(text, said, tmp_path):
+    file = tmp_path / "file.json"
+    file.write_text(text(), encoding="utf-8")
+    shown = run("verify", file)
+    assert shown.exit_code == 2
+    assert said in shown.stderr
+    assert "epsilond report" in shown.stderr or "epsilond ledger verify" in shown.stderr
 
 
 def test_a_huge_file_exits_with_2(tmp_path):

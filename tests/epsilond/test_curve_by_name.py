@@ -15,8 +15,15 @@ RUN = epsilond.Repeated(
     times=1000,
     mechanism=epsilond.Subsampled(sampling="poisson", rate=0.01, mechanism=epsilond.Gaussian(noise_multiplier=1.0)),
 )
-CURVE = epsilond.account(RUN, relation="add-or-remove-one").guarantee.curve
-NOISE = {"solve_for": "epsilon", "relation": "add-or-remove-one", "sampling": "full", "rounds": 1}
+CURVE = epsilond.account(RUN, relation="add-or-remove-one", unit="record", observer="server").guarantee.curve
+NOISE = {
+    "solve_for": "epsilon",
+    "relation": "add-or-remove-one",
+    "sampling": "full",
+    "rounds": 1,
+    "unit": "record",
+    "observer": "server",
+}
 CALIBRATED = epsilond.calibrate("gaussian", **NOISE, noise_multiplier=1.0, delta=1e-5)
 
 
@@ -78,7 +85,9 @@ def test_a_delta_below_every_double_keeps_its_digits() -> None:
 
 
 def test_what_has_no_finite_epsilon_is_infinite() -> None:
-    broken = epsilond.account(epsilond.Approximate(epsilon=1.0, delta=0.1), relation="replace-one").guarantee.curve
+    broken = epsilond.account(
+        epsilond.Approximate(epsilon=1.0, delta=0.1), relation="replace-one", unit="record", observer="server"
+    ).guarantee.curve
     assert broken.epsilon(delta=0.01).upper == math.inf
 
 
@@ -96,7 +105,9 @@ def test_a_calibration_remembers_its_curve_and_goes_to_other_processes_without_i
 
 
 def test_an_array_is_not_one_number() -> None:
-    curve = epsilond.account(epsilond.Gaussian(noise_multiplier=1.0), relation="replace-one").guarantee.curve
+    curve = epsilond.account(
+        epsilond.Gaussian(noise_multiplier=1.0), relation="replace-one", unit="record", observer="server"
+    ).guarantee.curve
     for array in (np.array([1e-5]), np.array([1e-5, 1e-6])):
         with pytest.raises(epsilond.InvalidInput, match="/delta: is one number"):
             curve.epsilon(delta=array)

@@ -36,12 +36,26 @@ AUDIT = {
     "kind": "audit",
     "spec": {"kind": "gaussian", "noise_multiplier": 1.0},
     "relation": "add-or-remove-one",
+    "unit": "record",
+    "observer": "released-models",
     "delta": 1e-3,
     "samples": 140_000,
 }
 """Of three blocks."""
-SWEEP = {"delta": 1e-5, "rounds": 10, "relation": "replace-one", "sampling": "full"}
-PLAN = EXAMPLES["one problem"] | {"algorithms": ["one-pass-accelerated-mb-sgd", "mu2-sgd", "mb-sgd"]}
+SWEEP = {
+    "delta": 1e-5,
+    "rounds": 10,
+    "relation": "replace-one",
+    "sampling": "full",
+    "unit": "record",
+    "observer": "server",
+}
+PLAN = EXAMPLES["one problem"] | {
+    "algorithms": ["one-pass-accelerated-mb-sgd", "mu2-sgd", "mb-sgd"],
+    "relation": "replace-one",
+    "unit": "record",
+    "observers": ["server", "shuffled-server", "released-models", "final-model", "other-clients"],
+}
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 
 import epsilond
 from epsilond.calibrators import CALIBRATORS
-from epsilond.calibrators.accounts import EXAMPLES
+from epsilond.calibrators.account_examples import EXAMPLES
 from epsilond.questions import report as reporting
 from epsilond.witness.reports.canonical import canonical, digest
 from epsilond.witness.reports.inert import is_inert
@@ -33,6 +33,8 @@ ACCOUNT = {
     "relation": "replace-one",
     "query": {"delta": 1e-5},
     "claim": {"epsilon": 5.0, "delta": 1e-5},
+    "unit": "record",
+    "observer": "server",
 }
 UNWITNESSED = {
     "spec": {
@@ -48,6 +50,7 @@ UNWITNESSED = {
     "relation": "replace-one",
     "observer": "final-model",
     "query": {"delta": 1e-5},
+    "unit": "record",
 }
 OTHER = "0.0.9"
 SCRIPT = "<script>document.querySelector('.headline').textContent = 'ε = 0.01'</script>"
@@ -208,7 +211,11 @@ def test_a_profile_that_was_lowered_contradicts(unwitnessed):
 
 
 def test_the_answer_to_another_request_contradicts(page):
-    weaker = data_of(epsilond.report("calibration", "gaussian", request={**GAUSSIAN, "epsilon": 8.0}))
+    weaker = data_of(
+        epsilond.report(
+            "calibration", "gaussian", request={**GAUSSIAN, "epsilon": 8.0, "unit": "record", "observer": "server"}
+        )
+    )
 
     def change(record):
         record["answer"], record["profile"] = weaker["answer"], weaker["profile"]

@@ -5,11 +5,14 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import epsilond
 from benchmarks.imports import FIRST, VERSION
+from epsilond.accountants import specs
+from epsilond.accountants.specs import mechanisms
 from epsilond.accountants.theorems import FAMILIES
 
 HEAVY = {
@@ -19,7 +22,8 @@ HEAVY = {
 }  # fmt: skip
 MATHEMATICS = {"numpy", "scipy", "scipy.special", "scipy.optimize", "epsilond.accountants.account"}
 CALIBRATION = """import epsilond
-run = dict(sampling="full", rounds=1, relation="replace-one", epsilon=1.0, delta=1e-5)
+run = dict(sampling="full", rounds=1, epsilon=1.0, delta=1e-5)
+run |= dict(relation="replace-one", unit="record", observer="released-models")
 epsilond.calibrate("gaussian", solve_for="noise_multiplier", **run)"""
 PROGRAMS = {
     "the name": ("import epsilond", HEAVY | MATHEMATICS),
@@ -45,14 +49,22 @@ def test_modules_that_are_not_imported(name):
 
 def test_type_checkers_read_the_names_that_are_there():
     tree = ast.parse(Path(epsilond.__file__).read_text(encoding="utf-8"))
-    (block,) = [node for node in tree.body if isinstance(node, ast.If) and isinstance(node.test, ast.Name)]
+    block = next(node for node in tree.body if isinstance(node, ast.If) and isinstance(node.test, ast.Name))
     typed = {alias.name: node.module for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert typed.pop("*") == mechanisms.__name__
     stubs = dict.fromkeys(("bound_risk", "calibrate", "evaluate", "plan"), "epsilond.typed")
     homes = {name: f"epsilond.{home}" for name, home in epsilond._HOME.items()}
     assert typed == homes | stubs
     for name, home in homes.items():
-        assert getattr(epsilond, name) is getattr(sys.modules[home], name)
+        assert getattr(epsilond, name) == getattr(sys.modules[home], name)  # tests may clear what a module has cached
     assert set(typed) < set(dir(epsilond))
+
+
+def test_specs_are_public():
+    assert set(specs.__all__) == {each.__name__ for each in get_args(get_args(specs.Spec.__value__)[0])} | {"Spec"}
+    for name in specs.__all__:
+        assert getattr(epsilond, name) is getattr(specs, name)
+    assert set(specs.__all__) < set(epsilond.__all__) < set(dir(epsilond))
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda each: each.name)
@@ -67,7 +79,8 @@ def test_a_name_that_is_not_there_is_an_error():
 
 
 OTHER_EXTRAS = {"fastapi", "jinja2", "matplotlib", "sklearn", "sqlalchemy", "threadpoolctl", "uvicorn"}
-ACCOUNT = ["account", '{"kind": "gaussian", "noise_multiplier": 2.0}', "--relation", "replace-one", "--delta", "1e-5"]
+SETTING = ["--relation", "replace-one", "--unit", "record", "--observer", "server"]
+ACCOUNT = ["account", '{"kind": "gaussian", "noise_multiplier": 2.0}', *SETTING, "--delta", "1e-5"]
 BLOCKED = {
     "matplotlib": ("epsilond.draw(dict(kind='risk'), 'png')", "a figure", "simulate"),
     "sklearn": (
@@ -99,6 +112,23 @@ def test_the_command_line_needs_no_other_extra(arguments):
     program = f"import sys\nsys.modules.update(dict.fromkeys({sorted(OTHER_EXTRAS)}))\nfrom epsilond.cli import main\n"
     started = f"sys.argv = {['epsilond', *arguments]}\nmain()"
     subprocess.run([sys.executable, "-c", program + started], capture_output=True, text=True, check=True)
+
+
+MATHEMATICS_OF_HELP = {"numpy", "scipy", "epsilond.accountants.theorems", "epsilond.calibrators.answer"}
+HELP = """from typer.testing import CliRunner
+from epsilond.commands.line import FAMILIES, line
+import json, sys
+helps = [[], *([each] for each in FAMILIES), *(["calibrate", each] for each in ("gaussian", "mb-sgd", "mu2-sgd"))]
+helps += [["risk-bound", "mb-sgd"], ["ledger", "reserve"], ["ledger", "verify"], ["report", "account"], ["jobs", "wait"]]
+for words in helps:
+    assert CliRunner().invoke(line, [*words, "--help"]).exit_code == 0, words
+print(json.dumps(sorted(sys.modules)))"""
+
+
+def test_help_imports_no_mathematics():
+    ran = subprocess.run([sys.executable, "-c", HELP], capture_output=True, text=True, check=True)
+    imported = set(json.loads(ran.stdout))
+    assert not imported & (HEAVY - {"typer", "rich", "pydantic"} | MATHEMATICS_OF_HELP)
 
 
 @pytest.mark.parametrize(

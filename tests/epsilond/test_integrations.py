@@ -3,6 +3,7 @@
 import doctest
 import math
 import sys
+import warnings
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,6 +28,7 @@ from epsilond.integrations import dp_accounting, opacus
 from epsilond.integrations.dp_accounting.events import READERS, NotPrivate
 from epsilond.integrations.opacus import history as opacus_history
 from epsilond.integrations.opacus import noise as opacus_noise
+from epsilond.integrations.opacus.pitfalls import LargeDelta
 
 
 class DpEvent:
@@ -115,6 +117,17 @@ def test_the_examples_of_the_docstrings(module):
 def test_noise_for_no_steps_is_refused(words):
     with pytest.raises(InvalidInput):
         opacus_noise.get_noise_multiplier(**{"target_epsilon": 1.0, "target_delta": 1e-5, "sample_rate": 0.1} | words)
+
+
+@pytest.mark.parametrize(("delta", "warned"), [(0.1, True), (1e-3, True), (9.99e-4, False), (1e-5, False)])
+def test_a_delta_that_one_published_record_meets_is_warned_of(delta, warned):
+    asked = {"target_epsilon": 1.0, "target_delta": delta, "sample_rate": 0.1, "steps": 2}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert opacus_noise.get_noise_multiplier(**asked) > 0.0
+    assert [issubclass(each.category, LargeDelta) for each in caught] == [True] * warned
+    if warned:
+        assert f"one of {round(1 / delta)} records" in str(caught[0].message)
 
 
 def test_epochs_are_as_many_steps_as_begin_in_them():
@@ -296,7 +309,9 @@ def test_the_relation_is_the_same_question_as_asked_of_the_closed_form():
     phi = lambda x: 0.5 * math.erfc(-x / math.sqrt(2.0))  # noqa: E731
     for relation, distance in (("add-or-remove-one", 1.0), ("replace-one", 2.0)):
         spec = epsilond.spec_from_dp_event(GAUSSIAN, relation=relation)
-        lower, upper = epsilond.account(spec, relation=relation).guarantee.curve.delta(epsilon=1.0)
+        lower, upper = epsilond.account(
+            spec, relation=relation, unit="record", observer="server"
+        ).guarantee.curve.delta(epsilon=1.0)
         mu = distance / 2.0
         exact = phi(mu / 2.0 - 1.0 / mu) - math.e * phi(-mu / 2.0 - 1.0 / mu)
         assert lower * (1 - 1e-9) <= exact <= upper * (1 + 1e-9)

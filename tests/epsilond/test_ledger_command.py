@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from epsilond.commands.exits import BAD_INPUT, NOT_CERTIFIED, UNANSWERED
-from epsilond.commands.ledger_audit import NOT_VERIFIED
+from epsilond.commands.ledger.audit import NOT_VERIFIED
 from epsilond.commands.line import line
 from epsilond.ledgers.client import http
 
@@ -69,7 +69,7 @@ def test_calibrations_and_plans_within_a_ledger(run, monkeypatch):
     assert "there is no such ledger" in asked(*rounds[:2], "--given", "nobody", code=BAD_INPUT).stderr
     asked(*rounds, code=NOT_CERTIFIED)
     told = asked("plan", "--given", "hospital", "--clients", 5, "--algorithms", "mb-sgd,ppsgd", "--json").stdout
-    assert [entry["applies"] for entry in json.loads(told)["entries"]] == [False, False]
+    assert [entry["applies"] for entry in json.loads(told)["entries"]] == ["no", "no"]
 
 
 def test_a_plan_is_amended(opened):

@@ -55,7 +55,7 @@ def test_a_receipt_that_was_voided_later_is_told_by_the_log(opened, tmp_path):
     held = reserved(run, "train", "--count", 5)
     run("commit", held, "--out", tmp_path / "voided")
     run("commit", reserved(run, "train", "--count", 2), "--out", tmp_path / "good")
-    assert "voided later is not shown" in " ".join(run("verify", tmp_path / "voided", *keys).stdout.split())
+    assert "contradicted later is not shown" in " ".join(run("verify", tmp_path / "voided", *keys).stdout.split())
     run("void", "hospital", held, "--count", 5, "--declare", "no-output-observed")
     run("export", "--out", tmp_path / "bundle")
     log = ["--log", tmp_path / "bundle"]

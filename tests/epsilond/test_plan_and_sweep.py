@@ -20,6 +20,8 @@ GAUSSIAN: dict[str, Any] = {
     "rounds": 10,
     "relation": "replace-one",
     "delta": 1e-5,
+    "unit": "record",
+    "observer": "server",
 }
 PLAN: dict[str, Any] = {
     "epsilon": 1.0,
@@ -31,6 +33,9 @@ PLAN: dict[str, Any] = {
     "diameter": 2.0,
     "smoothness": 1.0,
     "algorithms": ["one-pass-accelerated-mb-sgd", "mu2-sgd"],
+    "relation": "replace-one",
+    "unit": "record",
+    "observers": ["server", "shuffled-server", "released-models", "final-model", "other-clients"],
 }
 
 
@@ -148,7 +153,9 @@ def test_the_plans_table_of_what_reaches_a_risk() -> None:
 
 
 def test_a_plan_that_cannot_be_names_its_option() -> None:
-    assert "--epsilon" in run("plan", "--clients", "3", "--delta", "1e-5", code=2)
+    setting = ["--relation", "replace-one", "--unit", "record", "--observers", '["server"]']
+    assert "--epsilon" in run("plan", "--clients", "3", "--delta", "1e-5", *setting, code=2)
+    assert "--observers is required" in run("plan", "--clients", "3", "--delta", "1e-5", *setting[:4], code=2)
 
 
 def test_a_sweep_on_the_command_line() -> None:
@@ -167,7 +174,15 @@ def test_a_sweep_on_the_command_line() -> None:
 
 
 def test_open_rounds_are_chosen_anew_at_each_value_of_a_sweep():
-    problem = {"delta": 1e-6, "samples_per_client": 300, "clients": 50, "dimension": 10}
+    problem = {
+        "delta": 1e-6,
+        "samples_per_client": 300,
+        "clients": 50,
+        "dimension": 10,
+        "relation": "replace-one",
+        "unit": "record",
+        "observer": "server",
+    }
     problem |= {"lipschitz": 1.0, "diameter": 2.0, "smoothness": 1.0, "readings": []}
     found = epsilond.sweep("one-pass-accelerated-mb-sgd", "epsilon", [0.2, 1.0, 20.0], **problem)
     answers = [each.answer for each in found.answers]

@@ -60,12 +60,20 @@ def test_none_stands_for_an_absent_optional_field_only():
 
 
 def test_every_unknown_and_missing_name_is_named_at_once():
-    found = faults(Problem, client=7, rat=0.5)
-    assert set(found) == {"/client", "/rat", "/clients"}
+    found = faults(Problem, client=7, rat=0.5, frobnicate=1)
+    assert set(found) == {"/client", "/rat", "/clients", "/frobnicate"}
     assert "did you mean clients" in found["/client"].message
     assert found["/clients"].message == "is required"
     assert found["/clients"].allowed == "≥ 1 and ≤ 1e+15"
-    assert "mode" in (found["/rat"].allowed or "")
+    assert found["/rat"].allowed is None, "the similar names are named once"
+    assert "mode" in (found["/frobnicate"].allowed or "")
+
+
+def test_values_out_of_range_are_named_with_the_unknown_and_missing_ones():
+    found = faults(Problem, rat=0.5, rate=2.0, mode="middling", flag=1)
+    assert set(found) == {"/rat", "/clients", "/rate", "/mode", "/flag"}
+    assert found["/rate"].message == "is out of range"
+    assert set(faults(Problem, clients=7.5, label=3)) == {"/clients", "/label"}
 
 
 @pytest.mark.parametrize(
@@ -96,7 +104,7 @@ def test_a_wrong_value_is_refused_at_its_pointer(name, value):
 
 def test_faults_inside_structures_carry_the_whole_pointer():
     found = faults(Problem, clients=7, client_groups=[{"clients": 1}, {"clients": 0}, {"rate": 0.5}, 3])
-    assert set(found) == {"/client_groups/1/clients"}
+    assert set(found) == {"/client_groups/1/clients", "/client_groups/2/clients", "/client_groups/3"}
     assert set(faults(Problem, clients=7, client_groups=[{"rate": 0.5}])) == {"/client_groups/0/clients"}
     assert set(faults(Problem, clients=7, client_groups=[3])) == {"/client_groups/0"}
 
@@ -121,7 +129,7 @@ def test_a_spec_is_read_by_its_kind():
     ("body", "pointer"),
     [
         ({}, "/spec/kind"),
-        (3, "/spec/kind"),
+        (3, "/spec"),
         ({"kind": "gausian"}, "/spec/kind"),
         ({"kind": "gaussian"}, "/spec/noise_multiplier"),
         ({"kind": "gaussian", "noise_multiplier": 0}, "/spec/noise_multiplier"),

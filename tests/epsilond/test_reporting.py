@@ -19,6 +19,8 @@ ACCOUNT = {
     "relation": "replace-one",
     "query": {"delta": 1e-5},
     "claim": {"epsilon": 5.0, "delta": 1e-5},
+    "unit": "record",
+    "observer": "server",
 }
 
 

@@ -22,6 +22,7 @@ from epsilond.questions import blocks
 from epsilond.questions import simulate as simulating
 from epsilond.terminal import simulations
 from epsilond.witness import simulation
+from epsilond.witness.kind import Prepared
 from epsilond.witness.presets import PRESETS, PresetSimulation
 from epsilond.witness.risks.measurement import RiskSimulation
 
@@ -37,6 +38,8 @@ AUDIT = {
     "kind": "audit",
     "spec": {"kind": "gaussian", "noise_multiplier": 1.0},
     "relation": "add-or-remove-one",
+    "unit": "record",
+    "observer": "released-models",
     "delta": 1e-3,
     "samples": 140_000,
 }
@@ -45,6 +48,17 @@ AUDIT = {
 
 def run(*arguments, **options):
     return CliRunner().invoke(line, ["simulate", *map(str, arguments)], **options)
+
+
+def test_a_request_is_given_by_its_option_as_by_its_name(tmp_path):
+    path = tmp_path / "request.json"
+    path.write_text(json.dumps(REQUEST))
+    by_option, by_argument = run("--request", path, "--json", "--workers", 1), run(path, "--json", "--workers", 1)
+    assert by_option.exit_code == by_argument.exit_code == 0
+    assert by_option.stdout == by_argument.stdout
+    both = run(path, "--request", path)
+    assert both.exit_code == 2
+    assert "give one of them" in both.output
 
 
 @pytest.fixture
@@ -122,7 +136,7 @@ def test_workers_are_at_least_one():
 
 def test_a_fault_in_a_worker_arrives_whole_and_ends_the_workers(monkeypatch):
     prepared = simulation.prepare(simulating.simulation_request(AUDIT))
-    broken = simulation.Prepared(prepared.request, prepared.plan, resolved=None)
+    broken = Prepared(prepared.request, prepared.plan, resolved=None)
     with pytest.raises(AttributeError):
         blocks.run_blocks(broken, 2, in_silence)
     assert multiprocessing.active_children() == []
@@ -189,7 +203,7 @@ def test_a_preset_is_run_and_drawn_under_its_name(tiny, tmp_path, monkeypatch):
     assert ran.exit_code == 0, ran.output
     assert (tmp_path / f"{tiny}.png").read_bytes().startswith(b"\x89PNG")
     assert "least bound" in ran.stdout
-    assert "true" in ran.stdout
+    assert "yes" in ran.stdout
 
 
 def test_an_audit_is_told_in_words(tmp_path):
@@ -197,7 +211,7 @@ def test_an_audit_is_told_in_words(tmp_path):
     path.write_text(json.dumps(AUDIT | {"samples": 2000, "claim": {"epsilon": 0.5}}))
     ran = run(path, "--workers", "1", "--out", tmp_path / "audit.png")
     assert ran.exit_code == 0, ran.output
-    assert "disproved" in ran.stdout
+    assert "violated: yes" in ran.stdout
     assert "ε ≥" in ran.stdout
 
 

@@ -51,7 +51,7 @@ def shown(answer):
 def test_a_risk_that_says_nothing_is_marked_wherever_it_is_printed():
     run = {
         "epsilon": 0.05, "delta": 1e-5, "samples_per_client": 1000, "clients": 50, "dimension": 10**8, "lipschitz": 1.0,
-        "diameter": 2.0, "smoothness": 1.0, "batch_size": 1000, "rounds": 100, "sampling": "full",
+        "diameter": 2.0, "smoothness": 1.0, "batch_size": 1000, "rounds": 100, "sampling": "full", "relation": "replace-one", "unit": "record", "observer": "server",
     }  # fmt: skip
     mark = "no better than the start (L·D = 2)"
     text = shown(calibration(epsilond.calibrate("mb-sgd", **run)))
@@ -76,7 +76,7 @@ def test_groups_that_differ_have_no_common_noise_on_the_table():
                 client_groups=[
                     {"clients": 20, "samples_per_client": 1000, "epsilon": 0.5},
                     {"clients": 30, "samples_per_client": 100},
-                ],
+                ], relation="replace-one", unit="record", observer="server",
             )
         )
     )  # fmt: skip

@@ -6,7 +6,8 @@ import math
 import pytest
 from mpmath import exp, mp, mpf, ncdf
 
-from epsilond import Gaussian, InvalidInput, LedgerExhausted, NoCertificate, Subsampled
+from epsilond import Gaussian, InvalidInput, LedgerExhausted, NoCertificate, RunDiffers, Subsampled
+from epsilond.accountants.errors import Observation
 from epsilond.integrations import target as module
 from epsilond.integrations.target import TargetBudget, spent
 
@@ -14,8 +15,8 @@ STEP = Gaussian(noise_multiplier=8.0)
 DELTA = 1e-6
 
 
-def budget(epsilon=2.0, relation="add-or-remove-one", **more):
-    return TargetBudget(epsilon=epsilon, delta=DELTA, relation=relation, **more)
+def budget(epsilon=2.0, relation="add-or-remove-one", unit="record", observer="server", **more):
+    return TargetBudget(epsilon=epsilon, delta=DELTA, relation=relation, unit=unit, observer=observer, **more)
 
 
 def gaussian_delta(epsilon, mu):
@@ -74,10 +75,27 @@ def test_no_such_target(fields):
 
 def test_no_such_delta():
     with pytest.raises(InvalidInput):
-        TargetBudget(epsilon=1.0, delta=1.0, relation="replace-one")
+        TargetBudget(epsilon=1.0, delta=1.0, relation="replace-one", unit="record", observer="server")
 
 
 def test_a_step_that_no_theorem_covers_is_refused_by_name():
     step = Subsampled(sampling="without-replacement", batch_size=2, population=9, mechanism=STEP)
     with pytest.raises(NoCertificate, match="add-or-remove-one"):
         budget().reserve(step, 1)
+
+
+def test_a_contradicted_run_has_no_epsilon_and_pays_nothing_more():
+    made = budget()
+    made.pay(STEP)
+    seen = [
+        Observation("noise", "a step had no noise", remedy="Call the optimizer."),
+        Observation("rounds", "a gap", "Declare it."),
+    ]
+    made.contradict(seen[:1])
+    made.contradict(seen[1:])
+    for refused in (lambda: made.pay(STEP), made.spent, lambda: made.reserve(STEP, 1)):
+        with pytest.raises(RunDiffers) as error:
+            refused()
+        assert error.value.observations == tuple(seen)
+    assert made.would_exceed(STEP)
+    assert made.taken == 1

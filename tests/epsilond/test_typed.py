@@ -12,12 +12,26 @@ from epsilond.reading import asked, read
 from scripts import typed_face
 
 STUBS = Path(epsilond.__file__).parent
-RUN = {"sampling": "full", "rounds": 10, "relation": "replace-one", "delta": 1e-5}
+RUN = {
+    "sampling": "full",
+    "rounds": 10,
+    "relation": "replace-one",
+    "delta": 1e-5,
+    "unit": "record",
+    "observer": "server",
+}
 
 
-@pytest.mark.parametrize(("name", "text"), [("typed", typed_face.typed), ("requests", typed_face.public)])
-def test_the_stubs_are_written_anew(name, text):
-    assert (STUBS / f"{name}.pyi").read_text(encoding="utf-8") == text(), "run python -m scripts.typed_face"
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("typed.pyi", typed_face.typed),
+        ("requests.pyi", typed_face.public),
+        ("options.json", typed_face.command_options),
+    ],
+)
+def test_the_generated_files_are_up_to_date(name, text):
+    assert (STUBS / name).read_text(encoding="utf-8") == text(), "run python -m scripts.typed_face"
 
 
 @pytest.mark.parametrize("listed", [CALIBRATORS, RISK_BOUNDS])

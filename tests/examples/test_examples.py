@@ -49,7 +49,7 @@ def test_every_example_is_run():
         Path(__file__).read_text(encoding="utf-8"),
         (ROOT / "scripts/test-clients").read_text(encoding="utf-8"),
     )
-    with_hosts = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests/integrations").glob("test_*.py"))
+    with_hosts = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests/integrations").rglob("test_*.py"))
     for path in EXAMPLES.glob("*.py"):
         elsewhere = f"examples/{path.name}" in there or f'EXAMPLES / "{path.name}"' in with_hosts
         assert f'ran("{path.name}"' in here or elsewhere
@@ -115,7 +115,9 @@ def test_opacus_history_reads_a_state_dict(tmp_path):
     path.write_text(json.dumps({"history": [[1.0, 0.01, 1000]], "mechanism": "prv"}), encoding="utf-8")
     lower, upper = interval(ran("opacus_history.py", str(path), "1e-6"))
     step = epsilond.Subsampled(sampling="poisson", rate=0.01, mechanism=epsilond.Gaussian(noise_multiplier=1.0))
-    run = epsilond.account(epsilond.Repeated(times=1000, mechanism=step), relation="add-or-remove-one")
+    run = epsilond.account(
+        epsilond.Repeated(times=1000, mechanism=step), relation="add-or-remove-one", unit="record", observer="server"
+    )
     expected = run.guarantee.curve.epsilon(delta=1e-6)
     assert lower == pytest.approx(expected.lower, abs=1e-9)
     assert upper == pytest.approx(expected.upper, abs=1e-9)
@@ -127,7 +129,9 @@ def test_dp_event_certifies_the_ledger():
     step = epsilond.Subsampled(sampling="poisson", rate=0.01, mechanism=epsilond.Gaussian(noise_multiplier=1.0))
     laplace = epsilond.Laplace(scale_multiplier=10.0)
     run = epsilond.Composed(mechanisms=(epsilond.Repeated(times=1000, mechanism=step), laplace))
-    expected = epsilond.account(run, relation="add-or-remove-one").guarantee.curve.epsilon(delta=1e-6)
+    expected = epsilond.account(
+        run, relation="add-or-remove-one", unit="record", observer="server"
+    ).guarantee.curve.epsilon(delta=1e-6)
     assert (lower, upper) == pytest.approx(expected, abs=1e-9)
 
 

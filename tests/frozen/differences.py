@@ -45,6 +45,11 @@ ALLOWED: tuple[Allowed, ...] = (
 """The table of exceptions. One in a figure has a relative bound of at most 1e-9 and names the library's minimiser."""
 
 
+VERDICT_FIELDS = ("holds", "applies", "violated")
+VERDICTS = {True: "yes", False: "no", "true": "yes", "false": "no", "undecided": "undecidable"}
+"""Words that the base commit wrote for the verdicts of today."""
+
+
 @dataclass(frozen=True)
 class Difference:
     """One place where two answers differ."""
@@ -66,10 +71,26 @@ class Difference:
 
 
 def compare(request: str, old: Any, new: Any, allowed: Sequence[Allowed] = ALLOWED) -> list[Difference]:
-    """Every difference but those that are allowed. The list of theorems is compared by id: its order follows the files."""
+    """List the differences that are not allowed.
+
+    The list of theorems is compared by id, because its order follows the files. Verdicts of the old answer are read in
+    the words of today.
+    """
+    old = _rename_verdicts(old)
     if request == THEOREM_LIST:
         old, new = _by_id(old), _by_id(new)
     return [each for each in _walk(request, "", old, new) if not any(_allows(one, each) for one in allowed)]
+
+
+def _rename_verdicts(node: Any) -> Any:
+    """Return an answer with every verdict in the words of today."""
+    if isinstance(node, list):
+        return [_rename_verdicts(item) for item in node]
+    if not isinstance(node, Mapping):
+        return node
+    renamed = {name: _rename_verdicts(item) for name, item in node.items()}
+    verdicts = {name: renamed[name] for name in VERDICT_FIELDS if isinstance(renamed.get(name), bool | str)}
+    return renamed | {name: VERDICTS.get(word, word) for name, word in verdicts.items()}
 
 
 def _by_id(answer: Any) -> Any:

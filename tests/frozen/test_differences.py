@@ -87,6 +87,13 @@ def test_an_integer_written_as_a_float_is_remarked() -> None:
     assert [each.kind for each in compare("x", 2**60 + 1, float(2**60))] == ["failure"]
 
 
+def test_a_verdict_is_compared_in_the_words_of_today() -> None:
+    for old, new in ((True, "yes"), (False, "no"), ("true", "yes"), ("undecided", "undecidable"), ("no", "no")):
+        assert compare("x", {"conditions": [{"holds": old}]}, {"conditions": [{"holds": new}]}) == []
+    (turned,) = compare("x", {"holds": True}, {"holds": "no"})
+    assert (turned.kind, turned.old, turned.new) == ("failure", "yes", "no")
+
+
 def test_the_version_may_change() -> None:
     assert compare("x", ANSWER, changed("body/engine_version", "0.3.0")) == []
 

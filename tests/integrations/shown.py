@@ -6,7 +6,12 @@ from tests import documents
 
 
 def assert_goes_as_shown(test_file, name="docs/integrations.md"):
-    """The blocks of this document that say they are run in this file of tests."""
+    """Run the blocks of a document that are shown to be run in this file of tests.
+
+    Args:
+        test_file: path of the file, from tests/integrations.
+        name: path of the document.
+    """
     text = (documents.ROOT / name).read_text(encoding="utf-8")
     shown = [
         block.text

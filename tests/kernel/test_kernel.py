@@ -20,13 +20,13 @@ import pytest
 import epsilond
 from benchmarks.runners import epsilond as runner
 from benchmarks.runners.loop import NotOffered, Question, Run
-from epsilond.accountants.curve import Interval
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.curve.laws import GaussianLaw, SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour import kernel
 from epsilond.accountants.engine.contour.parts import Parts, SampledGaussian, compiled
-from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Refused
+from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, NodeBudget
 from epsilond.accountants.engine.lattice.composition import compose
-from epsilond.accountants.profiles.gaussian import GaussianLaw, SampledGaussianLaw
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.app.settings import unknown_variables
 from tests.engine.pairs import poisson
@@ -111,7 +111,7 @@ def compare(module: ModuleType, questions: Iterator[tuple[Parts, float, random.R
             quick = steps.upper_log_delta(epsilon, log_delta)
             assert here.lower <= quick
             assert quick <= log_delta or quick == bound
-        except Refused:
+        except ContourRefused:
             continue
         both += 1
     return both
@@ -344,7 +344,7 @@ def test_an_account_asks_it(use: pytest.MonkeyPatch) -> None:
     spec = Repeated(
         times=1000, mechanism=Subsampled(sampling="poisson", rate=0.01, mechanism=Gaussian(noise_multiplier=1.0))
     )
-    curve = epsilond.account(spec, relation="add-or-remove-one").guarantee.curve
+    curve = epsilond.account(spec, relation="add-or-remove-one", unit="record", observer="server").guarantee.curve
 
     def never(*given: object) -> None:
         raise AssertionError(given)

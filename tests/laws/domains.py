@@ -46,6 +46,49 @@ def changed(draw: st.DrawFn, cls: type, example: Mapping[str, Any]) -> dict[str,
 
 
 @st.composite
+def nearby(draw: st.DrawFn, cls: type, example: Mapping[str, Any]) -> dict[str, Any]:
+    """Draw a body whose numbers are those of the example times factors, so that conditions hold more often.
+
+    Args:
+        draw: hypothesis' function.
+        cls: request class.
+        example: fields of the class.
+    """
+    hints = get_type_hints(cls, include_extras=True)
+    reach = draw(st.sampled_from((0.1, 1.0, 4.0)))
+    factors = st.floats(-reach, reach).map(lambda exponent: 10.0**exponent)
+    body = dict(example)
+    for name, value in example.items():
+        _, quantity = quantity_of(hints[name])
+        if isinstance(value, bool | str) or draw(st.integers(0, 3)) == 0:
+            continue
+        if isinstance(value, int | float):
+            body[name] = draw(st.one_of(factors.map(_scaling(value, quantity)), _next_to_one(quantity, value)))
+        elif isinstance(value, list | tuple) and value and all(isinstance(each, float) for each in value):
+            length = draw(st.integers(1, 2 * len(value)))
+            body[name] = [draw(st.sampled_from(value)) * draw(factors) for _ in range(length)]
+    return with_one_delta(body)
+
+
+def _scaling(value: float, quantity: Quantity | None) -> Callable[[float], float]:
+    """Return the map from a factor to the scaled value, or to the value itself outside the quantity's range."""
+
+    def scale(factor: float) -> float:
+        scaled = round(value * factor) if isinstance(value, int) else value * factor
+        return scaled if quantity is None or quantity.contains(scaled) else value
+
+    return scale
+
+
+def _next_to_one(quantity: Quantity | None, value: float) -> st.SearchStrategy[float]:
+    """Return the strategy of numbers next to 1 in the quantity's range, where formulas cancel."""
+    if isinstance(value, int):
+        return st.just(value)
+    numbers_near = (1.0 - 1e-9, 1.0 - 2.0**-50, 1.0, 1.0 + 2.0**-50, 1.0 + 1e-9)
+    return st.sampled_from([number for number in numbers_near if quantity and quantity.contains(number)] or [value])
+
+
+@st.composite
 def objects(draw: st.DrawFn, cls: type) -> dict[str, Any]:
     """Every field drawn; of those that may be absent, some are."""
     hints = get_type_hints(cls, include_extras=True)

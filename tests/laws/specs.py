@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import fields
+from typing import Any, get_args, get_type_hints
 
 from hypothesis import strategies as st
+
+from epsilond.accountants.quantities import Quantity, quantity_of
+from epsilond.accountants.specs.mechanisms import Mechanism
 
 Body = dict[str, Any]
 Bodies = st.SearchStrategy[Body]
@@ -37,6 +41,21 @@ RELATIONS = st.sampled_from(("replace-one", "add-or-remove-one", "zero-out-one")
 UNITS = st.sampled_from(("record", "record", "client"))
 LEVELS = st.sampled_from((None, None, "records", "clients"))
 
+
+def any_body(spec: Any) -> Bodies:
+    """Bodies of a kind of mechanism whose fields are numbers, within their ranges and near 1."""
+    hints = get_type_hints(spec, include_extras=True)
+    members = {field.name: quantity_of(hints[field.name]) for field in fields(spec) if field.name != "kind"}
+    return bodies(kind=spec.kind, **{name: _any_number(*member) for name, member in members.items()})
+
+
+def _any_number(bare: type, quantity: Quantity) -> st.SearchStrategy[float]:
+    """Numbers of a quantity, between 0.01 and 100 where its range allows."""
+    least, most = quantity.ge or quantity.gt or 0.0, quantity.le or quantity.lt or math.inf
+    low, high = max(least, 0.01), min(most, 100.0)
+    return counts(math.ceil(low), math.floor(high)) if bare is int else magnitudes(low, high)
+
+
 GAUSSIAN = bodies(kind="gaussian", noise_multiplier=NOISES)
 LAPLACE = bodies(kind="laplace", scale_multiplier=NOISES)
 RESPONSE = bodies(kind="randomized_response", epsilon=magnitudes(1e-6, 50.0), categories=counts(2, 10**6, 3))
@@ -52,7 +71,18 @@ TRUNCATED = bodies(
     l2_sensitivity=st.none() | magnitudes(0.5, 1e3),
 )
 NOISE_ON_SUMS = st.one_of(GAUSSIAN, GAUSSIAN, LAPLACE)
-RELEASES = st.one_of(GAUSSIAN, GAUSSIAN, LAPLACE, DISCRETE, TRUNCATED, RESPONSE, APPROXIMATE)
+DRAWN = {
+    "gaussian": GAUSSIAN,
+    "laplace": LAPLACE,
+    "discrete_laplace": DISCRETE,
+    "truncated_discrete_laplace": TRUNCATED,
+    "randomized_response": RESPONSE,
+    "approximate": APPROXIMATE,
+}
+"""Bodies of the kinds whose fields go together, or reach far."""
+MECHANISMS = {spec.kind: DRAWN[spec.kind] if spec.kind in DRAWN else any_body(spec) for spec in get_args(Mechanism)}
+"""Bodies of every kind of mechanism."""
+RELEASES = st.one_of(GAUSSIAN, *MECHANISMS.values())
 
 
 @st.composite

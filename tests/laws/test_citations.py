@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from epsilond.accountants.theorems import THEOREMS
+from epsilond.accountants.theorems.withdrawn import WITHDRAWN
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = (
@@ -91,8 +92,15 @@ def test_every_section_of_the_certificate_that_is_cited_is_there() -> None:
     assert {code: name for code, name in cited(CERTIFICATE, *PACKAGES).items() if code not in known} == {}
 
 
+def test_ids_of_errata_are_a_letter_and_a_number() -> None:
+    ids = {erratum.id for theorem in THEOREMS for erratum in theorem.errata}
+    ids |= {withdrawal.erratum.id for withdrawal in WITHDRAWN}
+    assert {one for one in ids if not re.fullmatch(r"[A-Z]-[A-Z]?\d+", one)} == set()
+
+
 def test_every_erratum_that_is_cited_is_told() -> None:
     known = {erratum.id for theorem in THEOREMS for erratum in theorem.errata} | headings("catalogue/*.md")
+    known |= {withdrawal.erratum.id for withdrawal in WITHDRAWN}
     assert {code: name for code, name in cited(ERRATUM, *PACKAGES).items() if code not in known} == {}
 
 

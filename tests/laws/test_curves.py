@@ -58,7 +58,7 @@ def test_both_orders_meet_at_zero(sample: Sample) -> None:
 @pytest.mark.parametrize("sample", SAMPLES_WITH_TAILS, ids=lambda sample: sample.name)
 def test_tails_agree_with_the_profile(sample: Sample) -> None:
     """E_{e^ε} = P(L > ε) − e^ε Q(L > ε); a composed profile's tails may dominate, never undercut."""
-    for profile in sample.guarantee().curve.upper.orders():
+    for profile in sample.guarantee().curve.upper.directions():
         for epsilon in (0.05, 0.4):
             at = np.asarray([epsilon])
             tails, ends = profile.log_tails(at), profile.log_delta(at)

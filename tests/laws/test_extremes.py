@@ -17,13 +17,14 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from epsilond.accountants.errors import InvalidInput, NoCertificate
-from epsilond.accountants.theorem import NEVER_INFINITE, Theorem
+from epsilond.accountants.theorem import Theorem
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import as_json
 from epsilond.calibrators.risk.bounders import RISK_BOUNDS
 from epsilond.reading import read
 from tests.laws import domains
+from tests.laws.outputs import list_faults
 from tests.laws.test_domains import examples_of, outcome
 
 FORMULAS = [theorem for theorem in THEOREMS if theorem.formula is not None]
@@ -53,22 +54,9 @@ def evaluated(theorem: Theorem, body: Mapping[str, Any], reading: Any) -> str:
         return refusal.slug
     served = as_json(found)
     json.dumps(served, allow_nan=False)
-    wrong = [fault for name, value in found.outputs.items() for fault in faults(name, value, found.outputs)]
+    wrong = list(list_faults(theorem, body, found))
     assert not wrong, (theorem.id, reading, dict(body), wrong)
     return "answered"
-
-
-def faults(name: str, value: Any, outputs: Mapping[str, Any]) -> Iterator[str]:
-    """What cannot be in an output: a δ above 1 or none for a positive log10 δ, an infinite lower end, crossed ends."""
-    if not isinstance(value, int | float):
-        return
-    if name.endswith("epsilon") and value < 0:
-        yield f"{name} {value} is negative"
-    if math.isinf(value) and NEVER_INFINITE.search(name):
-        yield f"{name} is {value}"
-    upper = outputs.get(name.replace("lower_", "upper_", 1))
-    if name.startswith("lower_") and isinstance(upper, int | float) and value > upper:
-        yield f"{name} {value} is above {upper}"
 
 
 def alone(theorem: Theorem, of: Any) -> Iterator[dict[str, Any]]:
@@ -148,6 +136,22 @@ def test_a_closed_form_at_the_ends_of_its_domain(entry: Any) -> None:
             body = {**example, **change}
             if closed(entry, body):
                 assert outcome(entry, body), name
+
+
+@pytest.mark.parametrize("epsilon", [3e8, 1e9])
+@pytest.mark.parametrize(
+    "calibrator", [one for one in CALIBRATORS if "epsilon" in one.example], ids=lambda one: one.name
+)
+def test_a_calibrator_at_its_largest_epsilon(calibrator: Any, epsilon: float) -> None:
+    """Its example: what is certified is within the target, or the request is rejected in words."""
+    problem = read(calibrator.problem, {**calibrator.example, "epsilon": epsilon})
+    try:
+        answer = calibrator.solve(problem)
+    except (InvalidInput, NoCertificate) as rejection:
+        assert str(rejection)
+        return
+    assert answer.guarantee.epsilon.upper <= answer.guarantee.target.epsilon == epsilon
+    assert answer.guarantee.log10_delta.upper <= answer.guarantee.target.log10_delta
 
 
 @pytest.mark.slow

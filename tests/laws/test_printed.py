@@ -121,7 +121,7 @@ def evaluated(reading: PrintedReading) -> list[dict[str, Any]]:
 
 @each_case
 def test_every_printed_parameter_is_the_registered_evaluations(calibrator: Calibrator, changes: dict[str, Any]) -> None:
-    for reading in solved(calibrator, changes).as_printed:
+    for reading in solved(calibrator, changes).readings:
         if not reading.parameters:
             continue  # the statement prescribes nothing here
         assert reading.evaluations, (reading.theorem, reading.reading)
@@ -146,7 +146,7 @@ def _same(shown: Any, found: Any) -> bool:
 
 @each_case
 def test_every_printed_risk_is_the_registered_evaluations(calibrator: Calibrator, changes: dict[str, Any]) -> None:
-    for reading in solved(calibrator, changes).as_printed:
+    for reading in solved(calibrator, changes).readings:
         if reading.claims.excess_risk is None:
             continue
         name = (
@@ -161,7 +161,7 @@ def test_the_inputs_are_the_requests_and_the_reading_is_the_readings(
 ) -> None:
     """What the request leaves open is left open to the theorem, apart from the batch that the answer runs with."""
     given = {**calibrator.example, **changes}
-    for reading in solved(calibrator, changes).as_printed:
+    for reading in solved(calibrator, changes).readings:
         if not reading.theorem.startswith("lowy.") or not reading.evaluations:
             continue
         (asked,) = reading.evaluations
@@ -188,7 +188,7 @@ def test_every_claim_of_projected_sgd_is_the_registered_evaluations(calibrator: 
     """δ at the noise shown, to the accuracy of the search for that noise."""
     seen = set()
     for changes in ({}, *CHANGES["projected-sgd"]):
-        for reading in solved(calibrator, changes).as_printed:
+        for reading in solved(calibrator, changes).readings:
             if not reading.evaluations:
                 continue
             (found,) = evaluated(reading)
@@ -211,7 +211,7 @@ def test_the_figures_of_the_finding() -> None:
     """mb-sgd at M = 20 of 50: the rounds, noise and risk of each reading of Theorem 2.1, and of 2.2 at 1261 rounds."""
     (calibrator,) = (one for one in CALIBRATORS if one.name == "mb-sgd")
     smooth, rough = (solved(calibrator, changes) for changes in CHANGES["mb-sgd"][:2])
-    shown = {one.reading: one for one in smooth.as_printed}
+    shown = {one.reading: one for one in smooth.readings}
     figures = {"complete": (37, 1.588, 29.67), "corrected": (77, 2.336, 14.31)}
     for reading, (rounds, std, risk) in figures.items():
         assert shown[reading].parameters["rounds"] == rounds
@@ -220,7 +220,7 @@ def test_the_figures_of_the_finding() -> None:
     assert shown["informal"].parameters["rounds"] == 283
     assert shown["informal"].parameters["noise_std"] == pytest.approx(4.628, abs=5e-4)
     complete, corrected = (
-        next(one for one in rough.as_printed if one.reading == name) for name in ("complete", "corrected")
+        next(one for one in rough.readings if one.reading == name) for name in ("complete", "corrected")
     )
     assert complete.parameters["excess_risk_at_effective_participants"] == pytest.approx(64.92, abs=5e-3)
     assert complete.claims.excess_risk == pytest.approx(30.70, abs=5e-3)
@@ -235,12 +235,12 @@ def test_a_status_that_the_request_decides_says_why() -> None:
         (calibrator,) = (one for one in CALIBRATORS if one.name == name)
         changes = next(each for each in CHANGES[name] if each.get("sampling") == "poisson")
         answer = solved(calibrator, changes)
-        assert answer.as_printed
-        for reading in answer.as_printed:
+        assert answer.readings
+        for reading in answer.readings:
             if reading.reading == "experimental":
                 continue
             assert reading.status == "unproved"
             assert "Poisson batches vary in size" in (reading.reason or "")
-            failing = {one.id for one in reading.conditions if one.holds is False}
+            failing = {one.id for one in reading.conditions if one.holds == "no"}
             assert "fixed-batch-size" in failing
         assert "printed-condition-fails" in {warning.code for warning in answer.warnings}

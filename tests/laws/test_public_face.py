@@ -25,15 +25,26 @@ def exported() -> Iterator[tuple[str, Any]]:
 def returned() -> Iterator[tuple[str, Any]]:
     """One of each: what the functions of the face give back, and what hangs on it."""
     noise = epsilond.Gaussian(noise_multiplier=1.0)
-    account = epsilond.account(noise, relation="replace-one", delta=1e-5)
-    full = {"relation": "replace-one", "sampling": "full", "noise_multiplier": 1.0, "rounds": 1, "delta": 1e-5}
+    account = epsilond.account(noise, relation="replace-one", delta=1e-5, unit="record", observer="server")
+    full = {
+        "relation": "replace-one",
+        "sampling": "full",
+        "noise_multiplier": 1.0,
+        "rounds": 1,
+        "delta": 1e-5,
+        "unit": "record",
+        "observer": "server",
+    }
     sweep = epsilond.sweep("gaussian", "rounds", [1, 2], solve_for="epsilon", **{**full, "rounds": 1})
     theorem = epsilond.evaluate("balle-wang-2018.8", epsilon=1.0, noise_multiplier=1.0, relation="replace-one")
     yield from (
         ("account()", account),
         ("account().guarantee", account.guarantee),
         ("account().guarantee.curve", account.guarantee.curve),
-        ("account without a question", epsilond.account(noise, relation="replace-one").guarantee),
+        (
+            "account without a question",
+            epsilond.account(noise, relation="replace-one", unit="record", observer="server").guarantee,
+        ),
         ("calibrate()", epsilond.calibrate("gaussian", solve_for="epsilon", **full)),
         ("sweep()", sweep),
         ("evaluate()", theorem),

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 from epsilond.accountants.account import account
-from epsilond.accountants.curve import Curve
+from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.errors import InvalidInput, NoCertificate
 from epsilond.accountants.specs import Composed, RandomizedResponse, Repeated
 from epsilond.calibrators.accounts import AccountProblem, answer
@@ -142,7 +142,7 @@ def test_hundreds_of_served_answers(body: Body) -> None:
 
 def check_served(body: Body) -> None:
     """The body of /v1/accounts with a claim, through to JSON."""
-    claimed = body | {"claim": {"epsilon": 1.0, **body["query"]}}
+    claimed = body | {"claim": {"epsilon": 1.0, **body["query"]}, "unit": "record", "observer": "server"}
     try:
         served = as_json(answer(read(AccountProblem, claimed)))
     except (InvalidInput, NoCertificate):

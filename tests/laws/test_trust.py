@@ -1,8 +1,9 @@
-"""Law: the sentence of a guarantee contradicts neither itself nor what was counted."""
+"""Law: every statement of a guarantee is supported by the setting, the spec and the declared conditions."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any, get_args
 
@@ -11,101 +12,147 @@ import pytest
 import epsilond
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput, NoCertificate
+from epsilond.accountants.kinds import NAMES, kind_named
 from epsilond.accountants.quantities import Observer, Relation, Sampling, Unit
 from epsilond.accountants.specs import (
-    Approximate,
-    DiscreteLaplace,
     Gaussian,
-    Laplace,
-    RandomizedResponse,
     Repeated,
     Shuffled,
     Spec,
     Subsampled,
-    TruncatedDiscreteLaplace,
+)
+from epsilond.accountants.statements.settings import (
+    HIDDEN_MEMBERS,
+    NO_DRAW,
+    NOISE_ADDED_BEFORE,
+    OBSERVERS,
+    PUBLIC_MEMBERS,
+    SEEN_MEMBERS,
+    About,
+    Statement,
+    join_statements,
+    noise_condition,
+    state_guarantee,
 )
 from epsilond.accountants.structure import (
-    NOT_COUNTED,
-    OBSERVERS,
     POSSIBLE,
     Definition,
     Draw,
     definition_against,
     draws_of,
-    in_words,
     loses_amplification,
 )
 from epsilond.calibrators import CALIBRATORS
+from epsilond.calibrators.planning.drafts import draft
+from epsilond.calibrators.planning.problem import PlanProblem
 from epsilond.reading import read
+from tests.laws.samples import SHAPES
 
-DEFINITIONS, ALL_OBSERVERS = get_args(Definition), get_args(Observer)
+DEFINITIONS, ALL_OBSERVERS = (*get_args(Definition), None), get_args(Observer)
 UNITS, SAMPLINGS, RELATIONS = get_args(Unit), get_args(Sampling), get_args(Relation)
 COMBINATIONS = list(itertools.product(DEFINITIONS, ALL_OBSERVERS, UNITS, SAMPLINGS, ("records", "clients")))
 NOISE = Gaussian(noise_multiplier=4.0)
-EVERY_KIND: list[Spec] = [
-    NOISE,
-    Laplace(scale_multiplier=4.0),
-    DiscreteLaplace(decay_rate=0.5, sensitivity=1),
-    TruncatedDiscreteLaplace(noise_levels=9, decay_rate=0.5, dimension=1, l1_sensitivity=1.0, linf_sensitivity=1.0),
-    RandomizedResponse(epsilon=1.0, categories=3),
-    Approximate(epsilon=1.0, delta=1e-6),
-]
+EVERY_KIND: list[Spec] = [kind_named(name).at_noise(2.0) for name in NAMES]
 AMPLIFYING = {"balle-barthe-gaboardi-2018.8", "balle-barthe-gaboardi-2018.9", "epsilond.poisson-replace-one"}
 
 
+PROTECTED = {"record": "Protects: one record.", "client": "Protects: all data of one client."}
+SECRET_CONDITIONS = {"secret-draw", "secret-order"}
+"""Ids of the conditions by which a bound relies on batches that the adversary does not see."""
+
+
+def text_about(statements: Iterable[Statement], about: About) -> str:
+    return " ".join(statement.text for statement in statements if statement.about == about)
+
+
 @pytest.mark.parametrize(("definition", "observer", "unit", "sampling", "level"), COMBINATIONS)
-def test_no_part_of_the_sentence_denies_another(
-    definition: Definition, observer: Observer, unit: Unit, sampling: Sampling, level: Any
+def test_each_statement_follows_from_the_setting(
+    definition: Definition | None, observer: Observer, unit: Unit, sampling: Sampling, level: Any
 ) -> None:
     for relation in RELATIONS:
         question: dict[str, Any] = {"observer": observer, "unit": unit, "relation": relation}
         draws = (Draw(sampling, level),)
-        if observer not in POSSIBLE[definition]:
+        if definition is not None and observer not in POSSIBLE[definition]:
             with pytest.raises(InvalidInput, match=definition):
-                in_words(definition=definition, draws=draws, **question)
+                state_guarantee(definition=definition, draws=draws, **question)
             continue
-        said = in_words(definition=definition, draws=draws, **question)
-        assert said.count(". ") == 0
-        assert said.endswith(".")
-        # Whoever is trusted is not the one who looks, and nobody else is named as looking.
-        trusts_server = "the server is trusted" in said
-        assert trusts_server == (definition in ("central", "joint"))
-        assert not (trusts_server and ("against the server" in said or "against a server" in said))
-        assert [other for other in OBSERVERS.values() if other in said] == [OBSERVERS[observer]]
-        assert said.count("trusted") == 1
-        assert ("nobody but the client itself is trusted" in said) == (definition == "local")
-        assert ("shuffler" in said) == (definition == "shuffle")
-        # Of whom it speaks.
-        assert said.startswith("Any one record" if unit == "record" else "Everything that any one client holds")
-        # What is seen is not asked to be hidden, and what hides nothing is not counted.
-        hidden, seen = "must stay hidden" in said, "in sight of" in said
-        assert not (hidden and seen)
+        statements = state_guarantee(definition=definition, draws=draws, **question)
+        assert text_about(statements, "protects") == PROTECTED[unit]
+        assert text_about(statements, "neighbours").startswith(f"Neighbours: {relation} (")
+        assert unit in text_about(statements, "neighbours")
+        against, trusted = text_about(statements, "against"), text_about(statements, "trusted")
+        assert [word for word, phrase in OBSERVERS.items() if phrase in against] == [observer]
+        # Only an algorithm that says who adds the noise supports a claim about trust.
+        assert ("only the client itself" in trusted) == (definition == "local")
+        assert ("the server" in trusted) == (definition in ("central", "joint"))
+        assert ("shuffler" in trusted) == (definition == "shuffle")
+        assert not ("the server" in trusted and "the server" in against)
+        condition = text_about(statements, "condition")
+        assert bool(condition) == (definition is None)
+        assert ("before it sends" in condition) == (definition is None and observer in ("server", "shuffled-server"))
+        batches = text_about(statements, "sampling")
         if sampling == "full":
-            assert NOT_COUNTED in said
-            assert not hidden
-            assert "drawn" not in said.replace(NOT_COUNTED, "")
+            assert batches == NO_DRAW
         else:
-            assert level in said
-            assert NOT_COUNTED not in said
-            assert hidden <= (level == f"{unit}s")
-            assert seen <= (level == "clients")
+            assert level.removesuffix("s") in batches
+            assert (HIDDEN_MEMBERS in batches) <= (level == f"{unit}s")
+            assert (SEEN_MEMBERS in batches) <= (level == "clients")
+        joined = join_statements(statements)
+        assert all(len(sentence.split()) <= 25 for sentence in joined.split(". "))
 
 
-def test_no_two_combinations_are_told_alike() -> None:
-    told: dict[str, tuple[Any, ...]] = {}
+def test_different_combinations_have_different_statements() -> None:
+    owners: dict[str, tuple[Any, ...]] = {}
     for definition, observer, unit, sampling, level in COMBINATIONS:
-        if observer not in POSSIBLE[definition] or (sampling == "full" and level == "records"):
+        if definition is not None and observer not in POSSIBLE[definition]:
+            continue
+        if sampling == "full" and level == "records":
             continue
         for relation in RELATIONS:
-            said = in_words(
-                definition=definition,
-                observer=observer,
-                unit=unit,
-                relation=relation,
-                draws=(Draw(sampling, level),),
+            statements = state_guarantee(
+                definition=definition, observer=observer, unit=unit, relation=relation, draws=(Draw(sampling, level),)
             )
-            key = (definition.replace("joint", "central"), observer, unit, sampling, level, relation)
-            assert told.setdefault(said, key) == key
+            key = (str(definition).replace("joint", "central"), observer, unit, sampling, level, relation)
+            assert owners.setdefault(join_statements(statements), key) == key
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_an_account_states_only_what_its_spec_and_its_conditions_support(shape: str, relation: Relation) -> None:
+    noise, build = SHAPES[shape]
+    spec = build(noise)
+    for observer, unit in itertools.product(ALL_OBSERVERS, UNITS):
+        try:
+            guarantee = account(spec, relation=relation, unit=unit, observer=observer, effort="coarse").guarantee
+        except NoCertificate:
+            continue
+        declared = {condition.id for condition in guarantee.declared}
+        statements = state_guarantee(
+            definition=None,
+            observer=observer,
+            unit=unit,
+            relation=relation,
+            draws=draws_of(spec, unit),
+            declared=guarantee.declared,
+        )
+        assert text_about(statements, "protects") == PROTECTED[unit]
+        assert text_about(statements, "neighbours").startswith(f"Neighbours: {relation} (")
+        assert text_about(statements, "against") == f"Against: {OBSERVERS[observer]}."
+        assert text_about(statements, "condition") == f"Condition: {NOISE_ADDED_BEFORE[observer]}."
+        assert ("shuffler" in text_about(statements, "trusted")) == ("trusted-shuffler" in declared)
+        assert "client" not in text_about(statements, "trusted").replace("clients", "")
+        # Batches must stay secret if and only if the bound relies on that.
+        batches = text_about(statements, "sampling")
+        assert (HIDDEN_MEMBERS in batches) == bool(SECRET_CONDITIONS & declared)
+        assert (batches == NO_DRAW) == (not draws_of(spec, unit))
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_an_account_of_a_central_run_does_not_claim_that_the_server_is_untrusted(relation: Relation) -> None:
+    answer = epsilond.account(NOISE, relation=relation, unit="record", observer="server")
+    assert "Trusted" not in answer.guarantee.in_words
+    assert "Condition: each client adds this noise before it sends." in answer.guarantee.in_words
+    assert noise_condition("server").id in {condition.id for condition in answer.declared_conditions}
 
 
 @pytest.mark.parametrize("observer", ALL_OBSERVERS)
@@ -129,11 +176,11 @@ def test_the_sentence_says_of_the_draw_what_the_proof_does_with_it(
     spec = Repeated(times=3, mechanism=sampled(sampling, level))
     used = set(account(spec, relation="replace-one", unit=unit, observer=observer).guarantee.theorems())
     draws = draws_of(spec, unit)
-    said = in_words(
+    statements = state_guarantee(
         definition=definition_against(observer), observer=observer, unit=unit, relation="replace-one", draws=draws
     )
     amplified = bool(used & AMPLIFYING)
-    assert amplified == ("must stay hidden" in said)
+    assert amplified == (HIDDEN_MEMBERS in join_statements(statements))
     # It is lost to this observer's sight alone exactly where another one would have it counted.
     unseen = account(spec, relation="replace-one", unit=unit, observer="released-models").guarantee.theorems()
     assert loses_amplification(draws, observer, unit) == (not amplified and bool(set(unseen) & AMPLIFYING))
@@ -182,11 +229,67 @@ def test_every_answer_says_so_and_never_against_whom_it_trusts(calibrator: Any, 
     try:
         guarantee = calibrator.solve(read(calibrator.problem, given)).guarantee
     except (InvalidInput, NoCertificate):
-        assert observer != calibrator.example.get("observer", "?")
+        assert (observer, unit) != (calibrator.example["observer"], calibrator.example["unit"])
         return
     assert guarantee.observer in POSSIBLE[guarantee.definition]
-    assert guarantee.in_words.count("trusted") == 1
+    assert guarantee.in_words.count("Trusted:") == int(calibrator.noise_party_known)
+    assert guarantee.in_words.count("Condition:") == 1 - int(calibrator.noise_party_known)
     assert OBSERVERS[guarantee.observer] in guarantee.in_words
+
+
+MEANS_OF_BATCHES = ("mb-sgd", "accelerated-mb-sgd", "one-pass-accelerated-mb-sgd", "shuffled-mb-sgd")
+"""Algorithms whose clients send means of batches: an absent record changes the divisor of a usual mean."""
+FULL_BATCHES: dict[str, Any] = {"sampling": "full", "batch_size": None}
+NOISE_OF_CLIENTS = ("local", "shuffle")
+"""Definitions under which each client adds its own noise."""
+
+
+@pytest.mark.parametrize("observer", ALL_OBSERVERS)
+@pytest.mark.parametrize("calibrator", CALIBRATORS, ids=lambda one: one.name)
+def test_no_client_that_adds_its_own_noise_may_be_absent(calibrator: Any, observer: Observer) -> None:
+    absent = {"unit": "client", "relation": "add-or-remove-one", "observer": observer}
+    try:
+        problem = read(calibrator.problem, {**calibrator.example, **absent})
+    except InvalidInput:
+        return
+    if calibrator.definition(problem) not in NOISE_OF_CLIENTS:
+        if observer in ("server", "shuffled-server"):
+            with pytest.raises((InvalidInput, NoCertificate)):
+                calibrator.solve(problem)
+        return
+    for solve in (calibrator.solve, calibrator.certify):
+        with pytest.raises(InvalidInput, match="absent client sends nothing") as rejected:
+            solve(problem)
+        (fault,) = rejected.value.faults
+        assert (fault.pointer, fault.allowed) == ("/relation", "replace-one, zero-out-one")
+
+
+@pytest.mark.parametrize("name", ["mb-sgd", "one-pass-accelerated-mb-sgd", "gaussian"])
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_answers_declare_what_they_assume_of_the_absent(name: str, unit: Unit, relation: Relation) -> None:
+    calibrator = next(one for one in CALIBRATORS if one.name == name)
+    batches = FULL_BATCHES if name == "mb-sgd" else {"sampling": "full", "rate": None} if name == "gaussian" else {}
+    given = {**calibrator.example, **batches, "unit": unit, "relation": relation, "observer": "server"}
+    problem = read(calibrator.problem, {key: value for key, value in given.items() if value is not None})
+    if (unit, relation) == ("client", "add-or-remove-one"):
+        with pytest.raises(InvalidInput, match="absent client sends nothing"):
+            calibrator.solve(problem)
+        return
+    declared = {condition.id for condition in calibrator.solve(problem).all_declared}
+    assert ("zeroed-client-sends-noise" in declared) == ((unit, relation) == ("client", "zero-out-one"))
+    changes_divisor = name in MEANS_OF_BATCHES and unit == "record" and relation != "replace-one"
+    assert ("fixed-divisor" in declared) == changes_divisor
+
+
+def test_a_plan_gives_the_reason_why_no_client_may_be_absent() -> None:
+    mb_sgd = next(one for one in CALIBRATORS if one.name == "mb-sgd")
+    fields = {key: value for key, value in mb_sgd.example.items() if key != "observer"}
+    plan = read(PlanProblem, {**fields, "unit": "client", "relation": "add-or-remove-one", "observers": ["server"]})
+    entry = draft(mb_sgd, mb_sgd.plans[0], plan)
+    assert entry.request is None
+    assert [reason.pointer for reason in entry.why] == ["/relation"]
+    assert "absent client sends nothing" in entry.why[0].message
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -199,9 +302,9 @@ def test_the_sentence_agrees_with_what_is_declared_of_the_draw(
     batch = {"rate": 0.1} if sampling == "poisson" else {"batch_size": 10, "population": 100}
     spec = Subsampled(sampling=sampling, mechanism=mechanism, **batch)
     try:
-        answer = epsilond.account(spec, relation=relation)
+        answer = epsilond.account(spec, relation=relation, unit="record", observer="server")
     except NoCertificate:
         return
     declared = {condition.id for condition in answer.declared_conditions}
-    assert ("must stay hidden" in answer.guarantee.in_words) == ("secret-draw" in declared)
-    assert ("may be seen" in answer.guarantee.in_words) == ("fresh-draw" in declared)
+    assert (HIDDEN_MEMBERS in answer.guarantee.in_words) == ("secret-draw" in declared)
+    assert (PUBLIC_MEMBERS in answer.guarantee.in_words) == ("fresh-draw" in declared)

@@ -17,7 +17,7 @@ from epsilond.mechanisms.binomial import centred_binomial
 from epsilond.mechanisms.randomness import seeded
 from epsilond.mechanisms.responses import randomized_response
 from epsilond.mechanisms.two_sided import discrete_laplace
-from epsilond.simulators.audits.attack import Halves, best, delta_score, epsilon_score, mu_score
+from epsilond.simulators.audits.attack import SplitStatistics, best, delta_score, epsilon_score, mu_score
 from epsilond.simulators.audits.message import Message, QuantizedMessage
 from epsilond.simulators.audits.noise import IntegerNoise, additive, shifted
 from epsilond.simulators.audits.worlds import FIRST, SECOND, LogLikelihoodRatio
@@ -27,7 +27,7 @@ ERROR = 1e-3
 
 def halves_of(target, count, seed=7):
     first, second = (target.statistics(np.random.default_rng([seed, world]), count, world) for world in (FIRST, SECOND))
-    return Halves.of(first, second)
+    return SplitStatistics.of(first, second)
 
 
 class Released:
@@ -51,7 +51,7 @@ def gaussian_delta(mu, epsilon):
 def test_a_calibrated_gaussian_leaks_what_its_answer_says():
     answer = epsilond.calibrate(
         "gaussian", solve_for="noise_multiplier", relation="replace-one", sampling="full", rounds=1,
-        epsilon=4.0, delta=1e-2,
+        epsilon=4.0, delta=1e-2, unit="record", observer="server",
     )  # fmt: skip
     release = from_calibration(answer, clipping_norm=3.0)
     # Contributions of norm 30 are clipped to 3: the sum moves by 6, in units of σ by 6/σ.
@@ -67,7 +67,7 @@ def test_a_calibrated_gaussian_leaks_what_its_answer_says():
 def test_the_grid_leaks_no_more_than_its_concentrated_bound():
     answer = epsilond.calibrate(
         "gaussian", solve_for="noise_multiplier", relation="add-or-remove-one", sampling="full", rounds=1,
-        epsilon=4.0, delta=1e-2,
+        epsilon=4.0, delta=1e-2, unit="record", observer="server",
     )  # fmt: skip
     grid = from_calibration(answer, clipping_norm=1.0).on_grid(0.25, dimension=1)
     noise = Released(lambda zeros, source: grid(zeros, source=source) / grid.step, grid.noise_in_steps[0])
@@ -83,7 +83,7 @@ def test_noise_that_is_taken_back_protects_a_record_at_every_release():
     """Its record is in the first of three reports; sums of the messages are s + ξ_N, independent of one another."""
     asked = {
         "epsilon": 4.0, "delta": 1e-2, "clients": 4, "participants": 4, "rounds": 3, "dimension": 1, "lipschitz": 1.0,
-        "smoothness": 1.0, "diameter": 1.0,
+        "smoothness": 1.0, "diameter": 1.0, "relation": "replace-one", "unit": "record", "observer": "server",
     }  # fmt: skip
     answer = epsilond.calibrate("mu2-sgd", **asked)
     mechanism = from_calibration(answer)
@@ -123,7 +123,16 @@ class Packed(Message):
 
 def test_a_packed_message_leaks_what_its_answer_says():
     answer = epsilond.calibrate(
-        "qtdl", epsilon=3.0, delta=1e-2, dimension=2, quantization_levels=4, l1_sensitivity=4.0, linf_sensitivity=2
+        "qtdl",
+        epsilon=3.0,
+        delta=1e-2,
+        dimension=2,
+        quantization_levels=4,
+        l1_sensitivity=4.0,
+        linf_sensitivity=2,
+        relation="replace-one",
+        unit="record",
+        observer="server",
     )
     release = from_calibration(answer)
     spec = QuantizedMessage(

@@ -22,12 +22,12 @@ from epsilond.mechanisms.quantization import stochastic_rounding
 from epsilond.mechanisms.randomness import seeded
 from tests.answers import BY_NAME, example_answer
 
-NAMES = [each.name for each in CALIBRATORS]
+NAMES = list(BUILDERS)
 FACTORS = {"replace-one": 2, "add-or-remove-one": 1, "zero-out-one": 1}
 ONE_CONTRIBUTION = {
     "epsilon": 1.0, "delta": 1e-5, "samples_per_client": 1000, "clients": 50, "participants": 25, "dimension": 20,
     "lipschitz": 3.0, "diameter": 2.0, "smoothness": 1.0, "batch_size": 1000, "rounds": 10, "unit": "client",
-    "sampling": "full",
+    "sampling": "full", "relation": "replace-one", "observer": "server",
 }  # fmt: skip
 
 
@@ -57,8 +57,12 @@ def test_both_forms_of_an_answer_give_the_same_release(name):
             assert getattr(from_json, field) == getattr(release, field)
 
 
-def test_every_algorithm_has_a_mechanism():
-    assert list(BUILDERS) == NAMES
+def test_every_mechanism_is_that_of_an_algorithm():
+    names = [each.name for each in CALIBRATORS]
+    assert [name for name in names if name in BUILDERS] == NAMES
+    for name in set(names) - set(NAMES):
+        with pytest.raises(InvalidInput, match=f"{name} has no mechanism here"):
+            build(example_answer(name), name)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if BY_NAME[name].name not in {"qtdl", "norm-fedavg"}])
@@ -247,9 +251,16 @@ def test_releases_add_up_to_the_reports_and_the_last_noise():
     assert "held" not in repr(client)
 
 
-@pytest.mark.parametrize("asked", [{}, {"server": "trusted"}])
+@pytest.mark.parametrize("asked", [{}, {"server": "trusted", "observer": "released-models"}])
 def test_noise_on_a_grid_is_taken_back_exactly(asked):
-    answer = epsilond.calibrate("mu2-sgd", **(dict(BY_NAME["mu2-sgd"].example) | {"rounds": 4} | asked))
+    answer = epsilond.calibrate(
+        "mu2-sgd",
+        **(
+            dict(BY_NAME["mu2-sgd"].example)
+            | {"rounds": 4, "relation": "replace-one", "unit": "record", "observer": "server"}
+            | asked
+        ),
+    )
     mechanism = from_calibration(answer)
     gridded = mechanism.on_grid(2.0**-6, dimension=5)
     assert gridded.guarantee is None
@@ -282,7 +293,7 @@ def test_noise_on_a_grid_is_taken_back_exactly(asked):
 
 
 def test_a_trusted_servers_noise_does_not_grow():
-    asked = dict(BY_NAME["mu2-sgd"].example) | {"server": "trusted", "rounds": 3}
+    asked = dict(BY_NAME["mu2-sgd"].example) | {"server": "trusted", "observer": "released-models", "rounds": 3}
     answer = epsilond.calibrate("mu2-sgd", **asked)
     mechanism = from_calibration(answer)
     assert (mechanism.added_by, mechanism.grows) == ("server", False)
@@ -301,7 +312,16 @@ def test_a_trusted_servers_noise_does_not_grow():
 
 # Messages ---------------------------------------------------------------------------------------------------------
 GRIDS = [
-    {"epsilon": 1.0, "delta": 1e-6, "dimension": 1000, "quantization_levels": levels, "sensitivity_rule": rule}
+    {
+        "epsilon": 1.0,
+        "delta": 1e-6,
+        "dimension": 1000,
+        "quantization_levels": levels,
+        "sensitivity_rule": rule,
+        "relation": "replace-one",
+        "unit": "record",
+        "observer": "server",
+    }
     for levels in (1, 16, 512, 1 << 20)
     for rule in ({"kind": "relative", "relative_movement": 0.1}, {"kind": "unit-vector"})
 ]

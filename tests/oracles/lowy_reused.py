@@ -51,7 +51,8 @@ def statement(
     average, most = over_largest(psis, law), max(psis)
     by_average = average / rms <= most / M
     tilde, psi = (rms, average) if by_average else (M, most)
-    if printed:
+    plain = tilde
+    if printed and beta is None:
         tilde = mp.sqrt(tilde)
     least = min(average / rms, most / M)
     b = mpf(beta) if beta is not None else None
@@ -64,12 +65,13 @@ def statement(
     between = 0 if everyone or N == 1 or printed else (1 - (M - 1) / (N - 1)) / M * mpf(v) ** 2
     sampling = mpf(phi) ** 2 / (M * K) if drawn else mpf(0)
     in_term = largest**2 / (M * K) if drawn and beta is None else sampling
-    argument = mpf(gap) * mu * tilde / (d * psi)
+    argument = mpf(gap) * mu * plain / (d * psi)
+    unsmooth = mp.sqrt(plain * largest**2 / (d * psi))
     if mu > 0:
-        first = mp.sqrt(b / mu) * ln(argument)
+        first = (unsmooth if beta is None else mp.sqrt(b / mu)) * ln(argument)
         terms = [gap * mp.exp(-R * mp.sqrt(mu / b)), sampling / (mu * R), between / (mu * R), d * least / mu]
     else:
-        first = mp.sqrt(b * D * mp.sqrt(tilde / (d * psi)))
+        first = unsmooth if beta is None else mp.sqrt(b * D * mp.sqrt(plain / (d * psi)))
         terms = [
             b * mpf(D) ** 2 / mpf(R) ** 2,
             D * mp.sqrt(in_term / R),

@@ -29,8 +29,9 @@ from epsilond.accountants.specs import (
 )
 from epsilond.simulators.algorithms.batches import poisson_batches, without_replacement_batches
 from epsilond.simulators.audits import shuffling
-from epsilond.simulators.audits.build import realised_shift, target
+from epsilond.simulators.audits.build import target
 from epsilond.simulators.audits.message import Message, QuantizedMessage
+from epsilond.simulators.audits.primitives import realised_shift
 from epsilond.simulators.audits.worlds import FIRST, SECOND, LogLikelihoodRatio, Setting
 
 COUNT = 40_000
@@ -122,7 +123,7 @@ def test_truncated_discrete_laplace_escapes(attack: str, relation: str) -> None:
     spec = TruncatedDiscreteLaplace(
         noise_levels=4, decay_rate=0.3, dimension=5, l1_sensitivity=5.9, linf_sensitivity=2.5
     )
-    assert realised_shift(spec) == ((2, 2), (1, 1))
+    assert realised_shift(spec.primitive.shift) == ((2, 2), (1, 1))
     law = integer_law(0.3, 4)
     coordinates = [shifted_outcomes(law, size) for size in (2, 2, 1)]
     outcomes = [
@@ -147,7 +148,7 @@ def test_shift_within_the_norms(norms: tuple[Any, ...], shift: Any) -> None:
     spec = TruncatedDiscreteLaplace(
         noise_levels=9, decay_rate=0.3, dimension=dimension, l1_sensitivity=l1, linf_sensitivity=linf, l2_sensitivity=l2
     )
-    found = realised_shift(spec)
+    found = realised_shift(spec.primitive.shift)
     assert found == shift
     vector = [size for size, count in found for _ in range(count)]
     assert sum(vector) <= l1

@@ -22,13 +22,13 @@ from epsilond.simulators.algorithms.accelerated_mb_sgd import AcceleratedMbSgdRu
 from epsilond.simulators.algorithms.acceleration import StageRequest
 from epsilond.simulators.algorithms.mb_sgd import MbSgdRun
 from epsilond.simulators.algorithms.one_pass_accelerated_mb_sgd import OnePassAcceleratedMbSgdRun
-from epsilond.simulators.algorithms.reports import Round, chunk_rounds, fresh_rounds, one_pass_rounds
+from epsilond.simulators.algorithms.reports import RoundDraws, chunk_rounds, fresh_rounds, one_pass_rounds
 from epsilond.simulators.algorithms.shuffled_mb_sgd import ShuffledMbSgdRun
 from epsilond.simulators.problems.kinds import LeastSquaresProblem, LogisticProblem, MeanEstimationProblem
 from epsilond.simulators.problems.linear_model import LinearModelProblem
 from epsilond.simulators.problems.problem import Floats
 from epsilond.simulators.seeds import generators
-from epsilond.training.steps.acceleration import Sequences, Step, steps
+from epsilond.training.steps.acceleration import AcceleratedStep, Sequences, steps
 from epsilond.training.steps.ball import on_ball
 
 SHAPE: dict[str, Any] = {"clients": 5, "samples_per_client": 12, "dimension": 3, "population": 9, "own_share": 0.5}
@@ -52,14 +52,14 @@ def squares(model: Floats, features: Floats, target: float, ridge: float) -> Flo
     return np.array([residual * x + ridge * w for x, w in zip(features, model, strict=True)])
 
 
-def rounds_of_one(problem: LinearModelProblem, module: ModuleType, run: Any, repetition: int) -> list[Round]:
+def rounds_of_one(problem: LinearModelProblem, module: ModuleType, run: Any, repetition: int) -> list[RoundDraws]:
     """The draws of one repetition: what the algorithm is to be checked on, being drawn."""
     draw = one_pass_rounds if module is one_pass_accelerated_mb_sgd else fresh_rounds
     reporting = (accelerated_mb_sgd if "accelerated" in module.__name__ else mb_sgd).reporting_of(problem, run)
     return list(draw(problem, reporting, generators(7, [repetition])))
 
 
-def report(problem: LinearModelProblem, model: Floats, drawn: Round, run: Any) -> Floats:
+def report(problem: LinearModelProblem, model: Floats, drawn: RoundDraws, run: Any) -> Floats:
     """The server's mean of the round, one client and one record at a time."""
     messages = []
     for client in range(drawn.clients.shape[1]):
@@ -77,7 +77,7 @@ def inside(problem: LinearModelProblem, model: Floats) -> Floats:
     return model if norm <= problem.radius else model * problem.radius / norm
 
 
-def algorithm_1(problem: LinearModelProblem, draws: list[Round], run: Any) -> list[Floats]:
+def algorithm_1(problem: LinearModelProblem, draws: list[RoundDraws], run: Any) -> list[Floats]:
     """The weighted average after each round."""
     model, iterates, outputs = np.zeros(problem.dimension), [], []
     ratio = run.averaging_ratio or 1.0 / (1.0 - run.step_size * problem.strong_convexity)
@@ -89,7 +89,7 @@ def algorithm_1(problem: LinearModelProblem, draws: list[Round], run: Any) -> li
     return outputs
 
 
-def algorithm_2(problem: LinearModelProblem, draws: list[Round], run: Any) -> list[Floats]:
+def algorithm_2(problem: LinearModelProblem, draws: list[RoundDraws], run: Any) -> list[Floats]:
     """w^ag after each round, from the lines of the paper's pseudo-code."""
     mu = problem.strong_convexity
     aggregate, outputs = np.zeros(problem.dimension), []
@@ -145,7 +145,7 @@ def test_the_run_beside_it_has_no_noise_and_the_same_batches(module: ModuleType,
 
 
 # What is drawn --------------------------------------------------------------------------------------------------------
-def rounds_drawn(rounds: int, **fields: Any) -> tuple[LinearModelProblem, list[Round]]:
+def rounds_drawn(rounds: int, **fields: Any) -> tuple[LinearModelProblem, list[RoundDraws]]:
     problem = LeastSquaresProblem(
         clients=4, samples_per_client=10, dimension=2, population=10, own_share=1.0, objective="empirical"
     ).build()
@@ -153,7 +153,7 @@ def rounds_drawn(rounds: int, **fields: Any) -> tuple[LinearModelProblem, list[R
     return problem, list(fresh_rounds(problem, mb_sgd.reporting_of(problem, run), generators(0, range(2))))
 
 
-def places_of(problem: LinearModelProblem, drawn: Round) -> list[list[list[int]]]:
+def places_of(problem: LinearModelProblem, drawn: RoundDraws) -> list[list[list[int]]]:
     """Which record of its client's population each is: every record is different here."""
     found: list[Any] = []
     for repetition, clients in enumerate(drawn.clients):
@@ -327,7 +327,7 @@ def test_an_accelerated_step_is_the_argmin_that_the_paper_has() -> None:
         output, iterate, gradient = (on_ball(generator.standard_normal((1, 3)), radius) for _ in range(3))
         state = Sequences(output, mu, lambda models: on_ball(models, radius))
         state.iterate = iterate
-        kept = Step(step.share, step.pull, first=False)
+        kept = AcceleratedStep(step.share, step.pull, first=False)
         middle = state.middle(kept)
         state.move(kept, middle, 5.0 * gradient)
         alpha, eta = step.share, step.pull

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.simulators.algorithms import mu2_participation, mu2_sgd
-from epsilond.simulators.algorithms.mu2_participation import RunParticipation, chunk_size, draw
-from epsilond.simulators.algorithms.mu2_sgd import (
+from epsilond.simulators.algorithms.mu2_sgd import mu2_sgd, participation
+from epsilond.simulators.algorithms.mu2_sgd.mu2_sgd import (
     ALGORITHM,
     Mu2SgdRun,
     alternatives,
@@ -22,6 +21,7 @@ from epsilond.simulators.algorithms.mu2_sgd import (
     step_size,
     work_of,
 )
+from epsilond.simulators.algorithms.mu2_sgd.participation import RunParticipation, chunk_size, draw
 from epsilond.simulators.problems.kinds import (
     HuberProblem,
     LeastSquaresProblem,
@@ -126,7 +126,7 @@ def literal(problem, run: Mu2SgdRun, generator: np.random.Generator) -> float:
 
 @pytest.mark.parametrize("name", RUNS)
 def test_it_is_the_pseudo_code(name, monkeypatch):
-    monkeypatch.setattr(mu2_participation, "ENTRIES", 100)  # several chunks
+    monkeypatch.setattr(participation, "ENTRIES", 100)  # several chunks
     run = RUNS[name]
     found = simulate(PROBLEM, run, generators(3, range(3)), (run.rounds,)).excess[:, 0]
     wanted = [literal(PROBLEM, run, generator) for generator in generators(3, range(3))]

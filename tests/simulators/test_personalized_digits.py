@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.simulators.algorithms.ppsgd import simulate
-from epsilond.simulators.algorithms.ppsgd_run import PpsgdRun
+from epsilond.simulators.algorithms.ppsgd.ppsgd import simulate
+from epsilond.simulators.algorithms.ppsgd.run import PpsgdRun
 from epsilond.simulators.problems.personalized_digits import PersonalizedDigits
 from epsilond.simulators.problems.problem import Records
 from epsilond.simulators.seeds import generators

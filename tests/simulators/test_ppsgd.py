@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.simulators.algorithms import ppsgd_rounds
-from epsilond.simulators.algorithms.ppsgd import ALGORITHM, alternatives, rounds_of, simulate, work_of
-from epsilond.simulators.algorithms.ppsgd_rounds import chunk_size, draw
-from epsilond.simulators.algorithms.ppsgd_run import PpsgdRun, largest_message, steps_of
+from epsilond.simulators.algorithms.ppsgd import rounds as ppsgd_rounds
+from epsilond.simulators.algorithms.ppsgd.ppsgd import ALGORITHM, alternatives, rounds_of, simulate, work_of
+from epsilond.simulators.algorithms.ppsgd.rounds import chunk_size, draw
+from epsilond.simulators.algorithms.ppsgd.run import PpsgdRun, largest_message, steps_of
 from epsilond.simulators.problems.personalized_problems import PersonalizedHuber, PersonalizedLeastSquares
 from epsilond.simulators.seeds import generators
 

@@ -75,8 +75,15 @@ class Remembering:
         return Client(gradient=answer, records=self.centres.shape[1])
 
 
+def setting(algorithm, server="untrusted"):
+    """Return the relation, unit and observer of the algorithm's own example; a trusted server is no adversary."""
+    example = next(one.example for one in epsilond.CALIBRATORS if one.name == algorithm)
+    named = {name: example[name] for name in ("relation", "unit", "observer")}
+    return named if server == "untrusted" else named | {"observer": "released-models"}
+
+
 def question(algorithm, **more):
-    fields = {**TARGET, **QUESTIONS[algorithm], **more}
+    fields = {**TARGET, **setting(algorithm), **QUESTIONS[algorithm], **more}
     sizes = {"clients": CLIENTS, "dimension": DIMENSION, "samples_per_client": RECORDS}
     if algorithm == "ppsgd":
         sizes = {"clients": CLIENTS, "shared_dimension": DIMENSION}

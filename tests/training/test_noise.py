@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import epsilond
-from epsilond.accountants.profiles.truncated_law import variance
+from epsilond.accountants.numerics.truncated_laplace import variance
 from epsilond.mechanisms import seeded
 from epsilond.training import Client
 from epsilond.training.arrays import as_floats
 from epsilond.training.steps.noise_cancellation import CancellingServer, ClientNoise
+from tests.training.runs import setting
 
 DIMENSION = 4000
 WIDE = {"epsilon": 1.0, "delta": 1e-5, "lipschitz": 1.0, "diameter": 1e7, "smoothness": 1.0}
@@ -49,7 +50,8 @@ def root_mean_square(vector):
     ],
 )
 def test_gaussian_noise(algorithm, fields, expected, source):
-    found = epsilond.train(algorithm, silent(4), dimension=DIMENSION, randomness=source, **WIDE, **fields)
+    asked = {**setting(algorithm, fields.get("server", "untrusted")), **WIDE, **fields}
+    found = epsilond.train(algorithm, silent(4), dimension=DIMENSION, randomness=source, **asked)
     parameters = found.calibration.parameters
     assert root_mean_square(found.model) == pytest.approx(expected(parameters), rel=TOLERANCE)
 
@@ -57,7 +59,7 @@ def test_gaussian_noise(algorithm, fields, expected, source):
 def test_one_released_model():
     found = epsilond.train(
         "projected-sgd", silent(1), epsilon=1.0, delta=1e-5, dimension=DIMENSION, participants=6, lipschitz=1.0,
-        radius=1e7, smoothness=1.0, step_schedule={"kind": "constant", "value": 0.5}, randomness=seeded(0),
+        radius=1e7, smoothness=1.0, step_schedule={"kind": "constant", "value": 0.5}, randomness=seeded(0), relation="replace-one", unit="record", observer="final-model",
     )  # fmt: skip
     expected = 0.5 * found.calibration.parameters.noise_std / math.sqrt(6.0)
     assert root_mean_square(found.model) == pytest.approx(expected, rel=TOLERANCE)
@@ -66,7 +68,7 @@ def test_one_released_model():
 def test_the_shared_part():
     found = epsilond.train(
         "ppsgd", silent(4), epsilon=1.0, delta=1e-5, shared_dimension=DIMENSION, rounds=2, clipping_norm=1.0,
-        step_size=0.1, local_step_size=0.1, randomness=seeded(0),
+        step_size=0.1, local_step_size=0.1, randomness=seeded(0), relation="replace-one", unit="client", observer="other-clients",
     )  # fmt: skip
     expected = 0.5 * 0.1 * found.calibration.parameters.noise_std  # the mean of the start and of one step
     assert root_mean_square(found.model) == pytest.approx(expected, rel=TOLERANCE)
@@ -77,7 +79,7 @@ def test_integers_on_the_grid():
     found = epsilond.train(
         "norm-fedavg", silent(4), epsilon=4.0, delta=1e-5, dimension=DIMENSION, rounds=1, participants=4,
         quantization_levels=64, smoothness=1.0, quasar_convexity=1.0, initial_distance=1.0, randomness=seeded(0),
-        step_size=1.0, sensitivity_rule={"kind": "relative", "relative_movement": 0.1},
+        step_size=1.0, sensitivity_rule={"kind": "relative", "relative_movement": 0.1}, relation="replace-one", unit="record", observer="server",
     )  # fmt: skip
     parameters = found.calibration.parameters
     steps = found.model * 4 * 64

@@ -6,6 +6,7 @@ import pytest
 import epsilond
 from epsilond.mechanisms import seeded
 from epsilond.training import Client
+from tests.training.runs import setting
 
 TARGET = {"epsilon": 1.0, "delta": 1e-5, "dimension": 3}
 WIDE = {**TARGET, "lipschitz": 0.7, "diameter": 1e6, "smoothness": 1.0}
@@ -24,7 +25,9 @@ def clients(gradient, records):
 
 def moved(algorithm, length, *, records=RECORDS, **fields):
     """How far two such data sets move the model, the record's gradient being turned round; and the calibration."""
-    answer = epsilond.calibrate(algorithm, **{"clients": CLIENTS, **fields.pop("question")})
+    question = fields.pop("question")
+    asked = {**setting(algorithm, question.get("server", "untrusted")), "clients": CLIENTS, **question}
+    answer = epsilond.calibrate(algorithm, **asked)
     turned = [np.array([0.0, sign * length, 0.0]) for sign in (1.0, -1.0)]
     models = [
         epsilond.train(algorithm, clients(each, records), calibration=answer, randomness=seeded(0), **fields).model

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import epsilond
-from epsilond.accountants.errors import ConditionViolated, InvalidInput, LedgerExhausted, NoCertificate
+from epsilond.accountants.errors import InvalidInput, LedgerExhausted, NoCertificate, RunDiffers
 from epsilond.charges import spec_of
 from epsilond.mechanisms import seeded
 from epsilond.training import Client
@@ -27,9 +27,7 @@ def test_the_guarantee_is_the_calibrations(algorithm):
     answer = answered(algorithm)
     assert found.guarantee == answer.guarantee
     assert epsilond.as_json(found.calibration) == epsilond.as_json(answer)
-    assert sorted([*found.carried_out, *found.left_to_you], key=answer.declared_conditions.index) == list(
-        answer.declared_conditions
-    )
+    assert sorted([*found.carried_out, *found.left_to_you], key=answer.all_declared.index) == list(answer.all_declared)
     assert found.rounds == answer.parameters.rounds
     assert found.model.shape == (DIMENSION,)
     assert np.isfinite(found.model).all()
@@ -107,7 +105,7 @@ def test_what_is_no_number_counts_as_zeros_and_does_not_show(algorithm, wrong):
 @pytest.mark.parametrize("wrong", [lambda given: given + np.nan, lambda given: 1e3 + given])
 def test_a_gradient_beyond_lipschitz_voids_a_run_of_which_one_model_is_seen(wrong):
     rounds = []
-    with pytest.raises(ConditionViolated, match="nothing is released"):
+    with pytest.raises(RunDiffers, match="nothing is released"):
         unusual(wrong, "projected-sgd", on_round=lambda one, _: rounds.append(one.number))
     assert rounds == [1, 2, 3]
 
@@ -203,6 +201,7 @@ def test_tables_tell_what_is_known_of_their_losses():
     parts = [(np.eye(3)[place % 3 : place % 3 + 1], [0.5]) for place in range(6)]
     asked = {"epsilon": 2.0, "delta": 1e-5, "participants": 3, "radius": 2.0}
     asked["step_schedule"] = {"kind": "constant", "value": 0.5}
+    asked |= {"relation": "replace-one", "unit": "record", "observer": "final-model"}
     for start, length in (([0.0, 0.0, 0.0], 0.0), ([0.0, 3.0, 4.0], 5.0)):
         found = epsilond.train("projected-sgd", parts, loss="least-squares", start=start, **asked)
         problem = found.calibration.problem
@@ -210,10 +209,26 @@ def test_tables_tell_what_is_known_of_their_losses():
         assert problem.lipschitz == pytest.approx(2.0 + length + 1.0)
         assert np.linalg.norm(found.model - start) <= 2.0 * (1.0 + 1e-12)
     with pytest.raises(InvalidInput) as refused:
-        epsilond.train("projected-sgd", parts, loss="huber", **{**asked, "radius": "long"})
+        epsilond.train(
+            "projected-sgd",
+            parts,
+            loss="huber",
+            **{**asked, "radius": "long", "relation": "replace-one", "unit": "record", "observer": "final-model"},
+        )
     assert "/radius" in {fault.pointer for fault in refused.value.faults}
     shared = epsilond.tabular(parts, loss="huber", strong_convexity=0.5)
-    found = epsilond.train("ppsgd", shared, epsilon=2.0, delta=1e-5, rounds=3, clipping_norm=1.0, optimum_norm=1.0)
+    found = epsilond.train(
+        "ppsgd",
+        shared,
+        epsilon=2.0,
+        delta=1e-5,
+        rounds=3,
+        clipping_norm=1.0,
+        optimum_norm=1.0,
+        relation="replace-one",
+        unit="client",
+        observer="other-clients",
+    )
     assert (found.calibration.problem.smoothness, found.calibration.problem.lipschitz) == (3.0, None)
     assert repr(found).startswith("Trained(ppsgd: 3 coordinates in 3 rounds; one client against other-clients has ε ≤")
 
@@ -247,7 +262,11 @@ def test_what_does_not_fit_is_refused_before_a_client_is_asked():
     assert refusal(given=clients[:-1], calibration=answer) == {"/clients"}
     assert refusal(given=clients, calibration=answer, rounds=3) == {"/rounds"}
     assert refusal("shuffled-mb-sgd", clients, calibration=answer) == {"/calibration"}
-    assert refusal(given=clients, calibration=dataclasses.replace(answer)) == {"/calibration"}
+    quieter = dataclasses.replace(answer.parameters, noise_std=0.1 * answer.parameters.noise_std)
+    steeper = dataclasses.replace(answer.problem, lipschitz=2.0 * answer.problem.lipschitz)
+    for edit in ({"problem": None}, {"problem": steeper}, {"parameters": quieter}):
+        edited = dataclasses.replace(answer, **edit)
+        assert refusal(given=clients, calibration=edited) == {"/calibration"}
     assert refusal(given=clients, calibration=answer, start=[0.0]) == {"/start"}
     assert refusal(given=clients, calibration=answer, start=[0.0, np.nan, 0.0]) == {"/start"}
     assert refusal(given=clients, calibration=answer, local_step_size=1.0) == {"/local_step_size"}
@@ -317,16 +336,34 @@ def test_clients_with_unequal_records_are_groups_of_the_question():
     sizes = (50, 60, 60, 50)
     clients = [(np.full((n, 3), 0.1), np.ones(n)) for n in sizes]
     asked = {"epsilon": 2.0, "delta": 1e-5, "diameter": 4.0, "rounds": 3, "batch_size": 10}
+    asked |= {"relation": "replace-one", "unit": "record", "observer": "server"}
     found = epsilond.train("mb-sgd", clients, loss="logistic", **asked)
     groups = [{"clients": count, "samples_per_client": n} for count, n in ((1, 50), (2, 60), (1, 50))]
-    known = {"clients": 4, "samples_per_client": 50, "dimension": 3, "lipschitz": 1.0, "smoothness": 0.25}
+    known = {
+        "clients": 4,
+        "samples_per_client": 50,
+        "dimension": 3,
+        "lipschitz": 1.0,
+        "smoothness": 0.25,
+    }
     assert found.guarantee == epsilond.calibrate("mb-sgd", **known, **asked, client_groups=groups).guarantee
 
 
 def test_clients_with_unequal_records_are_refused_where_theorems_take_equal_ones():
     clients = [(np.full((n, 3), 0.1), np.ones(n)) for n in (50, 60)]
     with pytest.raises(InvalidInput, match="/clients: hold 50 to 60 records"):
-        epsilond.train("shuffled-mb-sgd", clients, loss="logistic", epsilon=2.0, delta=1e-5, diameter=4.0, rounds=3)
+        epsilond.train(
+            "shuffled-mb-sgd",
+            clients,
+            loss="logistic",
+            epsilon=2.0,
+            delta=1e-5,
+            diameter=4.0,
+            rounds=3,
+            relation="replace-one",
+            unit="record",
+            observer="shuffled-server",
+        )
 
 
 def test_a_ledger_is_paid_before_the_first_round_and_refuses_the_second_run(books):

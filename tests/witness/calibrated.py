@@ -47,7 +47,7 @@ class Mechanism:
             samples=samples,
             seed=seed,
             claim=AuditClaim(epsilon=self.epsilon),
-            **self.setting,
+            **({"unit": "record", "observer": "server"} | self.setting),
         )
 
 
@@ -74,7 +74,8 @@ def least(make: Callable[[float], Any], epsilon: float, delta: float, setting: d
 
 
 def _noise(rounds: int, base: Callable[[Gaussian], Any], **given: Any) -> Repeated:
-    found = solved("gaussian", solve_for="noise_multiplier", rounds=rounds, **given)
+    setting = {"unit": "record", "observer": "released-models"}
+    found = solved("gaussian", solve_for="noise_multiplier", rounds=rounds, **setting, **given)
     return Repeated(times=rounds, mechanism=base(Gaussian(noise_multiplier=found.noise_multiplier)))
 
 
@@ -115,7 +116,8 @@ def _integers() -> Iterator[Mechanism]:
 
 
 def _truncated(bounds: dict[str, Any], epsilon: float, delta: float) -> TruncatedDiscreteLaplace:
-    found = solved("qtdl", epsilon=epsilon, delta=delta, quantization_levels=16, **bounds)
+    setting = {"relation": "replace-one", "unit": "record", "observer": "server"}
+    found = solved("qtdl", epsilon=epsilon, delta=delta, quantization_levels=16, **setting, **bounds)
     return TruncatedDiscreteLaplace(noise_levels=found.noise_levels, decay_rate=found.decay_rate, **bounds)
 
 

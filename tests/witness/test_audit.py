@@ -30,8 +30,9 @@ from epsilond.accountants.specs import (
     TruncatedDiscreteLaplace,
 )
 from epsilond.calibrators.answer import as_json
+from epsilond.reading import read_body
 from epsilond.simulators.audits.attack import (
-    Halves,
+    SplitStatistics,
     best,
     delta_score,
     epsilon_score,
@@ -63,7 +64,7 @@ DESCENT = ProjectedSgd(
 
 
 def audit(spec: Any, relation: Any = "replace-one", **given: Any) -> AuditSimulation:
-    settings = {"delta": 1e-3, "samples": 20_000, "seed": 7} | given
+    settings = {"unit": "record", "observer": "server", "delta": 1e-3, "samples": 20_000, "seed": 7} | given
     return AuditSimulation(spec=spec, relation=relation, **settings)
 
 
@@ -134,7 +135,7 @@ def least_found(epsilon: float, seeds: range) -> float:
     found = []
     for seed in seeds:
         generator = np.random.default_rng(seed)
-        halves = Halves.of(generator.standard_normal(1_000_000) + mu, generator.standard_normal(1_000_000))
+        halves = SplitStatistics.of(generator.standard_normal(1_000_000) + mu, generator.standard_normal(1_000_000))
         found.append(best(halves, epsilon_score(1e-5), 0.05).value / epsilon)
     return min(found)
 
@@ -164,7 +165,7 @@ def test_epsilon_of_a_gaussian_mechanism(mu: float, delta: float) -> None:
 def test_the_printed_noise_is_disproved() -> None:
     answer = run(printed_truncated_discrete_laplace())
     assert answer.claim is not None
-    assert answer.claim.violated is True
+    assert answer.claim.violated == "yes"
     assert answer.epsilon.lower > 8 * answer.claim.epsilon
     assert answer.claim.delta_lower > 0.99
     assert answer.escape.probability_lower > 0.99
@@ -185,7 +186,7 @@ def test_impossible_outputs_disprove_what_samples_alone_cannot() -> None:
     )
     assert answer.epsilon.lower < 10.0
     assert answer.claim is not None
-    assert answer.claim.violated is True
+    assert answer.claim.violated == "yes"
     rare = run(audit(replace(TRUNCATED, noise_levels=60), delta=1e-2, samples=20_000))
     assert rare.escape.epsilon_lower == 0.0
     assert rare.evidence == "test"
@@ -195,12 +196,12 @@ def test_too_little_noise_is_caught_and_enough_is_not_accused() -> None:
     claimed = AuditClaim(epsilon=2.0)
     too_little = run(audit(Gaussian(noise_multiplier=0.7), "add-or-remove-one", claim=claimed))
     assert too_little.claim is not None
-    assert too_little.claim.violated is True
+    assert too_little.claim.violated == "yes"
     assert too_little.claim.delta_lower > 1e-3
     assert too_little.claim.ratio > 1
     enough = run(audit(Gaussian(noise_multiplier=3.0), "add-or-remove-one", claim=claimed))
     assert enough.claim is not None
-    assert enough.claim.violated is False
+    assert enough.claim.violated == "no"
     between = run(audit(Gaussian(noise_multiplier=1.4), "add-or-remove-one", claim=claimed))
     assert between.certified.lower > 2.0
     assert between.claim is not None
@@ -217,18 +218,23 @@ def test_a_broken_implementation_contradicts_its_certificate() -> None:
     assert "contradicts" in answer.meaning
 
 
+OF_A_MESSAGE: dict[str, Any] = {"relation": "replace-one", "unit": "record", "observer": "server"}
+MESSAGE = QuantizedMessage(
+    first=(1.0, 0.0, 0.0), second=(0.3, 0.7, -0.5), quantization_levels=8, noise_levels=60, decay_rate=0.15
+)
+
+
 def test_two_updates_told_apart_by_their_messages() -> None:
-    message = QuantizedMessage(
-        first=(1.0, 0.0, 0.0), second=(0.3, 0.7, -0.5), quantization_levels=8, noise_levels=60, decay_rate=0.15
-    )
+    message = MESSAGE
     both = [
-        run(AuditSimulation(message=message, delta=1e-2, samples=40_000, attack=attack))
+        run(AuditSimulation(message=message, delta=1e-2, samples=40_000, attack=attack, **OF_A_MESSAGE))
         for attack in ("implemented", "mathematical")
     ]
     for answer in both:
         assert 0.5 * answer.certified.upper < answer.epsilon.lower <= answer.certified.upper
     assert both[0].epsilon.lower == pytest.approx(both[1].epsilon.lower, rel=0.1)
-    same = run(AuditSimulation(message=replace(message, second=message.first), delta=1e-2, samples=1000))
+    alike = replace(message, second=message.first)
+    same = run(AuditSimulation(message=alike, delta=1e-2, samples=1000, **OF_A_MESSAGE))
     assert same.certified.upper == 0.0 == same.epsilon.lower
 
 
@@ -285,7 +291,7 @@ def test_any_grouping_of_blocks_gives_the_same_bits() -> None:
 
 
 def test_one_path_with_all_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("epsilond.witness.kinds.KINDS", (AUDIT,))
+    monkeypatch.setattr("epsilond.witness.simulation.KINDS", (AUDIT,))
     asked = audit(GAUSSIAN)
     prepared = simulation.prepare(asked)
     blocks = [simulation.run_block(prepared, index) for index in range(prepared.plan.blocks)]
@@ -313,12 +319,12 @@ def test_bounds_of_a_split_are_of_its_second_half() -> None:
     """The first halves say yes on FIRST alone, the second halves know no difference: nothing may be claimed."""
     alike = np.zeros(1000)
     first, second = np.concatenate([alike + 1, alike]), np.concatenate([alike, alike])
-    halves = Halves.of(first, second)
+    halves = SplitStatistics.of(first, second)
     for score in (epsilon_score(0.0), mu_score, delta_score(0.5)):
         bounded = best(halves, score, 0.05)
         assert bounded.value == 0.0
         assert bounded.rule.trials == 1000
-    assert best(Halves.of(second, second), epsilon_score(1e-5), 0.05).value == 0.0
+    assert best(SplitStatistics.of(second, second), epsilon_score(1e-5), 0.05).value == 0.0
 
 
 def test_either_direction_and_either_order_is_found() -> None:
@@ -327,7 +333,7 @@ def test_either_direction_and_either_order_is_found() -> None:
     for sign in (1.0, -1.0):
         a, b = sign * sure, sign * unsure
         for first, second, positive in ((a, b, True), (b, a, False)):
-            bounded = best(Halves.of(first, second), epsilon_score(0.0), 0.05)
+            bounded = best(SplitStatistics.of(first, second), epsilon_score(0.0), 0.05)
             assert math.log(3) - 0.15 < bounded.value < math.log(3)
             assert bounded.rule.first_is_positive is positive
             assert bounded.rule.above is (sign > 0)
@@ -338,7 +344,8 @@ def test_either_direction_and_either_order_is_found() -> None:
     [
         ({"delta": None}, "/delta"),
         ({"log10_delta": -3.0}, "/delta"),
-        ({"relation": None}, "/relation"),
+        ({"spec": None, "message": MESSAGE, "relation": "add-or-remove-one"}, "/relation"),
+        ({"spec": None, "message": MESSAGE, "observer": "released-models"}, "/observer"),
         ({"spec": None}, "/spec"),
         ({"samples": 50}, "/samples"),
         ({"samples": 3_000_000}, "/samples"),
@@ -355,7 +362,7 @@ def test_either_direction_and_either_order_is_found() -> None:
 )
 def test_bad_requests_name_their_fields(change: dict[str, Any], pointer: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        AuditSimulation(**{"spec": GAUSSIAN, "relation": "replace-one", "delta": 1e-5} | change)
+        AuditSimulation(**{"spec": GAUSSIAN, "delta": 1e-5, **OF_A_MESSAGE} | change)
     assert refused.value.faults[0].pointer == pointer
 
 
@@ -366,17 +373,18 @@ def test_what_no_theorem_covers_is_refused_before_drawing() -> None:
 
 
 def test_bodies_of_requests() -> None:
-    adapter = TypeAdapter(AuditSimulation)
     body = {
         "kind": "audit",
         "spec": {"kind": "gaussian", "noise_multiplier": 1},
         "relation": "replace-one",
+        "unit": "record",
+        "observer": "released-models",
         "log10_delta": -400,
     }
-    asked = adapter.validate_python(body)
+    asked = read_body(AuditSimulation, body)
     assert asked.spec == GAUSSIAN
     answer = run(replace(asked, samples=1000))
     assert answer.delta is None
     assert answer.log10_delta == pytest.approx(-400)
-    assert "AuditSimulation" in json.dumps(adapter.json_schema())
+    assert "AuditSimulation" in json.dumps(TypeAdapter(AuditSimulation).json_schema())
     TypeAdapter(type(answer)).json_schema()

@@ -7,6 +7,7 @@ import pytest
 from rich.console import Console
 
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import exact_epsilon
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Ends, as_json
 from epsilond.terminal.simulations import simulation as shown
 from epsilond.witness import simulation
@@ -63,14 +64,14 @@ def test_figure_2_is_confirmed_and_drawn():
 
 
 def test_a_disproved_point_would_refute_figure_2():
-    checked = ClaimChecked(epsilon=1.0, violated=True, delta_lower=0.1, ratio=2.0)
+    checked = ClaimChecked(epsilon=1.0, violated=Verdict.YES, delta_lower=0.1, ratio=2.0)
     deltas = {"printed": -3.0, "corrected": -3.0, "certified": -1.0}
     cells = [
         CellAnswer(place={"epsilon": 1.0, "share": share}, kind="audit", claim=checked, log10_deltas=deltas)
         for share in asoodeh_figure_2.SHARES
     ]
     first, second = asoodeh_figure_2.judge(cells)
-    assert (first.verdict, second.verdict) == ("refuted", "refuted")
+    assert (first.verdict, second.verdict) == ("refuted", "not reproduced")
     assert "0 of 3 points" in first.words
 
 
@@ -121,8 +122,8 @@ def test_noise_taken_back_is_judged_by_bands():
         for own, sgd, other, claimed in ((0.9, 0.5, 0.9, printed_cell(7.9)), (0.5, 0.9, 0.2, printed_cell(8.1)))
     ]
     assert verdicts == [
-        ["confirmed", "confirmed", "undecided", "confirmed"],
-        ["refuted", "refuted", "confirmed", "refuted"],
+        ["confirmed", "confirmed", "confirmed", "confirmed"],
+        ["not reproduced", "not reproduced", "confirmed", "refuted"],
     ]
 
 
@@ -147,7 +148,7 @@ def test_personalization_is_judged_by_the_best_place_at_each_epsilon():
     assert (first.verdict, second.verdict) == ("confirmed", "confirmed")
     assert "ε = 4 all own" in second.words
     _, rising = ppsgd_digits.judge(personal({"consecutive": falling[::-1], "by label": falling[::-1]}))
-    assert rising.verdict == "refuted"
+    assert rising.verdict == "not reproduced"
     same = ["1"] * 4
     assert ppsgd_digits.judge(personal({"consecutive": same, "by label": same}))[1].verdict == "undecided"
     assert ppsgd_digits.judge(personal({"consecutive": falling, "by label": falling[::-1]}))[1].verdict == "mixed"
@@ -171,7 +172,7 @@ def test_the_grid_is_the_appendix_and_is_judged_by_its_least_excess():
         ]
 
     assert ppsgd_grid.judge(told(["3", "1", "all own"]))[0].verdict == "confirmed"
-    assert ppsgd_grid.judge(told(["all own", "1", "3"]))[0].verdict == "refuted"
+    assert ppsgd_grid.judge(told(["all own", "1", "3"]))[0].verdict == "not reproduced"
 
 
 def test_one_personal_cell_runs_with_its_accuracy():
@@ -209,4 +210,4 @@ def test_a_bound_above_its_certificate_would_be_told():
         attacks={"every-model": 2.0, "final-model": 3.0},
     )
     first, second = memberships.judge([cell])
-    assert (first.verdict, second.verdict) == ("refuted", "refuted")
+    assert (first.verdict, second.verdict) == ("refuted", "not reproduced")

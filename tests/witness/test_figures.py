@@ -66,6 +66,8 @@ def gaussian_audit(**fields):
     return AuditSimulation(
         spec=Gaussian(noise_multiplier=spec["noise_multiplier"]),
         relation="add-or-remove-one",
+        unit="record",
+        observer="released-models",
         delta=1e-3,
         samples=2000,
         **fields,
@@ -98,7 +100,7 @@ def test_a_measurement_is_drawn_with_its_bound_and_the_runs_beside_it(monkeypatc
     words = assert_draws(risk_answer(monkeypatch, toy.bound(3.0)))
     for shown in (
         "measured",
-        "bound 1: toy.1, on the output after round 20 (holds)",
+        "bound 1: toy.1, on the output after round 20 (holds: yes)",
         "same steps, without",
         "louder",
         "communication rounds",
@@ -127,7 +129,7 @@ def test_a_long_name_of_a_theorem_takes_no_width_from_the_curves(monkeypatch):
 
 
 def test_a_broken_bound_is_called_so(monkeypatch):
-    assert "(BROKEN)" in assert_draws(risk_answer(monkeypatch, toy.bound(1e-3)))
+    assert "(holds: no)" in assert_draws(risk_answer(monkeypatch, toy.bound(1e-3)))
 
 
 def test_an_order_is_not_drawn_as_a_bound(monkeypatch):
@@ -164,7 +166,9 @@ def test_an_audit_is_drawn_beside_certificate_and_claim(claim):
     words = assert_draws(answered(gaussian_audit(claim=claim)))
     for shown in ("certified", "proved by its test", "false positive rate", "at least"):
         assert shown in words
-    expected = {None: "proved", 0.5: "at most 0.5: disproved", 20.0: "at most 20: certified"}[claim and claim.epsilon]
+    expected = {None: "proved", 0.5: "at most 0.5; violated: yes", 20.0: "at most 20; violated: no"}[
+        claim and claim.epsilon
+    ]
     assert expected in words
 
 

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.theorem import Status
-from epsilond.calibrators.problem import Target
-from epsilond.simulators.algorithms.mu2_participation import RunParticipation
-from epsilond.simulators.algorithms.mu2_sgd import Mu2SgdRun, simulate
+from epsilond.accountants.verdict import Verdict
+from epsilond.simulators.algorithms.mu2_sgd.mu2_sgd import Mu2SgdRun, simulate
+from epsilond.simulators.algorithms.mu2_sgd.participation import RunParticipation
 from epsilond.simulators.problems.kinds import (
     HuberProblem,
     LeastSquaresProblem,
@@ -47,11 +48,11 @@ BOUNDS = {
 
 
 def compared(found) -> dict:
-    return {one.theorem: one.value for one in found if all(each.holds is True for each in one.conditions)}
+    return {one.theorem: one.value for one in found if all(each.holds == Verdict.YES for each in one.conditions)}
 
 
 def failing(found, theorem: str) -> set[str]:
-    return {each.id for one in found if one.theorem == theorem for each in one.conditions if each.holds is not True}
+    return {each.id for one in found if one.theorem == theorem for each in one.conditions if each.holds != Verdict.YES}
 
 
 def upper_end(excess: np.ndarray) -> float:

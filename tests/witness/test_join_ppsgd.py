@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.theorem import Status
-from epsilond.calibrators.problem import Target
-from epsilond.simulators.algorithms.ppsgd import simulate
-from epsilond.simulators.algorithms.ppsgd_run import PpsgdRun, steps_of
+from epsilond.accountants.verdict import Verdict
+from epsilond.simulators.algorithms.ppsgd.ppsgd import simulate
+from epsilond.simulators.algorithms.ppsgd.run import PpsgdRun, steps_of
 from epsilond.simulators.problems.personalized_problems import PersonalizedHuber, PersonalizedLeastSquares
 from epsilond.simulators.seeds import generators
 from epsilond.witness.joins.ppsgd import JOIN, bounds, calibrate, question
@@ -43,11 +44,11 @@ RUNS = {
 
 
 def compared(found) -> dict:
-    return {one.theorem: one.value for one in found if all(each.holds is True for each in one.conditions)}
+    return {one.theorem: one.value for one in found if all(each.holds == Verdict.YES for each in one.conditions)}
 
 
 def failing(found, theorem: str) -> set[str]:
-    return {each.id for one in found if one.theorem == theorem for each in one.conditions if each.holds is not True}
+    return {each.id for one in found if one.theorem == theorem for each in one.conditions if each.holds != Verdict.YES}
 
 
 def upper_end(excess: np.ndarray) -> float:

@@ -9,9 +9,10 @@ import pytest
 
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.schedules import Constant, Explicit, InverseTime
 from epsilond.accountants.specs import ProjectedSgd
-from epsilond.calibrators.problem import Target
+from epsilond.accountants.verdict import Verdict
 from epsilond.simulators.algorithms import projected_sgd as algorithm
 from epsilond.simulators.algorithms.projected_sgd import ProjectedSgdRun
 from epsilond.simulators.problems.kinds import (
@@ -32,7 +33,7 @@ TARGET = Target.of(2.0, 1e-5, None)
 
 
 def failing(bound):
-    return {one.id for one in bound.conditions if one.holds is not True}
+    return {one.id for one in bound.conditions if one.holds != Verdict.YES}
 
 
 def spec_of(problem, run, noise_std):

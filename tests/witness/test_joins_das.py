@@ -11,8 +11,9 @@ from scipy.optimize import minimize
 
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.specs import Repeated, TruncatedDiscreteLaplace
-from epsilond.calibrators.problem import Target
+from epsilond.accountants.verdict import Verdict
 from epsilond.simulators.algorithms import fedavg as fedavg_run
 from epsilond.simulators.algorithms import norm_fedavg as norm_fedavg_run
 from epsilond.simulators.algorithms.fedavg import FedavgRun
@@ -44,7 +45,7 @@ TARGET = Target.of(4.0, 1e-5, None)
 
 
 def failing(bound):
-    return {one.id for one in bound.conditions if one.holds is not True}
+    return {one.id for one in bound.conditions if one.holds != Verdict.YES}
 
 
 def client_minimisers(problem):
@@ -73,7 +74,7 @@ def test_distances_are_those_of_the_clients_own_minimisers(spec):
     problem, setting = spec.build(), DasSetting.of(spec.build())
     distances = np.linalg.norm(client_minimisers(problem) - problem.minimiser, axis=1)
     mean, square = distances.mean(), math.sqrt(np.mean(distances**2))
-    assert all(one.holds is True for one in setting.conditions)
+    assert all(one.holds == Verdict.YES for one in setting.conditions)
     assert setting.client_optimum_distance >= mean - 1e-5
     assert setting.client_optimum_rms >= square - 1e-5
     if spec is not CURVED:  # there ‖∇f_i(w*)‖/μ is all that is proved
@@ -196,7 +197,7 @@ def test_the_printed_noise_has_no_true_epsilon_and_the_raised_one_has_the_target
     short, _ = delta_of(int(0.99 * noisy.raised_noise_levels), noisy.raised_decay_rate)
     assert short.upper > math.log(1e-5)
     assert noisy.printed_noise_levels < noisy.noise_levels < noisy.raised_noise_levels
-    assert answer.as_printed[0].parameters["noise_levels"] == noisy.printed_noise_levels
+    assert answer.readings[0].parameters["noise_levels"] == noisy.printed_noise_levels
 
 
 def test_where_the_draw_is_unseen_only_the_printed_noise_is_beside():
@@ -225,8 +226,8 @@ def test_a_simulation_sets_all_of_it_side_by_side(calibrated):
     answer = simulation.assemble(prepared, blocks)
     assert [one.name for one in answer.series] == ["private", "non-private", "as-printed", "as-printed-raised"]
     assert [(one.theorem, one.quantity, one.holds) for one in answer.bounds] == [
-        ("das.equation-39", "mean_gradient_norm", "true"),
-        ("das.2-utility", "least_gradient_norm", "true"),
+        ("das.equation-39", "mean_gradient_norm", "yes"),
+        ("das.2-utility", "least_gradient_norm", "yes"),
     ]
     finals = {one.name: one.final.mean for one in answer.series}
     assert finals["non-private"] < finals["as-printed"] < finals["private"]

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from pydantic import TypeAdapter
 
 from epsilond.calibrators.answer import as_json
-from epsilond.reading import read_value
+from epsilond.reading import read_body, read_value
 from epsilond.simulators.algorithms.kinds import ALGORITHMS, Run, algorithm_of
 from epsilond.simulators.problems.problem_specs import AnyProblem
 from epsilond.witness import simulation
@@ -175,7 +174,7 @@ def test_repetitions_do_not_depend_on_those_beside_them(name, prepared):
 def test_the_example_of_a_kind_can_be_asked_here_and_over_http(kind):
     here = read_value(SimulationRequest, kind.example, at="")
     assert isinstance(here, kind.request)
-    assert TypeAdapter(SimulationRequest).validate_python(dict(kind.example)) == here
+    assert read_body(SimulationRequest, dict(kind.example)) == here
     assert simulation.plan(here).seconds < 20.0
     assert kind.size in kind.request.__dataclass_fields__
 
@@ -184,7 +183,7 @@ def test_the_example_of_a_kind_can_be_asked_here_and_over_http(kind):
 def test_a_request_reads_the_same_here_and_over_http(name):
     run, problem = RUNS[name]
     body = {"kind": "risk", "run": {"algorithm": name, **run}, "problem": problem, "epsilon": 8.0, "delta": 1e-3}
-    assert TypeAdapter(SimulationRequest).validate_python(body) == read_value(SimulationRequest, body, at="")
+    assert read_body(SimulationRequest, body) == read_value(SimulationRequest, body, at="")
     assert isinstance(read_value(SimulationRequest, body, at=""), RiskSimulation)
 
 

@@ -23,6 +23,7 @@ from epsilond.witness.requests import SimulationRequest
 PROBLEM = {"kind": "logistic", "clients": 5, "samples_per_client": 4, "dimension": 60}
 TRAINING = {
     "problem": PROBLEM,
+    "unit": "record",
     "rounds": 10,
     "clipping_norm": 1.0,
     "noise_multiplier": 2.0,

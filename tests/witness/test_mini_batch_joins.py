@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.calibrators.problem import Target
+from epsilond.accountants.estimates.target import Target
+from epsilond.accountants.verdict import Verdict
 from epsilond.simulators.algorithms import (
     accelerated_mb_sgd,
     mb_sgd,
@@ -64,12 +65,12 @@ ONE_PASS: Case = (
 
 def compared(bound: Bound) -> bool:
     """As the answer decides it: explicit, finite, and every condition holds."""
-    holds = all(one.holds is True for one in bound.conditions)
+    holds = all(one.holds == Verdict.YES for one in bound.conditions)
     return bound.constant == "explicit" and holds and math.isfinite(bound.value)
 
 
 def failing(bound: Bound) -> set[str]:
-    return {one.id for one in bound.conditions if one.holds is not True}
+    return {one.id for one in bound.conditions if one.holds != Verdict.YES}
 
 
 def final_excess(problem: LinearModelProblem, algorithm: Algorithm, run: Any, seeds: int = SEEDS) -> float:

@@ -12,10 +12,11 @@ from epsilond.accountants.guarantee import Tightness
 from epsilond.accountants.quantities import Observer, Relation, Sampling, Unit
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.calibrators import CALIBRATORS
-from epsilond.calibrators.accounts import EXAMPLES
+from epsilond.calibrators.account_examples import EXAMPLES
 from epsilond.calibrators.answer import GuaranteeAnswer
 from epsilond.reading import read
 from epsilond.witness.reports import meanings, words
+from epsilond.witness.reports.compare import agreement
 from epsilond.witness.reports.make import dated, make
 from epsilond.witness.reports.page import render
 from epsilond.witness.reports.profile import STEPS, drawing, profile
@@ -133,7 +134,15 @@ def test_the_page_says_everything_of_the_answer(kind, name, example, page):
     wanted += [each["statement"] for each in answer.get("declared_conditions", ())]
     wanted += [step["theorem"] for step in answer["derivation"]]
     wanted += [answer["guarantee"][part] for part in ("unit", "relation", "observer")]
-    wanted += [condition["statement"] for each in answer.get("as_printed", ()) for condition in each["conditions"]]
+    wanted += [one["statement"] for each in answer.get("as_printed", ()) for one in each.get("conditions", ())]
+    wanted += [
+        one["statement"]
+        for each in answer.get("as_printed", ())
+        for details in each.get("by_reading", ())
+        for one in details.get("conditions", ())
+        if "statement" in one
+    ]
+    wanted += answer.get("risk", {}).get("declared_conditions", ())
     wanted += [str(value) for value in answer.get("parameters", {}).values() if isinstance(value, float | int)]
     wanted += [answer["engine_version"], DATE, *example]
     if "spec" in example:
@@ -252,6 +261,7 @@ def test_a_request_that_no_report_can_carry_is_refused():
     for _ in range(20):
         mechanism = {"kind": "repeated", "times": 1, "mechanism": mechanism}
     body = {"spec": mechanism, "relation": "replace-one", "query": {"delta": 1e-5}}
+    body |= {"unit": "record", "observer": "released-models"}
     asked = question("account")
     with pytest.raises(InvalidInput, match="cannot be carried"):
         make(asked, read(asked.problem, body), body)
@@ -300,6 +310,18 @@ def test_a_claim_is_judged_in_words():
     for epsilon, verdict in ((3.0, "holds."), (1.0, "does not hold.")):
         body = {**example, "claim": {"epsilon": epsilon, "delta": 1e-6}}
         assert f"The claim ε = {epsilon:g} at δ = 1e-6 {verdict}" in make(asked, read(asked.problem, body), body)
+
+
+def test_a_verdict_of_an_earlier_engine_is_compared_in_the_words_of_this_one():
+    def record(holds, version):
+        return {"answer": {"claim": {"holds": holds, "epsilon": 3.0}}, "profile": [], "engine_version": version}
+
+    for before, today in ((True, "yes"), (False, "no"), ("undecidable", "undecidable")):
+        assert agreement(record(before, "0.1.0"), record(today, "9.0.0")) == ("within-the-certificate", ())
+    for before, today in ((True, "no"), (False, "yes"), (True, "undecidable"), ("no", "yes")):
+        outcome = agreement(record(before, "0.1.0"), record(today, "9.0.0"))
+        assert outcome == ("contradicts", ("/answer/claim/holds",))
+    assert agreement(record(True, "9.0.0"), record("yes", "9.0.0"))[0] == "contradicts"
 
 
 def test_a_profile_without_a_finite_part_is_not_drawn():

@@ -5,6 +5,7 @@ import math
 import struct
 
 import pytest
+import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -65,6 +66,15 @@ def test_what_is_written_reads_back_and_is_written_alike(value):
     again = json.loads(text)
     assert again == value
     assert canonical(again) == text
+
+
+@given(VALUES.filter(lambda value: not isinstance(value, int) or abs(value) < 2**53))
+def test_the_text_is_that_of_another_implementation(value):
+    try:
+        expected = rfc8785.dumps(value)
+    except rfc8785.IntegerDomainError:
+        return
+    assert canonical(value).encode() == expected
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, {1, 2}, b"x", [1, [math.nan]]])

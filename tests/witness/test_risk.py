@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from epsilond.accountants.errors import Infeasible, InvalidInput
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import as_json
 from epsilond.witness import simulation
 from epsilond.witness.risks.measure import BAND, band
@@ -155,13 +156,13 @@ def verdict(monkeypatch, *bounds, **fields):
 
 def test_a_bound_above_the_band_holds(monkeypatch):
     (bound,) = verdict(monkeypatch, toy.bound(2.0 * MEAN)).bounds
-    assert (bound.holds, bound.compared) == ("true", True)
+    assert (bound.holds, bound.compared) == ("yes", True)
     assert bound.ratio == pytest.approx(2.0, rel=0.1)
 
 
 def test_a_bound_below_the_band_is_broken_and_a_warning_says_so(monkeypatch):
     answer = verdict(monkeypatch, toy.bound(0.5 * MEAN))
-    assert answer.bounds[0].holds == "false"
+    assert answer.bounds[0].holds == Verdict.NO
     assert [warning.code for warning in answer.warnings] == ["bound-broken"]
 
 
@@ -170,7 +171,7 @@ def test_a_bound_inside_the_band_is_undecidable(monkeypatch):
     inside = [toy.bound(value) for value in (final.lower * (1 + 1e-9), final.mean, final.upper * (1 - 1e-9))]
     assert [bound.holds for bound in verdict(monkeypatch, *inside).bounds] == ["undecidable"] * 3
     outside = [toy.bound(final.upper * (1 + 1e-9)), toy.bound(final.lower * (1 - 1e-9))]
-    assert [bound.holds for bound in verdict(monkeypatch, *outside).bounds] == ["true", "false"]
+    assert [bound.holds for bound in verdict(monkeypatch, *outside).bounds] == ["yes", "no"]
 
 
 def test_the_gap_of_the_optimum_widens_the_band(monkeypatch):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import as_json
 from epsilond.calibrators.mb_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem
@@ -58,7 +59,7 @@ def test_what_is_measured_keeps_the_bound(algorithm: str, law: Any, groups: Any)
     answer = answered(asked)
     told = [bound for bound in answer.bounds if bound.compared]
     assert told
-    assert all(bound.holds == "true" for bound in told)
+    assert all(bound.holds == Verdict.YES for bound in told)
     assert all(("federated" in bound.theorem) == (groups is not None) for bound in told)
     assert not answer.warnings
 
@@ -68,7 +69,7 @@ def test_each_group_has_the_noise_that_its_calibration_certifies() -> None:
     alone = CALIBRATOR.solve(
         MbSgdProblem(
             epsilon=1.0, delta=1e-4, samples_per_client=30, clients=2, dimension=3, batch_size=3, rounds=8, diameter=2.0,
-            lipschitz=answer.problem.constants.lipschitz * 6 / 7, smoothness=0.25,
+            lipschitz=answer.problem.constants.lipschitz * 6 / 7, smoothness=0.25, relation="replace-one", unit="record", observer="server",
         )
     )  # fmt: skip
     stds = [group.noise_std for group in answer.client_groups]
@@ -107,7 +108,7 @@ def test_strongly_convex_losses_of_unlike_weight_keep_their_bounds(objective: st
         answer = answered(body(algorithm, objective=objective, kind="mean-estimation"))
         compared = [bound for bound in answer.bounds if bound.compared]
         assert bool(compared) == (algorithm == "mb-sgd" or own == objective)
-        assert all(bound.holds == "true" for bound in compared)
+        assert all(bound.holds == Verdict.YES for bound in compared)
 
 
 def test_the_first_repetition_s_model_is_returned_where_it_is_asked_for() -> None:
@@ -166,7 +167,7 @@ def test_the_experiment_keeps_its_bounds_and_says_so() -> None:
             # Half the records, half the ε and twice the weight.
             assert few.noise_std > 4.0 * many.noise_std
     broken = [
-        dataclasses.replace(cell, bounds=tuple(dataclasses.replace(bound, holds="false") for bound in cell.bounds))
+        dataclasses.replace(cell, bounds=tuple(dataclasses.replace(bound, holds=Verdict.NO) for bound in cell.bounds))
         for cell in told.cells[:1]
     ]
     verdicts = [finding.verdict for finding in judge([*broken, *told.cells[1:]])]

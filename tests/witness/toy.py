@@ -6,9 +6,11 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pytest
 
+from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.accountants.quantities import BATCH_SIZE, NOISE_STD, Quantity, Rounds, request
-from epsilond.accountants.theorem import ConditionResult, Status
+from epsilond.accountants.theorem import Status
+from epsilond.accountants.verdict import Verdict
 from epsilond.simulators.algorithms.algorithm import Algorithm, Curves, Work
 from epsilond.simulators.problems.problem import Constants
 from epsilond.witness.join import Bound, Join
@@ -114,9 +116,9 @@ def calibrate(problem, run, target):
     return replace(run, noise_std=1.0 / target.epsilon), Answered()
 
 
-HELD = ConditionResult("toy", "toys are toys", holds=True, left=1.0, right=1.0)
-FAILS = ConditionResult("round", "the earth is flat", holds=False)
-UNKNOWN = ConditionResult("declared", "nobody lies", holds="undecidable")
+HELD = ConditionResult("toy", "toys are toys", holds=Verdict.YES, left=1.0, right=1.0)
+FAILS = ConditionResult("round", "the earth is flat", holds=Verdict.NO)
+UNKNOWN = ConditionResult("declared", "nobody lies", holds=Verdict.UNDECIDABLE)
 
 
 def bound(value, *, constant="explicit", conditions=(HELD,)):

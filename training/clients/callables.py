@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class Client:
     mean can be clipped. The array may be numpy's, or any that speaks DLPack.
     """
 
-    gradient: Callable[[Floats, Indices], Any]
+    gradient: Callable[[Floats, Indices], object]
     records: int
     returns: Returns = "per-record"
 

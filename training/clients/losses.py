@@ -12,7 +12,7 @@ from epsilond.training.arrays import Floats
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loss:
+class VectorLoss:
     """ℓ(z, y) of predictions z = Wx, one for each of `outputs`, convex in z.
 
     `slope` and `curvature` are for features of norm 1.
@@ -46,9 +46,9 @@ class Loss:
         return targets
 
 
-def logistic() -> Loss:
+def logistic() -> VectorLoss:
     """ln(1 + e^(−yz)), labels y = ±1."""
-    return Loss(
+    return VectorLoss(
         name="logistic",
         outputs=1,
         slopes=lambda z, y: (-y * 0.5 * (1.0 - np.tanh(0.5 * y * z[..., 0])))[..., None],
@@ -58,7 +58,7 @@ def logistic() -> Loss:
     )
 
 
-def softmax(classes: int) -> Loss:
+def softmax(classes: int) -> VectorLoss:
     """−ln of the probability of the label, labels 0, …, classes − 1; the model has a row for each, one after another.
 
     Slopes p − e_y have norm √2 at most, and the Hessian diag(p) − ppᵀ is at most ½.
@@ -74,7 +74,7 @@ def softmax(classes: int) -> Loss:
         own = np.sum(shifted * (np.arange(classes) == y[..., None]), axis=-1)
         return np.asarray(np.log(np.sum(np.exp(shifted), axis=-1)) - own)
 
-    return Loss(
+    return VectorLoss(
         name="softmax",
         outputs=classes,
         slopes=slopes,
@@ -84,9 +84,9 @@ def softmax(classes: int) -> Loss:
     )
 
 
-def least_squares(largest_target: float = 1.0) -> Loss:
+def least_squares(largest_target: float = 1.0) -> VectorLoss:
     """½(z − y)², targets cut to [−largest_target, largest_target]; it is Lipschitz on a ball only."""
-    return Loss(
+    return VectorLoss(
         name="least-squares",
         outputs=1,
         slopes=lambda z, y: z - y[..., None],
@@ -97,7 +97,7 @@ def least_squares(largest_target: float = 1.0) -> Loss:
     )
 
 
-def huber(threshold: float = 1.0, largest_target: float = 1.0) -> Loss:
+def huber(threshold: float = 1.0, largest_target: float = 1.0) -> VectorLoss:
     """½(z − y)² as far as |z − y| ≤ threshold, and linear beyond; targets cut as for least squares."""
 
     def values(z: Floats, y: Floats) -> Floats:
@@ -105,7 +105,7 @@ def huber(threshold: float = 1.0, largest_target: float = 1.0) -> Loss:
         near = np.minimum(residual, threshold)
         return np.asarray(near * (residual - 0.5 * near))
 
-    return Loss(
+    return VectorLoss(
         name="huber",
         outputs=1,
         slopes=lambda z, y: np.clip(z - y[..., None], -threshold, threshold),
@@ -116,7 +116,7 @@ def huber(threshold: float = 1.0, largest_target: float = 1.0) -> Loss:
     )
 
 
-LOSSES: dict[str, Callable[[], Loss]] = {
+LOSSES: dict[str, Callable[[], VectorLoss]] = {
     "logistic": logistic,
     "least-squares": least_squares,
     "huber": huber,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from epsilond.mechanisms.clipping import clip
 from epsilond.training.arrays import Floats, Indices, as_floats
 from epsilond.training.clients.batches import Batch, Met
 from epsilond.training.clients.clipping import met, rounding, scales
-from epsilond.training.clients.losses import LOSSES, Loss
+from epsilond.training.clients.losses import LOSSES, VectorLoss
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class TabularClients:
     targets: Floats
     starts: Indices
     """(N + 1,): where each client's records begin, and where the last's end."""
-    loss: Loss
+    loss: VectorLoss
     feature_norm: float
     strong_convexity: float
 
@@ -88,9 +87,9 @@ class TabularClients:
 
 
 def tabular(
-    parts: Sequence[tuple[Any, Any]],
+    parts: Sequence[tuple[object, object]],
     *,
-    loss: Loss | str = "logistic",
+    loss: VectorLoss | str = "logistic",
     feature_norm: float = 1.0,
     strong_convexity: float = 0.0,
 ) -> TabularClients:
@@ -128,7 +127,7 @@ def tabular(
     return TabularClients(features, targets, starts, loss, feature_norm, strong_convexity)
 
 
-def _read(place: int, part: Any) -> tuple[Floats, Floats]:
+def _read(place: int, part: object) -> tuple[Floats, Floats]:
     if not isinstance(part, Sequence) or len(part) != 2:
         raise InvalidInput.at(f"/clients/{place}", "must be a pair of features and targets")
     features, targets = (as_floats(one, pointer=f"/clients/{place}") for one in part)

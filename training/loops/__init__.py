@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 from epsilond.training.loops.accelerated import AcceleratedRun, OnePassRun
 from epsilond.training.loops.dp_fedavg import DpFedavgRun
@@ -11,7 +11,7 @@ from epsilond.training.loops.mu2_sgd import Mu2SgdRun
 from epsilond.training.loops.norm_fedavg import NormFedavgRun
 from epsilond.training.loops.ppsgd import PpsgdRun
 from epsilond.training.loops.projected_sgd import ProjectedSgdRun
-from epsilond.training.loops.session import Outcome, Session
+from epsilond.training.loops.session import Parameters, Problem, Session, TrainingOutcome
 
 
 class Run(Protocol):
@@ -20,7 +20,7 @@ class Run(Protocol):
     def check(self, session: Session) -> None:
         """Refuse clients that do not fit, before anything is spent."""
 
-    def __call__(self, session: Session) -> Outcome:
+    def __call__(self, session: Session) -> TrainingOutcome:
         """Run it."""
 
 
@@ -29,8 +29,8 @@ class Runs(Protocol):
 
     def of(
         self,
-        asked: Any,
-        parameters: Any,
+        asked: Problem,
+        parameters: Parameters,
         session: Session,
         *,
         step_size: float | None,

@@ -7,14 +7,13 @@ records into disjoint batches; else batches are drawn afresh. w^ag is put out.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.training.arrays import Indices
 from epsilond.training.loops.mini_batch import Reporting, required_sizes
-from epsilond.training.loops.session import Outcome, Session, refuse_steps, require_records
+from epsilond.training.loops.session import Parameters, Problem, Session, TrainingOutcome, refuse_steps, require_records
 from epsilond.training.steps.acceleration import Sequences, Stage, steps
 
 
@@ -30,7 +29,7 @@ class AcceleratedRun:
     one_pass: bool = False
 
     @classmethod
-    def of(cls, asked: Any, parameters: Any, session: Session, **others: float | None) -> AcceleratedRun:
+    def of(cls, asked: Problem, parameters: Parameters, session: Session, **others: float | None) -> AcceleratedRun:
         """From a problem and what was found for it.
 
         Raises:
@@ -55,7 +54,7 @@ class AcceleratedRun:
         """
         require_records(session.clients.sizes, self.sizes, exactly=True)
 
-    def __call__(self, session: Session) -> Outcome:
+    def __call__(self, session: Session) -> TrainingOutcome:
         """Run it."""
         state = Sequences(session.start, self.strong_convexity, session.around_start(self.radius))
         batches = self.reporting.dealt(session) if self.one_pass else self.reporting.fresh(session)
@@ -65,7 +64,7 @@ class AcceleratedRun:
             state.move(step, middle, np.mean(messages, axis=-2))
             if session.done(state.output, batch.clients, met):
                 break
-        return Outcome(model=state.output, rounds=len(session.log))
+        return TrainingOutcome(model=state.output, rounds=len(session.log))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,6 @@ the noisy share of those; noise grows and shrinks with it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from epsilond.mechanisms.clipping import LEAST_BOUND, MOST_BOUND
 from epsilond.training.arrays import Floats, Indices
 from epsilond.training.clients.clipping import clipped_rows
 from epsilond.training.loops.norm_fedavg import updates_of
-from epsilond.training.loops.session import Outcome, Session
+from epsilond.training.loops.session import Parameters, Problem, Session, TrainingOutcome
 from epsilond.training.steps.averaged_updates import adapted_bound, noisy_mean
 
 TARGET_SHARE, RATE = 0.5, 0.2
@@ -42,8 +41,8 @@ class DpFedavgRun:
     @classmethod
     def of(
         cls,
-        asked: Any,
-        parameters: Any,
+        asked: Problem,
+        parameters: Parameters,
         session: Session,
         *,
         step_size: float | None,
@@ -73,7 +72,7 @@ class DpFedavgRun:
     def check(self, session: Session) -> None:
         """Any clients will do: each is protected as a whole."""
 
-    def __call__(self, session: Session) -> Outcome:
+    def __call__(self, session: Session) -> TrainingOutcome:
         """Run it."""
         model, bound = session.start, self.clipping_norm
         for _ in range(self.rounds):
@@ -87,7 +86,7 @@ class DpFedavgRun:
                 bound = self._next_bound(session, sent, updates, bound)
             if session.done(model, who, met.and_of(seen)):
                 break
-        return Outcome(model=model, rounds=len(session.log))
+        return TrainingOutcome(model=model, rounds=len(session.log))
 
     def _taking_part(self, session: Session) -> Indices:
         if self.poisson:

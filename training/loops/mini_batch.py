@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import Sampling
 from epsilond.training.arrays import Floats, Indices
 from epsilond.training.clients.batches import Batch, Met, draw
-from epsilond.training.loops.session import Outcome, Session, refuse_steps, require_records
+from epsilond.training.loops.session import Parameters, Problem, Session, TrainingOutcome, refuse_steps, require_records
 from epsilond.training.steps.averaged_descent import AveragedDescent
 from epsilond.training.steps.messages import with_noise
 
@@ -39,7 +38,7 @@ class Reporting:
     noise_stds: Floats
 
     @classmethod
-    def of(cls, asked: Any, parameters: Any, count: int) -> Reporting:
+    def of(cls, asked: Problem, parameters: Parameters, count: int) -> Reporting:
         """From a mini-batch problem and what was found for it."""
         groups = getattr(parameters, "groups", None)
         own = [(count, parameters.batch_size, asked.lipschitz, 1.0, parameters.noise_std)]
@@ -98,7 +97,7 @@ class Reporting:
             )
 
 
-def required_sizes(asked: Any, count: int) -> Indices:
+def required_sizes(asked: Problem, count: int) -> Indices:
     """How many records each client has to hold: the noise is for these."""
     groups = getattr(asked, "client_groups", None)
     if not groups:
@@ -119,7 +118,13 @@ class MiniBatchRun:
 
     @classmethod
     def of(
-        cls, asked: Any, parameters: Any, session: Session, *, step_size: float | None, **others: float | None
+        cls,
+        asked: Problem,
+        parameters: Parameters,
+        session: Session,
+        *,
+        step_size: float | None,
+        **others: float | None,
     ) -> MiniBatchRun:
         """From a problem and what was found for it.
 
@@ -134,7 +139,7 @@ class MiniBatchRun:
             reporting=Reporting.of(asked, parameters, session.count),
             sizes=required_sizes(asked, session.count),
             step_size=step,
-            fading=1.0 / parameters.averaging.ratio if parameters.averaging else 1.0,
+            fading=1.0 / parameters.averaging.ratio if parameters.averaging and parameters.averaging.ratio else 1.0,
             radius=0.5 * asked.diameter,
             shuffled=asked.observer == "shuffled-server",
         )
@@ -147,7 +152,7 @@ class MiniBatchRun:
         """
         require_records(session.clients.sizes, self.sizes, exactly=True)
 
-    def __call__(self, session: Session) -> Outcome:
+    def __call__(self, session: Session) -> TrainingOutcome:
         """Run it."""
         project: Callable[[Floats], Floats] = session.around_start(self.radius)
         server = AveragedDescent(session.start, step_size=self.step_size, fading=self.fading, project=project)
@@ -158,4 +163,4 @@ class MiniBatchRun:
             server.receive(messages)
             if session.done(server.average, batch.clients, met):
                 break
-        return Outcome(model=server.average, rounds=len(session.log))
+        return TrainingOutcome(model=server.average, rounds=len(session.log))

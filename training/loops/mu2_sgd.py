@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.training.arrays import Floats, Indices
 from epsilond.training.clients.batches import Batch, Met
 from epsilond.training.clients.clipping import clipped_rows
-from epsilond.training.loops.session import Outcome, Session, refuse_steps, require_records
+from epsilond.training.loops.session import Parameters, Problem, Session, TrainingOutcome, refuse_steps, require_records
 from epsilond.training.steps.noise_cancellation import (
     CancellingServer,
     ClientNoise,
@@ -47,7 +46,13 @@ class Mu2SgdRun:
 
     @classmethod
     def of(
-        cls, asked: Any, parameters: Any, session: Session, *, step_size: float | None, **others: float | None
+        cls,
+        asked: Problem,
+        parameters: Parameters,
+        session: Session,
+        *,
+        step_size: float | None,
+        **others: float | None,
     ) -> Mu2SgdRun:
         """From a problem and what was found for it.
 
@@ -89,7 +94,7 @@ class Mu2SgdRun:
             most = np.repeat([len(rounds) for _, rounds in self.schedule], [size for size, _ in self.schedule])
         require_records(session.clients.sizes, most, exactly=False)
 
-    def __call__(self, session: Session) -> Outcome:
+    def __call__(self, session: Session) -> TrainingOutcome:
         """Run it."""
         source = session.source
         orders = [source.permutations((), n) for n in session.clients.sizes.tolist()]
@@ -113,7 +118,7 @@ class Mu2SgdRun:
             if session.done(server.before, who, met):
                 break
         # x_T: nothing that is computed from the sum of the last round is released.
-        return Outcome(model=server.before, rounds=len(session.log))
+        return TrainingOutcome(model=server.before, rounds=len(session.log))
 
     def _reports(self, session: Session, server: CancellingServer, batch: Batch, number: int) -> tuple[Floats, Met]:
         """(m, d): the weighted differences, each scaled down to S by its client."""

@@ -8,7 +8,6 @@ messages. Nothing is clipped and nothing projected: the noise is for the sensiti
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from epsilond.mechanisms.clipping import clip
 from epsilond.mechanisms.quantization import quantized_messages, unit_vectors
 from epsilond.training.arrays import Floats, Indices
 from epsilond.training.clients.batches import Batch, Met
-from epsilond.training.loops.session import Outcome, Session, refuse_steps, require_records
+from epsilond.training.loops.session import Parameters, Problem, Session, TrainingOutcome, refuse_steps, require_records
 from epsilond.training.steps.normalised_updates import local_update, server_step
 
 
@@ -37,8 +36,8 @@ class NormFedavgRun:
     @classmethod
     def of(
         cls,
-        asked: Any,
-        parameters: Any,
+        asked: Problem,
+        parameters: Parameters,
         session: Session,
         *,
         step_size: float | None,
@@ -70,7 +69,7 @@ class NormFedavgRun:
             sizes = session.clients.sizes
             require_records(sizes, np.full(len(sizes), self.samples_per_client), exactly=True)
 
-    def __call__(self, session: Session) -> Outcome:
+    def __call__(self, session: Session) -> TrainingOutcome:
         """Run it."""
         model = session.start
         for _ in range(self.rounds):
@@ -86,7 +85,7 @@ class NormFedavgRun:
             model = server_step(model, messages / self.levels, self.server_step_size)
             if session.done(model, who, met):
                 break
-        return Outcome(model=model, rounds=len(session.log))
+        return TrainingOutcome(model=model, rounds=len(session.log))
 
 
 def updates_of(session: Session, model: Floats, who: Indices, *, steps: int, step_size: float) -> tuple[Floats, Met]:

@@ -9,7 +9,6 @@ and that with θ_i for client i alone.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -17,19 +16,19 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.training.arrays import Floats, Indices
 from epsilond.training.clients.batches import Met, draw
 from epsilond.training.clients.clipping import clipped_rows
-from epsilond.training.loops.session import Outcome, Session, refuse_steps, require_records
+from epsilond.training.loops.session import Parameters, Problem, Session, TrainingOutcome, refuse_steps, require_records
 from epsilond.training.steps.shared_and_own import OwnParts, SharedPart
 
 
 @dataclass(frozen=True)
-class Parts:
+class ModelParts:
     """How a client's model is made of w and θ_i: their sum, or one after the other where θ_i begins at `own_start`."""
 
     shared_size: int
     own_start: Floats | None
 
     @classmethod
-    def of(cls, session: Session) -> Parts:
+    def of(cls, session: Session) -> ModelParts:
         """Of a run."""
         return cls(len(session.start), session.own_start)
 
@@ -72,8 +71,8 @@ class PpsgdRun:
     @classmethod
     def of(
         cls,
-        asked: Any,
-        parameters: Any,
+        asked: Problem,
+        parameters: Parameters,
         session: Session,
         *,
         step_size: float | None,
@@ -114,10 +113,10 @@ class PpsgdRun:
         """
         require_records(session.clients.sizes, self.batch_sizes, exactly=False)
 
-    def __call__(self, session: Session) -> Outcome:
+    def __call__(self, session: Session) -> TrainingOutcome:
         """Run it."""
         shared = SharedPart(session.start, step_size=self.shared_step_size, noise_std=self.noise_std)
-        parts = Parts.of(session)
+        parts = ModelParts.of(session)
         own = OwnParts(parts.start(session.count), step_size=self.own_step_size)
         scale, put_out = 1.0 / (self.rate * self.weight), session.start
         for number in range(1, self.rounds + 1):
@@ -131,7 +130,7 @@ class PpsgdRun:
             if session.done(put_out, who, told.and_of(Met(not_finite=broken))):
                 break
         rounds = len(session.log)
-        return Outcome(model=put_out, personal_models=parts.models(put_out, own.means(rounds)), rounds=rounds)
+        return TrainingOutcome(model=put_out, personal_models=parts.models(put_out, own.means(rounds)), rounds=rounds)
 
     def _taking_part(self, session: Session) -> Indices:
         if self.participants is None:

@@ -9,15 +9,14 @@ gradient beyond L voids the run: nothing is released.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from epsilond.accountants.errors import ConditionViolated, InvalidInput
-from epsilond.accountants.specs import first_step_of_suffix
+from epsilond.accountants.errors import InvalidInput, Observation, RunDiffers
+from epsilond.accountants.specs.projected_sgd import first_step_of_suffix
 from epsilond.training.arrays import Floats
 from epsilond.training.clients.batches import Batch, Met
-from epsilond.training.loops.session import Outcome, Session, refuse_steps, require_records
+from epsilond.training.loops.session import Parameters, Problem, Session, TrainingOutcome, refuse_steps, require_records
 from epsilond.training.steps.messages import with_noise
 from epsilond.training.steps.one_release import projected_step, stopping_step, whole_batches
 
@@ -34,7 +33,7 @@ class ProjectedSgdRun:
     first_stop: int
 
     @classmethod
-    def of(cls, asked: Any, parameters: Any, session: Session, **others: float | None) -> ProjectedSgdRun:
+    def of(cls, asked: Problem, parameters: Parameters, session: Session, **others: float | None) -> ProjectedSgdRun:
         """From a problem and what was found for it.
 
         Raises:
@@ -64,11 +63,11 @@ class ProjectedSgdRun:
         if session.clients.means_only:
             raise InvalidInput.at("/clients", "return means: here every record's gradient has to be seen")
 
-    def __call__(self, session: Session) -> Outcome:
+    def __call__(self, session: Session) -> TrainingOutcome:
         """Run it: all of its steps, wherever the released model stands, for where it does is secret.
 
         Raises:
-            ConditionViolated: a gradient was no number or longer than L; nothing was released. It is told at the end.
+            RunDiffers: a gradient was no number or longer than L. It is raised after the last step.
         """
         source, steps = session.source, len(self.step_sizes)
         batches = whole_batches(source.permutations((), session.count), self.participants)
@@ -85,7 +84,15 @@ class ProjectedSgdRun:
             session.done(model, batch.clients, met)
             seen = seen.and_of(met)
         if seen.clipped or seen.not_finite:
-            raise ConditionViolated(
-                "A record's gradient is not within lipschitz, which the guarantee rests on: nothing is released."
-            )
-        return Outcome(model=released, rounds=steps)
+            raise RunDiffers.of((_unbounded_gradient(),))
+        return TrainingOutcome(model=released, rounds=steps)
+
+
+def _unbounded_gradient() -> Observation:
+    """Return the observation of a gradient that is longer than L, without a count, which would depend on the data."""
+    return Observation(
+        "lipschitz-losses",
+        "a gradient is no number, or longer than lipschitz; nothing is released",
+        remedy="Calibrate for a larger lipschitz, or scale the losses down.",
+        count=0,
+    )

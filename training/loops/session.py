@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -12,6 +13,11 @@ from epsilond.mechanisms.randomness import Source
 from epsilond.training.arrays import Floats, Indices
 from epsilond.training.clients.batches import Gradients, Met
 from epsilond.training.steps.ball import on_ball
+
+Problem: TypeAlias = Any
+"""The problem of a calibration, of a class of the calibrators, which this package does not import."""
+Parameters: TypeAlias = Any
+"""The parameters that the calibration answers with; their class is the calibrator's too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +55,7 @@ OnRound = Callable[[Round, Floats | None], object]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class TrainingOutcome:
     """What a loop comes to."""
 
     model: Floats

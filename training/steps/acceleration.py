@@ -31,7 +31,7 @@ class Stage(Protocol):
 
 
 @dataclass(frozen=True)
-class Step:
+class AcceleratedStep:
     """One round of one stage: its α and η, and whether it is the first."""
 
     share: float
@@ -39,12 +39,12 @@ class Step:
     first: bool
 
 
-def steps(stages: Iterable[Stage]) -> Iterator[Step]:
+def steps(stages: Iterable[Stage]) -> Iterator[AcceleratedStep]:
     """All rounds of all stages."""
     for stage in stages:
         for number in range(1, stage.rounds + 1):
             pull = 4.0 * stage.prox_weight / (number * (number + 1.0))
-            yield Step(2.0 / (number + 1.0), pull, number == 1)
+            yield AcceleratedStep(2.0 / (number + 1.0), pull, number == 1)
 
 
 class Sequences:
@@ -56,7 +56,7 @@ class Sequences:
         self._mu = strong_convexity
         self._project = project
 
-    def middle(self, step: Step) -> Floats:
+    def middle(self, step: AcceleratedStep) -> Floats:
         """w^md, where this round's gradients are taken."""
         if step.first:
             self.iterate = self.output
@@ -65,7 +65,7 @@ class Sequences:
         output = (1.0 - alpha) * (mu + eta) / whole
         return output * self.output + alpha * ((1.0 - alpha) * mu + eta) / whole * self.iterate
 
-    def move(self, step: Step, middle: Floats, gradient: Floats) -> None:
+    def move(self, step: AcceleratedStep, middle: Floats, gradient: Floats) -> None:
         """With the mean of the messages about the gradient at `middle`."""
         alpha, eta, mu = step.share, step.pull, self._mu
         centre = alpha * mu * middle + ((1.0 - alpha) * mu + eta) * self.iterate - alpha * gradient

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Ends, Number, Served
 from epsilond.simulators.audits.worlds import Attack
 
-Violated = bool | Literal["undecidable"]
-Verdict = Literal["consistent", "contradicted"]
+Consistency = Literal["consistent", "contradicted"]
 Evidence = Literal["test", "escape"]
 
 
@@ -64,7 +64,7 @@ class ClaimChecked:
     """What the audit and the certificate say of a claimed ε at the audit's δ."""
 
     epsilon: float
-    violated: Annotated[Violated, Served("true: the samples disprove it; false: it is certified; undecidable: neither")]
+    violated: Annotated[Verdict, Served("yes: the samples disprove it; no: it is certified; undecidable: neither")]
     delta_lower: Annotated[float, Served("lower bound on the true δ at the claimed ε, from the samples")]
     ratio: Annotated[
         float, Served("lower bound on ε over the claimed ε: above 1 is a violation", may_be_unbounded=True)
@@ -84,7 +84,7 @@ class AuditAnswer:
     """The whole answer. Every lower bound holds by itself with the stated confidence."""
 
     kind: Literal["audit"] = "audit"
-    relation: Annotated[Relation | None, Served("absent where two given updates are told apart")] = None
+    relation: Relation
     unit: Unit
     observer: Observer
     attack: Attack
@@ -99,8 +99,10 @@ class AuditAnswer:
         Served("what verdicts rest on: the test, or impossible outputs; chosen by the samples that count for neither"),
     ]
     certified: Annotated[Ends, Served("what is certified of ε at the same δ, without any sample")]
-    verdict: Annotated[Verdict, Served("whether the lower bound stays below the certified upper end")]
-    ratio: Annotated[float | None, Served("lower bound over certified upper end; absent where that is unbounded or 0")]
+    verdict: Annotated[Consistency, Served("whether the lower bound stays below the certified upper end")]
+    ratio: Annotated[
+        float | None, Served("lower bound over certified upper end; absent where that is unbounded or 0")
+    ] = None
     claim: Annotated[ClaimChecked | None, Served("where one was made")] = None
     meaning: str
     roc: Annotated[tuple[RocPoint, ...], Served("of the attacker's statistic over all samples, for a figure")]

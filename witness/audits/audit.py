@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from epsilond.witness.audits.answer import AuditAnswer
 from epsilond.witness.audits.certificate import certified
 from epsilond.witness.audits.request import AuditSimulation
 from epsilond.witness.audits.verdict import audited
-from epsilond.witness.simulation import Kind, Plan
+from epsilond.witness.kind import Block, Kind, Plan
 
 BLOCK_SAMPLES = 65_536
 BLOCK_NUMBERS = 4e7
@@ -82,7 +81,7 @@ def run_block(ready: Ready, index: int) -> Losses:
     return Losses(ready.target.statistics(generator, count, FIRST), ready.target.statistics(generator, count, SECOND))
 
 
-def assemble(asked: AuditSimulation, ready: Ready, blocks: Sequence[Any]) -> AuditAnswer:
+def assemble(asked: AuditSimulation, ready: Ready, blocks: Sequence[Block]) -> AuditAnswer:
     """Bounds from all samples, and the verdict."""
     first = np.concatenate([block.first for block in blocks])
     second = np.concatenate([block.second for block in blocks])
@@ -93,6 +92,8 @@ EXAMPLE = {
     "kind": "audit",
     "spec": {"kind": "gaussian", "noise_multiplier": 1.0},
     "relation": "add-or-remove-one",
+    "unit": "record",
+    "observer": "released-models",
     "delta": 1e-5,
     "samples": 100_000,
 }

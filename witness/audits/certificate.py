@@ -22,7 +22,7 @@ def certified(asked: AuditSimulation) -> Ends:
     """
     if asked.message is not None:
         return of_message(asked.message, asked.log_delta)
-    assert asked.relation is not None
+    assert asked.spec is not None
     accounted = account(asked.spec, relation=asked.relation, unit=asked.unit, observer=asked.observer)
     return Ends.of(accounted.guarantee.curve.epsilon(asked.log_delta))
 

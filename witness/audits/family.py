@@ -76,6 +76,8 @@ def printed_truncated_discrete_laplace(
             linf_sensitivity=linf_sensitivity,
         ),
         relation="replace-one",
+        unit="record",
+        observer="server",
         log10_delta=float(printed["log10_claimed_delta"]),
         samples=samples,
         seed=seed,

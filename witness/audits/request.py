@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Annotated, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.log_delta import natural_log_delta
 from epsilond.accountants.quantities import (
     DELTA,
     LOG10_DELTA,
@@ -17,10 +18,10 @@ from epsilond.accountants.quantities import (
     Quantity,
     Relation,
     Unit,
-    natural_log_delta,
     request,
 )
-from epsilond.accountants.specs import MECHANISM, Spec
+from epsilond.accountants.specs import Spec
+from epsilond.accountants.specs.runs import MECHANISM
 from epsilond.simulators.audits.build import target
 from epsilond.simulators.audits.message import Message, QuantizedMessage
 from epsilond.simulators.audits.worlds import Attack, Setting, Target
@@ -52,16 +53,19 @@ class AuditClaim:
 
 @request
 class AuditSimulation:
-    """Attack `spec` in a stated relation, or `message`: two updates that one client may send. δ is given once."""
+    """Attack `spec` in a stated setting, or `message`: two updates that one client may send. δ is given once.
+
+    The server sees a message, and its two updates differ as under replace-one.
+    """
 
     kind: Annotated[Literal["audit"], Quantity(description="which simulation this is")] = "audit"
     spec: Annotated[Spec | None, MECHANISM] = None
     message: Annotated[QuantizedMessage | None, Quantity(description="two updates, told apart by their messages")] = (
         None
     )
-    relation: Annotated[Relation | None, RELATION] = None
-    unit: Annotated[Unit, UNIT] = "record"
-    observer: Annotated[Observer, OBSERVER] = "server"
+    relation: Annotated[Relation, RELATION]
+    unit: Annotated[Unit, UNIT]
+    observer: Annotated[Observer, OBSERVER]
     attack: Annotated[Attack, ATTACK] = "implemented"
     delta: Annotated[float | None, DELTA] = None
     log10_delta: Annotated[float | None, LOG10_DELTA] = None
@@ -71,12 +75,14 @@ class AuditSimulation:
     claim: Annotated[AuditClaim | None, Quantity(description="an ε to be checked at the same δ")] = None
 
     def check(self) -> None:
-        """One δ; a spec with its relation, or a message without; attacked at a cost within limits."""
+        """One δ; a spec, or a message in the one setting that it has; attacked at a cost within limits."""
         natural_log_delta(self.delta, self.log10_delta)
         if (self.spec is None) == (self.message is None):
             raise InvalidInput.at("/spec", "give exactly one of spec and message")
-        if (self.spec is None) != (self.relation is None):
-            raise InvalidInput.at("/relation", "belongs to a spec, and is needed there")
+        if self.message is not None and self.relation != "replace-one":
+            raise InvalidInput.at("/relation", "is replace-one for the two updates of a message", allowed="replace-one")
+        if self.message is not None and self.observer != "server":
+            raise InvalidInput.at("/observer", "is the server, which sees the message", allowed="server")
         work = self.target().work
         if work > MOST_WORK:
             message = f"takes {work:.3g} random numbers for one output; the attack mathematical draws no whole batches"
@@ -98,7 +104,7 @@ class AuditSimulation:
         """
         if self.message is not None:
             return Message(self.message, self.attack)
-        assert self.relation is not None
+        assert self.spec is not None
         setting = Setting(relation=self.relation, unit=self.unit, observer=self.observer, attack=self.attack)
         try:
             return target(self.spec, setting)

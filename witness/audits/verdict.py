@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants.verdict import Verdict
 from epsilond.simulators.audits.attack import (
-    Bounded,
-    Halves,
+    AttackBound,
+    SplitStatistics,
     best,
     delta_score,
     epsilon_score,
@@ -23,14 +24,13 @@ from epsilond.simulators.audits.attack import (
 from epsilond.witness.audits.answer import (
     AuditAnswer,
     ClaimChecked,
+    Consistency,
     EpsilonBound,
     Escape,
     Evidence,
     GaussianBound,
     RocPoint,
     RuleAnswer,
-    Verdict,
-    Violated,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 def audited(asked: AuditSimulation, certified: Ends, first: Floats, second: Floats) -> AuditAnswer:
     """The answer from the statistics of all runs on either data set, in the order of their blocks."""
     error = 1.0 - asked.confidence
-    halves = Halves.of(first, second)
+    halves = SplitStatistics.of(first, second)
     delta = math.exp(asked.log_delta)
     epsilon = best(halves, epsilon_score(delta), error)
     mu = best(halves, mu_score, error)
@@ -51,7 +51,7 @@ def audited(asked: AuditSimulation, certified: Ends, first: Floats, second: Floa
     evidence: Evidence = "escape" if escape_promises(halves, delta, error) else "test"
     lower = impossible if evidence == "escape" else epsilon.value
     contradicted = lower > certified.upper
-    verdict: Verdict = "contradicted" if contradicted else "consistent"
+    verdict: Consistency = "contradicted" if contradicted else "consistent"
     comparable = 0.0 < certified.upper < math.inf
     return AuditAnswer(
         relation=asked.relation,
@@ -83,7 +83,7 @@ def audited(asked: AuditSimulation, certified: Ends, first: Floats, second: Floa
     )
 
 
-def _test(bounded: Bounded) -> RuleAnswer:
+def _test(bounded: AttackBound) -> RuleAnswer:
     rule = bounded.rule
     return RuleAnswer(
         threshold=rule.threshold,
@@ -95,9 +95,10 @@ def _test(bounded: Bounded) -> RuleAnswer:
     )
 
 
-def _claim(claimed: float, lower: float, certified: Ends, halves: Halves, error: float) -> ClaimChecked:
+def _claim(claimed: float, lower: float, certified: Ends, halves: SplitStatistics, error: float) -> ClaimChecked:
     """Disproved by the samples, proved by the certificate, or neither."""
-    violated: Violated = True if lower > claimed else (False if certified.upper <= claimed else "undecidable")
+    certain = Verdict.NO if certified.upper <= claimed else Verdict.UNDECIDABLE
+    violated = Verdict.YES if lower > claimed else certain
     return ClaimChecked(
         epsilon=claimed,
         violated=violated,
@@ -106,7 +107,7 @@ def _claim(claimed: float, lower: float, certified: Ends, halves: Halves, error:
     )
 
 
-def _meaning(asked: AuditSimulation, lower: float, certified: Ends, verdict: Verdict) -> str:
+def _meaning(asked: AuditSimulation, lower: float, certified: Ends, verdict: Consistency) -> str:
     """The bounds in a sentence or three."""
     delta = f"10^{asked.log_delta / math.log(10.0):.6g}"
     disproved = f"no ε below {lower:.4g} holds" if math.isfinite(lower) else "no ε at all holds"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from epsilond.accountants.json_types import JsonObject
 from epsilond.witness.drawings import style
 
 INCHES = (10.0, 4.6)
@@ -17,7 +16,7 @@ FAR = 10.0
 """Certified ends this many times beyond what was proved and claimed would leave nothing else to see."""
 
 
-def audit(answer: Mapping[str, Any]) -> Figure:
+def audit(answer: JsonObject) -> Figure:
     """The figure of an answer of kind `audit`."""
     figure = style.new_figure(INCHES)
     rates, interval = figure.subplots(1, 2, width_ratios=(1.0, 1.25))
@@ -27,7 +26,7 @@ def audit(answer: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def _rates(axes: Axes, answer: Mapping[str, Any]) -> None:
+def _rates(axes: Axes, answer: JsonObject) -> None:
     false = np.array([point["false_positive_rate"] for point in answer["roc"]])
     true = np.array([point["true_positive_rate"] for point in answer["roc"]])
     order = np.lexsort((true, false))
@@ -53,7 +52,7 @@ def _rates(axes: Axes, answer: Mapping[str, Any]) -> None:
     axes.set_title(f"attacker's error rates{dashed}", fontsize=10)
 
 
-def _interval(axes: Axes, answer: Mapping[str, Any]) -> None:
+def _interval(axes: Axes, answer: JsonObject) -> None:
     certified = answer["certified"]
     lower, upper = style.number(certified["lower"]), style.number(certified["upper"])
     proved, gaussian = answer["epsilon"]["lower"], answer["gaussian"]["epsilon_if_gaussian"]
@@ -69,11 +68,10 @@ def _interval(axes: Axes, answer: Mapping[str, Any]) -> None:
     _at_least(axes, 2, gaussian, most, "#56B4E9")
     if claim is not None:
         axes.plot((claim["epsilon"],) * 2, (-0.4, 3.4), color=style.BOUND, linewidth=1.5, linestyle="-.")
-        verdict = {True: "disproved", False: "certified"}.get(claim["violated"], "undecidable")
         axes.text(
             claim["epsilon"] + 0.012 * most,
             3,
-            f"at most {_short(claim['epsilon'])}: {verdict}",
+            f"at most {_short(claim['epsilon'])}; violated: {claim['violated']}",
             color=style.BOUND,
             fontsize=9,
             va="center",
@@ -129,7 +127,7 @@ def _short(value: float) -> str:
     return f"{value:.4g}" if math.isfinite(value) else "unbounded"
 
 
-def _title(answer: Mapping[str, Any]) -> str:
+def _title(answer: JsonObject) -> str:
     relation = answer.get("relation", "two given updates")
     return (
         f"Audit: {relation}, one {answer['unit']} against {answer['observer']}; {answer['samples']:,} runs on each data"

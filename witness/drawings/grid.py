@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.witness.drawings import proved, style
 
 MEASURED, BOUND = "measured, with its band", "bound"
@@ -25,13 +26,13 @@ MARGIN = 1.5
 """Between the end of the axis and the values nearest to it."""
 PANEL_INCHES, HEIGHT_INCHES = 4.6, 5.0
 
-Cells = Sequence[Mapping[str, Any]]
+Cells = Sequence[JsonObject]
 Labels = list[tuple[float, str, str]]
 """Height, words and colour of each."""
 
 
 @dataclass(frozen=True)
-class Scale:
+class AxisScale:
     """Where values of the axis across are drawn: at themselves, or one beside the other."""
 
     values: tuple[Any, ...]
@@ -52,15 +53,15 @@ class Scale:
             axes.set_xticks([], minor=True)
 
 
-def grid(answer: Mapping[str, Any]) -> Figure:
+def grid(answer: JsonObject) -> Figure:
     """The figure of an answer of kind `preset`."""
     across, lines, panels = answer["across"], answer.get("lines"), answer.get("panels")
-    scale = Scale(_values(answer["cells"], across), across["scale"])
+    scale = AxisScale(_values(answer["cells"], across), across["scale"])
     split = [(value, _at(answer["cells"], panels, value)) for value in _values(answer["cells"], panels)]
     width = max(style.INCHES[0], PANEL_INCHES * len(split) + 1.6)
     figure = style.new_figure((width, HEIGHT_INCHES))
     all_axes = np.ravel(figure.subplots(1, len(split), sharey=True))
-    looks: dict[str, Any] = {}
+    looks: JsonRecord = {}
     for axes, (panel, cells) in zip(all_axes, split, strict=True):
         if panels is not None:
             axes.set_title(f"{panels['title']}: {_word(panel)}")
@@ -92,8 +93,8 @@ def _line(
     places: npt.NDArray[np.float64],
     cells: Cells,
     colour: str | None,
-    looks: dict[str, Any],
-    answer: Mapping[str, Any],
+    looks: JsonRecord,
+    answer: JsonObject,
 ) -> Labels:
     """Everything of one line, with the labels of its ends, what was measured first; `colour` None: each its own."""
     order = np.argsort(places)
@@ -125,7 +126,7 @@ def _line(
     return labels
 
 
-def _audits(axes: Axes, places: npt.NDArray[np.float64], cells: Cells, colour: str, looks: dict[str, Any]) -> Labels:
+def _audits(axes: Axes, places: npt.NDArray[np.float64], cells: Cells, colour: str, looks: JsonRecord) -> Labels:
     """What audits prove, between what is certified and what was claimed."""
     proved = style.numbers(cell["test_epsilon_lower"] for cell in cells)
     looks.setdefault(PROVED, ("-", "o"))
@@ -177,20 +178,20 @@ def _deltas(axes: Axes, places: npt.NDArray[np.float64], proved: Any, cells: Cel
             )
 
 
-def _least_bound(cell: Mapping[str, Any]) -> float:
+def _least_bound(cell: JsonObject) -> float:
     return min((style.number(bound["value"]) for bound in _excess_bounds(cell)), default=float("inf"))
 
 
-def _excess_bounds(cell: Mapping[str, Any]) -> Cells:
+def _excess_bounds(cell: JsonObject) -> Cells:
     """Those on the excess risk that are compared."""
     return [bound for bound in cell["bounds"] if bound["compared"] and bound["quantity"] == "excess"]
 
 
-def _beside(cell: Mapping[str, Any], name: str, measure: str | None) -> Any:
+def _beside(cell: JsonObject, name: str, measure: str | None) -> object:
     return (cell["beside"][name] if measure is None else cell["scores_beside"][name][measure])["mean"]
 
 
-def _vertical(answer: Mapping[str, Any]) -> str:
+def _vertical(answer: JsonObject) -> str:
     if answer.get("measure") == proved.DELTA:
         return "log₁₀ δ"
     if "measure" in answer:
@@ -198,14 +199,14 @@ def _vertical(answer: Mapping[str, Any]) -> str:
     return "excess risk of the output (unit of the loss)" if answer["cells"][0]["kind"] == "risk" else "ε (nats)"
 
 
-def _values(cells: Cells, axis: Mapping[str, Any] | None) -> tuple[Any, ...]:
+def _values(cells: Cells, axis: JsonObject | None) -> tuple[object, ...]:
     """Distinct values in the order of the cells; one nameless value for an axis that is not there."""
     return (None,) if axis is None else tuple(dict.fromkeys(cell["place"][axis["name"]] for cell in cells))
 
 
-def _at(cells: Cells, axis: Mapping[str, Any] | None, value: Any) -> Cells:
+def _at(cells: Cells, axis: JsonObject | None, value: object) -> Cells:
     return cells if axis is None else [cell for cell in cells if cell["place"][axis["name"]] == value]
 
 
-def _word(value: Any) -> str:
+def _word(value: object) -> str:
     return value if isinstance(value, str) else f"{value:g}"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from epsilond.accountants.json_types import JsonObject
 from epsilond.witness.drawings import style
 
 INCHES = (10.0, 4.6)
@@ -17,7 +16,7 @@ FAR = 20.0
 """A certified end this many times beyond what was proved would leave nothing else to see."""
 
 
-def membership(answer: Mapping[str, Any]) -> Figure:
+def membership(answer: JsonObject) -> Figure:
     """The figure of an answer of kind `membership`."""
     figure = style.new_figure(INCHES)
     rates, proved = figure.subplots(1, 2, width_ratios=(1.0, 1.25))
@@ -27,7 +26,7 @@ def membership(answer: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def _rates(axes: Axes, answer: Mapping[str, Any]) -> None:
+def _rates(axes: Axes, answer: JsonObject) -> None:
     for place, attack in enumerate(answer["attacks"]):
         false = np.array([point["false_positive_rate"] for point in attack["roc"]])
         true = np.array([point["true_positive_rate"] for point in attack["roc"]])
@@ -44,7 +43,7 @@ def _rates(axes: Axes, answer: Mapping[str, Any]) -> None:
     axes.legend(loc="lower right", fontsize=8, frameon=False)
 
 
-def _proved(axes: Axes, answer: Mapping[str, Any]) -> None:
+def _proved(axes: Axes, answer: JsonObject) -> None:
     attacks = answer["attacks"]
     lower, upper = (style.number(answer["certified"][end]) for end in ("lower", "upper"))
     near = max((attack["epsilon_lower"] for attack in attacks), default=0.0)
@@ -69,7 +68,7 @@ def _proved(axes: Axes, answer: Mapping[str, Any]) -> None:
     axes.set_title(f"proved with {answer['confidence']:.4g} confidence each", fontsize=10)
 
 
-def _title(answer: Mapping[str, Any]) -> str:
+def _title(answer: JsonObject) -> str:
     noun = "canary" if answer["canaries"] == 1 else "canaries"
     runs = "run" if answer["runs"] == 1 else "runs"
     return (

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 
+from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.witness.drawings import style
 
 DELTA = "log10_delta"
 """The measure of experiments about δ."""
 CERTIFIED = "certified: at most"
 
-Cells = Sequence[Mapping[str, Any]]
+Cells = Sequence[JsonObject]
 Labels = list[tuple[float, str, str]]
 """Height, words and colour of each."""
 
 
-def drawers(answer: Mapping[str, Any]) -> Mapping[str, Callable[..., Labels]]:
+def drawers(answer: JsonObject) -> Mapping[str, Callable[..., Labels]]:
     """What draws a line of cells, by their kind; of kinds that are not told the grid draws the line itself."""
     found: dict[str, Callable[..., Labels]] = {"membership": inferences}
     return found | {"audit": formulas} if answer.get("measure") == DELTA else found
@@ -31,8 +31,8 @@ def formulas(
     places: npt.NDArray[np.float64],
     cells: Cells,
     colour: str | None,
-    looks: dict[str, Any],
-    _: Mapping[str, Any],
+    looks: JsonRecord,
+    _: JsonObject,
 ) -> Labels:
     """log10 δ of each reading of a formula, and what attacks prove of it."""
     labels: Labels = []
@@ -55,8 +55,8 @@ def inferences(
     places: npt.NDArray[np.float64],
     cells: Cells,
     colour: str | None,
-    looks: dict[str, Any],
-    _: Mapping[str, Any],
+    looks: JsonRecord,
+    _: JsonObject,
 ) -> Labels:
     """What each attack on trained models proves, below what is certified."""
     order = np.argsort(places)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from epsilond.accountants.json_types import JsonObject
 from epsilond.witness.drawings import style
 
-VERDICTS = {"true": "holds", "false": "BROKEN", "undecidable": "undecidable"}
 LEAST_SHOWN = 1e-4
 """Of the largest measured mean: what lies below is cut off, since a logarithmic axis has no end."""
 DECADES_ABOVE = 3
@@ -19,7 +16,7 @@ MARK = 0.12
 """Length of the mark of a bound, of the axis across."""
 
 
-def risk(answer: Mapping[str, Any]) -> Figure:
+def risk(answer: JsonObject) -> Figure:
     """The figure of an answer of kind `risk`."""
     figure = style.new_figure()
     axes = figure.add_subplot()
@@ -52,7 +49,7 @@ def risk(answer: Mapping[str, Any]) -> Figure:
         hidden = bound["constant"] == "hidden"
         if hidden or bound["quantity"] != "excess" or not 0.0 < value <= top * 10**DECADES_ABOVE:
             continue
-        verdict = VERDICTS[bound["holds"]] if bound["compared"] else "not compared"
+        verdict = f"holds: {bound['holds']}" if bound["compared"] else "not compared"
         # Of the output alone: no line over rounds after which nothing is promised.
         dash = "-" if bound["compared"] else ":"
         (mark,) = axes.plot((last - reach, last), (value, value), color=style.BOUND, linewidth=2.5, linestyle=dash)
@@ -72,12 +69,12 @@ def risk(answer: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def _told(series: Mapping[str, Any]) -> str:
+def _told(series: JsonObject) -> str:
     """What the run is, in words."""
     return str(series.get("title") or style.words(series["name"]))
 
 
-def _title(answer: Mapping[str, Any]) -> str:
+def _title(answer: JsonObject) -> str:
     guarantee = answer.get("guarantee")
     privacy = "noise as given"
     if guarantee is not None:

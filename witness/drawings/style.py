@@ -71,7 +71,7 @@ def number(value: Any) -> float:
     return words[value] if isinstance(value, str) else float(value)
 
 
-def numbers(values: Iterable[Any]) -> npt.NDArray[np.float64]:
+def numbers(values: Iterable[object]) -> npt.NDArray[np.float64]:
     """Numbers of an answer; those that cannot be drawn are left out."""
     held = np.array([number(value) for value in values], dtype=float)
     return np.where(np.isfinite(held), held, np.nan)

@@ -14,7 +14,8 @@ from itertools import pairwise
 from epsilond.accountants.account import account
 from epsilond.accountants.schedules import Constant
 from epsilond.accountants.specs import ProjectedSgd
-from epsilond.accountants.theorems.papers.asoodeh.one_pass import THEOREM_2, OnePass, theorem_2
+from epsilond.accountants.theorems.papers.asoodeh.one_pass import OnePass, theorem_2
+from epsilond.accountants.verdict import Verdict
 from epsilond.witness.audits.request import AuditClaim, AuditSimulation
 from epsilond.witness.cells import CellAnswer
 from epsilond.witness.experiment import Axis, Cell, Finding, Preset
@@ -74,6 +75,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
             simulation = AuditSimulation(
                 spec=spec(share),
                 relation="replace-one",
+                unit="record",
                 observer="final-model",
                 log10_delta=told[PRINTED],
                 samples=SAMPLES_PER_REPETITION * repetitions,
@@ -88,7 +90,7 @@ def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Whether the printed curve is true, whether attacks reach it, and how far below it δ can be certified."""
     told = [(cell, cell.log10_deltas) for cell in answered if cell.log10_deltas is not None]
     true = sum(one[CERTIFIED] <= one[PRINTED] for _, one in told)
-    disproved = sum(cell.claim is not None and cell.claim.violated is True for cell, _ in told)
+    disproved = sum(cell.claim is not None and cell.claim.violated == Verdict.YES for cell, _ in told)
     less = [10.0 ** (one[PRINTED] - one[CERTIFIED]) for _, one in told]
     raised = [10.0 ** (one[PRINTED] - one[CORRECTED]) for _, one in told]
     words = (
@@ -111,10 +113,9 @@ def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
             open_where="neither a certificate nor an attack decides",
         ).finding("The curves of the figure are private: each δ holds at the ε under it.", words),
         Tally(holds=falling, fails=len(ordered) - falling, of=len(ordered), noun=("value of ε", "values of ε")).finding(
-            "The more users take part in a round, the smaller δ.",
+            "In the figure δ is the smaller, the more users take part in a round.",
             f"At {falling} of {len(ordered)} values of ε the printed δ falls from q = {SHARES[0]:g} to"
-            f" {SHARES[-1]:g}. It is no law: where contraction is strong δ rises with the batch"
-            f" (erratum {next(each.id for each in THEOREM_2.errata if 'users per round' in each.printed)}).",
+            f" {SHARES[-1]:g}. The claim is about this figure: at other parameters δ may rise with the batch.",
         ),
     )
 

@@ -9,11 +9,12 @@ FedAvg, on records dealt at random and sorted by digit.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from decimal import ROUND_CEILING, Context
 from typing import Any
 
+from epsilond.accountants.json_types import Fields
 from epsilond.accountants.theorems.mechanisms.binomial import binomial_bits
 from epsilond.simulators.algorithms.fedavg import FedavgRun
 from epsilond.simulators.algorithms.grid_fedavg import GridFedavgRun
@@ -41,7 +42,7 @@ TARGETS = ("value of ε", "values of ε")
 QTDL, BINOMIAL, CLIPPED = "QTDL, normalised", "Binomial, normalised", "QTDL, clipped"
 SERVER, SERVER_CLIPPED = "server's noise, normalised", "server's noise, clipped"
 ARMS = (QTDL, BINOMIAL, CLIPPED, SERVER, SERVER_CLIPPED)
-SHAPE: Mapping[str, Any] = {
+SHAPE: Fields = {
     "participants": CLIENTS,
     "rounds": ROUNDS,
     "local_steps": LOCAL_STEPS,
@@ -234,7 +235,7 @@ def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def _plain(arm: str, local: int, step: float) -> Any:
-    shape: dict[str, Any] = {"participants": CLIENTS // 2, "rounds": ROUNDS, "local_steps": local}
+    shape: Fields = {"participants": CLIENTS // 2, "rounds": ROUNDS, "local_steps": local}
     if arm == PLAIN:
         return FedavgRun(**shape, local_step_size=LOCAL_STEP * step)
     return NormFedavgRun(**shape, local_step_size=LOCAL_STEP, server_step_size=step, noise_levels=0)

@@ -33,6 +33,7 @@ def training(kind: str, noise: float) -> CanaryTraining:
     if kind == FLIPPED:
         return CanaryTraining(
             problem=DIGITS,
+            unit="record",
             rounds=ROUNDS,
             sampling_rate=RATE,
             clipping_norm=0.5,

@@ -3,8 +3,8 @@
 The paper trains softmax regression on MNIST with 100 clients; times are left out here. The digits of scikit-learn
 stand in for it: features of norm at most 1, and a ball whose diameter is the paper's 0.1 in its own units, where
 features have norm at most √784 = 28. Records are drawn anew from each client's own, as the theorems have it, and a
-fifth of them is held out. Beside DP-μ²-FL at certified and at the printed noise: noisy SGD and fresh noise at the same
-ρ, and Lowy and Razaviyayn's one-pass algorithm at the same ε, of as many records.
+fifth of them is held out. DP-μ²-FL at certified and at the printed noise is compared with noisy SGD and fresh noise at
+the same ρ, and with Lowy and Razaviyayn's one-pass algorithm at the same ε, of as many records.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from dataclasses import replace
 
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import exact_epsilon
 from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import STATED, StatedInputs
-from epsilond.simulators.algorithms.mu2_sgd import Mu2SgdRun
+from epsilond.simulators.algorithms.mu2_sgd.mu2_sgd import Mu2SgdRun
 from epsilond.simulators.algorithms.one_pass_accelerated_mb_sgd import OnePassAcceleratedMbSgdRun
 from epsilond.simulators.problems.data_sets import DataSetProblem
 from epsilond.witness.cells import CellAnswer
 from epsilond.witness.experiment import Axis, Cell, Claimed, Finding, Preset, scientific
 from epsilond.witness.findings import duel, printed_noise, score, score_beside
 from epsilond.witness.joins.mu2_sgd import federation_of
+from epsilond.witness.risks.answer import Measured
 from epsilond.witness.risks.measurement import RiskSimulation
 
 MUS = (4.0, 8.0, 12.0)
@@ -61,8 +62,16 @@ AHEAD = " and ".join(
     for value, arms in printed.items()
     if arms[ONE_PASS]["private"] > arms[TAKEN_BACK]["private"]
 )
-"""Where the paper itself prints more for the one-pass algorithm."""
-LOWY_IN_WORDS = f"Lowy and Razaviyayn's one-pass algorithm (which the paper's own tables have ahead at {AHEAD})"
+"""Settings in which the paper prints a higher accuracy for the algorithm of Lowy and Razaviyayn."""
+PAPER_SPAN = 100.0 * (
+    max(arms[TAKEN_BACK]["private"] for arms in TABLE_1.values())
+    - min(arms[TAKEN_BACK]["private"] for arms in TABLE_1.values())
+)
+"""Range of the accuracies of Table 1, in percentage points."""
+AS_ACCURATE = (
+    "At the same privacy noise that is taken back is as accurate as Lowy and Razaviyayn's algorithm (which the paper's"
+    f" own tables have ahead at {AHEAD}), in less time."
+)
 
 
 def problem(clients: int, rounds: int) -> DataSetProblem:
@@ -152,34 +161,74 @@ def _claimed(name: str, mu: float) -> Claimed | None:
 
 
 def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Noise taken back beside each of the others, setting by setting."""
+    """Compare noise that is taken back with each of the other algorithms, setting by setting.
+
+    Args:
+        answered: the experiment's answer, one cell for each setting and algorithm.
+
+    Returns:
+        One finding for each of the paper's claims. Times are not measured.
+    """
     own = [cell for cell in answered if cell.place["algorithm"] == TAKEN_BACK]
-    others = [cell for cell in answered if cell.place["algorithm"] == ONE_PASS]
-    arms = {
-        "noisy SGD": [score_beside("noisy-sgd", MEASURE)(cell) for cell in own],
-        "noise that stays": [score_beside("independent-noise", MEASURE)(cell) for cell in own],
-        LOWY_IN_WORDS: [score(MEASURE)(cell) for cell in others],
-    }
-    mine = [score(MEASURE)(cell) for cell in own]
-    ahead = tuple(
-        duel(
-            f"At the same privacy noise that is taken back is more accurate than {name}.",
-            [(first, second) for first, second in zip(mine, arm, strict=True) if first and second],
-            names=("noise that is taken back", name),
-            what="held-out accuracy",
-            lower_is_better=False,
-        )
-        for name, arm in arms.items()
+    one_pass = [cell for cell in answered if cell.place["algorithm"] == ONE_PASS]
+    scores = [score(MEASURE)(cell) for cell in own]
+    noisy_sgd = [score_beside("noisy-sgd", MEASURE)(cell) for cell in own]
+    independent = [score_beside("independent-noise", MEASURE)(cell) for cell in own]
+    span = _span(scores)
+    return (
+        _comparison("At the same privacy noise that is taken back is more accurate than noisy SGD.", scores, noisy_sgd),
+        _comparison(
+            "At the same privacy noise that is taken back is more accurate than noise that stays.",
+            scores,
+            independent,
+            name="noise that stays",
+        ),
+        _comparison(
+            AS_ACCURATE,
+            scores,
+            [score(MEASURE)(cell) for cell in one_pass],
+            name="Lowy and Razaviyayn's one-pass algorithm",
+            remark=f"The paper runs theirs for several passes, and measures times. Over the settings here the accuracy"
+            f" of noise that is taken back varies by {span:.1f} points, in the paper's tables by up to"
+            f" {PAPER_SPAN:.1f}: these data hardly separate the algorithms.",
+        ),
+        printed_noise(answered, "The printed noise is private at the ε of its ρ."),
     )
-    return (*ahead, printed_noise(answered, "The printed noise is private at the ε of its ρ."))
+
+
+def _comparison(
+    claim: str,
+    scores: Sequence[Measured | None],
+    others: Sequence[Measured | None],
+    *,
+    name: str = "noisy SGD",
+    remark: str | None = None,
+) -> Finding:
+    """Judge whether noise that is taken back is more accurate, or, with a remark, whether it is as accurate."""
+    finding = duel(
+        claim,
+        [(first, second) for first, second in zip(scores, others, strict=True) if first and second],
+        names=("noise that is taken back", name),
+        what="held-out accuracy",
+        lower_is_better=False,
+        no_worse=remark is not None,
+    )
+    return finding if remark is None else replace(finding, words=f"{finding.words} {remark}")
+
+
+def _span(scores: Sequence[Measured | None]) -> float:
+    """Return the range of the mean scores in percentage points, 0 if there is none."""
+    means = [measured.mean for measured in scores if measured is not None]
+    return 100.0 * (max(means) - min(means)) if means else 0.0
 
 
 STANDS_IN = (
     "Stands for {table}: softmax regression on MNIST's 60000 images of 784 pixels. No package ships these: here are"
     " 1797 of scikit-learn's digits of 64 pixels, a fifth of each client's held out, and so few that records are drawn"
     " anew from a client's share where the paper uses each once. {sizes} The model is the same, softmax regression in a"
-    " ball, and the ball is as large against the features' norm as the paper's. Steps are those of the theorems. What"
-    " the paper prints of MNIST stands beside what was measured; the times that it tells are left out. Protected is one"
+    " ball, and the ball is as large against the features' norm as the paper's. Steps are those of the theorems. Lowy"
+    " and Razaviyayn's algorithm is their one-pass one; the paper runs one that uses its samples again. What the paper"
+    " prints of MNIST stands beside what was measured; the times that it tells are left out. Protected is one"
     " record, against a server that sees all messages; ρ is as of Gaussian differential privacy, and an ε of dozens"
     " protects little."
 )

@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from epsilond.simulators.algorithms.ppsgd_run import PpsgdRun
+from epsilond.simulators.algorithms.ppsgd.run import PpsgdRun
 from epsilond.simulators.problems.personalized_digits import ClientSplit, PersonalizedDigits
 from epsilond.witness.cells import CellAnswer
 from epsilond.witness.experiment import Axis, Cell, Finding, Preset, scientific
 from epsilond.witness.experiments.ppsgd_synthetic import LESS_CLAIM, OWN_CLAIM, OWN_NAMES
-from epsilond.witness.findings import Stage, best_of_own, descending, duel
+from epsilond.witness.findings import MeasuredPoint, best_of_own, descending, duel
 from epsilond.witness.risks.measurement import RiskSimulation
 
 TIMES_CLIENTS = (0.0, 0.1, 1.0, 10.0, math.inf)
@@ -90,7 +90,7 @@ def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     }
     lines = {
         split: [
-            Stage(told(epsilon), {place: scores[split, told(epsilon), place] for place in PLACES})
+            MeasuredPoint(told(epsilon), {place: scores[split, told(epsilon), place] for place in PLACES})
             for epsilon in EPSILONS
         ]
         for split in SPLITS

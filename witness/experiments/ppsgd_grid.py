@@ -11,9 +11,9 @@ import math
 from collections.abc import Sequence
 from decimal import ROUND_CEILING
 
-from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
+from epsilond.accountants.structure import sensitivity_factor
 from epsilond.accountants.theorems.papers.bietti.noise import figures_at
-from epsilond.simulators.algorithms.ppsgd_run import PpsgdRun
+from epsilond.simulators.algorithms.ppsgd.run import PpsgdRun
 from epsilond.simulators.problems.personalized_problems import PersonalizedLeastSquares
 from epsilond.witness.cells import CellAnswer
 from epsilond.witness.experiment import Axis, Cell, Finding, Preset
@@ -26,7 +26,7 @@ from epsilond.witness.experiments.ppsgd_synthetic import (
     SPREAD_STD,
     TARGET_NOISE_STD,
 )
-from epsilond.witness.findings import Stage, descending, shown
+from epsilond.witness.findings import MeasuredPoint, descending, shown
 from epsilond.witness.risks.answer import Measured
 from epsilond.witness.risks.measurement import RiskSimulation
 
@@ -87,14 +87,14 @@ def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     return (descending(claim, {"αN": stages}, what="excess"),)
 
 
-def _stage(noise: float, cells: Sequence[CellAnswer]) -> Stage:
+def _stage(noise: float, cells: Sequence[CellAnswer]) -> MeasuredPoint:
     """At each personalization the step of the least mean excess."""
     best: dict[str, Measured] = {}
     for cell in cells:
         place, found = str(cell.place["personalization"]), cell.final_excess
         if found is not None and not math.isnan(found.mean) and (place not in best or found.mean < best[place].mean):
             best[place] = found
-    return Stage(_told(noise), {word(times): best[word(times)] for times in TIMES_PARTICIPANTS})
+    return MeasuredPoint(_told(noise), {word(times): best[word(times)] for times in TIMES_PARTICIPANTS})
 
 
 def _told(noise: float) -> str:

@@ -11,11 +11,11 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
-from epsilond.simulators.algorithms.ppsgd_run import PpsgdRun
+from epsilond.simulators.algorithms.ppsgd.run import PpsgdRun
 from epsilond.simulators.problems.personalized_problems import PersonalizedLeastSquares
 from epsilond.witness.cells import CellAnswer
 from epsilond.witness.experiment import Axis, Cell, Finding, Preset, scientific
-from epsilond.witness.findings import Stage, best_of_own, descending, duel
+from epsilond.witness.findings import MeasuredPoint, best_of_own, descending, duel
 from epsilond.witness.risks.measurement import RiskSimulation
 
 OWN_CLAIM = "Under user-level privacy models of one's own are more accurate than one model for all."
@@ -89,7 +89,9 @@ def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
             for cell in answered
             if cell.place["epsilon"] == _told(epsilon)
         }
-        stages.append(Stage(_told(epsilon), {place: found for place in places if (found := of[place]) is not None}))
+        stages.append(
+            MeasuredPoint(_told(epsilon), {place: found for place in places if (found := of[place]) is not None})
+        )
     pairs = [best_of_own(stage, places[-1], lower_is_better=True) for stage in stages[1:]]
     return (
         duel(OWN_CLAIM, pairs, names=OWN_NAMES, what="excess risk"),
@@ -105,10 +107,11 @@ ACROSS = Axis(name="personalization", title="personalization α, times the numbe
 LINES = Axis(name="epsilon", title=f"δ = {scientific(DELTA)}")
 SOURCE = "Bietti et al., Figure 1a"
 STANDS_IN = (
-    "Stands for Figure 1a, on its own synthetic linear regression: {size}. The paper has noise multipliers from its"
-    " grid and the best step of it at each; here are one step and the least noise that is certified for ε, of a user's"
-    " whole data, so that ε can be compared. The excess is that of the loss with its ½, half of what the paper's"
-    " Section 6 defines (erratum E-B10). The grid itself, at the printed noises: `ppsgd-synthetic-grid`."
+    "Stands for Figure 1a, on its own synthetic linear regression: {size}. In the paper the last 5 coordinates differ"
+    " between users; here all do. The paper has noise multipliers from its grid and the best step of it at each; here"
+    " are one step and the least noise that is certified for ε, of a user's whole data, so that ε can be compared. The"
+    " excess is that of the loss with its ½, half of what the paper's Section 6 defines (erratum E-B10). The grid"
+    " itself, at the printed noises: `ppsgd-synthetic-grid`."
 )
 
 PRESET = Preset(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from epsilond.accountants.json_types import Fields
+from epsilond.accountants.verdict import Verdict
 from epsilond.simulators.algorithms.accelerated_mb_sgd import AcceleratedMbSgdRun
 from epsilond.simulators.algorithms.mb_sgd import MbSgdRun
 from epsilond.simulators.algorithms.one_pass_accelerated_mb_sgd import OnePassAcceleratedMbSgdRun
@@ -22,7 +24,7 @@ CLIENTS, SAMPLES = 20, 200
 LAW = (ReportingCount(participants=5, probability=0.5), ReportingCount(participants=15, probability=0.5))
 """Ten of them in the mean."""
 ALIKE, UNLIKE, RANDOM = "alike", "unlike", "unlike, random number"
-RUNS: Mapping[str, tuple[Any, dict[str, Any]]] = {
+RUNS: Mapping[str, tuple[Any, Fields]] = {
     "mb-sgd": (MbSgdRun, {"rounds": 40, "batch_size": 20}),
     "accelerated-mb-sgd": (AcceleratedMbSgdRun, {"rounds": 40, "batch_size": 20}),
     "one-pass-accelerated-mb-sgd": (OnePassAcceleratedMbSgdRun, {"rounds": 10, "batch_size": 20}),
@@ -48,7 +50,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 def _cell(clients: str, algorithm: str, epsilon: float, repetitions: int, seed: int) -> Cell:
     kind, shape = RUNS[algorithm]
-    who: dict[str, Any] = {"participation": LAW} if clients == RANDOM else {"participants": CLIENTS // 2}
+    who: dict[str, object] = {"participation": LAW} if clients == RANDOM else {"participants": CLIENTS // 2}
     if clients != ALIKE:
         who["client_groups"] = groups(epsilon)
     problem = LogisticProblem(
@@ -87,8 +89,8 @@ KINDS: Mapping[str, str] = {
 
 def _kept(clients: str, answers: Sequence[CellAnswer]) -> Finding:
     told = [bound for cell in answers for bound in cell.bounds or () if bound.compared]
-    broken = sum(bound.holds == "false" for bound in told)
-    kept = sum(bound.holds == "true" for bound in told)
+    broken = sum(bound.holds == Verdict.NO for bound in told)
+    kept = sum(bound.holds == Verdict.YES for bound in told)
     ratios = [bound.ratio for bound in told if bound.ratio is not None]
     words = f"{kept} of {len(told)} bounds are above the whole band of what was measured, and {broken} below it."
     if ratios:

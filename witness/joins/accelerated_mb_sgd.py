@@ -7,30 +7,33 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.estimates.target import Target
+from epsilond.accountants.json_types import Fields
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import (
     ACCELERATED_RISK_BOUND,
     AcceleratedProblem,
     AcceleratedRiskInputs,
-    Stage,
     accelerated_risk,
 )
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_descent import Stage
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_unequal import (
     FEDERATED_ACCELERATED_RISK,
     FederatedAcceleratedInputs,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import Objective
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
 from epsilond.calibrators.accelerated_mb_sgd.calibrator import CALIBRATOR
-from epsilond.calibrators.problem import Target
 from epsilond.simulators.algorithms.accelerated_mb_sgd import (
     AcceleratedMbSgdRun,
     AcceleratedShape,
     convexity_of,
 )
 from epsilond.simulators.algorithms.acceleration import StageRequest
+from epsilond.simulators.algorithms.algorithm import AnyRun
 from epsilond.simulators.algorithms.random_participation import harmonic_mean
 from epsilond.simulators.problems.problem import Problem
-from epsilond.witness.join import Allowance, Bound, Join
+from epsilond.witness.join import Allowance, Bound, Join, Parameters
 from epsilond.witness.joins.settled import (
     LEAST_NOISE,
     distance_of,
@@ -57,6 +60,9 @@ def calibrate(problem: Problem, run: AcceleratedMbSgdRun, target: Target) -> tup
     """
     asked = AcceleratedMbSgdProblem(
         **target_fields(target),
+        relation="replace-one",
+        unit="record",
+        observer="server",
         **accelerated_shape(problem, run),
         sampling=run.sampling,
         empirical_gradient_std=empirical_gradient_std(problem) if weighed_alike(run.client_groups) else None,
@@ -65,7 +71,7 @@ def calibrate(problem: Problem, run: AcceleratedMbSgdRun, target: Target) -> tup
     return with_stages(run, answer.parameters), answer
 
 
-def accelerated_shape(problem: Problem, run: AcceleratedShape) -> dict[str, Any]:
+def accelerated_shape(problem: Problem, run: AcceleratedShape) -> Fields:
     """Fields that both accelerated calibrators have."""
     known = problem.constants
     return {
@@ -84,7 +90,7 @@ def gap_of(problem: Problem) -> float:
     return min(max(known.initial_gap, 1e-12 * whole), whole)
 
 
-def with_stages(run: Any, parameters: Any) -> Any:
+def with_stages(run: AnyRun, parameters: Parameters) -> AnyRun:
     """The run with calibrated noise, and the calibrated stages where it has none.
 
     Raises:
@@ -116,8 +122,8 @@ def of_stages(
 ) -> Bound:
     """The bound of the given objective, which has to be the problem's for it to be compared."""
     known, law = problem.constants, run.participation
-    statistics: dict[str, Any] = {"gradient_std": gradient_std, "heterogeneity": heterogeneity}
-    shared: dict[str, Any] = {
+    statistics: Fields = {"gradient_std": gradient_std, "heterogeneity": heterogeneity}
+    shared: Fields = {
         "dimension": problem.dimension,
         "smoothness": smoothness_of(problem),
         "strong_convexity": convexity_of(problem, run),
@@ -141,12 +147,13 @@ def of_stages(
         seen = replace(inputs.problem, participants=mean)
     stages = tuple(Stage(rounds=one.rounds, prox_weight=one.prox_weight) for one in run.stages or ())
     found = accelerated_risk(seen, noise_std=inputs.noise_std, rounds=run.rounds, stages=stages)
+    unbiased = problem.objective == objective and run.batches in ("without-replacement", "full")
     facts = {
-        "closed-convex-domain": True,
-        "loss": True,
-        "unbiased-gradients": problem.objective == objective and run.batches in ("without-replacement", "full"),
-        "last-output": True,
-        "exact-proximal-step": True,
+        "closed-convex-domain": Verdict.YES,
+        "loss": Verdict.YES,
+        "unbiased-gradients": Verdict.of(unbiased),
+        "last-output": Verdict.YES,
+        "exact-proximal-step": Verdict.YES,
     }
     return Bound(
         theorem=theorem.id,

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from epsilond.accountants.theorem import ConditionResult, Verdict
+from epsilond.accountants.attempts import ConditionResult
+from epsilond.accountants.verdict import Verdict
 from epsilond.simulators.problems.problem import Floats, Records
+from epsilond.witness.join import AnyProblem
 
 NEGLIGIBLE, CLEAR = 1e-14, 1e-10
 """Eigenvalues, relative to the largest, that are 0, and those that surely are not; none between is accepted."""
@@ -34,7 +35,7 @@ class DasSetting:
     conditions: tuple[ConditionResult, ...]
 
     @classmethod
-    def of(cls, problem: Any) -> DasSetting:
+    def of(cls, problem: AnyProblem) -> DasSetting:
         """From the problem's finite populations and its certified minimum."""
         constants = problem.constants
         gradients, hessians = _at_minimiser(problem)
@@ -48,15 +49,17 @@ class DasSetting:
         distances = _client_distances(problem, gradients, hessians)
         optima = np.zeros(1) if distances is None else distances + (slack if problem.population.own else 0.0)
         empirical = problem.objective == "empirical"
-        inside: Verdict = reach < 0.5 * constants.diameter if known else "undecidable"
+        inside = Verdict.of(reach < 0.5 * constants.diameter) if known else Verdict.UNDECIDABLE
         return cls(
             smoothness=constants.smoothness,
             initial_distance=reach,
             client_optimum_distance=float(np.mean(optima)),
             client_optimum_rms=math.sqrt(float(np.mean(np.square(optima)))),
             conditions=(
-                ConditionResult("quasar-convex", "every client's loss is convex and β-smooth, everywhere", True),
-                ConditionResult("empirical-objective", "the objective is the mean loss of the data at hand", empirical),
+                ConditionResult("quasar-convex", "every client's loss is convex and β-smooth, everywhere", Verdict.YES),
+                ConditionResult(
+                    "empirical-objective", "the objective is the mean loss of the data at hand", Verdict.of(empirical)
+                ),
                 ConditionResult(
                     "interior-minimiser",
                     "the minimiser on the ball is inside it, hence one over all models, and it is known",
@@ -65,13 +68,15 @@ class DasSetting:
                     0.5 * constants.diameter,
                 ),
                 ConditionResult(
-                    "client-optima", "the distance of the clients' own minimisers is known", distances is not None
+                    "client-optima",
+                    "the distance of the clients' own minimisers is known",
+                    Verdict.of(distances is not None),
                 ),
             ),
         )
 
 
-def _at_minimiser(problem: Any) -> tuple[Floats, Floats | None]:
+def _at_minimiser(problem: AnyProblem) -> tuple[Floats, Floats | None]:
     """Clients' gradients there, and their Hessians where these are the same everywhere: quadratic losses."""
     population, loss = problem.population, getattr(problem, "loss", None)
     gradients = problem.mean_gradient(problem.minimiser, Records(population.features, population.targets))
@@ -82,7 +87,7 @@ def _at_minimiser(problem: Any) -> tuple[Floats, Floats | None]:
     return gradients, loss.curvature * moments + problem.strong_convexity * np.eye(features.shape[2])
 
 
-def _client_distances(problem: Any, gradients: Floats, hessians: Floats | None) -> Floats | None:
+def _client_distances(problem: AnyProblem, gradients: Floats, hessians: Floats | None) -> Floats | None:
     """0 for equal clients; Newton's step for quadratics; ‖∇f_i(w*)‖/μ for strongly convex losses; (N)."""
     if problem.population.own == 0 or problem.clients == 1:
         return np.zeros(problem.clients)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
+from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.theorem import ConditionResult
+from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.theorems.risk.das.convergence import THEOREM_4, FedAvgInputs
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Calibration
-from epsilond.calibrators.problem import Target
 from epsilond.simulators.algorithms.fedavg import FedavgRun, local_step_size
 from epsilond.simulators.problems.problem import Problem
 from epsilond.witness.join import Bound, Join
@@ -54,8 +55,10 @@ def bounds(problem: Problem, run: FedavgRun) -> tuple[Bound, ...]:
         constant="explicit",
         conditions=(
             *setting.conditions,
-            ConditionResult("uniform-clients", "participants are drawn uniformly without replacement", True),
-            ConditionResult("local-step", "η = ζ/(c̄LE)", math.isclose(left, right, rel_tol=SAME), left, right),
+            ConditionResult("uniform-clients", "participants are drawn uniformly without replacement", Verdict.YES),
+            ConditionResult(
+                "local-step", "η = ζ/(c̄LE)", Verdict.of(math.isclose(left, right, rel_tol=SAME)), left, right
+            ),
         ),
     )
     return (bound,)

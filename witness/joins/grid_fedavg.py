@@ -12,8 +12,9 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.curve import Interval
+from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import NoCertificate
+from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.theorems.mechanisms.binomial import (
     PROVED_EPSILON,
     BinomialInputs,
@@ -24,7 +25,6 @@ from epsilond.accountants.theorems.mechanisms.binomial import (
 from epsilond.accountants.theorems.papers.das.composed_rounds import best_composition
 from epsilond.accountants.theorems.papers.das.sensitivity import unit_vector
 from epsilond.calibrators.norm_fedavg.problem import NormFedavgProblem
-from epsilond.calibrators.problem import Target
 from epsilond.simulators.algorithms.grid_fedavg import GridFedavgRun
 from epsilond.simulators.problems.problem import Problem
 from epsilond.witness.join import Allowance, Bound, Join
@@ -57,6 +57,8 @@ def calibrate(problem: Problem, run: GridFedavgRun, target: Target) -> tuple[Gri
             participants=run.participants,
             # Noise at the server is counted without the draw of clients, which would only add to privacy.
             clients=run.participants,
+            relation="replace-one",
+            unit="record" if run.noise_at == "clients" else "client",
             observer="server" if run.noise_at == "clients" else "released-models",
             smoothness=problem.constants.smoothness,
             quasar_convexity=1.0,

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.curve import Interval
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.estimates.target import Target
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem
-from epsilond.calibrators.problem import Target
 from epsilond.simulators.algorithms.local_sgd import LocalSgdRun
 from epsilond.simulators.problems.problem import Problem
 from epsilond.witness.join import Allowance, Bound, Join
@@ -30,6 +30,9 @@ def calibrate(problem: Problem, run: LocalSgdRun, target: Target) -> tuple[Local
     """
     asked = MbSgdProblem(
         **target_fields(target),
+        relation="replace-one",
+        unit="record",
+        observer="server",
         **shape_of(problem, run) | {"rounds": run.rounds * run.local_steps},
         diameter=problem.constants.diameter,
         strong_convexity=problem.constants.strong_convexity,

@@ -6,25 +6,28 @@ import functools
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from epsilond.accountants.account import account
-from epsilond.accountants.curve import Interval
+from epsilond.accountants.attempts import ConditionResult
+from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.quantities import Sampling
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
-from epsilond.accountants.theorem import ConditionResult, Status
+from epsilond.accountants.theorem import Status
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND, ExcessRiskInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import THEOREM_2_1, SmoothInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK, FederatedInputs
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.mb_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem
-from epsilond.calibrators.problem import Target
+from epsilond.simulators.algorithms.algorithm import AnyRun
 from epsilond.simulators.algorithms.mb_sgd import MbSgdRun, MbSgdShape, fading
 from epsilond.simulators.algorithms.random_participation import harmonic_mean
 from epsilond.simulators.federations.groups import Groups, loss_scales, unlike_of
 from epsilond.simulators.problems.problem import Problem
-from epsilond.witness.join import Allowance, Bound, Join
+from epsilond.witness.join import Allowance, Bound, Join, Parameters
 from epsilond.witness.joins.settled import (
     LEAST_NOISE,
     distance_of,
@@ -61,6 +64,9 @@ def calibrate(problem: Problem, run: MbSgdRun, target: Target) -> tuple[MbSgdRun
     """
     asked = MbSgdProblem(
         **target_fields(target),
+        relation="replace-one",
+        unit="record",
+        observer="server",
         **shape_of(problem, run) | asked_clients(problem, run, run.law, run.groups),
         diameter=problem.constants.diameter,
         strong_convexity=problem.constants.strong_convexity,
@@ -133,7 +139,7 @@ def epsilon_of_batches(
     return found.guarantee.curve.bound_epsilon(log_delta)
 
 
-def with_parameters(run: Any, parameters: Any) -> Any:
+def with_parameters(run: AnyRun, parameters: Parameters) -> AnyRun:
     """The run with calibrated noise, and the calibrated step where it has none.
 
     Raises:
@@ -167,12 +173,12 @@ def of_unlike(problem: Problem, run: MbSgdShape, groups: Groups) -> Bound:
     )
     found = FEDERATED_RISK.evaluate(inputs)
     known = {
-        "closed-convex-domain": True,
-        "loss": True,
-        "fresh-sampling": run.batches in ("without-replacement", "full"),
-        "averaged-output": 1.0 - kept <= step * least * convexity * (1.0 + ALIKE),
-        "independent-records": True,
-        "exact-proximal-step": True,
+        "closed-convex-domain": Verdict.YES,
+        "loss": Verdict.YES,
+        "fresh-sampling": Verdict.of(run.batches in ("without-replacement", "full")),
+        "averaged-output": Verdict.of(1.0 - kept <= step * least * convexity * (1.0 + ALIKE)),
+        "independent-records": Verdict.YES,
+        "exact-proximal-step": Verdict.YES,
     }
     return Bound(
         theorem=FEDERATED_RISK.id,
@@ -206,11 +212,11 @@ def explicit(problem: Problem, run: MbSgdShape) -> Bound:
     )
     found = EXCESS_RISK_BOUND.evaluate(inputs)
     known = {
-        "closed-convex-domain": True,
-        "loss": True,
-        "fresh-sampling": run.batches in ("without-replacement", "full"),
-        "averaged-output": 1.0 - kept <= step * convexity * (1.0 + ALIKE),
-        "independent-records": True,
+        "closed-convex-domain": Verdict.YES,
+        "loss": Verdict.YES,
+        "fresh-sampling": Verdict.of(run.batches in ("without-replacement", "full")),
+        "averaged-output": Verdict.of(1.0 - kept <= step * convexity * (1.0 + ALIKE)),
+        "independent-records": Verdict.YES,
     }
     return Bound(
         theorem=EXCESS_RISK_BOUND.id,
@@ -243,18 +249,22 @@ def printed(problem: Problem, run: MbSgdShape) -> Iterator[Bound]:
     found = THEOREM_2_1.evaluate(inputs, "corrected")
     step, asked = run.step_size or 0.0, found.outputs["step_size"]
     facts = {
-        "fresh-noise": True,
-        "bounded-gradients": True,
-        "loss": True,
-        "identical-clients": known.heterogeneity == 0.0,
-        "domain": True,
-        "averaged-output": fading(problem, run) == 1.0,
-        "hidden-constants": True,
+        "fresh-noise": Verdict.YES,
+        "bounded-gradients": Verdict.YES,
+        "loss": Verdict.YES,
+        "identical-clients": Verdict.of(known.heterogeneity == 0.0),
+        "domain": Verdict.YES,
+        "averaged-output": Verdict.of(fading(problem, run) == 1.0),
+        "hidden-constants": Verdict.YES,
     }
     own = ConditionResult(
-        "prescribed-step", "the step size is the one prescribed", math.isclose(step, asked, rel_tol=ALIKE), step, asked
+        "prescribed-step",
+        "the step size is the one prescribed",
+        Verdict.of(math.isclose(step, asked, rel_tol=ALIKE)),
+        step,
+        asked,
     )
-    sampled = ConditionResult("sampling", "batches have a fixed size", run.batches != "poisson")
+    sampled = ConditionResult("sampling", "batches have a fixed size", Verdict.of(run.batches != "poisson"))
     # What the theorem's privacy needs says nothing of its risk, which is all that is compared here.
     apart = ("epsilon-range", "minimal-batch-size")
     yield Bound(

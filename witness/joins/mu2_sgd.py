@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from epsilond.accountants.curve import Interval
+from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.theorem import Status, Theorem, Verdict
+from epsilond.accountants.estimates.target import Target
+from epsilond.accountants.json_types import Fields
+from epsilond.accountants.theorem import Status, Theorem
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import GAUSSIAN_DP_MU
 from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import CERTIFIED, CertifiedInputs
 from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import (
@@ -21,12 +23,12 @@ from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import (
     TrustedRunInputs,
 )
 from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import PROVED_HERE, STATED, StatedInputs
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.mu2_sgd.calibrator import CALIBRATOR
-from epsilond.calibrators.mu2_sgd.family import Noise, guarantee_at
+from epsilond.calibrators.mu2_sgd.family import ScheduleNoise, guarantee_at
 from epsilond.calibrators.mu2_sgd.problem import Mu2SgdProblem
-from epsilond.calibrators.problem import Target
-from epsilond.simulators.algorithms.mu2_sgd import Mu2SgdRun, fresh_noise_std, report_norm, step_size
+from epsilond.simulators.algorithms.mu2_sgd.mu2_sgd import Mu2SgdRun, fresh_noise_std, report_norm, step_size
 from epsilond.simulators.problems.problem import Problem
 from epsilond.witness.join import Bound, Join
 from epsilond.witness.joins.settled import settled, target_fields
@@ -51,6 +53,7 @@ def calibrate(problem: Problem, run: Mu2SgdRun, target: Target) -> tuple[Mu2SgdR
             **target_fields(target),
             server=run.server,
             participation=_participation(run),
+            **_setting(run),
             **federation_of(problem, run),
         )
     )
@@ -66,13 +69,20 @@ def certified_epsilon(problem: Problem, run: Mu2SgdRun, log_delta: float) -> Int
         gaussian_dp_mu=1.0,  # the noise decides, not this
         server=run.server,
         participation=_participation(run),
+        **_setting(run),
         **federation_of(problem, run),
     )
-    mu = Noise(problem=asked, std=run.noise_std or 0.0).mu(asked.cap)
+    mu = ScheduleNoise(problem=asked, std=run.noise_std or 0.0).mu(asked.cap)
     return guarantee_at(asked, mu).curve.bound_epsilon(log_delta)
 
 
-def federation_of(problem: Problem, run: Mu2SgdRun) -> dict[str, Any]:
+def _setting(run: Mu2SgdRun) -> Fields:
+    """Return the relation, unit and observer of the run: a trusted server is no adversary."""
+    observer = "server" if run.server == "untrusted" else "released-models"
+    return {"relation": "replace-one", "unit": "record", "observer": observer}
+
+
+def federation_of(problem: Problem, run: Mu2SgdRun) -> Fields:
     """The run's fields as theorems and calibrator name them.
 
     What is not known by construction is left out, and then taken at its largest.
@@ -123,12 +133,12 @@ def verdicts(problem: Problem, run: Mu2SgdRun) -> Mapping[str, Verdict]:
     groups = run.taking_part.groups
     always = groups is not None and everyone and all(len(group.rounds) == run.rounds for group in groups)
     return {
-        "smooth-on-a-neighbourhood": True,
-        "domain": True,
-        "uniform-participation": groups is None or always,
-        "fresh-records": True,
-        "planned-divisor": True,
-        "loss": True,
+        "smooth-on-a-neighbourhood": Verdict.YES,
+        "domain": Verdict.YES,
+        "uniform-participation": Verdict.of(groups is None or always),
+        "fresh-records": Verdict.YES,
+        "planned-divisor": Verdict.YES,
+        "loss": Verdict.YES,
     }
 
 
@@ -141,7 +151,7 @@ def _cancelled(problem: Problem, run: Mu2SgdRun) -> Iterator[Bound]:
     if GAUSSIAN_DP_MU.contains(mu):
         stated = StatedInputs(**given, gaussian_dp_mu=mu, step_size=step)
         found = _bound(STATED, stated, "excess_risk_at_step_size", problem, run)
-        proved = all(one.holds is True for one in found.conditions if one.id == PROVED_HERE.id)
+        proved = all(one.holds == Verdict.YES for one in found.conditions if one.id == PROVED_HERE.id)
         yield replace(found, status=Status.PROVED) if proved else found
 
 

@@ -16,9 +16,11 @@ import functools
 import math
 from dataclasses import replace
 
+from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import InvalidInput, NoCertificate
-from epsilond.accountants.profiles.truncated_law import least_levels
-from epsilond.accountants.theorem import ConditionResult, Theorem
+from epsilond.accountants.estimates.target import Target
+from epsilond.accountants.numerics.truncated_laplace import least_levels
+from epsilond.accountants.theorem import Theorem
 from epsilond.accountants.theorems.papers.das.composed_rounds import (
     THEOREM_2,
     InverseInputs,
@@ -32,11 +34,11 @@ from epsilond.accountants.theorems.risk.das.convergence import (
     local_step,
     printed_ratio,
 )
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.norm_fedavg.calibrator import CALIBRATOR
 from epsilond.calibrators.norm_fedavg.problem import NormFedavgProblem
-from epsilond.calibrators.problem import Target
-from epsilond.calibrators.qtdl.family import Release
+from epsilond.calibrators.qtdl.family import IntegerRelease
 from epsilond.simulators.algorithms.norm_fedavg import NormFedavgRun, compression, step_sizes
 from epsilond.simulators.problems.problem import Problem
 from epsilond.witness.join import Allowance, Bound, Join
@@ -63,6 +65,8 @@ def asked(problem: Problem, run: NormFedavgRun, target: Target) -> NormFedavgPro
         rounds=run.rounds,
         participants=run.participants,
         clients=problem.clients,
+        relation="replace-one",
+        unit="client" if run.observer == "released-models" else "record",
         observer=run.observer,
         smoothness=setting.smoothness,
         quasar_convexity=1.0,
@@ -77,7 +81,7 @@ def calibrate(problem: Problem, run: NormFedavgRun, target: Target) -> tuple[Nor
     question = asked(problem, run, target)
     found = solved(question)
     noisy = replace(run, noise_levels=found.parameters.noise_levels, decay_rate=found.parameters.decay_rate)
-    printed = next((one.parameters for one in found.as_printed if "noise_levels" in one.parameters), None)
+    printed = next((one.parameters for one in found.readings if "noise_levels" in one.parameters), None)
     if printed is not None:
         noisy = replace(
             noisy, printed_noise_levels=int(printed["noise_levels"]), printed_decay_rate=printed["decay_rate"]
@@ -114,11 +118,11 @@ def raised_noise(question: NormFedavgProblem) -> tuple[int, float] | None:
         delta=0.5 * delta,
         rounds=question.rounds,
         clients=question.clients,
-        participants=question.participants,
+        participants=question.reporting,
         dimension=question.dimension,
     )
     rate = float(THEOREM_2.evaluate(inputs).outputs["round_epsilon"]) / question.movement.l1
-    release = Release(problem=question, movement=question.movement)
+    release = IntegerRelease(problem=question, movement=question.movement)
 
     def certified(levels: int) -> bool:
         try:
@@ -150,7 +154,7 @@ def printed_log_delta(problem: Problem, run: NormFedavgRun, epsilon: float) -> f
     if run.printed_noise_levels is None or run.printed_decay_rate is None:
         raise InvalidInput.at("/printed_noise_levels", "is needed")
     question = asked(problem, run, Target.of(epsilon, 0.5, None))
-    release = Release(problem=question, movement=question.movement)
+    release = IntegerRelease(problem=question, movement=question.movement)
     escaped = release.escapes(release.noise(run.printed_decay_rate, run.printed_noise_levels))
     return escaped.curve.bound_log_delta(epsilon).lower
 
@@ -186,21 +190,23 @@ def bounds(problem: Problem, run: NormFedavgRun) -> tuple[Bound, ...]:
     conditions = (
         *setting.conditions,
         ConditionResult(
-            "full-gradients", "clients descend on their full gradient; updates are exact unit vectors", True
+            "full-gradients", "clients descend on their full gradient; updates are exact unit vectors", Verdict.YES
         ),
-        ConditionResult("uniform-clients", "participants are drawn uniformly without replacement in each round", True),
+        ConditionResult(
+            "uniform-clients", "participants are drawn uniformly without replacement in each round", Verdict.YES
+        ),
         same("local-step", "η = ζ/(4LE √(1 + γ/r))", steps.local, prescribed),
     )
     # The distance is known from above; where steps are not those of exactly this bound of it, (39) is the safe one.
     server = same("server-step", "β/η = 4L ‖w₀ − w*‖/ζ", ratio, printed, to=NEAR)
     mean = _bound(EQUATION_39, inputs, "mean_gradient_norm", conditions)
     least = _bound(THEOREM_2_UTILITY, inputs, "least_gradient_norm", (*conditions, server))
-    return mean, replace(least, value=max(least.value, mean.value) if server.holds is True else least.value)
+    return mean, replace(least, value=max(least.value, mean.value) if server.holds == Verdict.YES else least.value)
 
 
 def same(name: str, statement: str, left: float, right: float, *, to: float = SAME) -> ConditionResult:
     """Whether a step is the prescribed one."""
-    return ConditionResult(name, statement, math.isclose(left, right, rel_tol=to), left, right)
+    return ConditionResult(name, statement, Verdict.of(math.isclose(left, right, rel_tol=to)), left, right)
 
 
 def _bound(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from epsilond.accountants.estimates.target import Target
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
-from epsilond.calibrators.problem import Target
 from epsilond.simulators.algorithms.one_pass_accelerated_mb_sgd import OnePassAcceleratedMbSgdRun
 from epsilond.simulators.problems.problem import Problem
 from epsilond.witness.join import Bound, Join
@@ -29,6 +29,9 @@ def calibrate(
     known, alike = problem.constants, weighed_alike(run.client_groups)
     asked = OnePassProblem(
         **target_fields(target),
+        relation="replace-one",
+        unit="record",
+        observer="server",
         **accelerated_shape(problem, run),
         gradient_std=min(known.gradient_std, known.lipschitz) if alike else None,
         identically_distributed=alike and known.heterogeneity == 0.0,

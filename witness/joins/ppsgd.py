@@ -8,7 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.theorem import Theorem, Verdict
+from epsilond.accountants.estimates.target import Target
+from epsilond.accountants.json_types import Fields
+from epsilond.accountants.theorem import Theorem
 from epsilond.accountants.theorems.risk.bietti.full_participation import (
     ANY_STEP,
     THEOREM_4_5,
@@ -26,11 +28,11 @@ from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
     GroupOfUsers,
     SampledInputs,
 )
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.ppsgd.calibrator import CALIBRATOR
 from epsilond.calibrators.ppsgd.problem import PpsgdProblem
-from epsilond.calibrators.problem import Target
-from epsilond.simulators.algorithms.ppsgd_run import PpsgdRun, batch_sizes, largest_message, steps_of
+from epsilond.simulators.algorithms.ppsgd.run import PpsgdRun, batch_sizes, largest_message, steps_of
 from epsilond.simulators.problems.personalized_problem import PersonalizedConstants, PersonalizedProblem
 from epsilond.witness.join import Bound, Join
 from epsilond.witness.joins.settled import settled, target_fields
@@ -79,6 +81,9 @@ def question(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> Pps
         raise InvalidInput.at("/clipping_norm", message, allowed="> 0")
     return PpsgdProblem(
         **target_fields(target),
+        relation="replace-one",
+        unit="client",
+        observer="other-clients",
         clients=problem.clients,
         rounds=run.rounds,
         sampling=run.sampling,
@@ -95,7 +100,7 @@ def question(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> Pps
     )
 
 
-def _told(known: PersonalizedConstants) -> dict[str, Any]:
+def _told(known: PersonalizedConstants) -> Fields:
     """Of the optimum what there is: separable classes have none."""
     names = ("shared_gradient_std", "local_gradient_std", "shared_gradient_norm", "optimum_norm", "optimum_spread")
     return {name: value for name in names if math.isfinite(value := getattr(known, name))}
@@ -146,10 +151,10 @@ def federation_of(problem: PersonalizedProblem, run: PpsgdRun) -> DrawnGradients
 def verdicts(problem: PersonalizedProblem, run: PpsgdRun) -> Mapping[str, Verdict]:
     """What the problem and the run are by construction."""
     clipped = run.clipping_norm is not None and largest_message(problem, run) > run.clipping_norm * (1.0 + ROUNDING)
-    unclipped: Verdict = "undecidable" if clipped else True
+    unclipped = Verdict.UNDECIDABLE if clipped else Verdict.YES
     return {
-        "convex-and-smooth": math.isfinite(problem.constants.smoothness),
-        "fresh-records": True,
+        "convex-and-smooth": Verdict.of(math.isfinite(problem.constants.smoothness)),
+        "fresh-records": Verdict.YES,
         "nothing-is-clipped": unclipped,
         "gradients-below-clipping": unclipped,
     }
@@ -165,7 +170,7 @@ def _weighted(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[Bound]:
             spread_squared=problem.clients * known.optimum_spread**2,
         )
     )
-    sampled: dict[str, Any] = {
+    sampled: Fields = {
         "client_groups": federation_of(problem, run).groups,
         "rounds": run.rounds,
         "smoothness": known.smoothness,
@@ -237,7 +242,7 @@ def _any_step(
     outputs = ANY_STEP.evaluate(inputs).outputs
     conditions = settled((one.at(inputs) for one in ANY_STEP.conditions), verdicts(problem, run))
     values = [outputs["excess_risk"]]
-    if next(one.holds for one in conditions if one.id == "step-below-quarter") is True:
+    if next(one.holds for one in conditions if one.id == "step-below-quarter") == Verdict.YES:
         values.append(outputs["simple_excess_risk"])
     yield Bound(
         theorem=ANY_STEP.id,

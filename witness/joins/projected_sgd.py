@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.schedules import Constant, InverseTime
-from epsilond.accountants.theorem import ConditionResult, Status
+from epsilond.accountants.theorem import Status
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import (
     COROLLARY_1,
     InverseTimeSteps,
@@ -19,8 +21,8 @@ from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import (
 )
 from epsilond.accountants.theorems.risk.asoodeh.convex_bound import CONVEX_STOPS
 from epsilond.accountants.theorems.risk.asoodeh.one_pass import COROLLARY_2, AverageRisk, corollary_2
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Calibration
-from epsilond.calibrators.problem import Target
 from epsilond.calibrators.projected_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.projected_sgd.problem import ProjectedSgdProblem
 from epsilond.simulators.algorithms.projected_sgd import ProjectedSgdRun, steps_of
@@ -61,6 +63,9 @@ def calibrate(problem: Problem, run: ProjectedSgdRun, target: Target) -> tuple[P
             noise_schedule=run.noise_schedule,
             release=run.release,
             suffix_fraction=run.suffix_fraction,
+            relation="replace-one",
+            unit="record",
+            observer="final-model",
         )
     )
     return replace(run, noise_std=found.parameters.noise_std), found
@@ -147,12 +152,12 @@ def _conditions(problem: Problem, run: ProjectedSgdRun) -> tuple[ConditionResult
     scale = steps.scale * curvature if isinstance(steps, InverseTime) else math.nan
     inside = constants.optimum_norm + slack < radius
     return (
-        ConditionResult("inverse-steps", "η_t = 1/(λt)", math.isclose(scale, 1.0, rel_tol=SAME)),
+        ConditionResult("inverse-steps", "η_t = 1/(λt)", Verdict.of(math.isclose(scale, 1.0, rel_tol=SAME))),
         *_fresh_records(problem, run),
         ConditionResult(
             "interior-minimiser",
             "the minimiser is inside the ball",
-            inside,
+            Verdict.of(inside),
             constants.optimum_norm + slack,
             radius,
         ),
@@ -162,11 +167,11 @@ def _conditions(problem: Problem, run: ProjectedSgdRun) -> tuple[ConditionResult
 def _fresh_records(problem: Problem, run: ProjectedSgdRun) -> tuple[ConditionResult, ...]:
     one_pass = run.batches != "without-replacement" and steps_of(problem, run) <= problem.clients // run.participants
     return (
-        ConditionResult("one-pass", "every record is used once at most", one_pass),
+        ConditionResult("one-pass", "every record is used once at most", Verdict.of(one_pass)),
         ConditionResult(
             "independent-records",
             "records are drawn independently from one population, which the objective is of",
-            problem.objective == "population" and problem.constants.heterogeneity == 0.0,
+            Verdict.of(problem.objective == "population" and problem.constants.heterogeneity == 0.0),
         ),
     )
 

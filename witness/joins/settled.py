@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
 
-from epsilond.accountants.theorem import ConditionResult, Verdict
-from epsilond.calibrators.problem import Target
+from epsilond.accountants.attempts import ConditionResult
+from epsilond.accountants.estimates.target import Target
+from epsilond.accountants.json_types import Fields
+from epsilond.accountants.verdict import Verdict
+from epsilond.simulators.algorithms.algorithm import AnyRun
 from epsilond.simulators.problems.problem import Problem
 
 LEAST_NOISE = 1e-90
@@ -20,12 +22,12 @@ LEAST_CURVATURE = 1e-9
 def settled(conditions: Iterable[ConditionResult], known: Mapping[str, Verdict]) -> tuple[ConditionResult, ...]:
     """The conditions, those that a caller would declare being decided by what is known of problem and run."""
     return tuple(
-        replace(one, holds=known[one.id]) if one.holds == "undecidable" and one.id in known else one
+        replace(one, holds=known[one.id]) if one.holds == Verdict.UNDECIDABLE and one.id in known else one
         for one in conditions
     )
 
 
-def target_fields(target: Target) -> dict[str, Any]:
+def target_fields(target: Target) -> Fields:
     """ε, and δ as it was given."""
     if target.given_delta is not None:
         return {"epsilon": target.epsilon, "delta": target.given_delta}
@@ -62,7 +64,7 @@ def empirical_heterogeneity(problem: Problem) -> float:
     return known.lipschitz if problem.objective != "empirical" else min(known.heterogeneity, known.lipschitz)
 
 
-def shape_of(problem: Problem, run: Any) -> dict[str, Any]:
+def shape_of(problem: Problem, run: AnyRun) -> Fields:
     """Fields that every statement about a run of equal clients has."""
     known = problem.constants
     return {

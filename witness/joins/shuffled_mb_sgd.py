@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from epsilond.calibrators.problem import Target
+from epsilond.accountants.estimates.target import Target
 from epsilond.calibrators.shuffled_mb_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
 from epsilond.simulators.algorithms.shuffled_mb_sgd import ShuffledMbSgdRun
@@ -25,6 +25,9 @@ def calibrate(problem: Problem, run: ShuffledMbSgdRun, target: Target) -> tuple[
     """
     asked = ShuffledMbSgdProblem(
         **target_fields(target),
+        relation="replace-one",
+        unit="record",
+        observer="shuffled-server",
         **shape_of(problem, run),
         diameter=problem.constants.diameter,
         strong_convexity=problem.constants.strong_convexity,

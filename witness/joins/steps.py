@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from epsilond.accountants.theorem import ConditionResult
+from epsilond.accountants.attempts import ConditionResult
+from epsilond.accountants.verdict import Verdict
 
 SAME = 1e-9
 """Two step sizes are the same if they agree to this, relative."""
@@ -15,7 +16,7 @@ def at_step(taken: float, promised: float) -> ConditionResult:
     return ConditionResult(
         "step-of-the-theorem",
         "the run's step is the one that the bound is stated for",
-        math.isclose(taken, promised, rel_tol=SAME),
+        Verdict.of(math.isclose(taken, promised, rel_tol=SAME)),
         taken,
         promised,
     )

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from epsilond.accountants.federation import ClientGroupRequest, ParticipationCount
+from epsilond.accountants.json_types import Fields
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.compressed_messages import compression_variance
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import GroupRun
+from epsilond.simulators.algorithms.algorithm import AnyRun
 from epsilond.simulators.algorithms.random_participation import Law
 from epsilond.simulators.federations.groups import Groups, batch_of, loss_scales, with_noise_stds
+from epsilond.witness.join import Parameters
 from epsilond.witness.joins.settled import LEAST_NOISE
 
 if TYPE_CHECKING:
@@ -25,9 +28,9 @@ def law_of(law: Law) -> tuple[ParticipationCount, ...]:
     return tuple(ParticipationCount(participants=one.participants, probability=one.probability) for one in law)
 
 
-def asked_clients(problem: Problem, run: Any, law: Law | None, groups: Groups | None) -> dict[str, Any]:
+def asked_clients(problem: Problem, run: AnyRun, law: Law | None, groups: Groups | None) -> Fields:
     """Fields of a calibration beside those of like clients; `participants` is among them, None under a law."""
-    fields: dict[str, Any] = {}
+    fields: dict[str, object] = {}
     if law is not None:
         fields |= {"participants": None, "participation": law_of(law)}
     if groups is not None:
@@ -47,13 +50,13 @@ def asked_clients(problem: Problem, run: Any, law: Law | None, groups: Groups | 
     return fields
 
 
-def _batch(problem: Problem, run: Any, group: Any) -> int:
+def _batch(problem: Problem, run: AnyRun, group: Any) -> int:
     return batch_of(
         group, batch_size=run.batch_size, samples_per_client=problem.samples_per_client, sampling=run.batches
     )
 
 
-def with_noise_of(run: Any, parameters: Any) -> Any:
+def with_noise_of(run: AnyRun, parameters: Parameters) -> AnyRun:
     """The run with the calibrated noise; of clients that differ each group's, and the root mean square as the run's."""
     if getattr(run, "client_groups", None) is None:
         return replace(run, noise_std=parameters.noise_std)
@@ -74,7 +77,7 @@ def _root_mean_square(counted: Iterable[tuple[float, int]]) -> float:
     return largest * math.sqrt(math.fsum(count / clients * (value / largest) ** 2 for value, count in pairs))
 
 
-def bounded_clients(problem: Problem, run: Any, law: Law | None, groups: Groups) -> dict[str, Any]:
+def bounded_clients(problem: Problem, run: AnyRun, law: Law | None, groups: Groups) -> Fields:
     """Clients and participation as the bounds for clients that differ are told of them."""
     everyone = run.participants or problem.clients
     told = (ParticipationCount(participants=everyone, probability=1.0),) if law is None else law_of(law)
@@ -99,7 +102,7 @@ def bounded_clients(problem: Problem, run: Any, law: Law | None, groups: Groups)
     }
 
 
-def effective_noise_std(problem: Problem, run: Any, noise_std: float, scale: float = 1.0) -> float:
+def effective_noise_std(problem: Problem, run: AnyRun, noise_std: float, scale: float = 1.0) -> float:
     """σ that leaves a client's messages as exact as compression after noise σ does: Remark 2.1.
 
     Compression adds ω(L² + dσ²) to a message's mean squared error, as noise of variance σ² + ω(L²/d + σ²) does; L is

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from epsilond.accountants.quantities import Observer, Unit
 from epsilond.calibrators.answer import Ends, Served
-from epsilond.witness.audits.answer import RocPoint, Verdict
+from epsilond.witness.audits.answer import Consistency, RocPoint
 from epsilond.witness.memberships.request import MembershipAttack
 
 Method = Literal["one-run", "counted-runs"]
@@ -37,7 +37,7 @@ class MembershipAttackAnswer:
     ratio: Annotated[float | None, Served("lower bound over certified upper end; absent where that is unbounded")] = (
         None
     )
-    verdict: Annotated[Verdict, Served("whether the lower bound stays below the certified upper end")]
+    verdict: Annotated[Consistency, Served("whether the lower bound stays below the certified upper end")]
     roc: Annotated[tuple[RocPoint, ...], Served("over all canaries of all runs, for a figure")]
 
 

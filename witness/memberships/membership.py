@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from epsilond.accountants.account import account
 from epsilond.calibrators.answer import Ends
-from epsilond.simulators.memberships.training import Members, Trained, train
+from epsilond.simulators.memberships.training import Members, TrainedRuns, train
 from epsilond.simulators.seeds import generators
+from epsilond.witness.kind import Block, Kind, Plan
 from epsilond.witness.memberships.answer import MembershipAnswer
 from epsilond.witness.memberships.request import MembershipSimulation
 from epsilond.witness.memberships.verdict import answered, half_in, joined
-from epsilond.witness.simulation import Kind, Plan
 
 NUMBERS_A_SECOND = 4e7
 """Read in the rounds of one core."""
@@ -68,7 +67,7 @@ def prepare(asked: MembershipSimulation) -> Ready:
     return Ready(asked, Ends.of(accounted.guarantee.curve.epsilon(asked.log_delta)), block_runs(asked), members)
 
 
-def run_block(ready: Ready, index: int) -> Trained:
+def run_block(ready: Ready, index: int) -> TrainedRuns:
     """Some of the runs, each from a generator of its own."""
     asked, first = ready.asked, index * ready.block
     numbers = range(first, min(first + ready.block, asked.runs + asked.references))
@@ -76,7 +75,7 @@ def run_block(ready: Ready, index: int) -> Trained:
     return train(asked.training, drawn, half_in(asked, numbers, drawn))
 
 
-def assemble(asked: MembershipSimulation, ready: Ready, blocks: Sequence[Any]) -> MembershipAnswer:
+def assemble(asked: MembershipSimulation, ready: Ready, blocks: Sequence[Block]) -> MembershipAnswer:
     """The attacks on all runs."""
     return answered(asked, ready.certified, ready.members, joined(blocks))
 
@@ -85,6 +84,7 @@ EXAMPLE = {
     "kind": "membership",
     "training": {
         "problem": {"kind": "logistic", "clients": 10, "samples_per_client": 20, "dimension": 200},
+        "unit": "record",
         "rounds": 20,
         "clipping_norm": 1.0,
         "noise_multiplier": 2.0,

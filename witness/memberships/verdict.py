@@ -10,11 +10,11 @@ import numpy as np
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.quantities import Observer
 from epsilond.calibrators.answer import Ends
-from epsilond.simulators.audits.attack import Halves, best, epsilon_score, roc
+from epsilond.simulators.audits.attack import SplitStatistics, best, epsilon_score, roc
 from epsilond.simulators.audits.worlds import Floats
 from epsilond.simulators.memberships import likelihood
 from epsilond.simulators.memberships.one_run import guess
-from epsilond.simulators.memberships.training import Bools, Trained
+from epsilond.simulators.memberships.training import Bools, TrainedRuns
 from epsilond.witness.audits.answer import RocPoint
 from epsilond.witness.memberships.answer import MembershipAnswer, MembershipAttackAnswer
 from epsilond.witness.memberships.request import MembershipAttack, MembershipSimulation
@@ -23,9 +23,9 @@ SEES_ALL: MembershipAttack = "every-model"
 RARE = 0.01
 
 
-def joined(blocks: Sequence[Trained]) -> Trained:
+def joined(blocks: Sequence[TrainedRuns]) -> TrainedRuns:
     """All runs, in order."""
-    return Trained(
+    return TrainedRuns(
         members=np.concatenate([each.members for each in blocks]),
         models=np.concatenate([each.models for each in blocks]),
         alignment=np.concatenate([each.alignment for each in blocks]),
@@ -33,7 +33,7 @@ def joined(blocks: Sequence[Trained]) -> Trained:
     )
 
 
-def answered(asked: MembershipSimulation, certified: Ends, members: int, trained: Trained) -> MembershipAnswer:
+def answered(asked: MembershipSimulation, certified: Ends, members: int, trained: TrainedRuns) -> MembershipAnswer:
     """The answer: the first `asked.runs` runs are attacked, the others are references."""
     attacks = tuple(_attack(asked, certified, name, trained) for name in asked.made)
     delta = math.exp(asked.log_delta)
@@ -56,7 +56,7 @@ def answered(asked: MembershipSimulation, certified: Ends, members: int, trained
     )
 
 
-def scores(name: MembershipAttack, trained: Trained, runs: int) -> Floats:
+def scores(name: MembershipAttack, trained: TrainedRuns, runs: int) -> Floats:
     """Of the attacked runs, larger where the attacker believes that the canary was in: (runs, m)."""
     if name == SEES_ALL:
         return trained.alignment[:runs]
@@ -68,7 +68,7 @@ def scores(name: MembershipAttack, trained: Trained, runs: int) -> Floats:
 
 
 def _attack(
-    asked: MembershipSimulation, certified: Ends, name: MembershipAttack, trained: Trained
+    asked: MembershipSimulation, certified: Ends, name: MembershipAttack, trained: TrainedRuns
 ) -> MembershipAttackAnswer:
     members, found = trained.members[: asked.runs], scores(name, trained, asked.runs)
     delta, error = math.exp(asked.log_delta), 1.0 - asked.confidence
@@ -77,7 +77,7 @@ def _attack(
     rates = roc(inside, outside) if inside.size and outside.size else [(0.0, 0.0), (1.0, 1.0)]
     counted = proved = None
     if asked.training.canaries == 1:
-        counted = best(Halves.of(inside, outside), epsilon_score(delta), error)
+        counted = best(SplitStatistics.of(inside, outside), epsilon_score(delta), error)
         lower = counted.value
     else:
         proved = guess(found.ravel(), members.ravel(), delta=delta, error=error)

@@ -11,20 +11,22 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from typing import Any
+from json.encoder import encode_basestring
 
 LEAST_PLAIN, MOST_PLAIN = -6, 21
 """Places of the decimal point, from the first digit, beyond which ECMAScript writes an exponent."""
 
 
-def canonical(value: Any) -> str:
+def canonical(value: object) -> str:
     """The canonical text of a JSON value.
 
     Raises:
         ValueError: it holds a number that is not finite, or something that is no JSON.
     """
-    if value is None or isinstance(value, bool | str):
-        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        return encode_basestring(value)
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):

@@ -16,8 +16,9 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+from epsilond.accountants.json_types import JsonObject
 from epsilond.witness.reports.canonical import canonical
 
 Agreement = Literal["exactly", "within-the-certificate", "not-confirmed", "contradicts"]
@@ -36,6 +37,8 @@ ABSOLUTE: Mapping[str, float] = {
 }
 """What these may differ by besides, as rounding leaves of a difference, or of a loss near 0, what is not small beside
 it."""
+FORMER_VERDICTS: Mapping[object, str] = {True: "yes", False: "no"}
+"""Verdicts on claims as earlier engines wrote them, and the words of this engine."""
 WIDTH = "relative_width"
 """How exactly a bound was computed, itself made of roundings: only its being small says something."""
 _ENDS = {"lower", "upper"}
@@ -48,7 +51,7 @@ class Disagreement(NamedTuple):
     contradicts: bool
 
 
-def agreement(signed: Mapping[str, Any], computed: Mapping[str, Any]) -> tuple[Agreement, tuple[str, ...]]:
+def agreement(signed: JsonObject, computed: JsonObject) -> tuple[Agreement, tuple[str, ...]]:
     """How a signed record agrees with one computed from the same question, and JSON pointers to where it does not."""
     sides = ("answer", "profile", "engine_version")
     if all(canonical(signed[side]) == canonical(computed[side]) for side in sides):
@@ -64,14 +67,14 @@ def agreement(signed: Mapping[str, Any], computed: Mapping[str, Any]) -> tuple[A
     return verdict, tuple(each.pointer for each in found[:MOST_DIFFERENCES])
 
 
-def explained_otherwise(signed: Mapping[str, Any], computed: Mapping[str, Any]) -> tuple[str, ...]:
+def explained_otherwise(signed: JsonObject, computed: JsonObject) -> tuple[str, ...]:
     """JSON pointers to the parts of a signed answer that are not binding and that today's engine tells otherwise."""
     names = sorted({*signed["answer"], *computed["answer"]} - {*BINDING, "engine_version"})
     ours, theirs = ({name: canonical(each["answer"].get(name)) for name in names} for each in (signed, computed))
     return tuple(f"/answer/{name}" for name in names if ours[name] != theirs[name])
 
 
-def _disagreements(ours: Any, theirs: Any, at: str, *, same: bool) -> Iterator[Disagreement]:
+def _disagreements(ours: object, theirs: object, at: str, *, same: bool) -> Iterator[Disagreement]:
     if isinstance(ours, dict) and isinstance(theirs, dict):
         if ours.keys() == theirs.keys() == _ENDS:
             yield from _narrowed(ours, theirs, at, same=same)
@@ -84,11 +87,16 @@ def _disagreements(ours: Any, theirs: Any, at: str, *, same: bool) -> Iterator[D
     elif (one := _number(ours)) is not None and (other := _number(theirs)) is not None:
         if not _near(one, other, at, SAME_ENGINE if same else OTHER_ENGINE):
             yield Disagreement(at, contradicts=True)
+    elif not same and isinstance(ours, bool) and at.endswith("/holds"):
+        if FORMER_VERDICTS[ours] != theirs:
+            yield Disagreement(at, contradicts=True)
     elif type(ours) is not type(theirs) or ours != theirs:
         yield Disagreement(at, contradicts=True)
 
 
-def _narrowed(ours: Mapping[str, Any], theirs: Mapping[str, Any], at: str, *, same: bool) -> Iterator[Disagreement]:
+def _narrowed(
+    ours: Mapping[str, object], theirs: Mapping[str, object], at: str, *, same: bool
+) -> Iterator[Disagreement]:
     """Whether our enclosure says more than theirs proves; if it does, whether the two can both be true."""
     ends = [_number(one[end]) for one in (ours, theirs) for end in ("lower", "upper")]
     low, high, least, most = (math.nan if end is None else end for end in ends)
@@ -116,7 +124,7 @@ def _near(one: float, other: float, at: str, slack: float) -> bool:
     )
 
 
-def _number(value: Any) -> float | None:
+def _number(value: object) -> float | None:
     """A number in its JSON form, None for what is none."""
     if isinstance(value, bool):
         return None

@@ -28,10 +28,24 @@ def dated(text: str | None) -> str | None:
         raise InvalidInput.at("/date", "is not a date", allowed="YYYY-MM-DD") from None
 
 
-def make(asked: Question, problem: Any, request: Mapping[str, Any], date: str | None = None) -> str:
-    """The report on `problem`, which is `request` as it was read: a page of HTML that needs nothing else.
+def make(
+    asked: Question,
+    problem: object,
+    request: Mapping[str, object],
+    date: str | None = None,
+    *,
+    run: Mapping[str, object] | None = None,
+) -> str:
+    """Return the report on a problem as one page of HTML that needs no other file.
 
-    The same arguments give the same page, by the same engine. `date` is the caller's, YYYY-MM-DD.
+    The same arguments give the same page, by the same engine.
+
+    Args:
+        asked: the kind of the report.
+        problem: the request after it was read.
+        request: the request as it was given.
+        date: the caller's date, YYYY-MM-DD.
+        run: status and evidence of the run that the report is about.
 
     Raises:
         InvalidInput: the date is none.
@@ -47,6 +61,7 @@ def make(asked: Question, problem: Any, request: Mapping[str, Any], date: str | 
         answer=found.answer,
         profile=found.profile,
         engine_version=str(found.answer["engine_version"]),
+        run=run,
     )
     sealed_page = sealed(made, page.render)
     try:

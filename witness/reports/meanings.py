@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import is_dataclass
 from functools import cache
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, get_args, get_origin, get_type_hints
 
+from epsilond.accountants.json_types import JsonRecord
 from epsilond.accountants.quantities import Quantity, quantity_of
 from epsilond.calibrators.answer import Served
 
@@ -38,16 +39,16 @@ def meaning_of(declared: type | None, path: str) -> str:
 
 
 @cache
-def _hints(kind: type) -> dict[str, Any]:
+def _hints(kind: type) -> JsonRecord:
     return get_type_hints(kind, include_extras=True)
 
 
-def _description(hint: Any) -> str:
+def _description(hint: object) -> str:
     metadata = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
     return next((item.description for item in metadata if isinstance(item, Quantity | Served)), "")
 
 
-def _class_in(hint: Any) -> type | None:
+def _class_in(hint: object) -> type | None:
     """The class of what a field holds: of itself, or of each of a list."""
     bare = quantity_of(hint)[0]
     if get_origin(bare) is tuple:

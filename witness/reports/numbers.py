@@ -4,32 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
-from typing import Any
+
+from epsilond.accountants.json_types import JsonObject
 
 DIGITS = 7
 
 
-def outward(ends: Mapping[str, Any]) -> str:
+def outward(ends: JsonObject) -> str:
     """An enclosure in JSON form, its lower end rounded down and its upper end rounded up."""
     return f"{down(ends['lower'])} to {up(ends['upper'])}"
 
 
-def down(value: Any) -> str:
+def down(value: object) -> str:
     """A number in JSON form, rounded down."""
     return _rounded(value, ROUND_FLOOR)
 
 
-def up(value: Any) -> str:
+def up(value: object) -> str:
     """A number in JSON form, rounded up."""
     return _rounded(value, ROUND_CEILING)
 
 
-def short(value: Any) -> str:
+def short(value: object) -> str:
     """A number that is no end of anything, to seven digits."""
     return f"{value:.{DIGITS}g}" if isinstance(value, float) else full(value)
 
 
-def full(value: Any) -> str:
+def full(value: object) -> str:
     """A JSON value, exactly."""
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -46,7 +47,7 @@ def delta(log10_delta: float) -> str:
     return short(10.0**log10_delta) if log10_delta > -300.0 else f"10^({short(log10_delta)})"
 
 
-def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+def flat(value: object, prefix: str = "") -> Iterator[tuple[str, object]]:
     """The leaves of a JSON value under dotted names; lists of plain values count as leaves."""
     if isinstance(value, Mapping):
         for name, item in value.items():
@@ -58,7 +59,7 @@ def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
         yield prefix, value
 
 
-def _rounded(value: Any, direction: str) -> str:
+def _rounded(value: object, direction: str) -> str:
     if not isinstance(value, int | float):
         return str(value)
     return f"{float(Context(prec=DIGITS, rounding=direction).create_decimal(value)):.{DIGITS}g}"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
-from epsilond.accountants.curve import Curve, Interval
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.json_types import JsonObject
 from epsilond.calibrators.answer import Ends, as_json
 
 STEPS = 24
@@ -61,7 +63,7 @@ class Drawing:
     bottom: float = HEIGHT - BOTTOM
 
 
-def drawing(points: Sequence[Mapping[str, Any]], target: tuple[float, float] | None) -> Drawing | None:
+def drawing(points: Sequence[JsonObject], target: tuple[float, float] | None) -> Drawing | None:
     """The drawing of a profile, with a mark at `target` (ε, log10 δ); None where nothing finite can be drawn."""
     known = [
         (float(point["epsilon"]), _end(point["log10_delta"]["lower"]), _end(point["log10_delta"]["upper"]))
@@ -93,7 +95,7 @@ def drawing(points: Sequence[Mapping[str, Any]], target: tuple[float, float] | N
     )
 
 
-def _end(value: Any) -> float:
+def _end(value: object) -> float:
     """An end in its JSON form; an infinite one is a word."""
     return float(value) if isinstance(value, int | float) else math.inf if value == "unbounded" else -math.inf
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.json_types import JsonObject
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators import accounts as accounting
 from epsilond.calibrators.answer import as_json
@@ -22,7 +23,7 @@ ACCOUNT: Literal["account"] = "account"
 class Answered:
     """An answer in JSON form, with the profile around it."""
 
-    answer: Mapping[str, Any]
+    answer: JsonObject
     profile: list[Any]
 
 
@@ -78,7 +79,7 @@ QUESTIONS: Mapping[tuple[str, str], Question] = {
     (each.kind, each.name): each
     for each in (
         *(
-            Question("calibration", one.name, one.title, one.problem, one.parameters, _calibrated(one.solve))
+            Question("calibration", one.name, one.title, one.problem, one.parameters_type, _calibrated(one.solve))
             for one in CALIBRATORS
         ),
         Question(ACCOUNT, ACCOUNT, "What a run guarantees", accounting.AccountProblem, None, _accounted),

@@ -11,17 +11,22 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from epsilond.accountants.errors import EpsilondError, InvalidInput
+from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.calibrators import strict_json
 from epsilond.witness.reports.canonical import canonical, digest
 
 FORMAT = "epsilond-report-1"
 Kind = Literal["calibration", "account"]
+CONTRADICTED = "contradicted-run"
+"""Kind of a page about a run that an observation contradicts: it has reasons and no ε."""
 MEMBERS = frozenset(
     ("format", "kind", "name", "date", "request", "answer", "profile", "engine_version", "page", "hash")
 )
+OPTIONAL_MEMBERS = frozenset(("run",))
+"""The run that an account or a calibration is about: its status and what supports it."""
 OPENING, CLOSING = '<script type="application/json" id="report">', "</script>"
 NO_HASH = "0" * 64
 LARGEST_PAGE = 8_000_000
@@ -34,17 +39,19 @@ class Broken(EpsilondError):
 
 
 def record(
-    kind: Kind,
+    kind: str,
     name: str,
     *,
     date: str | None,
-    request: Mapping[str, Any],
-    answer: Mapping[str, Any],
-    profile: list[Any],
+    request: JsonObject,
+    answer: JsonObject,
+    profile: list[object],
     engine_version: str,
-) -> dict[str, Any]:
-    """The data of a report that is not sealed yet; all of it JSON."""
+    run: JsonObject | None = None,
+) -> JsonRecord:
+    """Return the data of a report before it is sealed, as JSON values; `run` is absent where the report has no run."""
     return {
+        **({} if run is None else {"run": dict(run)}),
         "format": FORMAT,
         "kind": kind,
         "name": name,
@@ -56,16 +63,16 @@ def record(
     }
 
 
-def sealed(unsealed: Mapping[str, Any], render: Callable[[Mapping[str, Any], str], str]) -> str:
+def sealed(unsealed: JsonObject, render: Callable[[JsonObject, str], str]) -> str:
     """The page with its data in it; `render(record, hash)` is the visible page, with an empty place for the data."""
-    carried: dict[str, Any] = json.loads(canonical(unsealed))  # what it will be when it is read again
+    carried: dict[str, object] = json.loads(canonical(unsealed))  # what it will be when it is read again
     with_page = {**carried, "page": digest(render(carried, NO_HASH))}
     seal = digest(canonical(with_page))
     data = canonical({**with_page, "hash": seal}).translate(_ESCAPES)
     return render(carried, seal).replace(OPENING + CLOSING, OPENING + data + CLOSING, 1)
 
 
-def opened(page: str) -> dict[str, Any]:
+def opened(page: str) -> JsonRecord:
     """The record in a page whose data and visible text are those that were sealed together.
 
     Nothing of the page is run or believed beyond its data, and these are bounded.
@@ -92,7 +99,7 @@ def opened(page: str) -> dict[str, Any]:
     return found
 
 
-def demand_one_engine(found: Mapping[str, Any]) -> None:
+def demand_one_engine(found: JsonObject) -> None:
     """A record names one engine, in its own data and in its answer, and nothing but a version in that place.
 
     Raises:
@@ -115,13 +122,13 @@ def without_data(page: str) -> str:
     return visible(page).replace(OPENING + CLOSING, "", 1)
 
 
-_TYPES: Mapping[str, type] = {"request": dict, "answer": dict, "profile": list}
+_TYPES: Mapping[str, type] = {"request": dict, "answer": dict, "profile": list, "run": dict}
 
 
-def _parsed(text: str) -> dict[str, Any]:
+def _parsed(text: str) -> JsonRecord:
     try:
         found = strict_json.parse(text.encode("utf-8", "surrogatepass"))
-        if not isinstance(found, dict) or found.keys() != MEMBERS:
+        if not isinstance(found, dict) or found.keys() - OPTIONAL_MEMBERS != MEMBERS:
             raise Broken("the data are not those of a report")
         canonical(found)
     except (strict_json.Malformed, InvalidInput, ValueError):

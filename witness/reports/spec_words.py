@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
+from epsilond.accountants.json_types import JsonObject
+from epsilond.accountants.kinds import kind_named
 from epsilond.witness.reports.numbers import full
 
-SpecBody = Mapping[str, Any]
+SpecBody = JsonObject
 
 
 def described(spec: SpecBody, unit: str) -> str:
@@ -15,55 +16,16 @@ def described(spec: SpecBody, unit: str) -> str:
 
     `unit` (record or client) is what is protected; it is what a batch is drawn of where the spec does not say.
     """
-    return _KINDS[spec["kind"]](spec, unit)
+    kind = spec["kind"]
+    if kind in _KINDS:
+        return _KINDS[kind](spec, unit)
+    return kind_named(kind).sentence({name: full(value) for name, value in spec.items()})
 
 
-def counted(number: Any, noun: str) -> str:
+def counted(number: object, noun: str) -> str:
     """`1 round`, `2000 rounds`; a noun in -ch has its plural in -es."""
     plural = noun if number == 1 else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
     return f"{full(number)} {plural}"
-
-
-def _gaussian(spec: SpecBody, _: str) -> str:
-    return (
-        f"Gaussian noise of noise multiplier {full(spec['noise_multiplier'])}"
-        " (standard deviation per coordinate over the bound on the ℓ2 norm of one contribution)"
-    )
-
-
-def _laplace(spec: SpecBody, _: str) -> str:
-    return (
-        f"Laplace noise of scale multiplier {full(spec['scale_multiplier'])}"
-        " (scale per coordinate over the bound on the ℓ1 norm of one contribution)"
-    )
-
-
-def _discrete_laplace(spec: SpecBody, _: str) -> str:
-    return (
-        f"discrete Laplace noise of decay rate {full(spec['decay_rate'])} on integers"
-        f" of ℓ1 sensitivity {full(spec['sensitivity'])}"
-    )
-
-
-def _truncated_discrete_laplace(spec: SpecBody, _: str) -> str:
-    norms = {"ℓ1": "l1_sensitivity", "ℓ∞": "linf_sensitivity", "ℓ2": "l2_sensitivity"}
-    given = [f"{norm} {full(spec[name])}" for norm, name in norms.items() if name in spec]
-    return (
-        f"truncated discrete Laplace noise of decay rate {full(spec['decay_rate'])},"
-        f" at most {full(spec['noise_levels'])} steps either way, on each of"
-        f" {counted(spec['dimension'], 'coordinate')}; sensitivities in steps of the grid: {', '.join(given)}"
-    )
-
-
-def _randomized_response(spec: SpecBody, _: str) -> str:
-    return f"randomised response among {full(spec['categories'])} categories with ε = {full(spec['epsilon'])}"
-
-
-def _approximate(spec: SpecBody, _: str) -> str:
-    return (
-        "a mechanism of which nothing is known but its guarantee,"
-        f" ε = {full(spec['epsilon'])} and δ = {full(spec['delta'])}"
-    )
 
 
 def _subsampled(spec: SpecBody, unit: str) -> str:
@@ -137,7 +99,7 @@ def _projected_sgd(spec: SpecBody, _: str) -> str:
     )
 
 
-def _schedule(schedule: Mapping[str, Any]) -> str:
+def _schedule(schedule: Mapping[str, object]) -> str:
     if schedule["kind"] == "explicit":
         return f"as listed, {full(schedule['values'])},"
     if schedule["kind"] == "inverse-time":
@@ -146,12 +108,6 @@ def _schedule(schedule: Mapping[str, Any]) -> str:
 
 
 _KINDS: Mapping[str, Callable[[SpecBody, str], str]] = {
-    "gaussian": _gaussian,
-    "laplace": _laplace,
-    "discrete_laplace": _discrete_laplace,
-    "truncated_discrete_laplace": _truncated_discrete_laplace,
-    "randomized_response": _randomized_response,
-    "approximate": _approximate,
     "subsampled": _subsampled,
     "shuffled": _shuffled,
     "repeated": _repeated,

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from epsilond.accountants import structure
+from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.quantities import Observer
+from epsilond.accountants.statements import settings
+from epsilond.accountants.verdict import Verdict
 from epsilond.witness.reports import numbers
 
 UNITS: Mapping[str, str] = {
     "record": "every single record",
     "client": "everything that any one client holds",
 }
-OBSERVERS: Mapping[Observer, str] = structure.OBSERVERS
+OBSERVERS: Mapping[Observer, str] = settings.OBSERVERS
 RELATIONS: Mapping[str, str] = {
     "replace-one": "two data sets are neighbours if one {unit} of them has another value, their sizes being the same",
     "add-or-remove-one": "two data sets are neighbours if one has one {unit} more than the other",
@@ -26,7 +27,7 @@ SAMPLINGS: Mapping[str, str] = {
     "full": "nothing is drawn: everything takes part",
 }
 DEFINITIONS: Mapping[str, str] = {
-    "local": "no other party is trusted: what leaves a client is already private",
+    "local": "what leaves a client must already be private; then no other party is trusted",
     "shuffle": "a shuffler is trusted to forget who sent what, and to pass on nothing else",
     "central": "the server is trusted with what it receives, and protects what it releases",
     "joint": "the server is trusted; each client may see its own results, and the others must not learn of its data",
@@ -38,7 +39,7 @@ TIGHT: Mapping[str, str] = {
 }
 
 
-def headline(record: Mapping[str, Any]) -> tuple[str, ...]:
+def headline(record: JsonObject) -> tuple[str, ...]:
     """The answer in one or two sentences: who is protected from whom, with what (ε, δ), and what to run."""
     answer = record["answer"]
     guarantee = answer["guarantee"]
@@ -57,12 +58,12 @@ def headline(record: Mapping[str, Any]) -> tuple[str, ...]:
     return (sentence, *_sentence(guarantee), *_verdict(answer.get("claim")))
 
 
-def _sentence(guarantee: Mapping[str, Any]) -> tuple[str, ...]:
+def _sentence(guarantee: JsonObject) -> tuple[str, ...]:
     """Who is trusted and what the draws hide, as it was answered; reports of earlier engines have no such sentence."""
     return (guarantee["in_words"],) if "in_words" in guarantee else ()
 
 
-def _at(guarantee: Mapping[str, Any]) -> str:
+def _at(guarantee: JsonObject) -> str:
     """Where the curve was read: what was asked has equal ends."""
     epsilon, log10_delta = guarantee["epsilon"], guarantee["log10_delta"]
     if log10_delta["lower"] == log10_delta["upper"] and isinstance(log10_delta["upper"], int | float):
@@ -76,25 +77,27 @@ def _at(guarantee: Mapping[str, Any]) -> str:
     return f"with δ at most {most} at ε = {numbers.short(epsilon['upper'])}"
 
 
-def _verdict(claim: Mapping[str, Any] | None) -> tuple[str, ...]:
+_CLAIM_VERDICTS = {
+    Verdict.YES: "holds",
+    Verdict.NO: "does not hold",
+    Verdict.UNDECIDABLE: "can be neither confirmed nor refuted: it is between the proved and the witnessed bound",
+}
+
+
+def _verdict(claim: JsonObject | None) -> tuple[str, ...]:
     if claim is None:
         return ()
     said = f"The claim ε = {numbers.short(claim['epsilon'])} at δ = {numbers.delta(claim['log10_delta'])}"
-    verdict = {
-        True: "holds",
-        False: "does not hold",
-        "undecidable": "can be neither confirmed nor refuted: it lies between what is proved and what is witnessed",
-    }[claim["holds"]]
-    return (f"{said} {verdict}.",)
+    return (f"{said} {_CLAIM_VERDICTS[claim['holds']]}.",)
 
 
-def assumptions(guarantee: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+def assumptions(guarantee: JsonObject) -> list[tuple[str, str, str]]:
     """Name, value and meaning of everything that says what the guarantee is about."""
     unit = guarantee["unit"]
     found = [
         ("unit", unit, f"what is protected: {UNITS[unit]}"),
         ("relation", guarantee["relation"], RELATIONS[guarantee["relation"]].format(unit=unit)),
-        ("observer", guarantee["observer"], f"who looks: {OBSERVERS[guarantee['observer']]}"),
+        ("observer", guarantee["observer"], f"the adversary: {OBSERVERS[guarantee['observer']]}"),
     ]
     if "sampling" in guarantee:
         found.append(("sampling", guarantee["sampling"], SAMPLINGS[guarantee["sampling"]]))

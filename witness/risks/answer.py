@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from epsilond.accountants.theorem import ConditionResult, Status
+from epsilond.accountants.attempts import ConditionResult
+from epsilond.accountants.theorem import Status
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Caution, GuaranteeAnswer, Number, Served
 from epsilond.calibrators.mb_sgd.groups import GroupParameters
 from epsilond.simulators.problems.personalized_problem import PersonalizedConstants
 from epsilond.simulators.problems.problem import Constants
-from epsilond.witness.join import Holds
 from epsilond.witness.risks.measure import BAND
 
 Role = Literal["private", "non-private", "alternative"]
@@ -96,8 +97,8 @@ class BoundAnswer:
         ),
     ] = None
     holds: Annotated[
-        Holds | None,
-        Served("true: the whole band is at most the bound; false: it is all above; undecidable: the bound is in it"),
+        Verdict | None,
+        Served("yes: the whole band is at most the bound; no: it is all above; undecidable: the bound is in it"),
     ] = None
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
+from epsilond.accountants.verdict import Verdict
 from epsilond.simulators.problems.problem import Floats
-from epsilond.witness.join import Holds
 
 BAND = (
     "Student's t over repetitions, at each round by itself: the mean of infinitely many repetitions lies in it with "
@@ -47,8 +47,15 @@ def band(values: Floats, confidence: float) -> Band:
     )
 
 
-def holds(bound: float, lower: float, upper: float, gap: float) -> Holds:
-    """Whether the mean excess is at most `bound`; excess is measured up to `gap`, to either side."""
+def judge_bound(bound: float, lower: float, upper: float, gap: float) -> Verdict:
+    """Judge whether the mean excess is at most `bound`.
+
+    Args:
+        bound: claimed upper bound on the mean excess.
+        lower: lower end of the confidence band of the measured mean excess.
+        upper: upper end of that band.
+        gap: largest error of the measured excess, in both directions.
+    """
     if upper + gap <= bound:
-        return "true"
-    return "false" if lower - gap > bound else "undecidable"
+        return Verdict.YES
+    return Verdict.NO if lower - gap > bound else Verdict.UNDECIDABLE

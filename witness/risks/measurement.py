@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.estimates.target import Target
+from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.quantities import DELTA, EPSILON, LOG10_DELTA, Quantity, request
 from epsilond.calibrators.answer import Calibration
-from epsilond.calibrators.problem import Target
 from epsilond.simulators.algorithms.algorithm import Algorithm, Work
 from epsilond.simulators.algorithms.kinds import Run, algorithm_of
 from epsilond.simulators.federations.weighted_data import build_for
@@ -19,11 +20,11 @@ from epsilond.simulators.problems.problem import Problem
 from epsilond.simulators.problems.problem_specs import AnyProblem
 from epsilond.simulators.seeds import generators
 from epsilond.witness.joins import join_of
+from epsilond.witness.kind import Block, Kind, Plan
 from epsilond.witness.pointers import inside
 from epsilond.witness.risks.answer import RiskAnswer
 from epsilond.witness.risks.report import BlockOfRun, Measurement, report
 from epsilond.witness.risks.rounds import Spacing, measured_rounds
-from epsilond.witness.simulation import Kind, Plan
 
 PRIVATE = "private"
 OPERATIONS_A_SECOND, CALLS_A_SECOND = 1e8, 2e5
@@ -50,7 +51,8 @@ ALTERNATIVES = Quantity(description="which runs to set beside it, by name; absen
 class RiskSimulation:
     """An algorithm, a problem, and how often to run it.
 
-    Noise is given in the run, or else left to be calibrated to epsilon with one of delta and log10_delta.
+    Noise is given in the run, or else left to be calibrated to epsilon with one of delta and log10_delta. The run fixes
+    the relation, unit and observer of the guarantee, and the guarantee of the result names them.
     """
 
     kind: Annotated[Literal["risk"], KIND] = "risk"
@@ -111,7 +113,7 @@ class Resolved:
     """
 
     problem: Any
-    runs: Mapping[str, Any]
+    runs: JsonObject
     calibration: Calibration | None
     repetitions: int
     block: int
@@ -170,7 +172,7 @@ def run_block(resolved: Resolved, index: int) -> Mapping[str, BlockOfRun]:
     return measured
 
 
-def assemble(request: RiskSimulation, resolved: Resolved, blocks: Sequence[Any]) -> RiskAnswer:
+def assemble(request: RiskSimulation, resolved: Resolved, blocks: Sequence[Block]) -> RiskAnswer:
     """The answer: bounds are computed here, beside the measurements."""
     measurements = [
         Measurement(name=name, run=run, rounds=rounds_of(resolved, run), blocks=[block[name] for block in blocks])
@@ -183,13 +185,13 @@ def assemble(request: RiskSimulation, resolved: Resolved, blocks: Sequence[Any])
     return report(request, problem, resolved.calibration, measurements, bounds)
 
 
-def rounds_of(resolved: Resolved, run: Any) -> tuple[int, ...]:
+def rounds_of(resolved: Resolved, run: Run) -> tuple[int, ...]:
     """After which rounds this run is measured."""
     last = algorithm_of(run).rounds(build(resolved.problem, run), run)
     return measured_rounds(last, resolved.points, resolved.spacing)
 
 
-def build(spec: Any, run: Any) -> Problem:
+def build(spec: Any, run: Run) -> Problem:
     """The problem as the run's clients see it, with faults pointed to where they stand in the request."""
     try:
         spec.build()
@@ -234,7 +236,7 @@ def _wanted(request: RiskSimulation) -> tuple[str, ...]:
     return algorithm_of(request.run).beside if request.alternatives is None else request.alternatives
 
 
-def _alternatives(request: RiskSimulation, run: Any) -> Mapping[str, Any]:
+def _alternatives(request: RiskSimulation, run: Run) -> JsonObject:
     """The runs to set beside it, in the algorithm's order; of some names there may be none."""
     found = algorithm_of(run).alternatives(run)
     return {name: other for name, other in found.items() if name in _wanted(request)}

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Calibration, Caution
+from epsilond.simulators.algorithms.algorithm import AnyRun
 from epsilond.simulators.algorithms.kinds import algorithm_of
 from epsilond.simulators.problems.problem import Floats, Problem
 from epsilond.witness.join import Bound
@@ -23,7 +25,7 @@ from epsilond.witness.risks.answer import (
     SeriesAnswer,
     Spread,
 )
-from epsilond.witness.risks.measure import band, holds
+from epsilond.witness.risks.measure import band, judge_bound
 
 GRADIENT_NORM = "largest_gradient_norm"
 """The diagnostic that is checked against the problem's Lipschitz constant."""
@@ -44,7 +46,7 @@ class Measurement:
     """One run's numbers, block by block."""
 
     name: str
-    run: Any
+    run: AnyRun
     rounds: tuple[int, ...]
     blocks: Sequence[BlockOfRun]
 
@@ -179,7 +181,7 @@ def _bound(bound: Bound, measured: Measured, gap: float) -> BoundAnswer:
         compared=compared,
         reason=reason,
         ratio=bound.value / measured.mean if telling else None,
-        holds=holds(bound.value, measured.lower, measured.upper, gap) if compared else None,
+        holds=judge_bound(bound.value, measured.lower, measured.upper, gap) if compared else None,
     )
 
 
@@ -187,7 +189,7 @@ def why_not_compared(bound: Bound) -> str | None:
     """None for an explicit, finite bound all of whose conditions hold."""
     if bound.constant == "hidden":
         return "its constant is hidden: this is an order, and no number contradicts it"
-    failing = [condition.id for condition in bound.conditions if condition.holds is not True]
+    failing = [condition.id for condition in bound.conditions if condition.holds != Verdict.YES]
     if failing:
         return "these conditions do not hold, or cannot be decided: " + ", ".join(failing)
     return None if math.isfinite(bound.value) else "it is infinite here"
@@ -216,7 +218,7 @@ def _warnings(problem: Problem, series: Sequence[SeriesAnswer], bounds: Sequence
             message=f"the whole confidence band lies above the bound of {each.theorem}, {each.value:.6g}",
         )
         for each in bounds
-        if each.holds == "false"
+        if each.holds == Verdict.NO
     ]
     if gap > NOTABLE_GAP * private.final.mean:
         message = (

@@ -4,50 +4,50 @@
 
 by the trapezoidal rule on a line near the saddle. Work and relative accuracy do not depend on how small δ is, and
 hardly on the number of steps. All error terms are charged (docs/engine-certificate.md, A0 to A5); where they cannot be
-made small within the budget the engine refuses (`Refused`) and the caller composes on the lattice.
+made small within the budget the engine refuses (`ContourRefused`) and the caller composes on the lattice.
 
 Losses are finite here: atoms at infinity are the caller's to add, δ = 1 − Π(1 − a_j)^{T_j} + D(ε).
 """
 
 from __future__ import annotations
 
-import functools
 import math
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.curve import Interval
+from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.engine.contour import saddle
 from epsilond.accountants.engine.contour.keeping import kept
 from epsilond.accountants.engine.contour.kernel import steps_of
-from epsilond.accountants.engine.contour.marking import can_be_marked, few_steps, marked_at
+from epsilond.accountants.engine.contour.newton import newton
 from epsilond.accountants.engine.contour.nodes import REACH, build, good_width
 from epsilond.accountants.engine.contour.parts import Parts, compiled
 from epsilond.accountants.engine.contour.profile import ContourProfile, shared, width_of, with_leaks
-from epsilond.accountants.engine.contour.transforms.laplace import LaplaceSteps
-from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Reason, Refused
+from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, NodeBudget, RefusalReason
+from epsilond.accountants.engine.contour.ways import (
+    DEFAULT_BUDGET,
+    GOOD_WIDTH,
+    MOST_KEPT,
+    QUICK,
+    WIDEST,
+    ValueWithWidth,
+    best_of,
+    smaller,
+)
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from epsilond.accountants.curve.laws import Law
     from epsilond.accountants.engine.contour.kernel import Steps
     from epsilond.accountants.engine.contour.transforms.transform import Part
     from epsilond.accountants.numerics.special import FloatArray
-    from epsilond.accountants.profiles.gaussian import Law
 
 
-DEFAULT_BUDGET = NodeBudget()
-WIDEST = 1e-4
-"""A relative width of δ beyond which an enclosure is refused."""
 _RECENTRINGS = 8
-_NEWTON_STEPS = 12
-_ROOT = 1e-7
-"""How near to a root Newton's iteration ends, in reaches of the nodes."""
 _DOUBLINGS = 30
-_CUTS = 5
-"""How many of what was found last are kept."""
 
 
 def log_delta(
@@ -79,7 +79,7 @@ def log_delta(
     if (kernel := _kernel_for(parts, budget)) and (answer := _good(kernel.log_delta(epsilon), widest)):
         return answer
 
-    def attempt(chosen: tuple[Part, ...], most: NodeBudget) -> Answer[Interval]:
+    def attempt(chosen: tuple[Part, ...], most: NodeBudget) -> ValueWithWidth[Interval]:
         return _evaluated(chosen, epsilon, most)
 
     target = saddle.at_epsilon(epsilon)
@@ -102,11 +102,11 @@ def profile(
     """
     parts = compiled(laws)
     if not parts or epsilon >= parts.supremum:
-        raise Refused(Reason.CLOSED_FORM)
+        raise ContourRefused(RefusalReason.CLOSED_FORM)
 
-    def attempt(chosen: tuple[Part, ...], most: NodeBudget) -> Answer[ContourProfile]:
+    def attempt(chosen: tuple[Part, ...], most: NodeBudget) -> ValueWithWidth[ContourProfile]:
         built = _centred(chosen, epsilon, most)
-        return Answer(built, width_of(built.log_delta(epsilon)))
+        return ValueWithWidth(built, width_of(built.log_delta(epsilon)))
 
     return best_of(attempt, parts, saddle.at_epsilon(epsilon), budget, widest)
 
@@ -132,8 +132,8 @@ def upper_log_delta(
     if kernel and (known := kernel.upper_log_delta(epsilon, enough)) is not None:
         return known
     try:
-        return _best_chernoff(parts, epsilon, enough, _smaller(QUICK, budget))  # on what an answer will be read from
-    except Refused:
+        return _best_chernoff(parts, epsilon, enough, smaller(QUICK, budget))  # on what an answer will be read from
+    except ContourRefused:
         return _best_chernoff(parts, epsilon, enough, budget)
 
 
@@ -161,14 +161,14 @@ def epsilon(
     if (kernel := _kernel_for(parts, budget)) and (answer := _good(kernel.epsilon(log_delta, slack), widest)):
         return answer
 
-    def attempt(chosen: tuple[Part, ...], most: NodeBudget) -> Answer[Interval]:
+    def attempt(chosen: tuple[Part, ...], most: NodeBudget) -> ValueWithWidth[Interval]:
         found = saddle.find(chosen, saddle.at_log_delta(log_delta), most)
         if found.place.epsilon <= 0.0:
             if _chernoff(chosen, found, 0.0) <= log_delta - slack:
-                return Answer(Interval(0.0, 0.0), 0.0)
+                return ValueWithWidth(Interval(0.0, 0.0), 0.0)
             found = saddle.find(chosen, saddle.at_epsilon(0.0), most)
         solved, root, here = _solved(shared(chosen, found.place, most), log_delta, found.place.epsilon, most)
-        return Answer(_certified(solved, root, here, log_delta, slack), width_of(here))
+        return ValueWithWidth(_certified(solved, root, here, log_delta, slack), width_of(here))
 
     return best_of(attempt, parts, saddle.at_log_delta(log_delta), budget, widest)
 
@@ -210,17 +210,17 @@ def _centred(parts: tuple[Part, ...], epsilon: float, budget: NodeBudget, reach:
     return _built(parts, saddle.find(parts, saddle.at_epsilon(epsilon), budget), epsilon, budget, reach)
 
 
-def _evaluated(parts: tuple[Part, ...], epsilon: float, budget: NodeBudget) -> Answer[Interval]:
+def _evaluated(parts: tuple[Part, ...], epsilon: float, budget: NodeBudget) -> ValueWithWidth[Interval]:
     """On nodes that neighbouring ε share, or where those are not good on nodes for this ε alone."""
     found = saddle.find_at_epsilon(parts, epsilon, budget)
     try:
         near = shared(parts, found.place, budget)
         interval = near.log_delta(epsilon)
-    except Refused:
+    except ContourRefused:
         near = None
     if near is None or not near.as_narrow_as_any(epsilon, interval, good_width(parts, GOOD_WIDTH)):
         interval = _built(parts, found, epsilon, budget, 0.0).log_delta(epsilon)
-    return Answer(interval, width_of(interval))
+    return ValueWithWidth(interval, width_of(interval))
 
 
 def _chernoff(parts: tuple[Part, ...], found: saddle.FoundSaddle, epsilon: float) -> float:
@@ -243,7 +243,7 @@ def _best_chernoff(parts: tuple[Part, ...], epsilon: float, enough: float, budge
     return _chernoff(parts, saddle.find_at_epsilon(parts, epsilon, budget), epsilon)
 
 
-@kept(_CUTS)
+@kept(MOST_KEPT)
 def _chernoff_bounds(parts: tuple[Part, ...], budget: NodeBudget) -> tuple[FloatArray, FloatArray]:
     """The tilts of the lowest ladder, falling, and upper bounds of K + log C with the rounding that knows no ε."""
     survey, tilts = saddle.ladder(parts, budget)
@@ -262,7 +262,7 @@ def _solved(
     """
     current, refined = start, False
     for _ in range(_RECENTRINGS):
-        root, inside = _newton(current, log_delta, guess)
+        root, inside = newton(current, log_delta, guess)
         guess = None
         if inside:
             here = current.log_delta(root)
@@ -277,28 +277,7 @@ def _solved(
         else:
             place = saddle.find(current.parts, saddle.at_epsilon(root), budget).place
             current = shared(current.parts, place, budget)
-    raise Refused(Reason.NO_TILT, "the root is not met")
-
-
-def _newton(near: ContourProfile, log_delta: float, guess: float | None = None) -> tuple[float, bool]:
-    """Newton's iteration for log δ(ε) = target from a guess, and whether it ends within reach or at ε = 0.
-
-    From the centre where there is no guess within reach.
-    """
-    known = guess is not None and abs(guess - near.centre) <= near.width
-    root = max(guess if known and guess is not None else near.centre, 0.0)
-    # A step of x leaves an error of about x² |f″/2f′|, with f″ ≈ −1/F″ and f′ ≈ −λ.
-    place = near.nodes.place
-    last = 0.1 * math.sqrt(2.0 * _ROOT * place.tilt * place.width**2 * near.width)
-    for _ in range(_NEWTON_STEPS):
-        value, slope = near.estimate(root)
-        moved = max(root - (value - log_delta) / slope, 0.0)
-        if abs(moved - near.centre) > near.width:
-            return max(near.centre + math.copysign(2.0 * near.width, moved - near.centre), 0.0), False
-        if abs(moved - root) <= max(last, _ROOT * near.width, 1e-14 * root):
-            return moved, True
-        root = moved
-    return root, True
+    raise ContourRefused(RefusalReason.NO_TILT, "the root is not met")
 
 
 def _certified(near: ContourProfile, root: float, here: Interval, log_delta: float, slack: float) -> Interval:
@@ -325,169 +304,4 @@ def _first(root: float, pad: float, passes: Callable[[float], bool]) -> float:
         if passes(end):
             return end
         offset = 2.0 * offset + pad
-    raise Refused(Reason.NOT_POSITIVE, "no certified end near the root")
-
-
-# In which order ways to a certificate are tried: the whole transform with few nodes, with the noise cut, with many.
-QUICK = NodeBudget(noise_nodes=1 << 12, frequencies=1 << 11, products=1 << 20, products_each=1 << 17)
-GOOD_WIDTH = 1e-6
-"""A relative width of δ with which the search for a better way ends."""
-LEAK = 19.0
-"""What is cut off is e^−19 of δ."""
-FINE_LEAK, COARSE_LEAK = 18.0, 11.0
-"""What steps without a mark add is e^−18 of δ, or e^−11 where that is beyond the budget."""
-MARKED = DEFAULT_BUDGET._replace(products=3 << 22)
-"""The budget of the finer of the two."""
-_MARKS, _FEW, _MANY = 3, 4, 128
-_DEEPEST = -1e6
-
-Value = TypeVar("Value")
-
-
-class Answer(NamedTuple, Generic[Value]):
-    """What was found, and the relative width of δ behind it."""
-
-    value: Value
-    width: float
-
-
-def best_of(
-    attempt: Callable[[tuple[Part, ...], NodeBudget], Answer[Value]],
-    parts: tuple[Part, ...],
-    target: saddle.Target,
-    budget: NodeBudget,
-    widest: float,
-    *,
-    among_many: bool = False,
-    quickly: bool = False,
-) -> Value:
-    """The first good answer, else the best one, if it is no wider than `widest`.
-
-    `among_many` and `quickly` are as in `log_delta`.
-
-    Raises:
-        Refused: there is none; the reason is that of the last attempt.
-    """
-    best: Answer[Value] | None = None
-    refusal = Reason.NO_TILT, ""
-    ways: tuple[Callable[[], tuple[tuple[Part, ...], NodeBudget]], ...] = (
-        lambda: (parts, _smaller(QUICK, budget)),
-        lambda: (_cut(parts, target, budget), budget),
-        lambda: (parts, budget),
-    )
-    if any(isinstance(part, LaplaceSteps) for part in parts):
-        ways = (ways[2],)  # a closed form has nothing to cut, and no quadrature to make smaller
-    elif len(parts) > _FEW and not quickly:
-        # To find out that nodes are too many for a small budget is as dear as to lay them; to cut many is dearer still.
-        ways = (ways[2], ways[1]) if len(parts) <= _MANY else (ways[2],)
-    if can_be_marked(parts):
-        place = 1 if few_steps(parts) else 2
-        fine, coarse = (
-            functools.partial(_marked_among_many if among_many else _marked, parts, target, budget, leak, most)
-            for leak, most in ((FINE_LEAK, MARKED), (COARSE_LEAK, budget))
-        )
-        ways = (*ways[:place], fine, *ways[place:], coarse)
-    for way in ways[:1] if quickly else ways:
-        try:
-            answer = attempt(*way())
-        except Refused as refused:
-            # Not the exception itself: it would hold this frame and all that the frame holds.
-            refusal = refused.reason, refused.detail
-            continue
-        if best is None or answer.width < best.width:
-            best = answer
-        if best.width <= GOOD_WIDTH:
-            break
-    if best is None:
-        raise Refused(*refusal)
-    if best.width > widest:
-        reason = Reason.TOO_WIDE if math.isfinite(best.width) else Reason.NOT_POSITIVE
-        raise Refused(reason, f"relative width {best.width:.3g}")
-    return best.value
-
-
-@functools.cache
-def _smaller(first: NodeBudget, second: NodeBudget) -> NodeBudget:
-    return NodeBudget(*map(min, first, second))
-
-
-def _cut(parts: tuple[Part, ...], target: saddle.Target, budget: NodeBudget) -> tuple[Part, ...]:
-    """The parts, with noise cut off where it holds e^−19 of δ; δ is estimated on what is left if it is not given."""
-    if target.log_delta is not None:
-        return _cut_at(parts, target.log_delta - LEAK)
-    log_delta = -20.0
-    for _ in range(_CUTS):
-        chosen = _cut_at(parts, log_delta - LEAK)
-        found = saddle.find(chosen, target, budget).place.log_delta
-        if abs(found - log_delta) < 1.0:
-            break
-        log_delta = found
-    return chosen
-
-
-def _marked(
-    parts: tuple[Part, ...], target: saddle.Target, budget: NodeBudget, leak: float, most: NodeBudget
-) -> tuple[tuple[Part, ...], NodeBudget]:
-    """The composition less what it loses when no step is large, which leaks about e^−leak of δ, and the budget.
-
-    Which steps are large depends on ε and δ; the one that is not given is estimated on what is left.
-
-    Raises:
-        Refused: nothing that leaks so little can be left out.
-    """
-    near = _near(parts, target, budget)
-    chosen = marked_at(parts, near.epsilon, near.log_delta - leak)
-    for _ in range(_MARKS):
-        laid = shared((chosen,), saddle.find((chosen,), target, most).place, most)
-        if target.epsilon is None:
-            near = _Near(_newton(laid, near.log_delta)[0], near.log_delta)
-        else:
-            near = _Near(near.epsilon, laid.estimate(near.epsilon)[0])
-        before, chosen = chosen, marked_at(parts, near.epsilon, near.log_delta - leak)
-        if chosen is before:  # so that a question for ε and one for δ there share their marks
-            break
-    return (chosen,), most
-
-
-def _marked_among_many(
-    parts: tuple[Part, ...], target: saddle.Target, budget: NodeBudget, leak: float, most: NodeBudget
-) -> tuple[tuple[Part, ...], NodeBudget]:
-    """The same, refused where it is at the next power of two: the smaller ε, the smaller losses matter.
-
-    Raises:
-        Refused: as `_marked`.
-    """
-    if target.epsilon is not None and 0.0 < target.epsilon < math.inf:
-        _tried(parts, math.ldexp(1.0, math.frexp(target.epsilon)[1]), budget, leak, most)
-    return _marked(parts, target, budget, leak, most)
-
-
-@kept(_CUTS)
-def _tried(parts: tuple[Part, ...], epsilon: float, budget: NodeBudget, leak: float, most: NodeBudget) -> None:
-    _marked(parts, saddle.at_epsilon(epsilon), budget, leak, most)
-
-
-class _Near(NamedTuple):
-    """About where the question lies."""
-
-    epsilon: float
-    log_delta: float
-
-
-def _near(parts: tuple[Part, ...], target: saddle.Target, budget: NodeBudget) -> _Near:
-    """By the saddle of the whole composition, with what is asked in place of its estimate."""
-    place = saddle.find(parts, target, budget).place
-    return _Near(
-        place.epsilon if target.epsilon is None else target.epsilon,
-        place.log_delta if target.log_delta is None else target.log_delta,
-    )
-
-
-def _cut_at(parts: tuple[Part, ...], log_leak: float) -> tuple[Part, ...]:
-    """At a whole number of nats, so that neighbouring questions share what is cut."""
-    return _cut_once(parts, math.floor(max(log_leak - math.log(len(parts)), _DEEPEST)))
-
-
-@functools.lru_cache(maxsize=_CUTS)
-def _cut_once(parts: tuple[Part, ...], log_leak: int) -> tuple[Part, ...]:
-    return tuple(part.cut_at(float(log_leak)) for part in parts)
+    raise ContourRefused(RefusalReason.NOT_POSITIVE, "no certified end near the root")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
-from epsilond.accountants.engine.contour.transforms.transform import Refused
+from epsilond.accountants.engine.contour.transforms.transform import ContourRefused
 
 Value = TypeVar("Value")
 _REFUSALS = 256
@@ -21,9 +21,9 @@ class Kept(Generic[Value]):
 
     def __init__(self, make: Callable[..., Value], most: int) -> None:
         self._values = functools.lru_cache(maxsize=most)(make)
-        self._refusals: dict[tuple[Any, ...], Refused] = {}
+        self._refusals: dict[tuple[object, ...], ContourRefused] = {}
 
-    def __call__(self, *asked: Any) -> Value:
+    def __call__(self, *asked: object) -> Value:
         """The function's value, or its refusal.
 
         Raises:
@@ -31,14 +31,14 @@ class Kept(Generic[Value]):
         """
         known = self._refusals.get(asked) if self._refusals else None
         if known is not None:
-            raise Refused(known.reason, known.detail)
+            raise ContourRefused(known.reason, known.detail)
         try:
             return self._values(*asked)
-        except Refused as refused:
+        except ContourRefused as refused:
             if len(self._refusals) >= _REFUSALS:
                 self._refusals.clear()
             # Without the frames that the one raised holds.
-            self._refusals[asked] = Refused(refused.reason, refused.detail)
+            self._refusals[asked] = ContourRefused(refused.reason, refused.detail)
             raise
 
     def cache_clear(self) -> None:

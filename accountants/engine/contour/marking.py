@@ -10,7 +10,7 @@ from epsilond.accountants.engine.contour.keeping import kept
 from epsilond.accountants.engine.contour.parts import SampledGaussian
 from epsilond.accountants.engine.contour.transforms.marked_step import MarkedStep, Onset
 from epsilond.accountants.engine.contour.transforms.some_large import SomeLarge
-from epsilond.accountants.engine.contour.transforms.transform import Reason, Refused
+from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, RefusalReason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,7 +57,7 @@ def marked_at(parts: Sequence[Part], epsilon: float, log_leak: float) -> SomeLar
         Refused: ε is not positive, or no size leaks so little.
     """
     if not 0.0 < epsilon < math.inf:
-        raise Refused(Reason.NO_TILT, f"nothing is small beside epsilon {epsilon:.3g}")
+        raise ContourRefused(RefusalReason.NO_TILT, f"nothing is small beside epsilon {epsilon:.3g}")
     rounded = 2.0 ** math.ldexp(math.floor(math.ldexp(math.log2(epsilon), _BITS)), -_BITS)
     return _marked(tuple(parts), rounded, math.floor(log_leak))
 
@@ -65,7 +65,7 @@ def marked_at(parts: Sequence[Part], epsilon: float, log_leak: float) -> SomeLar
 @kept(_KEPT)
 def _marked(parts: tuple[SampledGaussian, ...], epsilon: float, log_leak: int) -> SomeLarge:
     if _from_size(parts, epsilon, _SIZES[-1] * epsilon, _SOFTNESSES[-1]).log_leak_at(epsilon) > log_leak:
-        raise Refused(Reason.NO_TILT, f"small losses alone exceed epsilon {epsilon:.3g}")
+        raise ContourRefused(RefusalReason.NO_TILT, f"small losses alone exceed epsilon {epsilon:.3g}")
     best, widest, guess = None, 0.0, len(_SIZES) // 2
     for softness in _SOFTNESSES:
         marked = [_from_size(parts, epsilon, size * epsilon, softness) for size in _SIZES]
@@ -75,7 +75,7 @@ def _marked(parts: tuple[SampledGaussian, ...], epsilon: float, log_leak: int) -
             best, guess = marked[found], found
             widest = _spread(best)
     if best is None:
-        raise Refused(Reason.NO_TILT, f"small losses alone exceed epsilon {epsilon:.3g}")
+        raise ContourRefused(RefusalReason.NO_TILT, f"small losses alone exceed epsilon {epsilon:.3g}")
     return best
 
 

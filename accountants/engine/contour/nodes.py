@@ -19,10 +19,10 @@ from epsilond.accountants.engine.contour.parts import resolve_all
 from epsilond.accountants.engine.contour.saddle import TiltSurvey, log_chernoff_factor
 from epsilond.accountants.engine.contour.transforms.laplace import LaplaceSteps, decays_slowly
 from epsilond.accountants.engine.contour.transforms.transform import (
+    ContourRefused,
     Joined,
     Line,
-    Reason,
-    Refused,
+    RefusalReason,
     exact_step,
     summation_error,
 )
@@ -199,7 +199,7 @@ def build(
     resolved = resolve_all(parts, (line.tilt, line.tilt), line.nodes * spacing, budget)
     work = line.nodes * sum(each.noise_nodes for each in resolved)
     if line.nodes > budget.frequencies or work > budget.products_of(len(parts)):
-        raise Refused(Reason.BEYOND_BUDGET, f"{line.nodes} frequencies, {work:.3g} products")
+        raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"{line.nodes} frequencies, {work:.3g} products")
     return Nodes(place, chernoff, line, truncation, *Joined.of([each.on_line(line) for each in resolved]))
 
 
@@ -209,7 +209,7 @@ def _reaching(parts: Sequence[Part], survey: TiltSurvey, tilts: FloatArray, budg
         return survey
     try:
         return TiltSurvey.of(parts, float(tilts[-1]), budget)
-    except Refused:
+    except ContourRefused:
         return TiltSurvey.of(parts, float(tilts[-STEPS.size]), budget)
 
 
@@ -239,7 +239,7 @@ def _truncation(survey: TiltSurvey, place: Saddle, epsilon: float, most: float) 
             chosen = int(found[0])
             return float(frequencies[chosen]), 1.001 * math.exp(float(log_tail[chosen]))
         start = 1.28 * float(frequencies[-1])
-    raise Refused(Reason.NO_DECAY, f"frequencies up to {most:.3g}")
+    raise ContourRefused(RefusalReason.NO_DECAY, f"frequencies up to {most:.3g}")
 
 
 def _most_frequencies(parts: Sequence[Part], budget: NodeBudget) -> int:
@@ -265,7 +265,7 @@ def _slow_truncation(survey: TiltSurvey, place: Saddle, epsilon: float, most: fl
     """
     start = 5.0 / place.width
     if not start < most:
-        raise Refused(Reason.NO_DECAY, f"frequencies up to {most:.3g}")
+        raise ContourRefused(RefusalReason.NO_DECAY, f"frequencies up to {most:.3g}")
     frequencies = np.append(np.geomspace(start, most, math.ceil(_RUNGS * math.log(most / start)) + 1)[:-1], most)
     log_tail = np.log(np.arctan2(place.tilt, frequencies) / (math.pi * place.tilt))
     for each in survey.resolved:
@@ -275,7 +275,7 @@ def _slow_truncation(survey: TiltSurvey, place: Saddle, epsilon: float, most: fl
     enough = np.flatnonzero(left_out <= -_SLOW_NATS)
     chosen = int(fine[0]) if fine.size else int(enough[0]) if enough.size else frequencies.size - 1
     if not left_out[chosen] <= -_LEAST_NATS:
-        raise Refused(Reason.NO_DECAY, f"frequencies up to {most:.3g}")
+        raise ContourRefused(RefusalReason.NO_DECAY, f"frequencies up to {most:.3g}")
     return float(frequencies[chosen]), 1.001 * math.exp(float(log_tail[chosen]))
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from epsilond.accountants.curve.laws import GaussianLaw, SampledGaussianLaw
 from epsilond.accountants.engine.contour.transforms.gaussian import GaussianTransform
 from epsilond.accountants.engine.contour.transforms.hard_cut import CutSampledGaussian
 from epsilond.accountants.engine.contour.transforms.sampled_gaussian import (
@@ -23,15 +24,14 @@ from epsilond.accountants.engine.contour.transforms.sampled_gaussian import (
 from epsilond.accountants.engine.contour.transforms.sampled_gaussian_grid import SampledGaussianGrid
 from epsilond.accountants.engine.contour.transforms.sampled_gaussian_grids import SampledGaussianGrids
 from epsilond.accountants.engine.contour.transforms.sampled_gaussian_rows import LARGEST_RATE, LossRows, shared_line
-from epsilond.accountants.engine.contour.transforms.transform import Reason, Refused
+from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, RefusalReason
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.gaussian import GaussianLaw, SampledGaussianLaw
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from epsilond.accountants.curve.laws import Law
     from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Part, Resolved
-    from epsilond.accountants.profiles.gaussian import Law
 
 
 def _gaussian(law: GaussianLaw, count: int) -> tuple[float, Part | None]:
@@ -148,7 +148,7 @@ class SampledGaussian:
             Refused: the grid exceeds the budget, or the rate is below 1e−100.
         """
         if self.loss.rate < LEAST_RATE:
-            raise Refused(Reason.BEYOND_BUDGET, f"rate {self.loss.rate:g}")
+            raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"rate {self.loss.rate:g}")
         rule = whole_line(self.loss, self.count, Tilts(*tilts), frequency, budget.noise_nodes)
         return SampledGaussianGrid(self.loss, self.count, rule, frequency)
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.curve import Interval
+from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.engine.contour.keeping import kept
 from epsilond.accountants.engine.contour.marking import log_leaks
 from epsilond.accountants.engine.contour.nodes import NATS, REACH, build
 from epsilond.accountants.engine.contour.saddle import FoundSaddle, Saddle, log_chernoff_factor, survey_for
 from epsilond.accountants.engine.contour.transforms.laplace import LaplaceRun
-from epsilond.accountants.engine.contour.transforms.transform import Reason, Refused
+from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, RefusalReason
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_difference
 
 if TYPE_CHECKING:
@@ -104,7 +104,9 @@ class ContourProfile:
         upper = _outward(log_scale + scale_error, most, +1)
         chernoff = nodes.chernoff.upper_log_delta(epsilon)
         if lower > chernoff + scale_error:
-            raise Refused(Reason.INCONSISTENT, f"log delta above {lower:.17g}, Chernoff bound {chernoff:.17g}")
+            raise ContourRefused(
+                RefusalReason.INCONSISTENT, f"log delta above {lower:.17g}, Chernoff bound {chernoff:.17g}"
+            )
         upper = min(with_leaks(min(upper, chernoff), self.parts, epsilon), 0.0)
         return Interval(float(min(lower, upper)), float(upper))
 
@@ -120,7 +122,7 @@ class ContourProfile:
         beside = part.beside(epsilon)
         log_unit = beside.log_scale - self.nodes.log_scale(epsilon)[0]
         if log_unit > _LARGEST_UNIT:
-            raise Refused(Reason.NOT_POSITIVE, f"the tilt does not suit epsilon {epsilon:.6g}")
+            raise ContourRefused(RefusalReason.NOT_POSITIVE, f"the tilt does not suit epsilon {epsilon:.6g}")
         return beside, math.exp(log_unit)
 
     def as_narrow_as_any(self, epsilon: float, found: Interval, good: float) -> bool:
@@ -141,7 +143,7 @@ class ContourProfile:
             beside, unit = found
             value, slope = value + beside.upper * unit, slope + beside.slope * unit
         if not (value > 0.0 and slope < 0.0):
-            raise Refused(Reason.NOT_POSITIVE, f"at epsilon {epsilon:.6g}")
+            raise ContourRefused(RefusalReason.NOT_POSITIVE, f"at epsilon {epsilon:.6g}")
         return self.nodes.log_scale(epsilon)[0] + math.log(value), slope / value
 
     def estimate_log_size(self, epsilon: float) -> tuple[float, float]:
@@ -155,7 +157,7 @@ class ContourProfile:
             beside, unit = found
             slope, curvature = slope + beside.slope * unit, curvature + beside.curvature * unit
         if not (slope < 0.0 < curvature - slope):
-            raise Refused(Reason.NOT_POSITIVE, f"at epsilon {epsilon:.6g}")
+            raise ContourRefused(RefusalReason.NOT_POSITIVE, f"at epsilon {epsilon:.6g}")
         return self.nodes.log_scale(epsilon)[0] + math.log(-slope) - epsilon, curvature / slope - 1.0
 
     def scale_derivative(self) -> float:
@@ -239,17 +241,17 @@ def shared(parts: tuple[Part, ...], place: Saddle, budget: NodeBudget) -> Contou
     tilt = _nearest(parts, place, steps, place.width, budget)
     try:
         return _laid(parts, tilt, budget)
-    except Refused as refused:
-        if len(parts) > _MANY or refused.reason not in (Reason.BEYOND_BUDGET, Reason.NO_DECAY):
+    except ContourRefused as refused:
+        if len(parts) > _MANY or refused.reason not in (RefusalReason.BEYOND_BUDGET, RefusalReason.NO_DECAY):
             raise
-        refusal = Refused(refused.reason, refused.detail)
+        refusal = ContourRefused(refused.reason, refused.detail)
     aside = _aside(parts, tilt, budget)
     if aside.gain > 1.0:
-        with contextlib.suppress(Refused):
+        with contextlib.suppress(ContourRefused):
             return _laid_aside(parts, tilt, aside.share, budget)
-    if refusal.reason is Reason.BEYOND_BUDGET:
+    if refusal.reason is RefusalReason.BEYOND_BUDGET:
         for lower in range(1, _LOWER + 1):
-            with contextlib.suppress(Refused):
+            with contextlib.suppress(ContourRefused):
                 return _laid(parts, _on_grid(place.tilt, steps, lower), budget)
     raise refusal
 
@@ -259,7 +261,7 @@ def _nearest(parts: tuple[Part, ...], place: Saddle, steps: float, served: float
 
     Where giant losses take over, the widths at two neighbouring tilts may be many times apart.
     """
-    with contextlib.suppress(Refused):
+    with contextlib.suppress(ContourRefused):
         for _ in range(_FINER):
             tilt = _on_grid(place.tilt, steps)
             if abs(_placed(parts, tilt, budget).place.epsilon - place.epsilon) <= served:

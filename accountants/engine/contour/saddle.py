@@ -14,7 +14,7 @@ import numpy as np
 
 from epsilond.accountants.engine.contour.keeping import Kept, kept
 from epsilond.accountants.engine.contour.parts import resolve_all, usual_tilt
-from epsilond.accountants.engine.contour.transforms.transform import Reason, Refused
+from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, RefusalReason
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class FoundSaddle(NamedTuple):
     survey: TiltSurvey
 
 
-class Target(NamedTuple):
+class SaddleTarget(NamedTuple):
     """A function of the place that rises through zero at the wanted tilt, its derivative in the tilt; log δ or ε."""
 
     value: Callable[[Saddle], float]
@@ -192,21 +192,21 @@ class Target(NamedTuple):
     epsilon: float | None = None
 
 
-def at_epsilon(epsilon: float) -> Target:
+def at_epsilon(epsilon: float) -> SaddleTarget:
     """The tilt at which the exponent of δ(ε) is stationary, F′ = 0."""
-    return Target(lambda place: place.epsilon - epsilon, lambda place: place.curvature, epsilon=epsilon)
+    return SaddleTarget(lambda place: place.epsilon - epsilon, lambda place: place.curvature, epsilon=epsilon)
 
 
-def at_log_delta(log_delta: float) -> Target:
+def at_log_delta(log_delta: float) -> SaddleTarget:
     """The saddle-point estimate of log D meets the target; its derivative is −λ F″ up to a term in F‴."""
-    return Target(
+    return SaddleTarget(
         lambda place: log_delta - place.log_delta, lambda place: place.tilt * place.curvature, log_delta=log_delta
     )
 
 
-def at_log_size(log_size: float) -> Target:
+def at_log_size(log_size: float) -> SaddleTarget:
     """The estimate of log Q(S > ε), which is log D + log λ − ε at the saddle of ε, meets the target."""
-    return Target(
+    return SaddleTarget(
         lambda place: log_size - (place.log_delta + math.log(place.tilt) - place.epsilon),
         lambda place: (1.0 + place.tilt) * place.curvature - 1.0 / place.tilt,
     )
@@ -236,7 +236,7 @@ def survey_for(parts: Sequence[Part], tilt: float, budget: NodeBudget) -> TiltSu
     return TiltSurvey.of(parts, reach, budget)
 
 
-def find(parts: Sequence[Part], target: Target, budget: NodeBudget) -> FoundSaddle:
+def find(parts: Sequence[Part], target: SaddleTarget, budget: NodeBudget) -> FoundSaddle:
     """The place where the target is met, within a small fraction of the integrand's width.
 
     Raises:
@@ -255,7 +255,7 @@ def find(parts: Sequence[Part], target: Target, budget: NodeBudget) -> FoundSadd
             return FoundSaddle(_between(parts, reach, places, target, budget), survey)
         low, reach = reach, reach * _GROWTH
         if reach > _LARGEST_TILT:
-            raise Refused(Reason.NO_TILT, f"tilt beyond {_LARGEST_TILT:g}")
+            raise ContourRefused(RefusalReason.NO_TILT, f"tilt beyond {_LARGEST_TILT:g}")
 
 
 @kept(_KEPT)
@@ -287,7 +287,7 @@ def ladder(parts: tuple[Part, ...], budget: NodeBudget) -> tuple[TiltSurvey, Flo
     return TiltSurvey.of(parts, reach, budget), reach * _FIRST_RUNGS
 
 
-def _bracketing(places: Places, target: Target) -> int:
+def _bracketing(places: Places, target: SaddleTarget) -> int:
     """The place above which the target is met and with whose next below it is not; so at the first and the last."""
     above, below = 0, len(places.tilts) - 1
     while below - above > 1:
@@ -305,7 +305,7 @@ def _first_reach(parts: tuple[Part, ...], budget: NodeBudget) -> float:
     while reach > _LEAST_REACH:
         try:
             survey = TiltSurvey.of(parts, reach, budget)
-        except Refused:
+        except ContourRefused:
             survey = None
         if survey is not None and sum(each.noise_nodes for each in survey.resolved) <= _FEW_NODES * len(parts):
             return reach
@@ -332,7 +332,7 @@ def _places(parts: tuple[Part, ...], reach: float, tilts: FloatArray, budget: No
     return Places(tilts.tolist(), *map(np.ndarray.tolist, TiltSurvey.of(parts, reach, budget).moments(tilts)))
 
 
-def _between(parts: tuple[Part, ...], reach: float, places: Places, target: Target, budget: NodeBudget) -> Saddle:
+def _between(parts: tuple[Part, ...], reach: float, places: Places, target: SaddleTarget, budget: NodeBudget) -> Saddle:
     """Where the target is met between the first and the last of some places."""
     survey = TiltSurvey.of(parts, reach, budget)
     for _ in range(_ITERATIONS):
@@ -348,7 +348,7 @@ def _between(parts: tuple[Part, ...], reach: float, places: Places, target: Targ
     return high
 
 
-def _guess(above: Saddle, below: Saddle, target: Target) -> float:
+def _guess(above: Saddle, below: Saddle, target: SaddleTarget) -> float:
     """Cubic interpolation of the tilt's logarithm as a function of the target, linear and away from the ends else."""
     high, drop = target.value(above), target.value(below) - target.value(above)
     share, span = -high / drop, math.log(below.tilt / above.tilt)
@@ -360,7 +360,7 @@ def _guess(above: Saddle, below: Saddle, target: Target) -> float:
     return above.tilt * math.exp(found * span)
 
 
-def _polish(survey: TiltSurvey, target: Target, low: float, high: float, tilt: float) -> Saddle:
+def _polish(survey: TiltSurvey, target: SaddleTarget, low: float, high: float, tilt: float) -> Saddle:
     """Newton inside a shrinking bracket, geometric bisection where it leaves it; the last evaluation is returned."""
     for _ in range(_ITERATIONS):
         place = survey.place(tilt)

@@ -6,17 +6,17 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from epsilond.accountants.engine.contour import saddle
-from epsilond.accountants.engine.contour.composition import DEFAULT_BUDGET, WIDEST, Answer, best_of
 from epsilond.accountants.engine.contour.nodes import good_width
 from epsilond.accountants.engine.contour.parts import Parts, compiled
 from epsilond.accountants.engine.contour.profile import ContourProfile, shared, width_of
-from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Reason, Refused
+from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, NodeBudget, RefusalReason
+from epsilond.accountants.engine.contour.ways import DEFAULT_BUDGET, WIDEST, ValueWithWidth, best_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from epsilond.accountants.curve.laws import Law
     from epsilond.accountants.engine.contour.transforms.transform import Part
-    from epsilond.accountants.profiles.gaussian import Law
 
 _RECENTRINGS = 8
 _NEWTON_STEPS = 12
@@ -49,7 +49,7 @@ def thresholds(
     """
     parts = compiled(laws)
     if not parts:
-        raise Refused(Reason.CLOSED_FORM)
+        raise ContourRefused(RefusalReason.CLOSED_FORM)
     centre = 0.5 * (min(log_sizes) + max(log_sizes))
     middle = _threshold_or_none(parts, centre, budget, widest)
     most = math.inf if middle is not None else centre
@@ -70,22 +70,22 @@ def _threshold_or_none(parts: tuple[Part, ...], log_size: float, budget: NodeBud
     """On nodes of its own, None if it is refused."""
     try:
         return _threshold(parts, log_size, budget, widest)
-    except Refused:
+    except ContourRefused:
         return None
 
 
 def _threshold(parts: tuple[Part, ...], log_size: float, budget: NodeBudget, widest: float) -> Threshold:
     target = saddle.at_log_size(log_size)
 
-    def attempt(chosen: tuple[Part, ...], most: NodeBudget) -> Answer[Threshold]:
+    def attempt(chosen: tuple[Part, ...], most: NodeBudget) -> ValueWithWidth[Threshold]:
         current = shared(chosen, saddle.find(chosen, target, most).place, most)
         for _ in range(_RECENTRINGS):
             root, inside = _newton_to_size(current, log_size)
             if inside:
                 found = Threshold(current, root, width_of(current.log_delta(root)))
-                return Answer(found, found.width)
+                return ValueWithWidth(found, found.width)
             current = shared(chosen, saddle.find(chosen, saddle.at_epsilon(root), most).place, most)
-        raise Refused(Reason.NO_TILT, "the size is not met")
+        raise ContourRefused(RefusalReason.NO_TILT, "the size is not met")
 
     return best_of(attempt, parts, target, budget, widest)
 
@@ -95,7 +95,7 @@ def _threshold_near(near: ContourProfile, log_size: float) -> Threshold | None:
     try:
         root, inside = _newton_to_size(near, log_size)
         return Threshold(near, root, width_of(near.log_delta(root))) if inside else None
-    except Refused:
+    except ContourRefused:
         return None
 
 

@@ -21,8 +21,8 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from epsilond.accountants.curve.laws import Direction, SampledGaussianLaw
     from epsilond.accountants.numerics.special import FloatArray
-    from epsilond.accountants.profiles.gaussian import Direction, SampledGaussianLaw
 
 _TAIL_UNITS = 8
 """Φ of a negative argument is within this many units of roundoff times 1 + x²: three were measured."""
@@ -57,7 +57,7 @@ class Masses(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class StepRows:
     """Different steps of one direction with their counts, one in each row.
 
     Attributes:
@@ -72,7 +72,7 @@ class Steps:
     counts: tuple[int, ...]
 
     @classmethod
-    def of(cls, laws: Sequence[tuple[SampledGaussianLaw, int]]) -> Steps:
+    def of(cls, laws: Sequence[tuple[SampledGaussianLaw, int]]) -> StepRows:
         """Of laws that have one direction."""
         rate, shift = (np.asarray([[getattr(law, name)] for law, _ in laws]) for name in ("rate", "shift"))
         return cls(laws[0][0].direction, rate, shift, tuple(count for _, count in laws))

@@ -44,24 +44,37 @@ class Window(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Chernoff:
+class CumulantBounds:
     """Upper bounds of K at some tilts, and at λ itself its computed value."""
 
     tilts: FloatArray
     cumulants: FloatArray
 
     @classmethod
-    def of(cls, rows: LatticeRows, counts: FloatArray, tilts: FloatArray) -> Chernoff:
-        """From masses joined in groups, each at its highest loss."""
+    def of(cls, rows: LatticeRows, counts: FloatArray, tilts: FloatArray) -> CumulantBounds:
+        """Bound K at every tilt, from masses joined in groups that count at their highest loss.
+
+        Moments are taken in units of e^{tilt · the highest loss that has mass}, so that none overflows and none of
+        the largest terms underflows. The exponents err by at most four units of roundoff of their size.
+
+        Args:
+            rows: lattice masses of the different steps.
+            counts: number of steps of each row.
+            tilts: positive tilts.
+        """
         columns = rows.mass.shape[1]
         starts = np.arange(0, columns, _GROUP)
         mass = np.add.reduceat(rows.mass, starts, axis=1)
         last = np.minimum(starts + _GROUP, columns) - 1
         highest = rows.losses[last] + float(rows.offsets.max())
-        with np.errstate(over="ignore", divide="ignore"):
-            moments = np.log(mass @ np.exp(highest[:, None] * tilts))
-        cumulants = counts @ moments
-        return cls(tilts, cumulants + 64 * UNIT_ROUNDOFF * columns * counts.sum() + 1e-12 * np.abs(cumulants))
+        tops = np.asarray([highest[np.flatnonzero(row)[-1]] for row in mass])
+        moments = [
+            np.log(row @ np.exp(np.minimum((highest - top)[:, None] * tilts, 0.0))) + top * tilts
+            for row, top in zip(mass, tops, strict=True)
+        ]
+        cumulants = counts @ np.stack(moments)
+        size = np.abs(cumulants) * 1e-12 + 4 * UNIT_ROUNDOFF * counts.sum() * np.abs(tops).max() * tilts
+        return cls(tilts, cumulants + 64 * UNIT_ROUNDOFF * columns * counts.sum() + size)
 
     def log_tail(self, place: float) -> float:
         """Upper bound of log P(S ≥ place)."""
@@ -84,7 +97,7 @@ class Total:
     """
 
     window: Window
-    chernoff: Chernoff
+    chernoff: CumulantBounds
     unit: float
     reference: float
     places: FloatArray
@@ -131,7 +144,7 @@ class Total:
         tilts = tilt * np.asarray([0.0, *(ratio for ratio in _RATIOS if ratio < 2.0 or ratio * tilt * edge < _LARGEST)])
         return cls(
             window=window._replace(low=float(unit * start), length=unit * size),
-            chernoff=Chernoff.of(rows, np.asarray(counts, dtype=np.float64), tilts),
+            chernoff=CumulantBounds.of(rows, np.asarray(counts, dtype=np.float64), tilts),
             unit=unit,
             reference=reference,
             places=places,

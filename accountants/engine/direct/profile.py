@@ -20,19 +20,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.curve import Interval
-from epsilond.accountants.engine.direct.cells import Steps
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.curve.laws import SampledGaussianLaw
+from epsilond.accountants.engine.direct.cells import StepRows
 from epsilond.accountants.engine.direct.convolution import Total, Window
+from epsilond.accountants.engine.direct.lattice import Exceeding, Lattice
 from epsilond.accountants.engine.direct.laws import lower_rows, upper_rows
 from epsilond.accountants.numerics.crossing import Guess, closest
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.gaussian import SampledGaussianLaw
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from epsilond.accountants.curve.laws import Law
     from epsilond.accountants.engine.direct.cells import Cells
-    from epsilond.accountants.profiles.gaussian import Law
 
 MOST = 32
 """How many different steps are convolved directly: more are quicker otherwise."""
@@ -56,7 +57,6 @@ _LEAST_SHARE = 2.0**-6
 _STEP_BITS = 7
 _PAD = 1e-13
 _MOVES = 40
-_DEEPEST = -600.0
 _LARGEST = 300.0
 """A cap beyond which numbers may leave the doubles."""
 _OUTSIDE = (ArithmeticError, ValueError)
@@ -67,15 +67,7 @@ _LOST = 3e3
 _FEW_CELLS = 2**13
 
 
-class Exceeding(NamedTuple):
-    """Ends of log P(E) and log Q(E), and an upper bound of Σ T Q(L below the lattice)."""
-
-    first: Interval
-    second: Interval
-    below: float
-
-
-class Plan(NamedTuple):
+class WindowPlan(NamedTuple):
     """A tilt, about log δ at the end of the range, and the window's length and lowest place."""
 
     tilt: float
@@ -84,67 +76,10 @@ class Plan(NamedTuple):
     low: float
 
 
-@dataclass(frozen=True, eq=False)
-class Lattice:
-    """Both totals and the event that some loss exceeds the cap, for the ε of one range."""
-
-    upper: Total
-    lower: Total
-    exceeding: Exceeding
-    sure: float
-    """ε up to which a loss above the cap is made up for only by one below the lattice."""
-
-    def log_delta(self, epsilon: float) -> Interval:
-        """Enclosure of log δ(ε)."""
-        if epsilon < max(self.upper.reach, self.lower.reach):
-            return Interval(-math.inf, 0.0)
-        with np.errstate(all="ignore"):
-            return Interval(self._lower(epsilon), self._upper(epsilon))
-
-    def size_above(self, epsilon: float) -> float:
-        """About Q(S > ε)."""
-        return self.upper.size_above(epsilon) + math.exp(self.exceeding.second.upper)
-
-    def place_of_size(self, size: float) -> float:
-        """About the ε at which Q(S > ε) is as asked; −∞ without any, math.inf where more exceed the cap."""
-        inside = size - math.exp(self.exceeding.second.upper)
-        return self.upper.place_of_size(inside) if inside > 0.0 else math.inf
-
-    def _upper(self, epsilon: float) -> float:
-        total, exceeding = self.upper, self.exceeding
-        at = epsilon - total.misplacement
-        value, error = total.sum_above(at)
-        unit = total.log_unit
-        rest = math.exp(exceeding.first.upper - unit) - math.exp(at + exceeding.second.lower - unit)
-        doubt = min(exceeding.below, 1.0) if epsilon <= self.sure else 1.0
-        more = math.exp(total.log_missing - unit) + doubt * math.exp(epsilon + exceeding.second.upper - unit)
-        return _outward(unit, value + error + max(rest, 0.0) + more, 1)
-
-    def _lower(self, epsilon: float) -> float:
-        total, exceeding = self.lower, self.exceeding
-        at = epsilon + total.misplacement
-        value, error = total.sum_above(at)
-        unit = total.log_unit
-        rest = math.exp(exceeding.first.lower - unit) - math.exp(at + exceeding.second.upper - unit)
-        error += math.exp(min(total.log_wrapped(at) - unit, -_DEEPEST))
-        return _outward(unit, value - error + max(rest, 0.0), -1)
-
-
-def _outward(log_unit: float, value: float, side: int) -> float:
-    """log_unit + log(value), moved outward by its rounding; −∞ or 0 where the value is not positive, or no number."""
-    if not 0.0 < value < math.inf:
-        return 0.0 if side > 0 else -math.inf
-    log_value = log_unit + math.log(value)
-    moved = log_value + side * 16 * UNIT_ROUNDOFF * (1.0 + abs(log_value) + abs(log_unit))
-    if math.isnan(moved):
-        return 0.0 if side > 0 else -math.inf
-    return min(moved, 0.0)
-
-
 class Coarse(NamedTuple):
     """A plan, the cap, the finest unit that the budget allows, and a lattice of few cells."""
 
-    plan: Plan
+    plan: WindowPlan
     cap: float
     finest: float
     lattice: Lattice
@@ -157,7 +92,7 @@ class DirectProfile:
     Guarantees: `log_delta` holds lower ≤ log δ ≤ upper at every real ε, and is a function of ε alone.
     """
 
-    steps: Steps
+    steps: StepRows
     _lattices: dict[int, Lattice | None] = field(default_factory=dict, repr=False)
     _coarser: dict[int, Coarse | None] = field(default_factory=dict, repr=False)
 
@@ -171,7 +106,7 @@ class DirectProfile:
             return None
         if not all(1e-9 <= law.rate < 1.0 and 1e-3 <= law.shift <= 20.0 and count > 0 for law, count in known):
             return None
-        return cls(Steps.of(known))
+        return cls(StepRows.of(known))
 
     @property
     def different(self) -> bool:
@@ -299,7 +234,7 @@ class DirectProfile:
         rare = float(self.steps.loss_at_depth(depth).max())
         return min(sure, max(rare, 1.2 * high))
 
-    def _plan(self, high: float) -> Plan:
+    def _plan(self, high: float) -> WindowPlan:
         """Window and tilt for ε near `high`, from a coarse lattice; estimates."""
         steps, counts = self.steps, np.asarray(self.steps.counts, dtype=np.float64)
         low, least = high / math.sqrt(2.0), steps.least_loss()
@@ -315,7 +250,7 @@ class DirectProfile:
         reached = np.flatnonzero((cumulants[:, None] - tilts[:, None] * tops).min(axis=0) < at_high - _NATS)
         top = float(tops[reached[0]] if reached.size else tops[-1])
         bottom = steps.total * least
-        best = Plan(math.nan, at_high, math.inf, math.nan)
+        best = WindowPlan(math.nan, at_high, math.inf, math.nan)
         lost = np.log(_LOST * high * tilts * (1.0 + tilts))
         excess = cumulants - tilts * high - at_high - lost
         for place in np.flatnonzero(excess < max(float(excess.min()) + 1.0, 0.0)):
@@ -330,7 +265,7 @@ class DirectProfile:
             wrapping = max((_NATS - at_high) / tilt, top - 0.5 * low)
             length = 1.02 * max(float(room[0].min()), float(room[1].min()), min(top - bottom, wrapping))
             if length < best.length:
-                best = Plan(tilt, at_high, length, top - length if length < top - bottom else -math.inf)
+                best = WindowPlan(tilt, at_high, length, top - length if length < top - bottom else -math.inf)
         return best
 
     def _surveyed(self, high: float) -> Coarse | None:
@@ -361,7 +296,7 @@ class DirectProfile:
             return lattice
         return self._with_unit(coarse.plan, coarse.cap, wanted, high)
 
-    def _with_unit(self, plan: Plan, cap: float, unit: float, high: float) -> Lattice:
+    def _with_unit(self, plan: WindowPlan, cap: float, unit: float, high: float) -> Lattice:
         unit = _few_bits(unit)
         # What rounding the least loss down takes away in every step is added to the cap.
         first, last = math.floor(self.steps.least_loss() / unit), math.ceil(cap / unit) + self.steps.total

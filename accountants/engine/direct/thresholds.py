@@ -14,7 +14,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from epsilond.accountants.engine.direct.profile import DirectProfile, Lattice
+    from epsilond.accountants.engine.direct.lattice import Lattice
+    from epsilond.accountants.engine.direct.profile import DirectProfile
 
 _SERVED = 2.5e-8
 """A width of γ α + E_γ, relative, with which another test's lattice serves: half of what the points around it cost."""

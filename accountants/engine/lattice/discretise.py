@@ -28,7 +28,7 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from epsilond.accountants.curve import Profile
+    from epsilond.accountants.curve.profile import Profile
     from epsilond.accountants.numerics.special import FloatArray
 
 _MISFIT = 1e-6

@@ -19,9 +19,9 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from epsilond.accountants.curve import Profile
+    from epsilond.accountants.curve.profile import Profile
+    from epsilond.accountants.engine.lattice.budget import Budget
     from epsilond.accountants.engine.lattice.discretise import LatticeLaw
-    from epsilond.accountants.engine.lattice.plan import Budget
     from epsilond.accountants.engine.lattice.survey import Survey
 
 
@@ -96,6 +96,20 @@ class GridKey(NamedTuple):
     """Whether ε lies within the bulk of the total loss."""
     band: int
     coarsening: int = 0
+
+
+class Chosen(NamedTuple):
+    """A grid with a tilt."""
+
+    key: GridKey
+    place: Place
+
+
+class TiltedEvaluation(NamedTuple):
+    """The one or two grids and tilts that were used at an ε, and the upper bound of log δ that they give."""
+
+    tilts: tuple[Chosen, ...]
+    upper: float
 
 
 class _Read(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,8 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from epsilond.accountants.curve import Profile, Tails
+    from epsilond.accountants.curve.enclosure import Tails
+    from epsilond.accountants.curve.profile import Profile
     from epsilond.accountants.numerics.special import FloatArray
 
 
@@ -218,25 +219,12 @@ _TELLING, _MOST_FALLS = 2, 8
 _STEPS = np.linspace(0.0, 1.0, 33)[1:-1]
 
 
-@runtime_checkable
-class Spaced(Protocol):
-    """A profile that knows where its finite losses are."""
-
-    @property
-    def span(self) -> float:
-        """The largest length of which every one is a multiple."""
-
-    @property
-    def many_losses(self) -> bool:
-        """Whether they are more than an outline tells apart."""
-
-
 def aligned(coarse: Outline, profile: Profile) -> Outline:
     """The outline of a profile with its atoms, span and edge found, as far as there are any.
 
     Of many losses the profile's own word is taken; of few the very places are found, and kept among the edges.
     """
-    if isinstance(profile, Spaced) and profile.many_losses:
+    if profile.span is not None:
         if max(side.end for side in (coarse.right, coarse.left)) <= _MOST_CELLS * profile.span:
             return replace(coarse, atomic=True, span=profile.span)
         return _bounded(coarse)

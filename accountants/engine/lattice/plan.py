@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.fft import next_fast_len, rfft
 
+from epsilond.accountants.engine.lattice.budget import TransformLimits
 from epsilond.accountants.engine.lattice.discretise import BoolArray
 from epsilond.accountants.engine.lattice.spectrum import Chernoff, Spectrum, likely_period
 from epsilond.accountants.engine.lattice.tilted import Place
@@ -55,14 +56,6 @@ _QUICK_TERMS = 2**20
 """Terms of direct sums that are less than what a longer FFT costs."""
 _FEW_LAWS = 16
 """Of more laws an FFT that is tried in vain would be dear."""
-
-
-@dataclass(frozen=True)
-class TransformLimits:
-    """Sizes fixed before the start: points of one FFT, and terms of all direct sums."""
-
-    points: int
-    terms: int
 
 
 class Short(NamedTuple):
@@ -167,45 +160,6 @@ class TransformPlan:
         if excess > 1.0:
             return Short(excess**2)
         return finished(line, size, few_frequencies(line, size, kept, skipped), self.chernoff)
-
-
-# How much work one answer may take ----------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Budget:
-    """How much work one answer may take, counted and fixed before the start.
-
-    Attributes:
-        cells: cells of all laws together (at least a 48th of it for each law), read from the profiles once per band of
-            tilts.
-        points: points of one FFT; with many different laws, fewer.
-        terms: terms of all direct sums of one transform.
-        relative_width: width of the enclosure of δ, relative, below which no more work is spent.
-        parts: most different pairs in one composition.
-    """
-
-    cells: int = 6000
-    points: int = 2**19
-    terms: int = 30_000_000
-    relative_width: float = 1e-4
-    parts: int = 2048
-
-    @classmethod
-    def coarse(cls) -> Budget:
-        """For root searching: about a fifth of the work, widths of half a per cent."""
-        return cls(cells=1200, points=2**17, terms=8_000_000, relative_width=5e-3)
-
-    @classmethod
-    def fine(cls) -> Budget:
-        """About five times the work, widths of 1e-6 where the pair is smooth."""
-        return cls(cells=60_000, points=2**20, terms=100_000_000, relative_width=1e-6)
-
-    def cells_for(self, parts: int) -> int:
-        """Cells of all laws together."""
-        return max(self.cells, parts * self.cells // 48)
-
-    def limits_for(self, parts: int) -> TransformLimits:
-        """Sizes of one transform."""
-        return TransformLimits(points=min(self.points, max(2**12, 16 * self.points // parts)), terms=self.terms)
 
 
 # Which frequencies of a composed lattice law matter: the others are proved negligible block by block ----------------

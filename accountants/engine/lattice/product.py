@@ -6,41 +6,35 @@ import contextlib
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from epsilond.accountants.curve import Enclosure, Tails
+from epsilond.accountants.curve.enclosure import Interval, Tails
+from epsilond.accountants.curve.profile import PointwiseProfile
+from epsilond.accountants.engine.lattice.budget import Budget
 from epsilond.accountants.engine.lattice.discretise import joined_atoms
-from epsilond.accountants.engine.lattice.laws import BAND, BandLaws, GridKey, LatticeLaws, band_laws
-from epsilond.accountants.engine.lattice.plan import Budget, TransformPlan
-from epsilond.accountants.engine.lattice.spectrum import DeltaEnds, Spectrum
-from epsilond.accountants.engine.lattice.survey import Part, Survey
+from epsilond.accountants.engine.lattice.laws import BAND, Chosen, GridKey, TiltedEvaluation
+from epsilond.accountants.engine.lattice.survey import LatticePart, Survey
 from epsilond.accountants.engine.lattice.thresholds import near_tests, upper_tests
 from epsilond.accountants.engine.lattice.tilted import Place
-from epsilond.accountants.errors import BeyondBudget
+from epsilond.accountants.engine.lattice.transforms import Transforms, Used, lower_end, remember, upper_end
 from epsilond.accountants.numerics.crossing import Guess
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.piecewise import TABLE_ACCURACY, PiecewiseTails, tabulated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from epsilond.accountants.near_tests import NearTest, UpperTest
+    from epsilond.accountants.curve.near_tests import NearTest, UpperTest
     from epsilond.accountants.numerics.special import FloatArray
 
-Key = TypeVar("Key")
-Value = TypeVar("Value")
-
 _SNAP = {True: 0.125 * math.log(2.0), False: 0.25}
-_KEPT_GRIDS, _KEPT_SPECTRA, _KEPT_EVALUATIONS = 6, 8, 16
-_KEPT_BYTES = 2**25
-"""Of all the transforms that one order of a composition keeps, unless two are larger."""
+_KEPT_EVALUATIONS = 16
 _DEEPEST_ROW = -720.0
 _MOST_ROWS = 2000
 _ROW_STEPS = ((-40.0, 0.25), (-100.0, 1.0), (-math.inf, 4.0))
 """Steps in log δ of the table of tails, for log δ above a level."""
-_MOST_TRIES = 40
 _MANY_ROUNDS = 1e6
 """So many rounds magnify what an outline's mean errs by beyond what a search can make up for."""
 _FEW, _BESIDE = 16, 0.25
@@ -48,37 +42,17 @@ _FEW, _BESIDE = 16, 0.25
 _MISS = 2
 _BACK_OFFS = (1, 2, 4, 8)
 """Steps of the tilt's grid to go back."""
-
-
 _OUTSIDE = (ArithmeticError, ValueError)
 """Numbers at the edge of the doubles: an overflow, or a NaN where an integer is wanted."""
-
-
+_FAR_BELOW = 0.3
+"""Share of a target's log δ by which an estimate is below it for certain, or nearly."""
 _LOST = -1e-3
 """An upper end of log δ that says nothing."""
 _FALLBACKS = (-720.0, -180.0, -45.0)
 
 
-class Chosen(NamedTuple):
-    """Which grid and which tilt to use."""
-
-    key: GridKey
-    place: Place
-
-
-class Evaluation(NamedTuple):
-    """The grids and tilts that were used at an ε, one or two, and the upper end that they give."""
-
-    tilts: tuple[Chosen, ...]
-    upper: float
-
-
-Used = dict["GridKey | tuple[Chosen, bool]", int]
-"""Grids and transforms that were needed, with how many lattices each took."""
-
-
 @dataclass(frozen=True, eq=False)
-class ComposedProfile:
+class ComposedProfile(PointwiseProfile):
     """The profile of a product.
 
     Guarantees: `log_delta` holds lower ≤ truth ≤ upper at every ε ≥ 0 for the product of exactly the given parts, and
@@ -87,13 +61,14 @@ class ComposedProfile:
     product; a lower end is one of the dominating pair.
     """
 
-    parts: tuple[Part, ...]
+    one_sided: ClassVar[bool] = True
+    shares_nodes: ClassVar[bool] = True
+    estimated: ClassVar[bool] = True
+
+    parts: tuple[LatticePart, ...]
     budget: Budget
     tail_accuracy: float = TABLE_ACCURACY
-    _grids: dict[GridKey, BandLaws] = field(default_factory=dict, repr=False)
-    _spectra: dict[tuple[Chosen, bool], tuple[GridKey, Spectrum, int]] = field(default_factory=dict, repr=False)
-    _used: Used = field(default_factory=dict, repr=False)
-    _evaluated: dict[float, tuple[Evaluation, Used]] = field(default_factory=dict, repr=False)
+    _evaluated: dict[float, tuple[TiltedEvaluation, Used]] = field(default_factory=dict, repr=False)
     """By ε, with the work that it took."""
 
     @cached_property
@@ -104,6 +79,10 @@ class ComposedProfile:
     @cached_property
     def _survey(self) -> Survey:
         return Survey(self.parts, self._log_width)
+
+    @cached_property
+    def _transforms(self) -> Transforms:
+        return Transforms(self._survey, self.budget, self._log_width)
 
     @property
     def supremum(self) -> float:
@@ -133,15 +112,6 @@ class ComposedProfile:
         """Whether that bound is at most a target; the others are not looked at where one part alone exceeds it."""
         return _at_zero(self.parts[0]) <= log_delta and self.coupled_log_delta <= log_delta
 
-    def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclosure of log E_{e^ε}(P‖Q) of the product, elementwise."""
-        points = np.asarray(epsilon, dtype=np.float64)
-        ends = [self.ends(point) for point in points.ravel().tolist()]
-        return Enclosure(
-            np.asarray([end.lower for end in ends], dtype=np.float64).reshape(points.shape),
-            np.asarray([end.upper for end in ends], dtype=np.float64).reshape(points.shape),
-        )
-
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Tails of a pair that dominates the product: the slopes of a convex table of certified upper ends."""
         return self._table.tails(np.asarray(epsilon, dtype=np.float64))
@@ -163,15 +133,15 @@ class ComposedProfile:
             epsilon += step / max(self._survey.steepness(epsilon), 1e-9)
         return tabulated(np.asarray(rows), np.asarray(values))
 
-    def ends(self, epsilon: float) -> DeltaEnds:
+    def ends(self, epsilon: float) -> Interval:
         """`log_delta` at one ε."""
         tilts, high = self.evaluation(epsilon)
         if math.isinf(high):
-            return DeltaEnds(-math.inf, -math.inf)
+            return Interval(-math.inf, -math.inf)
         low = self.lower_on(tilts, epsilon)
         if math.isinf(low):
             low = self._best_single(epsilon)
-        return DeltaEnds(min(low, high), high)
+        return Interval(min(low, high), high)
 
     def upper_end(self, epsilon: float) -> float:
         """The upper end alone."""
@@ -189,25 +159,25 @@ class ComposedProfile:
         except _OUTSIDE:
             return -math.inf
 
-    def evaluation(self, epsilon: float) -> Evaluation:
+    def evaluation(self, epsilon: float) -> TiltedEvaluation:
         """The upper end at ε, and what it was found with: no tilts where δ is zero or its numbers are no doubles."""
         if epsilon not in self._evaluated:
-            before = dict(self._used)
-            self._used.clear()
+            before = dict(self._transforms.used)
+            self._transforms.used.clear()
             found = self._evaluation(epsilon)
-            _remember(self._evaluated, epsilon, (found, dict(self._used)), _KEPT_EVALUATIONS)
-            self._used.update({**before, **self._used})
+            remember(self._evaluated, epsilon, (found, dict(self._transforms.used)), _KEPT_EVALUATIONS)
+            self._transforms.used.update({**before, **self._transforms.used})
         found, used = self._evaluated[epsilon]
-        self._used.update(used)
+        self._transforms.used.update(used)
         return found
 
-    def _evaluation(self, epsilon: float) -> Evaluation:
+    def _evaluation(self, epsilon: float) -> TiltedEvaluation:
         try:
             if epsilon >= self._survey.supremum:
-                return Evaluation((), -math.inf)
+                return TiltedEvaluation((), -math.inf)
             return self._evaluate(epsilon)
         except _OUTSIDE:
-            return Evaluation((), self._basic(epsilon))
+            return TiltedEvaluation((), self._basic(epsilon))
 
     def upper_on(self, tilts: Sequence[Chosen], epsilon: float) -> float:
         """An upper end at ε on given grids and tilts: true whatever they are, and close where they suit ε."""
@@ -222,16 +192,16 @@ class ComposedProfile:
 
     def size_on(self, tilts: Sequence[Chosen]) -> int:
         """How many bytes the largest transform at these tilts takes, which tells how dear it was."""
-        return max(self._spectrum(found, from_above=True)[1].nbytes for found in tilts)
+        return max(self._transforms.spectrum(found, from_above=True)[1].nbytes for found in tilts)
 
     def count_anew(self) -> None:
         """From here on `work` counts from nothing."""
-        self._used.clear()
+        self._transforms.used.clear()
 
     @property
     def work(self) -> int:
         """How many grids and transforms were needed since `count_anew`, tried ones included, remembered or not."""
-        return sum(self._used.values())
+        return sum(self._transforms.used.values())
 
     def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
         """For each size α in (0, 1) about the ε at which Q(S > ε) = α, and log δ around it, where that serves."""
@@ -276,7 +246,7 @@ class ComposedProfile:
         try:
             place = Place(math.log(first.steepness), direct=True)
             key = GridKey(True, self._survey.depth_of(log_delta), 0, False, math.floor(place.y / BAND[True]))
-            laws = self._laws(key).upper.flat
+            laws = self._transforms.laws(key).upper.flat
             place = laws.place_of(log_delta)
             found = Guess(laws.centre(place), place.tilt)
         except _OUTSIDE:
@@ -290,7 +260,17 @@ class ComposedProfile:
         except _OUTSIDE:
             return -math.inf
 
-    def _evaluate(self, epsilon: float) -> Evaluation:
+    def is_at_most(self, epsilon: float, log_delta: float) -> bool:
+        """Return whether the upper bound is at most `log_delta`; the lower one is the larger part of the work."""
+        return self.upper_end(epsilon) <= log_delta
+
+    def likely_meets(self, epsilon: float, log_delta: float) -> bool:
+        """Return whether an estimate far below `log_delta`, or the upper bound of the first tilt, tells so."""
+        if self.likely_log_delta(epsilon) < log_delta - _FAR_BELOW * (1.0 - log_delta):
+            return True
+        return -math.inf < self.quick_upper_end(epsilon) <= log_delta
+
+    def _evaluate(self, epsilon: float) -> TiltedEvaluation:
         """The grids and tilts that were used at ε, one or two, and the upper end that they give."""
         direct = self._survey.whole.prefers_direct(epsilon)
         first = self._back_off_tilt(self._first(epsilon, direct), epsilon)
@@ -300,7 +280,7 @@ class ComposedProfile:
             high = min(high, self._upper(better, epsilon))
         if high > _LOST:
             high = min(high, self._fallback_end(epsilon))
-        return Evaluation((first,) if better is None else (first, better), high)
+        return TiltedEvaluation((first,) if better is None else (first, better), high)
 
     def _first(self, epsilon: float, direct: bool) -> Chosen:
         """The grid and tilt that an ε is likely to want, by what is known roughly of δ there."""
@@ -340,7 +320,7 @@ class ComposedProfile:
         place = self._survey.shallow(depth).saddle(epsilon, direct=direct)
         key = GridKey(direct, depth, boost, within, math.floor(place.y / BAND[direct]))
         for _ in range(4):
-            place = self._laws(key).upper.flat.saddle(epsilon, direct=direct, start=place.y)
+            place = self._transforms.laws(key).upper.flat.saddle(epsilon, direct=direct, start=place.y)
             found = key._replace(band=math.floor(place.y / BAND[direct]))
             if found == key or (len(self.parts) > _FEW and _beside(key, place)):
                 break
@@ -363,8 +343,8 @@ class ComposedProfile:
 
     def _error_dominates(self, found: Chosen, epsilon: float) -> bool:
         """Whether the errors at this tilt exceed the sum itself, as far as any loss is above ε."""
-        key, spectrum = self._spectrum(found, from_above=True)
-        laws = self._laws(key).upper
+        key, spectrum = self._transforms.spectrum(found, from_above=True)
+        laws = self._transforms.laws(key).upper
         return epsilon < laws.top * laws.unit and math.isinf(spectrum.log_integral(epsilon).lower)
 
     def _refine(self, found: Chosen, epsilon: float, high: float) -> Chosen | None:
@@ -373,7 +353,7 @@ class ComposedProfile:
         The estimate holds where many rounds share in δ; where few rule it, δ is far smaller, and asks for more. And
         within the bulk of the loss its width counts, not only that of the tilted law.
         """
-        missed = self._laws(found.key).upper.flat.estimate_at(found.place, epsilon) - high
+        missed = self._transforms.laws(found.key).upper.flat.estimate_at(found.place, epsilon) - high
         boost = _MISS * round(missed / _MISS) if found.key.direct and _MISS < missed < math.inf else 0
         within = self._is_within(epsilon, found.place)
         if not (boost or within):
@@ -384,14 +364,14 @@ class ComposedProfile:
         return self._find(epsilon, found.key.direct, depth, boost=boost, within=within)
 
     def _upper(self, found: Chosen, epsilon: float) -> float:
-        key, spectrum = self._spectrum(found, from_above=True)
-        laws = self._laws(key).upper
-        return _upper_end(spectrum, laws, epsilon - laws.misplacement)
+        key, spectrum = self._transforms.spectrum(found, from_above=True)
+        laws = self._transforms.laws(key).upper
+        return upper_end(spectrum, laws, epsilon - laws.misplacement)
 
     def _lower_end(self, found: Chosen, epsilon: float) -> float:
-        key, spectrum = self._spectrum(found, from_above=False)
-        laws = self._laws(key).lower
-        return _lower_end(spectrum, laws, epsilon - laws.offset + laws.misplacement)
+        key, spectrum = self._transforms.spectrum(found, from_above=False)
+        laws = self._transforms.laws(key).lower
+        return lower_end(spectrum, laws, epsilon - laws.offset + laws.misplacement)
 
     def _basic(self, epsilon: float) -> float:
         """Basic composition at equal shares of ε: what is left where the numbers of a lattice are no doubles."""
@@ -406,46 +386,8 @@ class ComposedProfile:
         at = np.asarray([epsilon])
         return max(float(part.first.log_delta(at).lower[0]) for part in self.parts)
 
-    def _spectrum(self, found: Chosen, *, from_above: bool) -> tuple[GridKey, Spectrum]:
-        """The transform at a tilt, on a lattice so wide that it fits the budget."""
-        index = (found, from_above)
-        if index not in self._spectra:
-            _remember(self._spectra, index, self._transformed(found, from_above=from_above), _KEPT_SPECTRA)
-            self._forget_large()
-        key, spectrum, self._used[index] = self._spectra[index]
-        return key, spectrum
 
-    def _forget_large(self) -> None:
-        """The oldest transforms, until those that are kept take few enough bytes."""
-        sizes = [spectrum.nbytes for _, spectrum, _ in self._spectra.values()]
-        excess = sum(sizes) - _KEPT_BYTES
-        for size in sizes[:-2]:
-            if excess <= 0:
-                break
-            self._spectra.pop(next(iter(self._spectra)))
-            excess -= size
-
-    def _transformed(self, found: Chosen, *, from_above: bool) -> tuple[GridKey, Spectrum, int]:
-        """The same, and how many lattices were tried."""
-        key, place = found
-        limits = self.budget.limits_for(len(self.parts))
-        log_width = self._log_width - key.boost
-        for tried in range(1, _MOST_TRIES + 1):
-            laws = self._laws(key)
-            made = TransformPlan.of(laws.upper if from_above else laws.lower, place, log_width).made(limits)
-            if isinstance(made, Spectrum):
-                return key, made, tried
-            key = key._replace(coarsening=key.coarsening + max(1, math.ceil(math.log2(min(made.factor, 2.0**60)))))
-        raise BeyondBudget("no lattice within the budget spans the loss")
-
-    def _laws(self, key: GridKey) -> BandLaws:
-        self._used[key] = 1
-        if key not in self._grids:
-            _remember(self._grids, key, band_laws(self._survey, key, self.budget), _KEPT_GRIDS)
-        return self._grids[key]
-
-
-def _at_zero(part: Part) -> float:
+def _at_zero(part: LatticePart) -> float:
     """Upper bound of log δ(0) of one part."""
     return float(part.first.log_delta(np.zeros(1)).upper[0])
 
@@ -454,33 +396,3 @@ def _beside(key: GridKey, place: Place) -> bool:
     """Whether a place lies next to the band of a key: nearer than the search for it is exact, or little further."""
     width = BAND[key.direct]
     return -_BESIDE <= place.y / width - key.band <= 1.0 + _BESIDE
-
-
-def _remember(kept: dict[Key, Value], key: Key, value: Value, most: int) -> None:
-    """Keep the latest few."""
-    while len(kept) >= most:
-        kept.pop(next(iter(kept)))
-    kept[key] = value
-
-
-def _upper_end(spectrum: Spectrum, laws: LatticeLaws, epsilon: float) -> float:
-    """Upper bound of log δ of the composed lattice laws."""
-    atom = laws.log_infinite_mass(direction=1)
-    if epsilon >= laws.top * laws.unit * (1 + 4 * UNIT_ROUNDOFF):
-        return atom
-    inside = spectrum.log_integral(epsilon)
-    if spectrum.place.direct:
-        return min(float(np.logaddexp(atom, inside.upper)) + 4 * UNIT_ROUNDOFF, 0.0)
-    spare = math.exp(min(inside.lower, 0.0)) * (1 - 8 * UNIT_ROUNDOFF) - laws.excess
-    return math.log1p(-spare) * (1 - 8 * UNIT_ROUNDOFF) if 0.0 < spare < 1.0 else 0.0
-
-
-def _lower_end(spectrum: Spectrum, laws: LatticeLaws, epsilon: float) -> float:
-    """Lower bound of log δ of the composed lattice laws."""
-    atom = laws.log_infinite_mass(direction=-1)
-    if epsilon >= laws.top * laws.unit * (1 + 4 * UNIT_ROUNDOFF):
-        return atom
-    inside = spectrum.log_integral(epsilon)
-    if spectrum.place.direct:
-        return float(np.logaddexp(atom, inside.lower)) - 4 * UNIT_ROUNDOFF
-    return max(atom, float(log1m_exp(min(inside.upper, 0.0))) * (1 + 8 * UNIT_ROUNDOFF))

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.curve import LARGEST_EPSILON, Interval
+from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Interval
 from epsilond.accountants.numerics.crossing import Crossing, Guess, crossing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from epsilond.accountants.engine.lattice.product import Chosen, ComposedProfile
+    from epsilond.accountants.engine.lattice.laws import Chosen
+    from epsilond.accountants.engine.lattice.product import ComposedProfile
 
 _MOST_TURNS = 4
 _FARTHEST = 0.5

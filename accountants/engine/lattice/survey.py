@@ -15,13 +15,12 @@ import numpy as np
 from epsilond.accountants.engine.lattice.discretise import joined_atoms, least_log_atom
 from epsilond.accountants.engine.lattice.outline import Outline, aligned, outline, weighted
 from epsilond.accountants.engine.lattice.rough import RoughCurve, rough_curve
-from epsilond.accountants.near_tests import supremum_of
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from epsilond.accountants.curve import Profile
+    from epsilond.accountants.curve.profile import Profile
     from epsilond.accountants.engine.lattice.tilted import IntArray, Weighted
     from epsilond.accountants.numerics.special import FloatArray
 
@@ -42,7 +41,7 @@ _LIKELY_KEPT = 16
 
 
 @dataclass(frozen=True)
-class Part:
+class LatticePart:
     """One law of a composition, in one order: its profile, that of the other order, and its count."""
 
     first: Profile
@@ -64,12 +63,12 @@ class Kinds(NamedTuple):
     seen: list[Outline]
 
     @classmethod
-    def apart(cls, parts: Sequence[Part]) -> Kinds:
+    def apart(cls, parts: Sequence[LatticePart]) -> Kinds:
         """Each for itself."""
         return cls(tuple(range(len(parts))), np.arange(len(parts)), [_outline(part) for part in parts])
 
     @classmethod
-    def of(cls, parts: Sequence[Part]) -> Kinds:
+    def of(cls, parts: Sequence[LatticePart]) -> Kinds:
         """By what both tails are at a few losses; the law of the largest tails stands for those of its kind.
 
         Only for laws that have mass where it has mass, and none beyond: cells are laid for no other.
@@ -96,18 +95,18 @@ class Kinds(NamedTuple):
         return np.bincount(self.owners).astype(np.float64)
 
 
-def _signature(part: Part) -> FloatArray:
+def _signature(part: LatticePart) -> FloatArray:
     """log tails of the loss to the right and to the left, no further down than matters."""
     with np.errstate(all="ignore"):
         sides = (part.first.log_tails(_PROBES).log_p, part.second.log_tails(_PROBES).log_p)
     return np.maximum(np.nan_to_num(np.concatenate(sides), nan=_DEEPEST, neginf=_DEEPEST), _DEEPEST)
 
 
-def _outline(part: Part) -> Outline:
+def _outline(part: LatticePart) -> Outline:
     return outline(part.first, part.second)
 
 
-def _fits(part: Part, owner: Outline) -> bool:
+def _fits(part: LatticePart, owner: Outline) -> bool:
     """Whether a law has no more mass in any cell of another's outline than that has, but for a factor, and where.
 
     Nor beyond the last cell, where cells are laid for no law of the kind.
@@ -128,7 +127,7 @@ def _fits(part: Part, owner: Outline) -> bool:
 class Survey:
     """Outlines of the laws of a composition, at every depth."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[LatticePart, ...]
     log_width: float
     """log of the relative width wanted of δ."""
     _known: dict[int, Weighted] = field(default_factory=dict, repr=False)
@@ -180,7 +179,7 @@ class Survey:
         """An ε from which on δ is zero, by the profiles' own word; math.inf if none is known."""
         total = 0.0
         for part, owner in zip(self.parts, self.kinds.owners.tolist(), strict=True):
-            end = supremum_of(part.first)
+            end = part.first.supremum
             if end == math.inf:
                 end = self.outlines[owner].extent * (1 + 4 * UNIT_ROUNDOFF)
                 if not np.isneginf(part.first.log_delta(np.asarray([end])).upper[0]):

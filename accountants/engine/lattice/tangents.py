@@ -62,7 +62,7 @@ def best_lower_law(
     lattice point: an atom off the lattice, or a bulk not much wider than a cell. Offsets that put either end of the
     loss on a lattice point are tried first, and hardly any others where it is one `among` so many laws.
     """
-    lines = Lines.of(right.at(slice(1, None, 2)), left.at(slice(1, None, 2)), log_atom)
+    lines = TangentLines.of(right.at(slice(1, None, 2)), left.at(slice(1, None, 2)), log_atom)
     lines = lines.without(_beside_gaps(lines.cells))
     best = _lower_law(lines, unit, tilt, 0.0)
     tried = [0.0]
@@ -102,7 +102,7 @@ def _at_the_ends(cells: LoweredCells, unit: float, tilt: float) -> list[float]:
     return [math.remainder(float(end), 2.0 * unit) for end in (ends if tilt > 0.0 else ends[::-1])]
 
 
-def _lower_law(lines: Lines, unit: float, tilt: float, offset: float) -> _Built:
+def _lower_law(lines: TangentLines, unit: float, tilt: float, offset: float) -> _Built:
     """A law that is dominated, on offset + even multiples of the unit, indexed by the multiples of two units."""
     lines = lines.without(joined(lines.cells, unit, tilt, offset))
     for _ in range(_JOINS):
@@ -122,7 +122,7 @@ def _lower_law(lines: Lines, unit: float, tilt: float, offset: float) -> _Built:
     return _Built(law, float(cells.own[heaviest] - points.multiples[heaviest] * unit) - law.offset)
 
 
-def _joined_lines(lines: Lines, multiples: IntArray, unit: float, offset: float) -> LatticeLaw | None:
+def _joined_lines(lines: TangentLines, multiples: IntArray, unit: float, offset: float) -> LatticeLaw | None:
     """The law whose profile joins the lower of neighbouring lines at the given points.
 
     None if that would fall below the infinite loss's own line, which it cannot where every c_k ≥ 0.
@@ -256,7 +256,7 @@ class LoweredCells:
 
 
 @dataclass(frozen=True)
-class Lines:
+class TangentLines:
     """Thresholds and lowered lines: P down and Q up on the right, and so, of the masses below, P up and Q down."""
 
     right: IntArray
@@ -268,7 +268,7 @@ class Lines:
     log_atom: float
 
     @classmethod
-    def of(cls, right: SideTails, left: SideTails, log_atom: float) -> Lines:
+    def of(cls, right: SideTails, left: SideTails, log_atom: float) -> TangentLines:
         """Lines at the given thresholds, made monotone by lowering."""
         p, q = right.bounds(p_up=False)
         below_p, below_q = left.bounds(p_up=True)
@@ -285,13 +285,13 @@ class Lines:
         below_q = np.where(np.isneginf(below_p), np.max(below_q, where=np.isneginf(below_p), initial=-np.inf), below_q)
         return cls(right.index, left.index, np.maximum(p, log_atom), q, below_p, below_q, log_atom)
 
-    def without(self, dropped: IntArray) -> Lines:
+    def without(self, dropped: IntArray) -> TangentLines:
         """Fewer thresholds; at least one stays on each side."""
         if not dropped.size:
             return self
         right, left = ~np.isin(self.right, dropped), ~np.isin(-self.left, dropped)
         right[-1] = left[-1] = True
-        return Lines(
+        return TangentLines(
             self.right[right],
             self.left[left],
             self.p[right],

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from epsilond.accountants.curve import Interval
-from epsilond.accountants.near_tests import NearTest, UpperTest, rated
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.curve.near_tests import NearTest, UpperTest, rated
 from epsilond.accountants.numerics.golden_section import golden_section
 from epsilond.accountants.trade_off import LOSS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from epsilond.accountants.engine.lattice.product import Chosen, ComposedProfile
+    from epsilond.accountants.engine.lattice.laws import Chosen, TiltedEvaluation
+    from epsilond.accountants.engine.lattice.survey import LatticePart
 
 _MOST_TURNS = 3
 _SETTLED = 0.25
@@ -37,7 +38,34 @@ _TOP, _BELOW_TOP = 1e-6, 1e-8
 """Of the largest loss: how near to it a test is taken for that of it, and how far below it δ is read then."""
 
 
-def near_tests(order: ComposedProfile, sizes: Sequence[float]) -> list[NearTest | None]:
+class TiltedProfile(Protocol):
+    """The profile of a product whose bounds on δ come from transforms at chosen tilts: `product.ComposedProfile`."""
+
+    @property
+    def parts(self) -> tuple[LatticePart, ...]:
+        """The different factors with their counts."""
+
+    @property
+    def supremum(self) -> float:
+        """An ε [nat] from which on δ is 0; math.inf if none is known."""
+
+    def test_guess(self, log_size: float) -> tuple[float, float]:
+        """Estimate the ε [nat] of the test of a size, and the steepness of its size there."""
+
+    def evaluation(self, epsilon: float) -> TiltedEvaluation:
+        """Evaluate the upper bound at one ε, and return the grids and tilts that gave it."""
+
+    def size_on(self, tilts: Sequence[Chosen]) -> int:
+        """Return the bytes that the transforms at these tilts take."""
+
+    def upper_on(self, tilts: Sequence[Chosen], epsilon: float) -> float:
+        """Return the least upper bound of log δ on these transforms."""
+
+    def lower_on(self, tilts: Sequence[Chosen], epsilon: float) -> float:
+        """Return the largest lower bound of log δ on these transforms."""
+
+
+def near_tests(order: TiltedProfile, sizes: Sequence[float]) -> list[NearTest | None]:
     """A test about as large as each size; None where it is not well above ε = 0 or δ is known badly there."""
     found: list[NearTest | None] = []
     known: list[tuple[tuple[Chosen, ...], float]] = []
@@ -58,7 +86,7 @@ def near_tests(order: ComposedProfile, sizes: Sequence[float]) -> list[NearTest 
     return found
 
 
-def upper_tests(order: ComposedProfile, sizes: Sequence[float]) -> list[UpperTest | None]:
+def upper_tests(order: TiltedProfile, sizes: Sequence[float]) -> list[UpperTest | None]:
     """The same with upper ends alone, on transforms of their own: without lower ones none is seen to serve two sizes.
 
     Each size is read on all of them, as each gives a true end.
@@ -79,7 +107,7 @@ def upper_tests(order: ComposedProfile, sizes: Sequence[float]) -> list[UpperTes
 
 
 def _upper_test(
-    order: ComposedProfile, tilts: tuple[Chosen, ...], size: float, place: float, top: float
+    order: TiltedProfile, tilts: tuple[Chosen, ...], size: float, place: float, top: float
 ) -> UpperTest | None:
     """The least upper end of all, near a place or near where they say that the test is."""
     if not 0.0 < place < top:
@@ -91,7 +119,7 @@ def _upper_test(
     return UpperTest(place, order.upper_on(tilts, place))
 
 
-def _at_the_top(order: ComposedProfile, size: float) -> NearTest | None:
+def _at_the_top(order: TiltedProfile, size: float) -> NearTest | None:
     """The test of the largest loss of all, where that alone is more likely than the size; None anywhere else.
 
     γ α + E_γ has a corner there, beyond which E is zero.
@@ -109,7 +137,7 @@ def _at_the_top(order: ComposedProfile, size: float) -> NearTest | None:
     return NearTest(top, ends, 0.0, LOSS / (_BELOW_TOP * top) ** 2, bent=True)
 
 
-def _suited(order: ComposedProfile, size: float) -> tuple[Chosen, ...]:
+def _suited(order: TiltedProfile, size: float) -> tuple[Chosen, ...]:
     """The grids and tilts that suit the ε of the test; none where δ is zero or that ε is not above 0."""
     epsilon, steepness = order.test_guess(math.log(size))
     tilts: tuple[Chosen, ...] = ()
@@ -128,7 +156,7 @@ def _suited(order: ComposedProfile, size: float) -> tuple[Chosen, ...]:
     return tilts
 
 
-def _best(order: ComposedProfile, tilts: Sequence[Chosen], size: float, start: float, steepness: float) -> float:
+def _best(order: TiltedProfile, tilts: Sequence[Chosen], size: float, start: float, steepness: float) -> float:
     """Where γ α + E_γ is least, by the upper ends on a transform; not beyond γ = 1/α."""
 
     def rate(epsilon: float) -> float:
@@ -148,7 +176,7 @@ def _best(order: ComposedProfile, tilts: Sequence[Chosen], size: float, start: f
     return place
 
 
-def _served(order: ComposedProfile, tilts: tuple[Chosen, ...], size: float, widest: float) -> NearTest | None:
+def _served(order: TiltedProfile, tilts: tuple[Chosen, ...], size: float, widest: float) -> NearTest | None:
     """The test on a given transform; None where its ends are further apart or it lies below ε = 0."""
     steepness = 1.0 + abs(tilts[0].place.tilt)
     epsilon = _best(order, tilts, size, order.test_guess(math.log(size))[0], steepness)
@@ -159,7 +187,7 @@ def _served(order: ComposedProfile, tilts: tuple[Chosen, ...], size: float, wide
     return NearTest(epsilon, functools.partial(_ends_on, order, tilts), width, steepness)
 
 
-def _ends_on(order: ComposedProfile, tilts: tuple[Chosen, ...], epsilon: float) -> Interval:
+def _ends_on(order: TiltedProfile, tilts: tuple[Chosen, ...], epsilon: float) -> Interval:
     """Both ends of log δ at an ε near the tilts' own; of ε < 0 nothing is known but that δ ≤ 1."""
     if epsilon < 0.0:
         return Interval(-math.inf, 0.0)

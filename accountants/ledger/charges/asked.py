@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from epsilond.accountants.account import account
+from epsilond.accountants.specs import Spec
 from epsilond.accountants.theorems.composition.rounds import flattened
 
 if TYPE_CHECKING:
-    from epsilond.accountants.curve import Pair
+    from epsilond.accountants.curve.pair import Pair
     from epsilond.accountants.guarantee import Guarantee, Setting
     from epsilond.accountants.ledger.amounts import Amount
 
@@ -23,14 +24,14 @@ class Asked:
     """
 
     setting: Setting
-    spec: Any
+    spec: Spec
     count: int
     eta: Amount | None = None
     delta: Amount | None = None
     rough: bool = False
-    _known: dict[Any, Guarantee] = field(default_factory=dict, repr=False, compare=False)
+    _known: dict[Spec, Guarantee] = field(default_factory=dict, repr=False, compare=False)
 
-    def guarantee(self, spec: Any) -> Guarantee:
+    def guarantee(self, spec: Spec) -> Guarantee:
         """What is proved of a mechanism in the ledger's relation, for its unit and against its observer."""
         if spec not in self._known:
             setting = self.setting

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from epsilond.accountants.curve.laws import SampledGaussianLaw
 from epsilond.accountants.errors import ConditionViolated
 from epsilond.accountants.ledger.amounts import up
 from epsilond.accountants.ledger.state import Charge, times
 from epsilond.accountants.numerics.renyi_divergence import sampled_gaussian_renyi
-from epsilond.accountants.profiles.gaussian import SampledGaussianLaw
 
 if TYPE_CHECKING:
     from epsilond.accountants.ledger.charges.asked import Asked

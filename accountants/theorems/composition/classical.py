@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.numerics.outward import product_up, raise_by_units, raise_log_by_units, sum_up
 from epsilond.accountants.quantities import Delta, Epsilon, Quantity, Rate, Times, delta_outputs, request
 from epsilond.accountants.theorem import Condition, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import EPSILON_AT_MOST_ONE
+from epsilond.accountants.theorems.vacuous import delta_below_one
 
 Drift = Literal["dwork-roth", "tanh", "corollary-f.1"]
 
@@ -35,11 +37,18 @@ def expm1_or_infinity(x: float) -> float:
 def advanced_composition(
     *, epsilons: Sequence[float], log_deltas: Sequence[float], log_slack: float, drift: Drift, times: int = 1
 ) -> EpsilonDelta:
-    """ε = √(2 Σε_r² ln(1/δ')) + drift, δ = δ' + Σδ_r, for the listed mechanisms, all run `times` over (F-11).
+    """Compute ε = √(2 Σε_r² ln(1/δ')) + drift and δ = δ' + Σδ_r, rounded up (F-11).
 
     The drift is Σ ε_r(e^ε_r − 1) in Dwork and Roth's Theorem 3.20, Σ ε_r tanh(ε_r/2) in Kairouz, Oh and Viswanath's
-    Theorem 3.5, and 2 Σ ε_r² in Corollary F.1, which needs e^ε_r − 1 ≤ 2 ε_r. Natural logarithms; `log_slack` is ln δ'.
-    An infinite ε_r, or a δ_r that is, stays infinite.
+    Theorem 3.5, and 2 Σ ε_r² in Corollary F.1, which needs e^ε_r − 1 ≤ 2 ε_r. An infinite ε_r, or a δ_r that is, stays
+    infinite. Each number is within 12 units of roundoff, and the sum of δ's within 8 of 1 + |ln δ|.
+
+    Args:
+        epsilons: ε_r of each mechanism.
+        log_deltas: ln δ_r of each mechanism.
+        log_slack: ln δ'.
+        drift: which of the three drifts is used.
+        times: how often the whole list is run.
     """
     rules = {
         "dwork-roth": lambda epsilon: epsilon * expm1_or_infinity(epsilon),
@@ -54,7 +63,8 @@ def advanced_composition(
     if math.inf in (squares, total, top):
         return EpsilonDelta(epsilon=math.inf if math.inf in (squares, total) else spread + total, log_delta=top)
     log_delta = top + math.log(math.fsum(math.exp(term - top) for term in [log_slack, *heads]))
-    return EpsilonDelta(epsilon=spread + total, log_delta=log_delta)
+    epsilon = raise_by_units(spread + total, 12.0)
+    return EpsilonDelta(epsilon=epsilon, log_delta=raise_log_by_units(log_delta, 8.0))
 
 
 # Subsampling --------------------------------------------------------------------------------------------------------
@@ -94,13 +104,13 @@ class CompositionInputs:
 
 
 def composed(inputs: CompositionInputs, drift: Drift) -> Outputs:
-    """ε and δ of the whole, beside Σε_r, which holds too and without δ'."""
+    """Compute ε and δ of the whole, and Σε_r, which holds too and without δ'; all rounded up."""
     logs = [math.log(delta) if delta > 0.0 else -math.inf for delta in inputs.deltas]
     slack = math.log(inputs.slack_delta)
     total = advanced_composition(
         epsilons=inputs.epsilons, log_deltas=logs, log_slack=slack, drift=drift, times=inputs.times
     )
-    basic = inputs.times * math.fsum(inputs.epsilons)
+    basic = product_up(inputs.times, sum_up(inputs.epsilons))
     return {"epsilon": total.epsilon, **delta_outputs(total.log_delta), "basic_epsilon": basic}
 
 
@@ -114,11 +124,13 @@ class SubsampledInputs:
 
 
 def subsampled(inputs: SubsampledInputs, reading: Reading = "printed") -> Outputs:
-    """Printed: (2qε, δ), for ε ≤ 1. Corrected: (ln(1 + q(e^ε − 1)), qδ), for every ε."""
+    """Compute (2qε, δ) as printed, for ε ≤ 1, or (ln(1 + q(e^ε − 1)), qδ) as corrected, for every ε; rounded up."""
     if reading == "printed":
-        return {"epsilon": 2.0 * inputs.rate * inputs.epsilon, **delta_outputs(math.log(inputs.delta))}
-    epsilon = subsampled_epsilon(epsilon=inputs.epsilon, rate=inputs.rate)
-    return {"epsilon": epsilon, **delta_outputs(math.log(inputs.delta) + math.log(inputs.rate))}
+        log_delta = min(raise_log_by_units(math.log(inputs.delta), 4.0), 0.0)
+        return {"epsilon": product_up(2.0, inputs.rate, inputs.epsilon), **delta_outputs(log_delta)}
+    epsilon = raise_by_units(subsampled_epsilon(epsilon=inputs.epsilon, rate=inputs.rate), 8.0)
+    log_delta = min(raise_log_by_units(math.log(inputs.delta) + math.log(inputs.rate), 8.0), 0.0)
+    return {"epsilon": epsilon, **delta_outputs(log_delta)}
 
 
 def _steepest(inputs: CompositionInputs) -> Sides:
@@ -127,6 +139,7 @@ def _steepest(inputs: CompositionInputs) -> Sides:
 
 
 _ADAPTIVE = Condition("fixed-parameters", "every mechanism's (ε_r, δ_r) is fixed before the first is run")
+DELTA_BELOW_ONE = delta_below_one()
 
 DWORK_ROTH_COMPOSITION = Theorem(
     id="dwork-roth-2014.3.20",
@@ -134,7 +147,7 @@ DWORK_ROTH_COMPOSITION = Theorem(
     statement="ε = √(2 Σε_r² ln(1/δ')) + Σ ε_r(e^ε_r − 1), δ = δ' + Σδ_r",
     source=Source("dwork2014algorithmic", "Theorem 3.20, with differing ε_r"),
     status=Status.PROVED,
-    conditions=(_ADAPTIVE,),
+    conditions=(_ADAPTIVE, DELTA_BELOW_ONE),
     inputs=CompositionInputs,
     formula=lambda inputs: composed(inputs, "dwork-roth"),
     examples=({"epsilons": [0.01], "deltas": [1e-9], "slack_delta": 1e-6, "times": 1000},),
@@ -145,7 +158,7 @@ KAIROUZ_COMPOSITION = Theorem(
     statement="ε = √(2 Σε_r² ln(1/δ')) + Σ ε_r tanh(ε_r/2), δ = δ' + Σδ_r",
     source=Source("kairouz2015composition", "Theorem 3.5"),
     status=Status.PROVED,
-    conditions=(_ADAPTIVE,),
+    conditions=(_ADAPTIVE, DELTA_BELOW_ONE),
     inputs=CompositionInputs,
     formula=lambda inputs: composed(inputs, "tanh"),
     examples=({"epsilons": [0.5, 0.25, 1.0], "deltas": [1e-8, 0.0, 1e-7], "slack_delta": 1e-6},),
@@ -159,6 +172,7 @@ COROLLARY_F1 = Theorem(
     conditions=(
         Condition("round-epsilon", "e^ε_r − 1 ≤ 2 ε_r for the largest ε_r (ε_r ≤ 1.2564)", _steepest),
         _ADAPTIVE,
+        DELTA_BELOW_ONE,
     ),
     inputs=CompositionInputs,
     formula=lambda inputs: composed(inputs, "corollary-f.1"),

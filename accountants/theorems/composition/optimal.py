@@ -13,10 +13,11 @@ import numpy as np
 from scipy.special import logsumexp
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.numerics.special import log_one_minus_exp
+from epsilond.accountants.numerics.outward import product_up, raise_log_by_units, sum_up
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_one_minus_exp
 from epsilond.accountants.quantities import Epsilon, PureDelta, Quantity, delta_outputs, request
 from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
-from epsilond.accountants.theorems.composition.classical import CompositionInputs
+from epsilond.accountants.theorems.composition.classical import DELTA_BELOW_ONE, CompositionInputs
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
@@ -66,10 +67,14 @@ def _deviance(x: FloatArray, mean: float) -> FloatArray:
     return np.asarray(np.where(np.abs(v) < 0.1, near, far))
 
 
+ACCURACY = 1e-12
+"""Relative accuracy of `optimal_log_delta`, in units of 1 + |log δ|."""
+
+
 def optimal_log_delta(*, epsilon: float, log_delta: float, runs: int, index: int) -> float:
     """ln of 1 − (1 − δ)^k (1 − δ_i), δ_i = Σ_{l < i} C(k, l) (e^{(k−l)ε} − e^{(k−2i+l)ε})/(1 + e^ε)^k.
 
-    All terms are positive and summed in logarithms. Accuracy: 1e-12 times 1 + |value| for k ≤ 10^6.
+    All terms are positive and summed in logarithms. Accuracy: `ACCURACY` times 1 + |value| for k ≤ 10^6.
     """
     misses = np.arange(index, dtype=np.float64)
     log_terms = log_binomial(runs, misses, epsilon=epsilon) + log_one_minus_exp(-2.0 * (index - misses) * epsilon)
@@ -97,21 +102,22 @@ class OptimalInputs:
 
 
 def optimal(inputs: OptimalInputs) -> Outputs:
-    """(ε_i, δ_i)."""
+    """Compute (ε_i, δ_i), both rounded up."""
     log_delta = optimal_log_delta(
         epsilon=inputs.epsilon,
         log_delta=math.log(inputs.delta) if inputs.delta > 0 else -math.inf,
         runs=inputs.runs,
         index=inputs.index,
     )
-    return {"epsilon": (inputs.runs - 2 * inputs.index) * inputs.epsilon, **delta_outputs(log_delta)}
+    epsilon = product_up(inputs.runs - 2 * inputs.index, inputs.epsilon)
+    return {"epsilon": epsilon, **delta_outputs(min(raise_log_by_units(log_delta, ACCURACY / UNIT_ROUNDOFF), 0.0))}
 
 
 def basic(inputs: CompositionInputs) -> Outputs:
-    """(Σ ε_r, Σ δ_r)."""
-    total = inputs.times * math.fsum(inputs.deltas)
-    log_delta = math.log(total) if total > 0 else -math.inf
-    return {"epsilon": inputs.times * math.fsum(inputs.epsilons), **delta_outputs(log_delta)}
+    """Compute (Σ ε_r, Σ δ_r), both rounded up."""
+    total = product_up(inputs.times, sum_up(inputs.deltas))
+    log_delta = raise_log_by_units(math.log(total), 4.0) if total > 0 else -math.inf
+    return {"epsilon": product_up(inputs.times, sum_up(inputs.epsilons)), **delta_outputs(log_delta)}
 
 
 _FIXED = Condition("fixed-parameters", "every mechanism's (ε, δ) is fixed before the first is run")
@@ -121,7 +127,7 @@ BASIC = Theorem(
     statement="ε = Σ ε_r, δ = Σ δ_r",
     source=Source("dwork2014algorithmic", "Theorem 3.16"),
     status=Status.PROVED,
-    conditions=(_FIXED,),
+    conditions=(_FIXED, DELTA_BELOW_ONE),
     inputs=CompositionInputs,
     formula=basic,
     examples=({"epsilons": [1.0, 2.0], "deltas": [0.1, 0.2], "slack_delta": 1e-9},),

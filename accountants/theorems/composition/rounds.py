@@ -1,4 +1,4 @@
-"""Composition over rounds: the one place that talks to the engine.
+"""Composition over rounds.
 
 A mechanism's rounds may depend on what came before; their parameters are fixed in advance. Dominating pairs compose by
 their product (Zhu, Dong and Wang 2022, Theorem 10), order by order, and so do the instances that give the lower end.
@@ -6,33 +6,24 @@ their product (Zhu, Dong and Wang 2022, Theorem 10), order by order, and so do t
 
 from __future__ import annotations
 
-import functools
-import math
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from epsilond.accountants.curve import Curve, Interval, Pair, composed_plateau, with_plateau
-from epsilond.accountants.engine.enumeration import beside_gaussian, enumerated_pair, unfolded
-from epsilond.accountants.engine.exact import exact_pair
-from epsilond.accountants.engine.lattice.composition import Budget, compose
-from epsilond.accountants.engine.transformed import transformed_pair
+from epsilond.accountants.composition.product import composed_pair
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.errors import BeyondBudget
 from epsilond.accountants.guarantee import Guarantee
-from epsilond.accountants.profiles.concentrated import ConcentratedPair, composed_concentrated
-from epsilond.accountants.profiles.gaussian import gaussian_pair
-from epsilond.accountants.profiles.second_moment import rare_pair
-from epsilond.accountants.theorem import Case, Effort, Rule, Source, Status, Theorem
-from epsilond.accountants.theorems.composition.least_of import alternatives_of, least_of
+from epsilond.accountants.rule import Case, Effort, Rule
+from epsilond.accountants.specs import Spec
+from epsilond.accountants.theorem import Source, Status, Theorem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from epsilond.accountants.specs import Composed, Repeated
+    from epsilond.accountants.specs import Composed, Repeated, Spec
 
 MOST_ROUNDS = 10**15
-_KNOWN = 0.25
-"""A width of log δ that only an engine attains where losses are rare."""
-BUDGETS: dict[Effort, Budget] = {"coarse": Budget.coarse(), "default": Budget(), "fine": Budget.fine()}
 
 PRODUCT = Theorem(
     id="zhu-dong-wang-2022.10",
@@ -50,7 +41,7 @@ GAUSSIAN = Theorem(
 )
 
 
-def flattened(spec: Any, times: int = 1) -> Iterator[tuple[Any, int]]:
+def flattened(spec: Spec, times: int = 1) -> Iterator[tuple[Spec, int]]:
     """The mechanisms that are run, with counts, through any nesting of repetition and composition."""
     if spec.kind == "repeated":
         yield from flattened(spec.mechanism, times * spec.times)
@@ -69,7 +60,7 @@ def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
     Raises:
         BeyondBudget: more than 10^15 rounds in all, or the coarsest certified lattice would exceed the budget.
     """
-    counts: Counter[Any] = Counter()
+    counts: Counter[Spec] = Counter()
     for mechanism, times in flattened(spec):
         counts[mechanism] += times
     if counts.total() > MOST_ROUNDS:
@@ -98,51 +89,6 @@ def _composed_witnesses(parts: Sequence[tuple[Guarantee, int]], upper: Pair, eff
         ]
         realised = all(pair is guarantee.curve.upper for (pair, _), (guarantee, _) in zip(chosen, parts, strict=True))
         yield upper if realised else composed_pair(chosen, effort)
-
-
-def composed_pair(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
-    """The product pair. Where a part is known by several pairs, each choice is composed and the least is kept."""
-    choices = max((len(alternatives_of(pair)) for pair, _ in parts), default=1)
-    chosen = [
-        [(alternatives_of(pair)[min(place, len(alternatives_of(pair)) - 1)], times) for pair, times in parts]
-        for place in range(choices)
-    ]
-    return least_of([_product(choice, effort) for choice in chosen])
-
-
-def _product(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
-    """Gaussian parts join in closed form, and so do concentrated ones; few outcomes are enumerated; else an engine."""
-    squares = [(pair.gaussian_dp_mu, times) for pair, times in parts if pair.gaussian_dp_mu is not None]
-    mu = math.sqrt(math.fsum(times * mu * mu for mu, times in squares))
-    concentrated = [(pair, times) for pair, times in parts if isinstance(pair, ConcentratedPair)]
-    joined: list[tuple[Pair, int]] = [
-        (pair, times) for pair, times in parts if pair.gaussian_dp_mu is None and not isinstance(pair, ConcentratedPair)
-    ]
-    if concentrated:
-        joined.append((composed_concentrated(concentrated), 1))
-    if not joined:
-        return gaussian_pair(mu)
-    if mu > 0 and (pair := enumerated_pair(unfolded(joined))) is not None:
-        return beside_gaussian(pair, mu)
-    if mu > 0:
-        joined.append((gaussian_pair(mu), 1))
-    if len(joined) == 1 and joined[0][1] == 1:
-        return joined[0][0]
-    joined = unfolded(joined)
-    if (pair := enumerated_pair(joined)) is not None:
-        return with_plateau(pair, composed_plateau(parts))
-    lattice = functools.partial(compose, joined, budget=BUDGETS[effort])
-    rare = rare_pair(joined, lattice)
-    behind = lattice if rare is None else lambda: rare
-    exact = exact_pair(joined, behind) or transformed_pair(joined, behind)
-    if rare is not None and (exact is None or not _narrow(exact.ends(rare.deviation))):
-        return with_plateau(rare, composed_plateau(parts))
-    return with_plateau(exact or lattice(), composed_plateau(parts))
-
-
-def _narrow(ends: Interval) -> bool:
-    """Whether an engine knows log δ there, or what is behind it does."""
-    return ends.upper - ends.lower <= _KNOWN
 
 
 THEOREMS: tuple[Theorem, ...] = (PRODUCT, GAUSSIAN)

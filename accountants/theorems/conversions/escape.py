@@ -10,19 +10,21 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from epsilond.accountants.curve import Curve, Enclosure, Interval, Pair, Tails, upper_end_of
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.enclosure import Enclosure, Interval, Tails
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.guarantee import Guarantee, Setting
-from epsilond.accountants.profiles.truncated_law import log_escape
+from epsilond.accountants.kinds.truncated_discrete_laplace import EXACT, worst_shift
+from epsilond.accountants.numerics.truncated_laplace import log_escape
+from epsilond.accountants.profiles.bound import Bound, BoundProfile
 from epsilond.accountants.theorem import Condition, Source, Status, Theorem
-from epsilond.accountants.theorems.composition.least_of import BoundPair, BoundProfile
-from epsilond.accountants.theorems.mechanisms.truncated_discrete_laplace import EXACT, worst_shift
 
 if TYPE_CHECKING:
-    from epsilond.accountants.curve import Profile
     from epsilond.accountants.numerics.special import FloatArray
     from epsilond.accountants.specs import TruncatedDiscreteLaplace
 
@@ -56,7 +58,7 @@ def _rounded(value: Decimal, direction: float) -> float:
 
 
 @dataclass(frozen=True)
-class EscapeBound:
+class EscapeBound(Bound):
     """1 below `threshold`, the escape probability from there on."""
 
     threshold: Fraction
@@ -69,15 +71,15 @@ class EscapeBound:
 
 
 @dataclass(frozen=True)
-class EscapePair(BoundPair):
-    """The pair of an escape bound, whose ε(δ) is its threshold wherever δ is not below the escape probability."""
+class EscapeProfile(BoundProfile):
+    """The profile of an escape bound, whose ε(δ) is its threshold unless δ is below the escape probability."""
 
-    bound: EscapeBound | None = None
+    bound: EscapeBound
 
-    def epsilon(self, log_delta: float) -> Interval:
-        """The doubles around the threshold; searched where the escape probability is above δ."""
-        if self.bound is None or self.bound.upper > log_delta or self.bound.threshold <= 0:
-            return super().epsilon(log_delta)
+    def exact_epsilon(self, log_delta: float) -> Interval | None:
+        """Return the doubles around the threshold; None if the escape probability is above δ."""
+        if self.bound.upper > log_delta or self.bound.threshold <= 0:
+            return None
         above = float(self.bound.threshold)
         if above < self.bound.threshold:
             above = math.nextafter(above, math.inf)
@@ -86,8 +88,8 @@ class EscapePair(BoundPair):
 
 def escape_pair(bound: EscapeBound) -> Pair:
     """The symmetric pair of the bound."""
-    profile = BoundProfile(bound)
-    return EscapePair(profile, profile, bound=bound)
+    profile = EscapeProfile(bound)
+    return Pair(profile, profile)
 
 
 def escape_bound(spec: TruncatedDiscreteLaplace, rounds: int = 1) -> EscapeBound:
@@ -116,8 +118,10 @@ def escape_guarantee(spec: TruncatedDiscreteLaplace, setting: Setting, rounds: i
 
 
 @dataclass(frozen=True)
-class FailingProfile:
+class FailingProfile(Profile):
     """f + (1 − f) δ(ε) of a profile."""
+
+    one_sided: ClassVar[bool] = True
 
     inner: Profile
     log_failure: float
@@ -144,8 +148,12 @@ class FailingProfile:
 
     def upper_end(self, epsilon: float) -> float:
         """The upper end at one ε."""
-        upper = np.asarray(upper_end_of(self.inner, epsilon))
+        upper = np.asarray(self.inner.upper_end(epsilon))
         return float(Enclosure.around(self._joined(upper), 2.0**-50).upper)
+
+    def closed_decides(self, epsilon: float, share: float) -> bool:
+        """Return the answer of the profile."""
+        return self.inner.closed_decides(epsilon, share)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Those of the profile, and f at an infinite loss."""

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Annotated, Any
 
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.numerics.renyi_divergence import divergence_of_atoms
 from epsilond.accountants.numerics.special import FloatArray
 from epsilond.accountants.quantities import Quantity, request
 
 MOST_OUTCOMES = 1000
 ROUNDED = 1e-9
+MOST_RATIO = 1e15
+"""Ratio of P − Q to Q from which on it counts as P/Q; the logarithms then differ by 1e-15, of 34."""
 FIRST = Quantity(symbol="P", description="probabilities of the outcomes of the first law")
 SECOND = Quantity(symbol="Q", description="probabilities of the same outcomes under the second law")
 KERNEL = Quantity(
@@ -86,11 +90,34 @@ def largest_loss(first: FloatArray, second: FloatArray) -> float:
     return max(float(np.max(_log_ratio(first, second))), 0.0)
 
 
-def renyi_divergence(first: FloatArray, second: FloatArray, order: float) -> float:
-    """D_a(P‖Q) = ln Σ P^a Q^(1 − a)/(a − 1), a > 1; infinite where Q misses an outcome of P."""
-    ratios = _log_ratio(first, second)[first > 0.0]
-    if np.isposinf(ratios).any():
-        return math.inf
-    exponents = (order - 1.0) * ratios + np.log(first[first > 0.0])
-    top = float(np.max(exponents))
-    return max((top + math.log(math.fsum(np.exp(exponents - top)))) / (order - 1.0), 0.0)
+def exact_law(values: Sequence[float]) -> FloatArray:
+    """Return the law, each probability within one rounding."""
+    return np.asarray([float(probability) for probability in _rationals(values)])
+
+
+def difference(first: Sequence[float], second: Sequence[float]) -> FloatArray:
+    """Return P − Q, each entry within one rounding: nothing cancels where the two laws are close."""
+    return np.asarray([float(p - q) for p, q in zip(_rationals(first), _rationals(second), strict=True)])
+
+
+def _rationals(values: Sequence[float]) -> list[Fraction]:
+    """Return the law as rational numbers of total mass 1."""
+    numbers = [Fraction(value) for value in values]
+    total = sum(numbers)
+    return [number / total for number in numbers]
+
+
+def renyi_divergence(change: FloatArray, second: FloatArray, order: float) -> float:
+    """Compute D_a(P‖Q) = ln Σ P^a Q^(1 − a)/(a − 1), rounded up; infinite where Q misses an outcome of P.
+
+    Args:
+        change: P − Q, from `difference`, perhaps sent through a channel.
+        second: probabilities of Q, sent through the same channel.
+        order: order a > 1.
+    """
+    shared = (change != 0.0) | (second > 0.0)
+    with np.errstate(divide="ignore", over="ignore"):
+        ratio = np.maximum(change[shared] / second[shared], -1.0)
+        far = np.log(np.maximum(change[shared], 0.0)) - np.log(second[shared])
+        log_ratio = np.where(ratio < MOST_RATIO, np.log1p(np.minimum(ratio, MOST_RATIO)), far)
+        return divergence_of_atoms(order, np.log(second[shared]), log_ratio).upper

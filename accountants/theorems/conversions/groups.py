@@ -9,8 +9,11 @@ from __future__ import annotations
 import math
 
 from epsilond.accountants.formula import formula
+from epsilond.accountants.numerics.outward import product_up
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.quantities import Epsilon, GivenLogDelta, GroupSize, SamplesPerClient, delta_outputs
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Erratum, Grade, Outputs, Reading, Source, Status, Theorem
+from epsilond.accountants.theorems.vacuous import delta_below_one
 
 
 def log_group_factor(*, epsilon: float, group_size: int, reading: Reading = "corrected") -> float:
@@ -54,9 +57,11 @@ def replacement_log_delta(*, epsilon: float, log_delta: float) -> float:
 def group(
     *, epsilon: Epsilon, log_delta: GivenLogDelta, group_size: GroupSize, reading: Reading = "printed"
 ) -> Outputs:
-    """(kε, δ_k)."""
+    """Compute (kε, δ_k), both rounded up; the logarithm errs by eight units of roundoff of the sizes of its terms."""
     together = group_log_delta(epsilon=epsilon, log_delta=log_delta, group_size=group_size, reading=reading)
-    return {"epsilon": group_size * epsilon, **delta_outputs(together)}
+    size = abs(log_delta) + group_size * epsilon + math.log(group_size) + 2.0 * abs(math.log(epsilon))
+    margin = 8 * UNIT_ROUNDOFF * (1.0 + size)
+    return {"epsilon": product_up(group_size, epsilon), **delta_outputs(together + margin)}
 
 
 @formula(
@@ -86,32 +91,23 @@ def record_target(
 
 @formula(given="A guarantee for adding or removing one record.", bounded=False)
 def deletion(*, epsilon: Epsilon, log_delta: GivenLogDelta) -> Outputs:
-    """(2ε, (1 + e^ε) δ)."""
-    return {
-        "epsilon": 2.0 * epsilon,
-        **delta_outputs(replacement_log_delta(epsilon=epsilon, log_delta=log_delta)),
-    }
+    """Compute (2ε, (1 + e^ε) δ), rounded up."""
+    replaced = replacement_log_delta(epsilon=epsilon, log_delta=log_delta)
+    margin = 8 * UNIT_ROUNDOFF * (1.0 + abs(log_delta) + epsilon)
+    return {"epsilon": 2.0 * epsilon, **delta_outputs(replaced + margin)}
 
 
-def _group_says_something(*, epsilon: float, log_delta: float, group_size: int) -> Sides:
-    together = group_log_delta(epsilon=epsilon, log_delta=log_delta, group_size=group_size)
-    return Sides(together < 0.0, together / math.log(10.0), 0.0)
-
-
-def _client_says_something(*, epsilon: float, log_delta: float, samples_per_client: int) -> Sides:
-    return _group_says_something(epsilon=epsilon, log_delta=log_delta, group_size=samples_per_client)
-
-
-_STATEMENT = "log10 of the resulting δ (exact sum) is below 0"
 _TESTS = "tests/theorems/papers/lowy_razaviyayn/test_conversions.py"
 MISPRINTED_PAIR = Erratum(
     "E-29",
-    printed="Lemma D.2 names the record's guarantee (nε, n e^{(n−1)ε} δ) itself",
-    truth="the record has (ε₀, δ₀), its client (nε₀, n e^{(n−1)ε₀} δ₀)",
+    grade=Grade.MISPRINT,
+    printed="an (ε₀, δ₀)-LDP algorithm is (nε, n e^{(n−1)ε} δ) for a user, in Appendix D.2",
+    truth="(nε₀, n e^{(n−1)ε₀} δ₀), as in Section 1",
     test=f"{_TESTS}::test_a_client_pays_for_each_of_its_records",
 )
 SHARE_OF_DELTA = Erratum(
     "E-18",
+    grade=Grade.PROVED_WRONG,
     printed="ε₀ = ε/n and δ₀ = δ/n give (ε, δ) for the client",
     truth="they give δ (e^ε − 1)/(n(e^{ε/n} − 1)), 1.7 δ at ε = 1; δ₀ = δ (e^{ε/n} − 1)/(e^ε − 1) is right",
     test=f"{_TESTS}::test_an_equal_share_of_delta_is_too_much",
@@ -123,7 +119,7 @@ GROUP_PRIVACY = Theorem(
     statement="(ε, δ) for one record is (kε, k e^{(k−1)ε} δ) for k; exactly (kε, δ (e^{kε} − 1)/(e^ε − 1))",
     source=Source("lowy2023", "Lemma F.2"),
     status=Status.PROVED,
-    conditions=(Condition("delta-below-one", _STATEMENT, _group_says_something),),
+    conditions=(delta_below_one(),),
     formula=group,
     examples=({"epsilon": 0.1, "delta": 1e-9, "group_size": 5},),
 )
@@ -133,7 +129,7 @@ CLIENT_PRIVACY = Theorem(
     statement="(ε₀, δ₀) for each record of a client of n is (nε₀, n e^{(n−1)ε₀} δ₀) for the client as a whole",
     source=Source("lowy2023", "Appendix D.2"),
     status=Status.PROVED,
-    conditions=(Condition("delta-below-one", _STATEMENT, _client_says_something),),
+    conditions=(delta_below_one(),),
     errata=(MISPRINTED_PAIR,),
     formula=client,
     examples=({"epsilon": 0.05, "delta": 1e-9, "samples_per_client": 20},),
@@ -144,6 +140,7 @@ HYBRID = Theorem(
     statement="a target (ε, δ) for a client of n records is met by (ε/n, δ/n) for each record, as printed",
     source=Source("lowy2023", "Appendix G.1"),
     status=Status.REFUTED,
+    conditions=(delta_below_one("client_delta"),),
     errata=(SHARE_OF_DELTA,),
     formula=record_target,
     examples=({"epsilon": 1.0, "delta": 1e-6, "samples_per_client": 100},),
@@ -154,6 +151,7 @@ DELETION_TO_REPLACEMENT = Theorem(
     statement="(ε, δ) for adding or removing a record is (2ε, (1 + e^ε) δ) for replacing one",
     source=Source("lowy2023", "Lemma F.4"),
     status=Status.PROVED,
+    conditions=(delta_below_one(),),
     formula=deletion,
     examples=({"epsilon": 0.5, "delta": 1e-6},),
 )

@@ -13,8 +13,10 @@ from typing import Annotated
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.numerics.outward import product_up, raise_by_units
 from epsilond.accountants.numerics.renyi_divergence import sampled_gaussian_renyi
-from epsilond.accountants.profiles.concentrated import ConcentratedProfile, concentrated_log_delta
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.concentrated import ConcentratedProfile, concentrated_log_delta, minimiser
 from epsilond.accountants.quantities import (
     DeltaFields,
     Epsilon,
@@ -54,18 +56,32 @@ class RenyiInputs(DeltaFields):
 
 
 def mironov_epsilon(*, order: float, divergence: float, log_delta: float) -> float:
-    """ε(a) + ln(1/δ)/(a − 1)."""
-    return divergence - log_delta / (order - 1.0)
+    """Compute ε(a) + ln(1/δ)/(a − 1), rounded up: both terms are positive, each within four units of roundoff."""
+    return raise_by_units(divergence - log_delta / (order - 1.0), 6.0)
 
 
 def improved_epsilon(*, order: float, divergence: float, log_delta: float) -> float:
-    """ε(a) + ln(1 − 1/a) − ln(aδ)/(a − 1): never larger."""
-    return divergence + math.log1p(-1.0 / order) - (log_delta + math.log(order)) / (order - 1.0)
+    """Compute ε(a) + ln(1 − 1/a) − ln(aδ)/(a − 1), rounded up; it is never larger than `mironov_epsilon`.
+
+    Each term is within eight units of roundoff. The terms may cancel, so the sum of their sizes decides the margin.
+
+    Args:
+        order: order a > 1.
+        divergence: ε(a), the Rényi divergence of that order.
+        log_delta: ln δ.
+    """
+    terms = (divergence, _log_one_minus_inverse(order), -log_delta / (order - 1.0), -math.log(order) / (order - 1.0))
+    return math.fsum(terms) + 10.0 * UNIT_ROUNDOFF * math.fsum(map(abs, terms))
+
+
+def _log_one_minus_inverse(order: float) -> float:
+    """Return ln(1 − 1/a) as ln(a − 1) − ln a near a = 1, where 1 − 1/a would lose its digits."""
+    return math.log(order - 1.0) - math.log(order) if order < 2.0 else math.log1p(-1.0 / order)
 
 
 def _best(inputs: RenyiInputs, convert: Callable[..., float]) -> Outputs:
     found = [
-        (convert(order=order, divergence=inputs.times * divergence, log_delta=inputs.log_delta), order)
+        (convert(order=order, divergence=product_up(inputs.times, divergence), log_delta=inputs.log_delta), order)
         for order, divergence in zip(inputs.orders, inputs.divergences, strict=True)
     ]
     epsilon, order = min(found)
@@ -110,8 +126,10 @@ def zcdp_log_delta(*, rho: float, epsilon: float) -> float:
 
 
 def zcdp_delta(inputs: ConcentratedInputs) -> Outputs:
-    """δ at ε."""
-    return delta_outputs(zcdp_log_delta(rho=inputs.rho, epsilon=inputs.epsilon))
+    """Compute δ at ε, rounded up by twice the accuracy that `concentrated_log_delta` states."""
+    log_delta = zcdp_log_delta(rho=inputs.rho, epsilon=inputs.epsilon)
+    exponent = math.exp(float(minimiser(inputs.rho, np.asarray(inputs.epsilon)))) * inputs.epsilon
+    return delta_outputs(min(log_delta + 32 * UNIT_ROUNDOFF * (1.0 + abs(log_delta) + exponent), 0.0))
 
 
 def zcdp_pair_delta(inputs: ConcentratedInputs) -> Outputs:
@@ -153,9 +171,12 @@ class PureInputs:
 
 
 def pure_to_zcdp(inputs: PureInputs) -> Outputs:
-    """ρ of one run and of all."""
-    rho = 0.5 * inputs.epsilon**2
-    return {"zcdp_rho": rho, "composed_zcdp_rho": inputs.times * rho}
+    """Compute ρ of one run and of all, rounded up."""
+    half = 0.5 * inputs.epsilon
+    return {
+        "zcdp_rho": product_up(half, inputs.epsilon),
+        "composed_zcdp_rho": product_up(inputs.times, half, inputs.epsilon),
+    }
 
 
 PURE = Theorem(
@@ -182,7 +203,7 @@ class SampledGaussianInputs:
 
 
 def sampled_gaussian(inputs: SampledGaussianInputs) -> Outputs:
-    """Both ends of the divergence of all runs."""
+    """Enclose the divergence of all runs."""
     ends = sampled_gaussian_renyi(order=inputs.order, rate=inputs.rate, noise_multiplier=inputs.noise_multiplier)
     return {
         "lower_renyi_divergence": math.nextafter(inputs.times * ends.lower, 0.0),

@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from epsilond.accountants.curve import Curve, Enclosure, Pair, Profile, Tails
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.enclosure import Enclosure, Tails
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.formula import formula
 from epsilond.accountants.guarantee import Guarantee
@@ -26,16 +29,9 @@ from epsilond.accountants.numerics.special import (
     log_theta_complement,
 )
 from epsilond.accountants.profiles.gaussian import ZeroProfile
-from epsilond.accountants.quantities import (
-    Distance,
-    ImageDiameter,
-    KernelNoiseStd,
-    PrivacyLoss,
-    Quantity,
-    delta_outputs,
-    request,
-)
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Source, Status, Theorem
+from epsilond.accountants.quantities import Quantity, delta_outputs, request
+from epsilond.accountants.quantities.algorithms import Distance, ImageDiameter, KernelNoiseStd, PrivacyLoss
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Source, Status, Theorem
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
@@ -101,6 +97,7 @@ TWO_POINTS = Theorem(
     errata=(
         Erratum(
             "A-8",
+            grade=Grade.MISPRINT,
             printed="the proof multiplies by E_ε a second time",
             truth="the factor is spurious and the statement right: the coefficient is the largest over pairs of rows",
             test=f"{_TESTS}::test_no_pair_of_inputs_is_contracted_less",
@@ -122,18 +119,13 @@ LEMMA_1 = Theorem(
 LEMMA_2 = Theorem(
     id="asoodeh.lemma-2",
     title="A Gaussian kernel on a bounded set contracts",
-    statement="E_γ(μK‖νK) ≤ θ_ε(D/s) E_γ(μ‖ν), γ = e^ε ≥ 1; K: y ↦ N(y, s²I), then projected, on a set of diameter D",
+    statement=(
+        "E_γ(μK‖νK) ≤ θ_ε(D/s) E_γ(μ‖ν), γ = e^ε ≥ 1, for K: y ↦ N(y, s²I) on a set of diameter D, and θ_ε(D/s) is the "
+        "least such factor; read here with a projection after it, for which the factor may be smaller"
+    ),
     source=Source("asoodeh2021", "Lemma 2"),
     status=Status.PROVED,
     conditions=(COMMON_KERNEL, BOUNDED_INPUT),
-    errata=(
-        Erratum(
-            "A-8",
-            printed="the coefficient equals θ_ε(D/s)",
-            truth="equal without the projection; with it, at most (a projection is a kernel of its own)",
-            test=f"{_TESTS}::test_a_projection_contracts_further",
-        ),
-    ),
     formula=gaussian_kernel,
     examples=({"epsilon": 0.5, "diameter": 2.0, "noise_std": 0.25},),
 )
@@ -141,7 +133,7 @@ LEMMA_2 = Theorem(
 
 # A guarantee under a common kernel ----------------------------------------------------------------------------------
 @dataclass(frozen=True)
-class ContractedProfile:
+class ContractedProfile(Profile):
     """E(γ) θ(γ): a base profile times a Gaussian one, both convex and falling, hence a profile again.
 
     Its tails are the derivative of the product: Q' = θ Q + E Q_θ and P' = θ P + E γ Q_θ, sums of positive terms.

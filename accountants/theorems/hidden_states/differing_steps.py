@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.curve import Interval
+from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.numerics.factor_sums import LEAST_LOG_FACTOR, NEGLIGIBLE, log_sum, theta_with_error
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.theorems.hidden_states.shift_then_contract import BLOCK_RATIO
-from epsilond.accountants.theorems.hidden_states.shifted_interpolation import LEAST_CONTRACTION, OUTWARD
+from epsilond.accountants.theorems.hidden_states.shifted_interpolation import BLOCK_RATIO, LEAST_CONTRACTION, OUTWARD
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
-    from epsilond.accountants.theorems.hidden_states.projected_contraction import Run
+    from epsilond.accountants.theorems.hidden_states.projected_run import Run
 
 MOST_PLACES = 2**20
 HYBRID_PLACES = 2**13
@@ -50,34 +49,60 @@ class DifferingSteps:
 
     @cached_property
     def steps(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Per v: log of Π c over the steps after it, shift s, noise ν."""
+        """Per v: log of Π c over the steps after it, shift s, noise ν; s and ν in units of the largest ν.
+
+        In that unit no square overflows. A square that underflows makes the room smaller, and μ larger.
+        """
         run = self.run
         sizes = run.step_schedule.at(1, run.steps)[::-1]
         noises = sizes * run.noise_schedule.at(1, run.steps)[::-1] / math.sqrt(run.participants)
         contraction = run.lipschitz_constant(sizes)
         assert contraction is not None
         logs = np.log(np.maximum(contraction, LEAST_CONTRACTION))
-        return np.append(0.0, np.cumsum(logs)[:-1]), sizes * (run.sensitivity / run.participants), noises
+        shifts = sizes * (run.sensitivity / run.participants)
+        return np.append(0.0, np.cumsum(logs)[:-1]), shifts / self._largest_noise, noises / self._largest_noise
+
+    @cached_property
+    def _largest_noise(self) -> float:
+        """The largest standard deviation that a step adds per coordinate."""
+        run = self.run
+        noises = run.step_schedule.at(1, run.steps) * run.noise_schedule.at(1, run.steps)
+        return float(noises.max()) / math.sqrt(run.participants)
+
+    @cached_property
+    def outward(self) -> FloatArray:
+        """Per v: a factor that covers the rounding of the running sums up to place v.
+
+        Let u be the unit roundoff and Λ = |log Π c| at v. All logarithms are at most 0, so a partial sum never exceeds
+        the whole: the running sum of logarithms is within (v + 2) u Λ. The room is a running sum of positive terms
+        e^(2 log) ν², each within 2 (v + 2) u Λ + 8u; it is within a further v u, and its root within half of all that.
+        With the influence e^log in the numerator, μ is within 2 (v + 2) u Λ + (v/2 + 12) u.
+        """
+        log_left, _, _ = self.steps
+        return 1.0 + (np.arange(log_left.size) + 16.0) * (1.0 + 2.0 * np.abs(log_left)) * UNIT_ROUNDOFF
 
     @cached_property
     def mu(self) -> FloatArray:
-        """μ of each place at the release: of its shift, or of the domain's diameter behind it."""
+        """μ of each place at the release, rounded up: of its shift, or of the domain's diameter after it."""
         log_left, shift, noise = self.steps
+        diameter = 2.0 * self.run.radius / self._largest_noise
         room = np.cumsum(np.exp(2.0 * log_left) * noise**2)
         left = np.exp(np.maximum(log_left, -690.0))
         with np.errstate(divide="ignore", over="ignore"):
-            # The steps after the use alone; their maps act on the diameter, the use's own does not.
-            domain = 2.0 * self.run.radius * left / np.sqrt(np.append(0.0, room[:-1]))
-            return np.asarray(np.minimum(shift * left / np.sqrt(room), domain) * OUTWARD)
+            # The diameter is contracted by the maps after the use, not by the map of the use.
+            domain = diameter * left / np.sqrt(np.append(0.0, room[:-1]))
+            return np.asarray(np.minimum(shift * left / np.sqrt(room), domain) * self.outward * OUTWARD)
 
     @cached_property
     def windows(self) -> tuple[tuple[int, FloatArray], ...]:
-        """Per u = 1, 3, 7, …: μ of each place v ≥ u, u steps behind its use.
+        """Per u = 1, 3, 7, …: μ of each place v ≥ u, u steps after its use, rounded up.
 
-        The variance of a window is that of its later half and, shrunk, that of its earlier half.
+        The variance of a window is that of its later half and, contracted, that of its earlier half. The differences
+        of running sums telescope over the halvings: each variance errs as two running sums do, and by 26 (3 + Λ) u.
         """
         log_left, shift, noise = (values[:HYBRID_PLACES] for values in self.steps)
-        found = []
+        outward = 1.0 + 2.0 * (self.outward[:HYBRID_PLACES] - 1.0)
+        bounds = []
         length, room = 1, noise**2
         while 2 * length <= room.size + length - 1:
             later, earlier = room[:-length], room[length:]
@@ -87,8 +112,10 @@ class DifferingSteps:
             # `room` is indexed by the window's end e = v − u.
             end = np.arange(room.size)
             left = np.exp(np.maximum(log_left[end + length - 1] - log_left[end], -690.0))
-            found.append((length - 1, shift[length - 1 :] * left / np.sqrt(room) * OUTWARD))
-        return tuple(found)
+            with np.errstate(divide="ignore"):
+                mu = shift[length - 1 :] * left / np.sqrt(room) * outward[length - 1 :] * OUTWARD
+            bounds.append((length - 1, mu))
+        return tuple(bounds)
 
     @cached_property
     def largest_mu_from(self) -> FloatArray:

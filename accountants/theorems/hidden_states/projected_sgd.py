@@ -17,13 +17,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.curve import Curve, Interval, Pair
-from epsilond.accountants.guarantee import Guarantee, Refusal, Setting
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.guarantee import Guarantee, Setting
 from epsilond.accountants.numerics.factor_sums import CHUNK, log_sum, theta_of_many
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.bound import Bound, bound_pair
 from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.specs import Composed, Repeated
-from epsilond.accountants.theorem import Case, Condition, Rule, Source, Status, Theorem
-from epsilond.accountants.theorems.composition.least_of import Bound, bound_pair
+from epsilond.accountants.theorem import Condition, Source, Status, Theorem
 from epsilond.accountants.theorems.hidden_states.contraction import LEMMA_2
 from epsilond.accountants.theorems.hidden_states.differing_steps import MOST_PLACES, DifferingSteps
 from epsilond.accountants.theorems.hidden_states.projected_contraction import (
@@ -34,9 +38,9 @@ from epsilond.accountants.theorems.hidden_states.projected_contraction import (
     PROJECTED,
     SECRET_ORDER,
     SMOOTH_LOSSES,
-    Run,
     steps_small,
 )
+from epsilond.accountants.theorems.hidden_states.projected_run import Run
 from epsilond.accountants.theorems.hidden_states.projected_sgd_instances import pulled
 from epsilond.accountants.theorems.hidden_states.shift_then_contract import (
     HYBRID,
@@ -49,6 +53,7 @@ from epsilond.accountants.theorems.hidden_states.shifted_interpolation import (
     FIXED_ORDER,
     HIDDEN,
     INTERPOLATION,
+    LEAST_SQUARE,
     OUTWARD,
 )
 from epsilond.accountants.theorems.hidden_states.shifted_interpolation_sampled import (
@@ -59,6 +64,7 @@ from epsilond.accountants.theorems.hidden_states.shifted_interpolation_sampled i
 )
 from epsilond.accountants.theorems.papers.asoodeh.one_pass import THEOREM_2
 from epsilond.accountants.theorems.sampling.subsampling import ZEROED_IS_REPLACED
+from epsilond.accountants.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,14 +87,18 @@ COMPOSED = Theorem(
 
 
 @dataclass(frozen=True)
-class EveryModel:
+class EveryModel(Bound):
     """All uses of the record composed, averaged over its place."""
 
     run: Run
 
     @cached_property
     def groups(self) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.float64]], ...]:
-        """μ of each group of places, and the log of its share of all n records."""
+        """μ of each group of places, rounded up, and the log of its share of all n records.
+
+        Places beyond the steps of a run shorter than one pass are never used. A sum of k squares is within k units of
+        roundoff, and each square within 16. The root halves both.
+        """
         run = self.run
         total = math.log(run.clients)
         if run.noise_schedule.constant is not None:
@@ -97,10 +107,13 @@ class EveryModel:
             mu = [math.sqrt(kind.uses) * run.largest_sensitivity * OUTWARD for kind in kinds]
             counts = [float(kind.before(np.asarray([kind.last + 1.0]))[0]) for kind in kinds]
             return np.asarray(mu), np.log(counts) + share
-        sensitivity = np.zeros(-(-run.steps // run.period) * run.period)
-        sensitivity[: run.steps], _ = run.shifts(1, run.steps)
-        squares = (sensitivity.reshape(-1, run.period) ** 2).sum(axis=0)
-        squares = np.sort(squares[squares > 0.0])
+        passes = -(-run.steps // run.period)
+        uses, _ = run.shifts(1, run.steps)
+        squares = uses**2
+        if passes > 1:
+            padded = np.append(squares, np.zeros(passes * run.period - run.steps))
+            squares = padded.reshape(passes, run.period).sum(axis=0)
+        squares = np.maximum(np.sort(squares), LEAST_SQUARE) * (1.0 + passes * UNIT_ROUNDOFF)
         return np.sqrt(squares) * OUTWARD, np.full(squares.shape, math.log(run.participants) - total)
 
     @property
@@ -151,7 +164,7 @@ def smooth_and_convex(theorem: Theorem, spec: ProjectedSgd, run: Run) -> Refusal
     if spec.smoothness is None:
         return Refusal(theorem, "needs smooth losses: the gradient has no Lipschitz constant")
     sides = steps_small(run)
-    if sides.holds is not True:
+    if sides.holds != Verdict.YES:
         return Refusal(theorem, f"η_t ≤ 2/β at every t fails, {sides.left:g} > {sides.right:g}")
     return None
 
@@ -162,14 +175,14 @@ def of_run(spec: ProjectedSgd, case: Case) -> Run:
     return replace(run, known_order=True) if run.period == 1 and run.clients == run.participants else run
 
 
-def guaranteed(case: Case, theorem: Theorem, run: Run, bound: Bound | Pair, *declared: Condition) -> Guarantee:
+def guaranteed(case: Case, theorem: Theorem, run: Run, upper: Pair, *declared: Condition) -> Guarantee:
     """The guarantee of one bound."""
     kernels = (LEMMA_2.because(),) if theorem in {THEOREM_2, ANY_LOSSES, HYBRID} else ()
     plans = (INTERPOLATION.because(),) if theorem is HYBRID else ()
     step = theorem.because(*plans, *kernels, steps=run.steps, batches_in_a_pass=run.period, sensitivity=run.sensitivity)
     return Guarantee(
         setting=case.setting,
-        curve=Curve(bound if isinstance(bound, Pair) else bound_pair(bound)),
+        curve=Curve(upper),
         derivation=step,
         declared=(LIPSCHITZ_LOSSES, FRESH_NOISE, *declared, FIXED_ORDER if run.known_order else SECRET_ORDER),
     )
@@ -182,8 +195,8 @@ def every_model(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     run = of_run(spec, case)
     if fixed_batches(COMPOSED, spec) is None:
         bound = EveryModel(run)
-        pair: Bound | Pair = gaussian_pair(bound.worst_mu) if run.known_order else bound
-        found = guaranteed(case, COMPOSED, run, pair)
+        upper = gaussian_pair(bound.worst_mu) if run.known_order else bound_pair(bound)
+        found = guaranteed(case, COMPOSED, run, upper)
         return replace(found, curve=Curve(found.curve.upper, pulled(spec, case.setting.relation)))
     noises, counts = np.asarray([spec.noise_schedule.constant or 0.0]), np.asarray([spec.steps])
     if spec.noise_schedule.constant is None:
@@ -213,7 +226,7 @@ def one_pass(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     if refusal:
         return refusal
     bound = Contracted(replace(run, whole_ball=True))
-    return guaranteed(case, THEOREM_2, run, bound, CONVEX_LOSSES, SMOOTH_LOSSES, PROJECTED)
+    return guaranteed(case, THEOREM_2, run, bound_pair(bound), CONVEX_LOSSES, SMOOTH_LOSSES, PROJECTED)
 
 
 def any_losses(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
@@ -226,7 +239,7 @@ def any_losses(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
         return Refusal(ANY_LOSSES, f"{THEOREM_2.id} says the same: every image has the diameter 2ρ")
     declared = (CONVEX_LOSSES,) if spec.convex else ()
     smooth = (SMOOTH_LOSSES,) if spec.smoothness is not None else ()
-    return guaranteed(case, ANY_LOSSES, run, Contracted(run), *declared, *smooth, PROJECTED)
+    return guaranteed(case, ANY_LOSSES, run, bound_pair(Contracted(run)), *declared, *smooth, PROJECTED)
 
 
 def _steps(theorem: Theorem, spec: ProjectedSgd, case: Case) -> EqualSteps | DifferingSteps | Refusal:
@@ -252,9 +265,9 @@ def interpolated(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     if isinstance(steps, Refusal):
         return steps
     mu = steps.single_mu if isinstance(steps, EqualSteps) else None
-    bound: Bound | Pair = Interpolated(steps, contracted=False) if mu is None else gaussian_pair(mu)
+    upper = bound_pair(Interpolated(steps, contracted=False)) if mu is None else gaussian_pair(mu)
     declared = (CONVEX_LOSSES, SMOOTH_LOSSES, PROJECTED, HIDDEN)
-    return guaranteed(case, INTERPOLATION, steps.run, bound, *declared)
+    return guaranteed(case, INTERPOLATION, steps.run, upper, *declared)
 
 
 def hybrid(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
@@ -265,7 +278,7 @@ def hybrid(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     if spec.period == 1 and spec.participants == spec.clients:
         return Refusal(HYBRID, "every step uses every record, so that no step is behind the last use")
     bound = Interpolated(steps, contracted=True)
-    return guaranteed(case, HYBRID, steps.run, bound, CONVEX_LOSSES, SMOOTH_LOSSES, PROJECTED, HIDDEN)
+    return guaranteed(case, HYBRID, steps.run, bound_pair(bound), CONVEX_LOSSES, SMOOTH_LOSSES, PROJECTED, HIDDEN)
 
 
 def sampled(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:

@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import gammaln, ndtr, xlog1py, xlogy
 
-from epsilond.accountants.curve import DeferredPair
 from epsilond.accountants.profiles.binned import finite_pair
+from epsilond.accountants.profiles.deferred import deferred_pair
 from epsilond.accountants.quantities import Relation
 
 if TYPE_CHECKING:
-    from epsilond.accountants.curve import Pair
+    from epsilond.accountants.curve.pair import Pair
     from epsilond.accountants.numerics.special import FloatArray
     from epsilond.accountants.specs import ProjectedSgd
 
@@ -102,7 +102,7 @@ def pulled(spec: ProjectedSgd, relation: Relation) -> tuple[Pair, ...]:
         return ()
     if not line.followed:
         return ()
-    return (DeferredPair(functools.partial(_pair, line, 0.0 if relation == "zero-out-one" else -1.0)),)
+    return (deferred_pair(functools.partial(_pair, line, 0.0 if relation == "zero-out-one" else -1.0)),)
 
 
 def _pair(line: _Line, away: float) -> Pair:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.curve import LARGEST_EPSILON, Interval
+from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Interval
 from epsilond.accountants.numerics.factor_sums import LEAST_LOG_FACTOR, NEGLIGIBLE, log_sum, theta_with_error
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.bound import Bound
 from epsilond.accountants.theorem import Source, Status, Theorem
 from epsilond.accountants.theorems.hidden_states.projected_contraction import (
     CONVEX_LOSSES,
@@ -24,18 +25,16 @@ from epsilond.accountants.theorems.hidden_states.projected_contraction import (
     LIPSCHITZ_LOSSES,
     PROJECTED,
     SMOOTH_LOSSES,
-    Run,
     log_contraction_bound,
 )
-from epsilond.accountants.theorems.hidden_states.shifted_interpolation import HIDDEN, periodic_mu
+from epsilond.accountants.theorems.hidden_states.projected_run import Run
+from epsilond.accountants.theorems.hidden_states.shifted_interpolation import BLOCK_RATIO, HIDDEN, periodic_mu
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
-    from epsilond.accountants.theorems.composition.least_of import Bound
     from epsilond.accountants.theorems.hidden_states.differing_steps import DifferingSteps
 
 EXACT_PLACES = 4096
-BLOCK_RATIO = 1.0 + 1.0 / 256.0
 STAGE = 256
 """Nodes that are tried before all are."""
 _TOGETHER = 2**14
@@ -45,7 +44,7 @@ SMALL_LOG_DELTA = -14.0
 
 
 @dataclass(frozen=True)
-class Places:
+class RecordPlaces:
     """Places of the record that count: those with `uses` uses, the last of them v steps before a release.
 
     v runs from `first` to `last`, each counted min(cap, top − v) times.
@@ -88,7 +87,7 @@ class Places:
             return np.log(self.weights)
 
 
-def places(run: Run) -> tuple[tuple[Places, ...], float]:
+def places(run: Run) -> tuple[tuple[RecordPlaces, ...], float]:
     """Where the record may stand in a run of equal steps, and the log weight of each place.
 
     Released at the end, a partition of period l over T = E l + r steps gives r places one use more than the others.
@@ -98,13 +97,13 @@ def places(run: Run) -> tuple[tuple[Places, ...], float]:
     cycles, extra = divmod(run.steps, run.period)
     if run.stops > 1:
         if run.known_order:
-            return (Places(1, 0, run.stops - 1),), -math.log(run.stops)
-        spread = Places(1, 0, run.steps - 1, cap=float(run.stops), top=float(run.steps))
+            return (RecordPlaces(1, 0, run.stops - 1),), -math.log(run.stops)
+        spread = RecordPlaces(1, 0, run.steps - 1, cap=float(run.stops), top=float(run.steps))
         return (spread,), math.log(run.participants) - math.log(run.clients) - math.log(run.stops)
     if run.known_order:
-        return (Places(cycles + 1 if extra else cycles, 0, 0),), 0.0
-    more = (Places(cycles + 1, 0, extra - 1),) if extra else ()
-    fewer = (Places(cycles, extra, run.period - 1),) if cycles else ()
+        return (RecordPlaces(cycles + 1 if extra else cycles, 0, 0),), 0.0
+    more = (RecordPlaces(cycles + 1, 0, extra - 1),) if extra else ()
+    fewer = (RecordPlaces(cycles, extra, run.period - 1),) if cycles else ()
     return more + fewer, math.log(run.participants) - math.log(run.clients)
 
 
@@ -115,7 +114,7 @@ class EqualSteps:
     run: Run
 
     @cached_property
-    def kinds(self) -> tuple[tuple[tuple[Places, FloatArray], ...], float]:
+    def kinds(self) -> tuple[tuple[tuple[RecordPlaces, FloatArray], ...], float]:
         """Kinds of places with μ at their nodes, and the log weight of one place."""
         run = self.run
         step = run.step_schedule.at(1, 1)
@@ -203,7 +202,12 @@ class EqualSteps:
 
 
 def _summed(
-    kind: Places, value: FloatArray, error: FloatArray, kernel: tuple[float, float] | None, *, switch: float | None
+    kind: RecordPlaces,
+    value: FloatArray,
+    error: FloatArray,
+    kernel: tuple[float, float] | None,
+    *,
+    switch: float | None,
 ) -> Interval | None:
     """log Σ weight θ_ε(μ), with v κ + min_u (log θ_ε(μ_u) − u κ) in its place for a kernel's κ = log θ_c and its error.
 
@@ -231,7 +235,7 @@ def _summed(
 
 # One ε at a time -----------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
-class Contracted:
+class Contracted(Bound):
     """One use, and the kernels behind it: a sum, or the largest, of products of convex functions of e^ε."""
 
     run: Run
@@ -242,7 +246,7 @@ class Contracted:
 
 
 @dataclass(frozen=True)
-class Interpolated:
+class Interpolated(Bound):
     """The best plan for every place, and kernels behind it if `contracted`."""
 
     steps: EqualSteps | DifferingSteps
@@ -276,7 +280,7 @@ class Interpolated:
 
 
 @dataclass(frozen=True)
-class Switched:
+class Switched(Bound):
     """The best plan to `switch` steps behind the last use, kernels from there on."""
 
     steps: EqualSteps

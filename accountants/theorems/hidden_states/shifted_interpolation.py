@@ -23,17 +23,18 @@ record in every step the plan of Bok, Su and Altschuler comes out, and for quadr
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.numerics.special import FloatArray
-from epsilond.accountants.quantities import KERNEL_NOISE_STD, Distance, Quantity, request
+from epsilond.accountants.quantities import Quantity, request
+from epsilond.accountants.quantities.algorithms import KERNEL_NOISE_STD, Distance
 from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
+from epsilond.accountants.theorems.hidden_states.best_plan import least_mu
 
 CONTRACTIONS = Quantity(symbol="c_k", description="Lipschitz constant of each step's map, in order")
 SHIFTS = Quantity(symbol="s_k", unit="length", description="most that each step's maps on neighbouring data differ")
@@ -42,42 +43,13 @@ ENTRY = Quantity(ge=0, description="a value of one step")
 MOST_STEPS = 10**5
 OUTWARD = 1.0 + 1e-11
 """Every μ is raised by this factor, for the rounding of its powers and sums."""
+BLOCK_RATIO = 1.0 + 1.0 / 256.0
+"""Ratio of the distances of neighbouring blocks of places [1]; a block counts as its worst place."""
 LEAST_CONTRACTION = 1e-300
+LEAST_LOG_POWER = -690.0
+"""Least logarithm of a power of c; a smaller power counts as e^−690, so that it underflows in squares only."""
 LEAST_SQUARE = 1e-300
 MOST_STARTS = 256
-
-
-def least_mu(
-    contractions: Sequence[float] | FloatArray,
-    shifts: Sequence[float] | FloatArray,
-    noises: Sequence[float] | FloatArray,
-    *,
-    initial_distance: float = 0.0,
-) -> float:
-    """μ of the best plan over listed steps, rounded up; math.inf if there is distance and no step to give it away in.
-
-    Influences that underflow count as 1e-300 for what comes in and as nothing for the room to give it away.
-    """
-    factors = np.maximum(np.asarray(contractions, dtype=np.float64), LEAST_CONTRACTION)
-    if not factors.size:
-        return math.inf if initial_distance > 0 else 0.0
-    log_after = np.append(np.cumsum(np.log(factors)[::-1])[::-1], 0.0)
-    influence = np.exp(np.maximum(log_after, -690.0))
-    came = influence[0] * initial_distance + np.cumsum(influence[1:] * np.asarray(shifts, dtype=np.float64))
-    room = np.cumsum(np.exp(2.0 * log_after[1:]) * np.asarray(noises, dtype=np.float64) ** 2)
-    hull: list[tuple[float, float]] = [(0.0, 0.0)]
-    for point in zip(room.tolist(), came.tolist(), strict=True):
-        if point[0] == hull[-1][0]:
-            continue
-        while len(hull) > 1 and _slope(hull[-2], hull[-1]) >= _slope(hull[-1], point):
-            hull.pop()
-        hull.append(point)
-    pieces = itertools.pairwise(hull)
-    return math.sqrt(math.fsum((end[1] - start[1]) ** 2 / (end[0] - start[0]) for start, end in pieces)) * OUTWARD
-
-
-def _slope(start: tuple[float, float], end: tuple[float, float]) -> float:
-    return (end[1] - start[1]) / (end[0] - start[0])
 
 
 # Steps that are all alike, in units of the noise of one step -------------------------------------------------------
@@ -90,29 +62,45 @@ def powers_sum(rate: float, count: FloatArray | float) -> FloatArray:
 def periodic_mu(
     *, uses: int, period: int, after: FloatArray, contraction: float, shift: float, diameter: float
 ) -> FloatArray:
-    """μ for a record used every `period` steps, `uses` times, with `after` steps behind the last use; elementwise.
+    """Compute μ for a record used every `period` steps, elementwise in `after`, rounded up.
 
-    Contraction c ≤ 1; shift per use and the domain's diameter (math.inf for none) in units of the noise. F is concave
-    over the uses, so a straight line serves from the first use to just before the last, and on to the end where its
-    slope allows. Or the plan starts late, at the domain's diameter, and forgets the uses before. Non-increasing in
-    `after` and decreasing in the noise; rounded up.
+    F is concave over the uses, so a straight line serves from the first use to just before the last. It goes on to the
+    end where its slope allows that. Or the plan starts late, at the domain's diameter, and forgets the uses before. The
+    result does not increase in `after`, and it decreases in the noise.
+
+    Args:
+        uses: number of uses of the record.
+        period: steps from one use to the next.
+        after: steps after the last use.
+        contraction: Lipschitz constant c ≤ 1 of every step's map.
+        shift: shift per use, in units of the noise of one step.
+        diameter: diameter of the domain in the same unit; `math.inf` for none.
+
+    Returns:
+        The least μ over these plans. It is `math.inf` where every plan's square is above the doubles.
     """
     rate = -math.log(max(contraction, LEAST_CONTRACTION))
     steps = np.asarray(after, dtype=np.float64)
-    end = _End(rate, shift * np.exp(-rate * steps), powers_sum(2.0 * rate, steps + 1.0), np.exp(-rate * (steps + 1.0)))
-    plans = [end.cost(0.0, 0.0)]
-    if uses > 1:
-        came = shift * math.exp(-rate * (period - 1.0)) * float(powers_sum(period * rate, uses - 1.0))
-        plans = [end.cost(came, period * (uses - 1.0))]
+    end = _End(rate, shift * _powers(rate, steps), powers_sum(2.0 * rate, steps + 1.0), _powers(rate, steps + 1.0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        plans = [end.cost(0.0, 0.0)]
+        if uses > 1:
+            came = shift * float(_powers(rate, period - 1.0)) * float(powers_sum(period * rate, uses - 1.0))
+            plans = [end.cost(came, period * (uses - 1.0))]
+            if math.isfinite(diameter):
+                plans += [end.cost(*late) for late in _late_starts(uses, period, rate, shift=shift, diameter=diameter)]
         if math.isfinite(diameter):
-            plans += [end.cost(*late) for late in _late_starts(uses, period, rate, shift=shift, diameter=diameter)]
-    if math.isfinite(diameter):
-        with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
-            plans.append((diameter * np.exp(-rate * steps)) ** 2 / powers_sum(2.0 * rate, steps))
-    # Squares beyond the doubles are no plan, and one below them is not nothing.
-    known = [np.where(np.isnan(plan), np.inf, plan) for plan in np.broadcast_arrays(*plans)]
-    least = np.maximum(np.minimum.reduce(known), LEAST_SQUARE if shift > 0.0 and diameter > 0.0 else 0.0)
+            with np.errstate(divide="ignore"):
+                plans.append((diameter * _powers(rate, steps)) ** 2 / powers_sum(2.0 * rate, steps))
+    # A plan whose square leaves the doubles is not used, and a square that underflows counts as `LEAST_SQUARE`.
+    costs = [np.where(np.isnan(plan), np.inf, plan) for plan in np.broadcast_arrays(*plans)]
+    least = np.maximum(np.minimum.reduce(costs), LEAST_SQUARE if shift > 0.0 and diameter > 0.0 else 0.0)
     return np.asarray(np.sqrt(least) * OUTWARD)
+
+
+def _powers(rate: float, count: FloatArray | float) -> FloatArray:
+    """Return e^(−rate count), or e^−690 if that is larger."""
+    return np.asarray(np.exp(np.maximum(-rate * np.asarray(count, dtype=np.float64), LEAST_LOG_POWER)))
 
 
 class _End(NamedTuple):
@@ -150,7 +138,7 @@ def _late_starts(
     for remaining in np.unique(np.concatenate((near, spread))).tolist():
         gone = period * remaining - 1.0
         uses_before = float(powers_sum(period * rate, remaining - 1.0))
-        yield diameter * math.exp(-rate * gone) + shift * math.exp(-rate * (period - 1.0)) * uses_before, gone
+        yield diameter * float(_powers(rate, gone)) + shift * float(_powers(rate, period - 1.0)) * uses_before, gone
 
 
 # The theorem --------------------------------------------------------------------------------------------------------
@@ -175,7 +163,7 @@ class ListedSteps:
 
 
 def listed_steps(inputs: ListedSteps) -> Outputs:
-    """μ of the best plan."""
+    """Compute μ of the best plan, rounded up."""
     mu = least_mu(inputs.contractions, inputs.shifts, inputs.noises, initial_distance=inputs.initial_distance)
     return {"gaussian_dp_mu": mu}
 

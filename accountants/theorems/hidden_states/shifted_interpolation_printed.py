@@ -7,10 +7,12 @@ the mean gradient. The numbers of the paper's theorems could not be compared: id
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Annotated, ClassVar
 
 import numpy as np
 
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.quantities import (
     ANY_SCALE,
     DIAMETER,
@@ -22,7 +24,7 @@ from epsilond.accountants.quantities import (
     StepSize,
     request,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.hidden_states.shifted_interpolation import (
     FIXED_ORDER,
     GRADIENTS,
@@ -61,8 +63,9 @@ class FullBatchInBall(FullBatch):
 
     @property
     def saturation(self) -> int:
-        """⌈Dn/(ηΔ)⌉."""
-        return math.ceil(self.diameter * self.population / (self.step_size * self.sensitivity))
+        """The number of steps ⌈Dn/(ηΔ)⌉, exactly."""
+        travel = Fraction(self.step_size) * Fraction(self.sensitivity)
+        return math.ceil(Fraction(self.diameter) * self.population / travel)
 
 
 @request
@@ -87,9 +90,27 @@ class CyclicInBall(Cyclic):
     step_size: StepSize
     diameter: Annotated[float, DIAMETER]
 
+    @property
+    def saturation(self) -> int:
+        """The number of passes ⌈bD/(Δη)⌉, exactly."""
+        travel = Fraction(self.step_size) * Fraction(self.sensitivity)
+        return math.ceil(Fraction(self.diameter) * self.batch_size / travel)
+
+
+ROUNDED_UP = 1.0 + 64 * UNIT_ROUNDOFF
+"""Factor on every printed μ, a root of sums and products of positive terms: its error is below 40 units of roundoff."""
+
 
 def _best(*, uses: int, period: int, contraction: float, shift: float, diameter: float = math.inf) -> float:
-    """μ of the best plan for the place next to the release."""
+    """Compute μ of the best plan for the place next to the release.
+
+    Args:
+        uses: number of uses of the record.
+        period: steps from one use to the next.
+        contraction: Lipschitz constant c ≤ 1 of every step's map.
+        shift: shift per use, in units of the noise of one step.
+        diameter: diameter of the domain in the same unit.
+    """
     mu = periodic_mu(
         uses=uses, period=period, after=np.zeros(1), contraction=contraction, shift=shift, diameter=diameter
     )
@@ -97,16 +118,17 @@ def _best(*, uses: int, period: int, contraction: float, shift: float, diameter:
 
 
 def noisy_gd(inputs: FullBatch) -> Outputs:
-    """μ = (Δ/nσ) √((1 − c^t)/(1 + c^t) (1 + c)/(1 − c)), Δ√t/(nσ) at c = 1."""
+    """Compute μ = (Δ/nσ) √((1 − c^t)/(1 + c^t) (1 + c)/(1 − c)), and Δ√t/(nσ) at c = 1."""
     c, t = inputs.contraction, inputs.rounds
     shift = inputs.sensitivity / (inputs.population * inputs.noise_std)
     power = t * math.log(c)
     ratio = t if c == 1.0 else math.tanh(-0.5 * power) * (1.0 + c) / (1.0 - c)
-    return {"gaussian_dp_mu": shift * math.sqrt(ratio), "best_mu": _best(uses=t, period=1, contraction=c, shift=shift)}
+    mu = shift * math.sqrt(ratio) * ROUNDED_UP
+    return {"gaussian_dp_mu": mu, "best_mu": _best(uses=t, period=1, contraction=c, shift=shift)}
 
 
 def noisy_gd_in_ball(inputs: FullBatchInBall) -> Outputs:
-    """μ = (1/σ) √(3ΔD/(ηn) + (Δ/n)² ⌈Dn/(ηΔ)⌉)."""
+    """Compute μ = (1/σ) √(3ΔD/(ηn) + (Δ/n)² ⌈Dn/(ηΔ)⌉)."""
     shift = inputs.sensitivity / inputs.population
     square = 3.0 * shift * inputs.diameter / inputs.step_size + shift**2 * inputs.saturation
     best = _best(
@@ -116,28 +138,31 @@ def noisy_gd_in_ball(inputs: FullBatchInBall) -> Outputs:
         shift=shift / inputs.noise_std,
         diameter=inputs.diameter / (inputs.step_size * inputs.noise_std),
     )
-    return {"gaussian_dp_mu": math.sqrt(square) / inputs.noise_std, "best_mu": best}
+    return {"gaussian_dp_mu": math.sqrt(square) / inputs.noise_std * ROUNDED_UP, "best_mu": best}
 
 
 def noisy_cgd(inputs: Cyclic) -> Outputs:
-    """μ = (Δ/bσ) √(1 + c^{2l−2} (1 − c²)/(1 − c^l)² (1 − c^{l(E−1)})/(1 + c^{l(E−1)}))."""
+    """Compute μ = (Δ/bσ) √(1 + c^{2l−2} (1 − c²)/(1 − c^l)² (1 − c^{l(E−1)})/(1 + c^{l(E−1)})).
+
+    1 − c² and 1 − c^l come from expm1 of multiples of log c, so that nothing cancels near c = 1.
+    """
     c, period, passes = inputs.contraction, inputs.period, inputs.rounds
     shift = inputs.sensitivity / (inputs.batch_size * inputs.noise_std)
     if c == 1.0:
         extra = (passes - 1) / period
     else:
-        ratio = c ** (2 * period - 2) * (1.0 - c * c) / (1.0 - c**period) ** 2
-        extra = ratio * math.tanh(-0.5 * period * (passes - 1) * math.log(c))
+        log_c = math.log(c)
+        ratio = c ** (2 * period - 2) * -math.expm1(2.0 * log_c) / math.expm1(period * log_c) ** 2
+        extra = ratio * math.tanh(-0.5 * period * (passes - 1) * log_c)
     best = _best(uses=passes, period=period, contraction=c, shift=shift)
-    return {"gaussian_dp_mu": shift * math.sqrt(1.0 + extra), "best_mu": best}
+    return {"gaussian_dp_mu": shift * math.sqrt(1.0 + extra) * ROUNDED_UP, "best_mu": best}
 
 
 def noisy_cgd_in_ball(inputs: CyclicInBall) -> Outputs:
-    """μ = (1/σ) √(3ΔD/(bηl) + (Δ/b)² + (Δ/b)² ⌈bD/(Δη)⌉/l)."""
+    """Compute μ = (1/σ) √(3ΔD/(bηl) + (Δ/b)² + (Δ/b)² ⌈bD/(Δη)⌉/l)."""
     shift = inputs.sensitivity / inputs.batch_size
-    saturation = math.ceil(inputs.diameter / (shift * inputs.step_size))
     square = 3.0 * shift * inputs.diameter / (inputs.step_size * inputs.period)
-    square += shift**2 * (1.0 + saturation / inputs.period)
+    square += shift**2 * (1.0 + inputs.saturation / inputs.period)
     best = _best(
         uses=inputs.rounds,
         period=inputs.period,
@@ -145,7 +170,7 @@ def noisy_cgd_in_ball(inputs: CyclicInBall) -> Outputs:
         shift=shift / inputs.noise_std,
         diameter=inputs.diameter / (inputs.step_size * inputs.noise_std),
     )
-    return {"gaussian_dp_mu": math.sqrt(square) / inputs.noise_std, "best_mu": best}
+    return {"gaussian_dp_mu": math.sqrt(square) / inputs.noise_std * ROUNDED_UP, "best_mu": best}
 
 
 def _source(item: str) -> Source:
@@ -238,7 +263,8 @@ NOISY_SGD = Theorem(
     status=Status.UNPROVED,
     errata=(
         Erratum(
-            "constants",
+            "E-S1",
+            grade=Grade.MISPRINT,
             printed="c^{v+1} beside v sampled steps; the code has v + 1 of them, and no √2 in their shift",
             truth=(
                 "v sampled steps leave c^v of the distance; with the noise split in shares κ and 1 − κ the shift has "

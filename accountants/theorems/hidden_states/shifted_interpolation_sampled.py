@@ -38,7 +38,7 @@ from epsilond.accountants.theorems.hidden_states.shifted_interpolation import (
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
-    from epsilond.accountants.theorems.hidden_states.projected_contraction import Run
+    from epsilond.accountants.theorems.hidden_states.projected_run import Run
 
 MOST_WINDOWS = 128
 LEAST_SHIFT = 1e-100
@@ -58,7 +58,7 @@ SAMPLED = Theorem(
 
 
 @dataclass(frozen=True)
-class Window:
+class StepWindow:
     """The last `steps` steps are composed; `share` κ of their noise hides the distance of before, worth `shift_mu`."""
 
     steps: int
@@ -93,7 +93,7 @@ def shift_square(run: Run, window: FloatArray) -> FloatArray:
     return np.asarray((distance * np.exp(-rate * window)) ** 2 / powers_sum(2.0 * rate, window) * OUTWARD)
 
 
-def best_window(run: Run) -> Window:
+def best_window(run: Run) -> StepWindow:
     """The window and share that promise most; any other would be valid too."""
     rate = run.participants / run.clients
     (shift,), _ = run.shifts(1, 1)
@@ -101,7 +101,7 @@ def best_window(run: Run) -> Window:
     squares = shift_square(run, windows)
     total = squares[:, None] / SHARES + windows[:, None] * sampled_square(rate, float(shift) / np.sqrt(1.0 - SHARES))
     place, share = np.unravel_index(int(np.argmin(total)), total.shape)
-    return Window(
+    return StepWindow(
         steps=int(windows[place]),
         share=float(SHARES[share]),
         shift_mu=max(math.sqrt(float(squares[place]) / float(SHARES[share])) * OUTWARD, LEAST_SHIFT),
@@ -119,7 +119,7 @@ def sampled_step(run: Run, noise: float, share: float = 0.0) -> Subsampled:
     )
 
 
-def windowed(run: Run, window: Window) -> Composed:
+def windowed(run: Run, window: StepWindow) -> Composed:
     """What dominates the last model, as a mechanism for replace-one."""
     noise = float(run.noise_schedule.at(1, 1)[0])
     shift = Gaussian(noise_multiplier=2.0 / window.shift_mu * (2.0 - OUTWARD))

@@ -13,7 +13,7 @@ import numpy as np
 
 from epsilond.accountants.formula import formula
 from epsilond.accountants.quantities import Quantity
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Source, Status, Theorem
 
 _TESTS = "tests/theorems/ledger/test_adaptive_stop.py"
 ROUND_EPSILON = Quantity(symbol="ε₀", unit="nat", ge=1e-3, le=5.0, description="ε of one randomized response")
@@ -98,6 +98,7 @@ SPEND_AT_A_STOP = Theorem(
     errata=(
         Erratum(
             "L-4",
+            grade=Grade.PROVED_WRONG,
             printed="the ε spent so far is a guarantee at any stop",
             truth="it is one at a fixed stop; with 400 responses of ε₀ = 0.1 at δ = 1e-3, chosen stops reach 7.36 δ",
             test=f"{_TESTS}::test_who_stops_at_will_passes_what_is_reported",

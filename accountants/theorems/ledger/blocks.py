@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from epsilond.accountants.theorem import Condition, Erratum, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Source, Status, Theorem
 from epsilond.accountants.theorems.ledger.moves import ONLY_RELEASES
 
 _TESTS = "tests/theorems/ledger/test_blocks.py"
@@ -40,6 +40,7 @@ OPEN_BLOCKS = Theorem(
     errata=(
         Erratum(
             "L-7",
+            grade=Grade.PROVED_WRONG,
             printed="the guarantee is the largest of the blocks'",
             truth="with k blocks of (0, δ) the record has 1 − (1 − δ)^k, by joining the block whose flag is up",
             test=f"{_TESTS}::test_a_record_that_joins_where_the_flag_is_up_is_told",
@@ -81,6 +82,7 @@ INDIVIDUAL_BUDGETS = Theorem(
     errata=(
         Erratum(
             "L-3",
+            grade=Grade.PROVED_WRONG,
             printed="individual balances may be shown",
             truth="after one noisy sum the balances of a record of 1 and of 0 differ: δ(ε) = 1 at every ε",
             test=f"{_TESTS}::test_balances_of_single_records_tell_the_records",

@@ -11,7 +11,7 @@ from epsilond.accountants.ledger.amounts import ZERO, down, float_above, up
 from epsilond.accountants.ledger.residue import least_cost
 from epsilond.accountants.quantities import RELATION, Quantity, Relation
 from epsilond.accountants.specs import Gaussian, Subsampled
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Source, Status, Theorem
 
 _TESTS = "tests/theorems/ledger/test_residue.py"
 RATE = Quantity(symbol="q", ge=1e-3, le=1.0, description="probability that a given record or client is in a batch")
@@ -62,12 +62,14 @@ RESIDUE = Theorem(
     errata=(
         Erratum(
             "L-5",
+            grade=Grade.PROVED_WRONG,
             printed="a charge that was checked when it was reserved may be committed after others",
             truth="the cost rises as the slot empties: δ is then up to 1.19 times that of the slot at ε = 3.6",
             test=f"{_TESTS}::test_a_stale_charge_passes_the_slot",
         ),
         Erratum(
             "L-6",
+            grade=Grade.PROVED_WRONG,
             printed="what a stopped job has not run comes back as μ²",
             truth="the choice between the two is one after an output: 1.013 times the slot's δ; it stays as a credit",
             test=f"{_TESTS}::test_capacity_refunded_after_half_a_job_passes_the_slot",

@@ -10,9 +10,10 @@ import math
 from collections.abc import Callable
 from typing import Literal
 
-from epsilond.accountants.curve import Interval
+from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.formula import formula
+from epsilond.accountants.numerics.root_search import brent_root
 from epsilond.accountants.numerics.special import LOG_ACCURACY, UNIT_ROUNDOFF, theta_logs
 from epsilond.accountants.quantities import Epsilon, GivenLogDelta, Sensitivity
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
@@ -85,10 +86,8 @@ def _root(excess: Callable[[float], float]) -> float:
         if low < -660.0:
             raise InvalidInput.at("/delta", "is too small for this ε")
         low = max(2.0 * low - 2.0, -670.0)
-    from scipy.optimize import brentq  # noqa: PLC0415  a quarter of a second of imports, for a search alone
-
-    found = brentq(lambda log_shift: excess(math.exp(log_shift)), low, high, xtol=1e-15, rtol=8.9e-16, maxiter=200)
-    return math.exp(float(found))
+    root = brent_root(lambda log_shift: excess(math.exp(log_shift)), low, high, absolute=1e-15, relative=8.9e-16)
+    return math.exp(root)
 
 
 # The theorems -------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ bound on a contribution.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,15 +16,21 @@ from epsilond.accountants.profiles.amplification import Share, drawn_or_not, wit
 from epsilond.accountants.profiles.binned import Mixture, Noise, cells_pair
 from epsilond.accountants.profiles.gaussian import GaussianMixture, mixture_pair
 from epsilond.accountants.profiles.laplace import opposite_laplace_pair
-from epsilond.accountants.structure import NORM_BOUNDED, SUMS, draws, kinds
+from epsilond.accountants.specs import Spec
+from epsilond.accountants.specs.primitives import NoisyIntegers, NoisySum
+from epsilond.accountants.structure import (
+    draws,
+    gaussian_multiplier,
+    leaves,
+    may_sum_contributions,
+    sums_bounded_contributions,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from epsilond.accountants.curve import Pair
+    from epsilond.accountants.curve.pair import Pair
     from epsilond.accountants.guarantee import Guarantee
-    from epsilond.accountants.specs import Subsampled
-    from epsilond.accountants.theorems.sampling.with_replacement import Multiplicities
+    from epsilond.accountants.specs import Spec, Subsampled
+    from epsilond.accountants.theorems.sampling.multiplicities import Multiplicities
 
 MOST_GROUPS = 256
 """Multiplicities told apart in a witness: those that weigh most. The others count as the next lower one."""
@@ -40,20 +46,26 @@ def opposite_gaussian(shift: float, share: Share) -> tuple[Pair, Pair]:
     return with_laws_around(pair.forward, pair.backward, share, shift, "replace")
 
 
-def opposite_contributions(mechanism: Any, share: Share, inner: Guarantee | None = None) -> tuple[Pair, ...]:
+def opposite_contributions(mechanism: Spec, share: Share, inner: Guarantee | None = None) -> tuple[Pair, ...]:
     """Under replace-one: contributions C and −C, drawn with probability q, and all others at zero.
 
     Several Gaussian releases of one batch are one along the line through both contributions; `inner` is their
     replace-one guarantee.
     """
-    if mechanism.kind == "gaussian":
-        return opposite_gaussian(1.0 / mechanism.noise_multiplier, share)[1:]
-    if mechanism.kind == "laplace":
-        return (opposite_laplace_pair(share.rate, 1.0 / mechanism.scale_multiplier, absent=share.absent),)
+    if isinstance(mechanism.primitive, NoisySum):
+        contribution = 1.0 / mechanism.primitive.multiplier
+        if mechanism.primitive.distribution == "gaussian":
+            return opposite_gaussian(contribution, share)[1:]
+        return (opposite_laplace_pair(share.rate, contribution, absent=share.absent),)
     mu = None if inner is None or not inner.curve.tight else inner.curve.upper.gaussian_dp_mu
-    if mu is not None and share.rate < 1.0 and kinds(mechanism) == {"gaussian"} and not draws(mechanism):
+    if mu is not None and share.rate < 1.0 and _adds_gaussian_noise(mechanism) and not draws(mechanism):
         return opposite_gaussian(0.5 * mu * (1.0 - 8 * UNIT_ROUNDOFF), share)[1:]
     return ()
+
+
+def _adds_gaussian_noise(spec: Spec) -> bool:
+    """Return whether every mechanism in it adds Gaussian noise to a sum."""
+    return all(gaussian_multiplier(leaf) is not None for leaf in leaves(spec))
 
 
 def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair, ...]:
@@ -63,42 +75,47 @@ def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair,
     the laws are (1 − q) Q + q P against Q. For contributions of bounded norm also opposite ones, all others at zero.
     """
     mechanism = spec.mechanism
-    if draws(mechanism) or not inner.curve.tight or not kinds(mechanism) <= SUMS:
+    if draws(mechanism) or not inner.curve.tight or not may_sum_contributions(mechanism):
         return ()
     return (drawn_or_not(inner.curve.upper, share)[1], *opposite_contributions(mechanism, share, inner))
 
 
-def zeroed_in_a_batch(mechanism: Any, zeroed: Guarantee, share: Share) -> tuple[Pair, ...]:
+def zeroed_in_a_batch(mechanism: Spec, zeroed: Guarantee, share: Share) -> tuple[Pair, ...]:
     """Under zero-out-one with a batch of fixed size: a contribution of C or none, drawn with probability q.
 
     All others at zero: the batch without the record sums to zero either way, (1 − q) ν₀ + q ν_s against ν₀. All others
     at −C: seen from a batch of these alone it is (1 − q) ν₀ + q ν_2s against (1 − q) ν₀ + q ν_s.
     `zeroed` is the mechanism's own zero-out-one guarantee.
     """
-    if draws(mechanism) or not zeroed.curve.tight or not kinds(mechanism) <= NORM_BOUNDED:
+    if draws(mechanism) or not zeroed.curve.tight or not sums_bounded_contributions(mechanism):
         return ()
     found = (drawn_or_not(zeroed.curve.upper, share)[1],)
     mu = zeroed.curve.upper.gaussian_dp_mu
-    if (mechanism.kind not in _NOISE and mu is None) or share.rate == 1.0:
-        return found
     # Several Gaussian releases are one along the line of the contributions.
-    noise, shift = (Noise("gaussian"), mu) if mu is not None else _NOISE[mechanism.kind](mechanism)
+    noise_and_shift = (Noise("gaussian"), mu) if mu is not None else noise_of_contribution(mechanism)
+    if noise_and_shift is None or share.rate == 1.0:
+        return found
+    noise, shift = noise_and_shift
     weights = (math.log(share.absent), math.log(share.rate))
     return (*found, cells_pair(Mixture((0.0, 2.0 * shift), weights), Mixture((0.0, shift), weights), noise))
 
 
-_NOISE: dict[str, Callable[[Any], tuple[Noise, float]]] = {
-    "gaussian": lambda mechanism: (Noise("gaussian"), 1.0 / mechanism.noise_multiplier),
-    "laplace": lambda mechanism: (Noise("laplace"), 1.0 / mechanism.scale_multiplier),
-    "discrete_laplace": lambda mechanism: (
-        Noise("geometric", mechanism.decay_rate),
-        mechanism.decay_rate * mechanism.sensitivity,
-    ),
-}
-"""The noise in units of its scale, and how far one contribution of C, or the sensitivity of integers, moves it."""
+def noise_of_contribution(mechanism: Spec) -> tuple[Noise, float] | None:
+    """Return the noise on one coordinate, and the shift of one contribution.
+
+    Returns:
+        The noise in units of its scale, and the shift of a contribution of norm C, or of the integers' sensitivity, in
+        the same unit. None if the mechanism does not add noise on an unbounded range.
+    """
+    primitive = mechanism.primitive
+    if isinstance(primitive, NoisySum):
+        return Noise(primitive.distribution), 1.0 / primitive.multiplier
+    if isinstance(primitive, NoisyIntegers) and primitive.noise_levels is None and primitive.shift.fits_one_axis:
+        return Noise("geometric", primitive.decay_rate), primitive.decay_rate * math.floor(primitive.shift.l1)
+    return None
 
 
-def drawn_several_times(drawn: Multiplicities, mechanism: Any, *, zeroed: bool) -> tuple[Pair, ...]:
+def drawn_several_times(drawn: Multiplicities, mechanism: Spec, *, zeroed: bool) -> tuple[Pair, ...]:
     """With replacement: the record's contribution counts as often as it is drawn.
 
     Replaced: from C to −C with all other records at −C, for Gaussian noise also with all others at zero; for integers
@@ -107,12 +124,14 @@ def drawn_several_times(drawn: Multiplicities, mechanism: Any, *, zeroed: bool) 
     """
     absent = ((math.log1p(-drawn.rate), 0),) if drawn.rate < 1.0 else ()
     kept = (*absent, *zip(drawn.log_weights, drawn.least, strict=True))
-    noise, shift = _NOISE[mechanism.kind](mechanism)
-    if mechanism.kind == "gaussian" and not zeroed:
+    noise_and_shift = noise_of_contribution(mechanism)
+    assert noise_and_shift is not None
+    noise, shift = noise_and_shift
+    if noise.kind == "gaussian" and not zeroed:
         one_sided = mixture_pair(_mixture(kept, 2.0 * shift), GaussianMixture((0.0,), (0.0,)))
         return one_sided, mixture_pair(_mixture(kept, shift), _mixture(kept, -shift))
     weights = _told_apart(kept)
-    span = 1.0 if zeroed or mechanism.kind == "discrete_laplace" else 2.0
+    span = 1.0 if zeroed or noise.kind == "geometric" else 2.0
     pair = cells_pair(_moved(weights, span * shift), Mixture((0.0,), (0.0,)), noise, drawn.accuracy)
     if not zeroed or any(low != high for low, high in zip(drawn.least, drawn.most, strict=True)):
         return (pair,)

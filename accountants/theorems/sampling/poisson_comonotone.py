@@ -15,20 +15,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.curve import Curve
-from epsilond.accountants.guarantee import Guarantee, Refusal
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.amplification import Share
 from epsilond.accountants.profiles.laplace import opposite_laplace_pair
+from epsilond.accountants.rule import Case, Refusal, Rule
+from epsilond.accountants.specs.primitives import NoisySum
 from epsilond.accountants.structure import draws
-from epsilond.accountants.theorem import Case, Rule, Source, Status, Theorem
+from epsilond.accountants.theorem import Source, Status, Theorem
 from epsilond.accountants.theorems.sampling.batch_instances import opposite_contributions, opposite_gaussian
 from epsilond.accountants.theorems.sampling.subsampling import amplified, drawn_mechanism, not_drawn
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    from epsilond.accountants.specs import Subsampled
+    from epsilond.accountants.specs import Spec, Subsampled
 
 COMONOTONE = Theorem(
     id="epsilond.poisson-replace-one-comonotone",
@@ -50,14 +50,15 @@ def rising_together(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     if case.setting.relation != "replace-one":
         return Refusal(COMONOTONE, "the pair of this theorem is for a record that is replaced")
     mechanism, share = drawn_mechanism(spec, case.setting), Share.of(spec)
-    if mechanism.kind == "laplace":
+    primitive = mechanism.primitive
+    if isinstance(primitive, NoisySum) and primitive.distribution == "laplace":
         inner = case.account(mechanism, case.setting)
-        pair = opposite_laplace_pair(share.rate, 1.0 / mechanism.scale_multiplier, absent=share.absent)
+        pair = opposite_laplace_pair(share.rate, 1.0 / primitive.multiplier, absent=share.absent)
         return amplified(inner, Curve(pair, (pair,)), COMONOTONE, spec)
     return _gaussian_run(mechanism, share, spec, case)
 
 
-def _gaussian_run(mechanism: Any, share: Share, spec: Subsampled, case: Case) -> Guarantee | Refusal:
+def _gaussian_run(mechanism: Spec, share: Share, spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Both relations' Gaussian parameters, of which the larger shift is taken."""
     if draws(mechanism) or mechanism.kind not in ("repeated", "composed"):
         return Refusal(COMONOTONE, "proved for a Laplace base, and for several Gaussian releases of one batch")

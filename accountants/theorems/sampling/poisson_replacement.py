@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.curve import Curve
-from epsilond.accountants.guarantee import Guarantee, Refusal
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.profiles.amplification import Share, amplified_in_both_orders
+from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.structure import SECRET_DRAW, removing_is_replacing
-from epsilond.accountants.theorem import Case, Condition, Rule, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Source, Status, Theorem
 from epsilond.accountants.theorems.sampling.batch_instances import opposite_contributions
 from epsilond.accountants.theorems.sampling.subsampling import amplified, drawn_mechanism, not_drawn
 

@@ -10,17 +10,21 @@ batches that differ in it. Where the words of the spec do not say so much, `thin
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from epsilond.accountants.curve import Curve, Pair, amplified_plateau, with_plateau
-from epsilond.accountants.guarantee import Guarantee, Refusal, Setting
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.facts import amplify_plateau
+from epsilond.accountants.curve.pair import Pair, with_plateau
+from epsilond.accountants.guarantee import Guarantee, Setting
 from epsilond.accountants.profiles.amplification import Share, amplified_in_both_orders, drawn_or_not
-from epsilond.accountants.specs import Subsampled
+from epsilond.accountants.rule import Case, Refusal, Rule
+from epsilond.accountants.specs import Spec, Subsampled
 from epsilond.accountants.structure import (
     NO_ORDER,
     SECRET_DRAW,
     drawn_level,
     draws,
+    gaussian_multiplier,
     left_out_is_the_same,
     may_tell_places,
     misfit,
@@ -32,7 +36,7 @@ from epsilond.accountants.structure import (
     tells_places,
     zeroing_is_replacing,
 )
-from epsilond.accountants.theorem import Case, Rule, Source, Status, Theorem
+from epsilond.accountants.theorem import Source, Status, Theorem
 from epsilond.accountants.theorems.sampling.batch_instances import (
     fixed_batch,
     opposite_gaussian,
@@ -40,6 +44,7 @@ from epsilond.accountants.theorems.sampling.batch_instances import (
 )
 
 if TYPE_CHECKING:
+    from epsilond.accountants.specs import Spec
     from epsilond.accountants.theorem import Condition
 
 FULL_BATCH = Theorem(
@@ -119,8 +124,9 @@ def unclear_draw(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | No
     if case.setting.unit != "client" or spec.level == "records":
         return None
     for part in parts(spec.mechanism):
-        left_open = isinstance(part, Subsampled) and part.level is None and part.may_be_of_records
-        if left_open and not left_out_is_the_same(part.sampling, case.setting.relation):
+        if not isinstance(part, Subsampled) or part.level is not None or not part.may_be_of_records:
+            continue
+        if not left_out_is_the_same(part.sampling, case.setting.relation):
             message = f"what is drawn by {part.sampling} sampling inside is left open: say level records or clients"
             return Refusal(theorem, message)
     return None
@@ -131,7 +137,7 @@ def observes_draw(spec: Subsampled, setting: Setting) -> bool:
     return drawn_level(spec, setting.unit) == "clients" and sees_clients_drawn(setting.observer, spec.sampling)
 
 
-def drawn_mechanism(spec: Subsampled, setting: Setting) -> Any:
+def drawn_mechanism(spec: Subsampled, setting: Setting) -> Spec:
     """The mechanism that is run on the batch: below a draw of records, and in a client, what it draws are records.
 
     For a record below a draw of clients it stays open, and is covered as any other open draw is.
@@ -187,10 +193,11 @@ def poisson_replace_one(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         return refusal
     if case.setting.relation != "replace-one":
         return Refusal(POISSON_REPLACE_ONE, "the pair of this theorem is for a record that is replaced")
-    if spec.mechanism.kind != "gaussian":
+    noise_multiplier = gaussian_multiplier(spec.mechanism)
+    if noise_multiplier is None:
         return Refusal(POISSON_REPLACE_ONE, "proved for a Gaussian base mechanism only")
     inner = case.account(spec.mechanism, case.setting)
-    pair, realised = opposite_gaussian(1.0 / spec.mechanism.noise_multiplier, Share.of(spec))
+    pair, realised = opposite_gaussian(1.0 / noise_multiplier, Share.of(spec))
     return amplified(inner, Curve(pair, (realised,)), POISSON_REPLACE_ONE, spec)
 
 
@@ -207,7 +214,7 @@ def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     replaced = Setting(relation="replace-one", unit=case.setting.unit, observer=case.setting.observer)
     inner = case.account(drawn_mechanism(spec, case.setting), replaced)
     share = Share.of(spec)
-    plateau = amplified_plateau(inner.curve.upper, Fraction(share.around[1]))
+    plateau = amplify_plateau(inner.curve.upper.plateau, Fraction(share.around[1]))
     upper = with_plateau(amplified_in_both_orders(inner.curve.upper, share), plateau)
     guarantee = amplified(inner, Curve(upper, ()), WITHOUT_REPLACEMENT, spec)
     if case.setting.relation == "replace-one":

@@ -19,15 +19,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.curve import Curve
-from epsilond.accountants.guarantee import Guarantee, Refusal
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.profiles.amplification import Share, drawn_or_not, thinned
-from epsilond.accountants.structure import FRESH_DRAW, kinds
-from epsilond.accountants.theorem import Case, Rule, Source, Status, Theorem
+from epsilond.accountants.rule import Case, Refusal, Rule
+from epsilond.accountants.specs.primitives import CategoryReport
+from epsilond.accountants.structure import FRESH_DRAW, primitives
+from epsilond.accountants.theorem import Source, Status, Theorem
 from epsilond.accountants.theorems.sampling.subsampling import drawn_mechanism, not_drawn
 
 if TYPE_CHECKING:
-    from epsilond.accountants.curve import Pair
+    from epsilond.accountants.curve.pair import Pair
     from epsilond.accountants.specs import Subsampled
 
 DRAWN_OR_NOT = Theorem(
@@ -66,11 +68,11 @@ def drawn_or_not_at_all(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 def _instances(spec: Subsampled, case: Case, inner: Guarantee, upper: Pair, below: float) -> tuple[Pair, ...]:
     """Reports by name show who is drawn. Integers that are sums do not: zeroed, a record adds nothing either."""
-    run = kinds(drawn_mechanism(spec, case.setting))
-    if run == {"randomized_response"}:
+    are_reports = [isinstance(each, CategoryReport) for each in primitives(drawn_mechanism(spec, case.setting))]
+    if all(are_reports):
         whole = inner.curve.tight and below == Share.of(spec).rate
         return (upper,) if whole else tuple(thinned(pair, below) for pair in inner.curve.witnesses)
-    if case.setting.relation == "zero-out-one" and spec.sampling == "poisson" and "randomized_response" not in run:
+    if case.setting.relation == "zero-out-one" and spec.sampling == "poisson" and not any(are_reports):
         return tuple(drawn_or_not(pair, Share.of(spec))[1] for pair in inner.curve.witnesses)
     return ()
 

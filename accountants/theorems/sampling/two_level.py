@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.curve import Curve
-from epsilond.accountants.guarantee import Guarantee, Refusal
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.profiles.amplification import thinned
+from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.structure import (
     drawn_level,
     left_out_is_the_same,
@@ -18,7 +19,7 @@ from epsilond.accountants.structure import (
     open_level,
     pools_records,
 )
-from epsilond.accountants.theorem import Case, Condition, Rule, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Source, Status, Theorem
 from epsilond.accountants.theorems.sampling.subsampling import drawn_mechanism, not_covered, observes_draw
 
 if TYPE_CHECKING:

@@ -5,22 +5,32 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from scipy.special import logsumexp
 
-from epsilond.accountants.curve import Curve, Enclosure, Pair, Profile, Tails
-from epsilond.accountants.guarantee import Guarantee, Refusal, Setting
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.enclosure import Enclosure, Tails
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.profile import Profile
+from epsilond.accountants.guarantee import Guarantee, Setting
 from epsilond.accountants.numerics.mixed_sums import blocks_of, log_sums, windows
 from epsilond.accountants.numerics.special import LOG_ACCURACY, UNIT_ROUNDOFF, log_normal_tail, log_theta
 from epsilond.accountants.profiles.amplification import NUDGE, base_epsilon
 from epsilond.accountants.profiles.gaussian import GaussianProfile
 from epsilond.accountants.profiles.geometric import GeometricProfile
 from epsilond.accountants.profiles.laplace import LaplaceProfile
+from epsilond.accountants.rule import Case, Refusal, Rule
+from epsilond.accountants.specs import Spec
+from epsilond.accountants.specs.primitives import NoisyIntegers, NoisySum
 from epsilond.accountants.structure import NO_ORDER, SECRET_DRAW
-from epsilond.accountants.theorem import Case, Rule, Source, Status, Theorem
-from epsilond.accountants.theorems.sampling.batch_instances import MOST_GROUPS, drawn_several_times
+from epsilond.accountants.theorem import Source, Status, Theorem
+from epsilond.accountants.theorems.sampling.batch_instances import (
+    MOST_GROUPS,
+    drawn_several_times,
+    noise_of_contribution,
+)
+from epsilond.accountants.theorems.sampling.multiplicities import MOST_DRAWS, NEGLIGIBLE_LOG_WEIGHT, multiplicities
 from epsilond.accountants.theorems.sampling.subsampling import (
     amplified,
     for_relation,
@@ -29,16 +39,10 @@ from epsilond.accountants.theorems.sampling.subsampling import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from epsilond.accountants.numerics.special import FloatArray
-    from epsilond.accountants.specs import Subsampled
-
-NEGLIGIBLE_LOG_WEIGHT = -800.0
-_FAINT_LOG_WEIGHT = -80.0
-TOLD_APART = 24
-_CLOSE, _WIDE = 1.1, 1.5
-MOST_DRAWS = 1e5
+    from epsilond.accountants.specs import Spec, Subsampled
 
 WITH_REPLACEMENT = Theorem(
     id="balle-barthe-gaboardi-2018.10",
@@ -51,51 +55,6 @@ WITH_REPLACEMENT = Theorem(
     status=Status.PROVED,
     conditions=(SECRET_DRAW, NO_ORDER),
 )
-
-
-@dataclass(frozen=True)
-class Multiplicities:
-    """How often a record is drawn, in groups: between `least` and `most` times with probability e^log_weights.
-
-    Multiplicities that weigh less than e^−800 together are left out.
-    """
-
-    least: tuple[int, ...]
-    most: tuple[int, ...]
-    log_weights: tuple[float, ...]
-    rate: float
-    accuracy: float
-
-
-def multiplicities(draws: int, population: int, *, told_apart: int = TOLD_APART) -> Multiplicities | None:
-    """Bin(draws, 1/population) given that it is positive, or None if its mean is too large to list.
-
-    Multiplicities are told apart up to `told_apart` and grouped within 10 % beyond, or within 50 % where each weighs
-    less than e^−80: at 24 a list stays near a hundred long. A group counts as its largest for the upper end.
-    """
-    if draws > MOST_DRAWS * population or (draws > MOST_DRAWS and population == 1):
-        return None
-    if population == 1:
-        return Multiplicities((draws,), (draws,), (0.0,), 1.0, 0.0)
-    log_absent = draws * math.log1p(-1.0 / population)
-    longest = min(draws, int(2 * draws / population) + 1024)
-    k = np.arange(1, longest + 1, dtype=np.float64)
-    steps = np.log((draws - k + 1) / k) - math.log(population - 1)
-    log_weights = log_absent + np.cumsum(steps)
-    # Past twice the mean every weight is at most half the one before: the rest weighs less than the last one kept.
-    kept = int(np.max(np.nonzero((log_weights > NEGLIGIBLE_LOG_WEIGHT) | (k <= 1))[0])) + 1
-    least, most, weights = [], [], []
-    start = 1
-    while start <= kept:
-        faint = log_weights[start - 1] <= _FAINT_LOG_WEIGHT and start > draws / population
-        end = start if start < told_apart else int((_WIDE if faint else _CLOSE) * start)
-        end = min(end, kept)
-        least.append(start)
-        most.append(end)
-        weights.append(float(logsumexp(log_weights[start - 1 : end])))
-        start = end + 1
-    accuracy = 4 * UNIT_ROUNDOFF * (abs(log_absent) + float(np.abs(steps[:kept]).sum()) + kept)
-    return Multiplicities(tuple(least), tuple(most), tuple(weights), -math.expm1(log_absent), accuracy)
 
 
 class GroupProfiles(Protocol):
@@ -183,7 +142,7 @@ class SeparateGroups:
 
 
 @dataclass(frozen=True)
-class MultiplicityProfile:
+class MultiplicityProfile(Profile):
     """Σ_k w_k δ_k(log(1 + (e^ε' − 1)/η)): drawn k times with weight w_k, η = Σ w_k, each δ_k a base profile.
 
     `accuracy` bounds the error of each log weight; the weights beyond the list (less than e^−799 in all) are charged
@@ -256,15 +215,15 @@ def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         return refusal
     if refusal := no_replacement_guarantee(WITH_REPLACEMENT, spec, case):
         return refusal
-    groups = group_profiles(spec.mechanism)
-    if groups is None:
+    if noise_of_contribution(spec.mechanism) is None:
         return Refusal(WITH_REPLACEMENT, "needs the base profile for every group size, which is not known of this base")
     drawn = multiplicities(spec.batch_size or 1, spec.population or 1)
     if drawn is None:
         return Refusal(WITH_REPLACEMENT, f"a record is drawn more than {MOST_DRAWS:g} times on average")
     replaced = Setting(relation="replace-one", unit=case.setting.unit, observer=case.setting.observer)
     inner = case.account(spec.mechanism, replaced)
-    profile = MultiplicityProfile(groups(drawn.most), drawn.log_weights, drawn.rate, drawn.accuracy)
+    groups = group_profiles(spec.mechanism, drawn.most)
+    profile = MultiplicityProfile(groups, drawn.log_weights, drawn.rate, drawn.accuracy)
     guarantee = amplified(inner, Curve(Pair(profile, profile), ()), WITH_REPLACEMENT, spec)
     zeroed = case.setting.relation == "zero-out-one"
     finer = multiplicities(spec.batch_size or 1, spec.population or 1, told_apart=MOST_GROUPS) or drawn
@@ -273,19 +232,22 @@ def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     )
 
 
-def group_profiles(mechanism: Any) -> Callable[[Sequence[int]], GroupProfiles] | None:
-    """The profiles of replacing a record that counts k times, by the list of k; None where they are not known."""
-    if mechanism.kind == "gaussian":
-        return lambda counts: GaussianGroups(tuple(times * 2.0 / mechanism.noise_multiplier for times in counts))
-    if mechanism.kind == "laplace":
-        return lambda counts: SeparateGroups(
-            tuple(LaplaceProfile(times * 2.0 / mechanism.scale_multiplier) for times in counts)
-        )
-    if mechanism.kind == "discrete_laplace":
-        return lambda counts: SeparateGroups(
-            tuple(GeometricProfile(mechanism.decay_rate, times * mechanism.sensitivity) for times in counts)
-        )
-    return None
+def group_profiles(mechanism: Spec, counts: Sequence[int]) -> GroupProfiles:
+    """Return the profile of replacing a record that counts k times, for each k.
+
+    Args:
+        mechanism: spec of a mechanism that has a `noise_of_contribution`.
+        counts: the values of k.
+    """
+    primitive = mechanism.primitive
+    if isinstance(primitive, NoisySum):
+        shifts = tuple(times * 2.0 / primitive.multiplier for times in counts)
+        if primitive.distribution == "gaussian":
+            return GaussianGroups(shifts)
+        return SeparateGroups(tuple(LaplaceProfile(shift) for shift in shifts))
+    assert isinstance(primitive, NoisyIntegers)
+    sensitivity = math.floor(primitive.shift.l1)
+    return SeparateGroups(tuple(GeometricProfile(primitive.decay_rate, times * sensitivity) for times in counts))
 
 
 THEOREMS: tuple[Theorem, ...] = (WITH_REPLACEMENT,)

@@ -14,18 +14,21 @@ import functools
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.curve import Curve, Interval, Pair
-from epsilond.accountants.guarantee import Guarantee, Refusal, Setting
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.guarantee import Guarantee, Setting
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.amplification import AmplifiedProfile, Share
 from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.specs import Gaussian, Subsampled
 from epsilond.accountants.structure import drawn_level
-from epsilond.accountants.theorem import Case, Condition, Rule, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Source, Status, Step, Theorem
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import TRUSTED_SHUFFLER
 from epsilond.accountants.theorems.sampling.batch_instances import opposite_contributions
 from epsilond.accountants.theorems.sampling.subsampling import WITHOUT_REPLACEMENT
@@ -204,7 +207,9 @@ class BatchClonesBound(ScaledBound):
             return found
         return min(found, self.victim.pair.ends(epsilon).upper)
 
-    def _distance(self, victim: FloatArray, log_delta: FloatArray, other: FloatArray, log_other: FloatArray) -> Any:
+    def _distance(
+        self, victim: FloatArray, log_delta: FloatArray, other: FloatArray, log_other: FloatArray
+    ) -> FloatArray:
         """log of sδ₀ + (m − 1) e^−ε₁ (sδ₀ + δ₁), rounded up."""
         own = log_delta - np.logaddexp(0.0, victim)
         crowd = math.log(max(self.clients - 1, 1)) - other + np.logaddexp(own, log_other)
@@ -327,7 +332,7 @@ def both_draws(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def _amplified(
-    inner: Pair, rate: float, witnesses: tuple[Pair, ...], step: Any, setting: Setting, declared: tuple[Condition, ...]
+    inner: Pair, rate: float, witnesses: tuple[Pair, ...], step: Step, setting: Setting, declared: tuple[Condition, ...]
 ) -> Guarantee:
     """The amplified profile in both orders; the rate is rounded up by its product's error."""
     profile = AmplifiedProfile(inner.forward, min(rate * (1.0 + 4 * UNIT_ROUNDOFF), 1.0)) if rate < 1.0 else None

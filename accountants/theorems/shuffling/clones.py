@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import erf, erfcx, xlog1py
 
-from epsilond.accountants.curve import Interval
+from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.numerics.binomial_law import RATIO_ACCURACY, Binomial
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_difference
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound

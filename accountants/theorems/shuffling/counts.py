@@ -18,7 +18,7 @@ from epsilond.accountants.profiles.binned import finite_pair
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from epsilond.accountants.curve import Pair
+    from epsilond.accountants.curve.pair import Pair
     from epsilond.accountants.numerics.special import FloatArray
 
     IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.curve import Enclosure, Interval, Pair, Tails
+from epsilond.accountants.curve.enclosure import Enclosure, Interval, Tails
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.binomial_law import RATIO_ACCURACY, Binomial
 from epsilond.accountants.numerics.compound_sum import CompoundSum, StepLaw, WeightedPlaces
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
@@ -97,7 +99,7 @@ class FiniteBlanketBound(ScaledBound):
 
 
 @dataclass(frozen=True)
-class CountProfile:
+class CountProfile(Profile):
     """How often one report occurs: B + [the victim sends it], B ~ Bin(others, `base`), by an exact sum.
 
     The victim sends it with probability `high` in the first world and `low` < `high` in the second; each probability

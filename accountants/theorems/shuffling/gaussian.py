@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri_exp
 
-from epsilond.accountants.curve import Interval
+from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.numerics.compound_sum import NEGLIGIBLE, CompoundSum, LogEnds, Pieces, StepLaw, WeightedPlaces
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.gaussian import gaussian_pair

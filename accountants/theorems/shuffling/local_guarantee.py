@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.curve import Interval, upper_epsilon
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.curve.search import upper_epsilon
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.theorems.shuffling.clones import ClonesBound, estimated_clones
 from epsilond.accountants.theorems.shuffling.planned_rows import TABLES_KEPT, Costs, Estimates, grid, in_cell, planned
@@ -29,7 +30,7 @@ from epsilond.accountants.theorems.shuffling.tails import ScaledBound
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from epsilond.accountants.curve import Pair
+    from epsilond.accountants.curve.pair import Pair
     from epsilond.accountants.numerics.special import FloatArray
     from epsilond.accountants.theorems.shuffling.planned_rows import Rows, Table
 

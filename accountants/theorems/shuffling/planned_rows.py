@@ -22,7 +22,7 @@ from epsilond.accountants.profiles.gaussian import gaussian_pair
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from epsilond.accountants.curve import Pair
+    from epsilond.accountants.curve.pair import Pair
     from epsilond.accountants.numerics.special import FloatArray
 
     IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]

@@ -11,11 +11,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.curve import Curve
-from epsilond.accountants.guarantee import Guarantee, Refusal
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.profiles.gaussian import gaussian_pair
-from epsilond.accountants.structure import draws, of_records
-from epsilond.accountants.theorem import Case, Rule
+from epsilond.accountants.rule import Case, Refusal, Rule
+from epsilond.accountants.specs.primitives import CategoryReport
+from epsilond.accountants.structure import draws, gaussian_multiplier, of_records
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import (
     SINGLE_ROUND,
     TRUSTED_SHUFFLER,
@@ -46,7 +47,7 @@ from epsilond.accountants.theorems.shuffling.statements import (
 from epsilond.accountants.theorems.shuffling.tails import Held, scaled_pair
 
 if TYPE_CHECKING:
-    from epsilond.accountants.curve import Pair
+    from epsilond.accountants.curve.pair import Pair
     from epsilond.accountants.specs import Shuffled
     from epsilond.accountants.theorem import Step, Theorem
     from epsilond.accountants.theorems.shuffling.tails import ScaledBound
@@ -84,12 +85,14 @@ def instances(spec: Shuffled, case: Case) -> tuple[Pair, ...]:
     mechanism = spec.mechanism
     if case.setting.observer != "shuffled-server":
         return ()
-    if mechanism.kind == "gaussian":
+    noise_multiplier = gaussian_multiplier(mechanism)
+    if noise_multiplier is not None:
         # The sum of the reports, two contributions of norm C opposite to each other.
-        return (gaussian_pair(2.0 / (mechanism.noise_multiplier * math.sqrt(spec.clients))),)
-    if mechanism.kind == "randomized_response" and mechanism.epsilon <= LARGEST_RESPONSE_EPSILON:
-        one_count = response_instance(spec.clients, mechanism.epsilon, mechanism.categories)
-        return (*two_counts(spec.clients, mechanism.epsilon, mechanism.categories), one_count)
+        return (gaussian_pair(2.0 / (noise_multiplier * math.sqrt(spec.clients))),)
+    report = mechanism.primitive
+    if isinstance(report, CategoryReport) and report.epsilon <= LARGEST_RESPONSE_EPSILON:
+        one_count = response_instance(spec.clients, report.epsilon, report.categories)
+        return (*two_counts(spec.clients, report.epsilon, report.categories), one_count)
     return ()
 
 
@@ -155,17 +158,17 @@ def randomized_response(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     """The blanket of k-ary randomized response: an exact sum for two categories, a certified contour for more."""
     if refusal := not_hidden(RESPONSE, spec, case):
         return refusal
-    mechanism = spec.mechanism
-    if mechanism.kind != "randomized_response":
+    report = spec.mechanism.primitive
+    if not isinstance(report, CategoryReport):
         return Refusal(RESPONSE, "the reports are not randomized responses")
-    if mechanism.epsilon > LARGEST_RESPONSE_EPSILON or mechanism.categories > MOST_CATEGORIES:
+    if report.epsilon > LARGEST_RESPONSE_EPSILON or report.categories > MOST_CATEGORIES:
         return Refusal(
             RESPONSE, f"computed for ε ≤ {LARGEST_RESPONSE_EPSILON:g} and up to {MOST_CATEGORIES:g} categories"
         )
-    inner = case.account(mechanism, case.setting)
-    bound = response_bound(spec.clients, mechanism.epsilon, mechanism.categories)
-    premises = () if mechanism.categories == 2 else (BLANKET.because(clients=spec.clients),)
-    step = RESPONSE.because(*premises, inner.derivation, clients=spec.clients, categories=mechanism.categories)
+    inner = case.account(spec.mechanism, case.setting)
+    bound = response_bound(spec.clients, report.epsilon, report.categories)
+    premises = () if report.categories == 2 else (BLANKET.because(clients=spec.clients),)
+    step = RESPONSE.because(*premises, inner.derivation, clients=spec.clients, categories=report.categories)
     return _bounded(bound, inner, step)
 
 
@@ -173,19 +176,19 @@ def gaussian_blanket(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     """The blanket of one-dimensional Gaussian reports, opposite contributions being the worst."""
     if refusal := not_hidden(GAUSSIAN_BLANKET, spec, case):
         return refusal
-    if spec.mechanism.kind != "gaussian":
+    noise_multiplier = gaussian_multiplier(spec.mechanism)
+    if noise_multiplier is None:
         return Refusal(GAUSSIAN_BLANKET, "the reports are not single Gaussian releases")
     if spec.dimension != 1:
         return Refusal(
             GAUSSIAN_BLANKET, "computed for dimension 1; what reports share falls like e^(−√dimension/noise_multiplier)"
         )
-    noise = spec.mechanism.noise_multiplier
-    if log_blanket_mass(noise) + math.log(spec.clients) < math.log(LEAST_BLANKET):
+    if log_blanket_mass(noise_multiplier) + math.log(spec.clients) < math.log(LEAST_BLANKET):
         return Refusal(GAUSSIAN_BLANKET, f"fewer than {LEAST_BLANKET:g} clients are in the blanket on average")
     inner = case.account(of_records(spec.mechanism), case.setting)
     premise = BLANKET.because(clients=spec.clients)
-    step = GAUSSIAN_BLANKET.because(premise, inner.derivation, clients=spec.clients, noise_multiplier=noise)
-    return _bounded(GaussianBlanketBound(spec.clients, noise), inner, step)
+    step = GAUSSIAN_BLANKET.because(premise, inner.derivation, clients=spec.clients, noise_multiplier=noise_multiplier)
+    return _bounded(GaussianBlanketBound(spec.clients, noise_multiplier), inner, step)
 
 
 RULES: tuple[Rule, ...] = (

@@ -25,7 +25,7 @@ from epsilond.accountants.quantities import (
     delta_outputs,
     request,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import (
     TRUSTED_SHUFFLER,
     log10,
@@ -44,6 +44,7 @@ from epsilond.accountants.theorems.shuffling.gaussian import (
 )
 from epsilond.accountants.theorems.shuffling.local_guarantee import log_distance
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound, scaled_pair
+from epsilond.accountants.theorems.vacuous import delta_below_one
 
 _TESTS = "tests/theorems/shuffling/test_reports.py"
 _PROOFS = "docs/shuffling.md"
@@ -192,13 +193,15 @@ SAME_RANDOMIZER = Condition(
     "every client runs the same randomizer, independently, on its own contribution alone, and reports once",
 )
 FAILING_LEMMA = Erratum(
-    "arXiv:2208.04591, Errata",
+    "E-F1",
+    grade=Grade.PROVED_WRONG,
     printed="R_i ≥ (Q₀ + Q₁)/(e^ε₀ + 1) for every ε₀-private R_i, where R₀ = (e^ε₀ Q₀ + Q₁)/(e^ε₀ + 1), R₁ its mirror",
     truth="only R_i ≥ e^−ε₀ max(R₀, R₁) is sure; where R₀ = R₁ that is less, and Theorems 3.1, 3.2, 5.2 lose the proof",
     test=f"{_TESTS}::test_the_stronger_clones_are_not_always_there",
 )
 HIDDEN_COUNT = Erratum(
-    "engine-review 14",
+    "E-F2",
+    grade=Grade.UNCLEAR,
     printed="read as A + Δ against A + 1 − Δ alone, the pair forgets the number of clones",
     truth="C is observed: (A + Δ, C − A + 1 − Δ) against (A + 1 − Δ, C − A + Δ); without it δ is understated",
     test=f"{_TESTS}::test_the_number_of_clones_is_seen",
@@ -236,7 +239,13 @@ APPROXIMATE_CLONES = Theorem(
     ),
     source=Source("epsilond", f"{_PROOFS}, Approximate clones; cf. Feldman, McMillan and Talwar 2021, Theorem 3.8"),
     status=Status.PROVED,
-    conditions=(LOCAL_FOR_EVERY_PAIR, SAME_RANDOMIZER, TRUSTED_SHUFFLER),
+    conditions=(
+        LOCAL_FOR_EVERY_PAIR,
+        SAME_RANDOMIZER,
+        TRUSTED_SHUFFLER,
+        delta_below_one("added_delta"),
+        delta_below_one("printed_added_delta", condition="printed-delta-below-one"),
+    ),
     inputs=ApproximateClonesInputs,
     formula=approximate_clones,
     examples=({"clients": 10_000, "local_epsilon": 2.0, "local_delta": 1e-12, "epsilon": 0.5},),

@@ -7,7 +7,7 @@ laid at steps of the value, not of ε, so that composed rounds lose a part in a 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
-from epsilond.accountants.curve import LARGEST_EPSILON, Interval, Pair, upper_epsilon
+from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Interval
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.search import upper_epsilon
 from epsilond.accountants.numerics.crossing import Guess
+from epsilond.accountants.profiles.bound import Bound, BoundProfile
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.piecewise import PiecewiseTails, tabulated
-from epsilond.accountants.theorems.composition.least_of import BoundProfile, sparing_epsilon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,7 +34,7 @@ _FURTHEST, _NOTHING = 700.0, -1e300
 """A loss that no table goes beyond, and a log δ below every double's."""
 
 
-class ScaledBound(ABC):
+class ScaledBound(Bound):
     """An upper bound of log δ in both orders of every pair of neighbours, at one ε at a time. Hashable."""
 
     @property
@@ -91,6 +93,10 @@ class ScaledProfile(BoundProfile):
         """As of the bound."""
         return self.bound.lossy
 
+    def guess(self, log_delta: float) -> Guess:
+        """Return the ε of two normal distributions with the same δ at ε = 0; ε = 0 where these are no guide."""
+        return _normal_guess(self.upper_end(0.0), log_delta) or super().guess(log_delta)
+
     @cached_property
     def _table(self) -> PiecewiseTails:
         """Upper values, row by row."""
@@ -130,17 +136,13 @@ class ScaledProfile(BoundProfile):
             yield self.bound.largest_loss, -math.inf
 
 
-@dataclass(frozen=True)
-class ScaledPair(Pair):
-    """The symmetric pair of a bound of any scale, for which every ε is dear."""
-
-    def epsilon(self, log_delta: float) -> Interval:
-        """As for every pair, with few evaluations: from where two normal laws with the same δ at ε = 0 have it."""
-        return sparing_epsilon(self, log_delta, _normal_guess(self.ends(0.0).upper, log_delta))
-
-
 def _normal_guess(at_zero: float, log_delta: float) -> Guess | None:
-    """ε at which N(μ, 1) against N(0, 1) has the δ asked for, μ from δ at zero; None where that is no guide."""
+    """Return the ε at which N(μ, 1) against N(0, 1) has the given δ, with μ from δ at ε = 0; None where it is no guide.
+
+    Args:
+        at_zero: log δ at ε = 0.
+        log_delta: the target.
+    """
     if not log_delta < at_zero < -1e-3:
         return None
     mu = 2.0 * float(ndtri(0.5 + 0.5 * math.exp(at_zero)))
@@ -153,4 +155,4 @@ def _normal_guess(at_zero: float, log_delta: float) -> Guess | None:
 def scaled_pair(bound: ScaledBound) -> Pair:
     """The symmetric pair of a bound that holds in both orders."""
     profile = ScaledProfile(bound)
-    return ScaledPair(profile, profile)
+    return Pair(profile, profile)

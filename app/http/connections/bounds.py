@@ -32,17 +32,17 @@ def head_bytes(target: bytes, fields: Iterable[tuple[bytes, bytes]]) -> int:
     return len(target) + sum(len(name) + len(value) + FIELD for name, value in fields)
 
 
-class Bounds(asyncio.Protocol):
+class BoundedProtocol(asyncio.Protocol):
     """Stands before one of uvicorn's protocols among the bases of a connection."""
 
     settings: Settings
-    app: Any
+    app: object
     loop: asyncio.AbstractEventLoop
     transport: Any
     connections: set[Any]
     cycle: Any
 
-    def __init__(self, *arguments: Any, **named: Any) -> None:
+    def __init__(self, *arguments: object, **named: object) -> None:
         super().__init__(*arguments, **named)
         self.app = Bounded(self.app, self.connections, self.settings.connections)
         self._head_timer: asyncio.TimerHandle | None = None
@@ -159,7 +159,7 @@ class Bounds(asyncio.Protocol):
         if self.awaits_head():
             self.transport.close()
 
-    def _rest_too_slow(self, answered: Any) -> None:
+    def _rest_too_slow(self, answered: object) -> None:
         self._rest_timer = None
         if self.cycle is answered and self.body_coming():
             self.transport.abort()
@@ -190,7 +190,7 @@ class Bounds(asyncio.Protocol):
 class Bounded:
     """The application while there are not too many connections."""
 
-    def __init__(self, app: Any, connections: set[Any], most: int) -> None:
+    def __init__(self, app: Any, connections: set[object], most: int) -> None:
         self.app: ASGIApp = app
         self.connections = connections
         self.most = most

@@ -7,15 +7,15 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from epsilond.app.http.connections.bounds import Bounds, head_bytes
+from epsilond.app.http.connections.bounds import BoundedProtocol, head_bytes
 
 
-class ByH11(Bounds, H11Protocol):
+class ByH11(BoundedProtocol, H11Protocol):
     """One connection."""
 
-    def __init__(self, *arguments: Any, **named: Any) -> None:
+    def __init__(self, *arguments: object, **named: object) -> None:
         super().__init__(*arguments, **named)
-        self.conn = Measured(h11.SERVER, self.settings.head_bytes)
+        self.conn = BoundedH11(h11.SERVER, self.settings.head_bytes)
 
     def awaits_head(self) -> bool:
         """A cycle has begun on both sides, and nothing more."""
@@ -39,7 +39,7 @@ class ByH11(Bounds, H11Protocol):
         self.refuse()
 
 
-class Measured(h11.Connection):
+class BoundedH11(h11.Connection):
     """H11's side of a connection. It bounds a head that has not ended; here those that come whole are bounded too."""
 
     def __init__(self, role: type[h11.SERVER], most: int) -> None:

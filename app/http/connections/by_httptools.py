@@ -11,7 +11,7 @@ from typing import Any, Literal
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from epsilond.app.http.connections.bounds import FIELD, Bounds
+from epsilond.app.http.connections.bounds import FIELD, BoundedProtocol
 
 PIPELINED = 64
 """Requests that may wait on one connection for those before them to be answered."""
@@ -21,13 +21,13 @@ class TooLarge(Exception):
     """A head is too large, or too many requests wait."""
 
 
-class ByHttptools(Bounds, HttpToolsProtocol):
+class ByHttptools(BoundedProtocol, HttpToolsProtocol):
     """One connection."""
 
     plain: type[Any]
     """The class that reads what this one does not."""
 
-    def __init__(self, *arguments: Any, **named: Any) -> None:
+    def __init__(self, *arguments: object, **named: object) -> None:
         super().__init__(*arguments, **named)
         self._part: Literal["between", "head", "body"] = "between"
         self._read = 0  # bytes of the head's fields

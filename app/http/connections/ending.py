@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
 
 
 class Ending:
@@ -26,7 +25,7 @@ class Ending:
         self._seconds = seconds
         self._timer: asyncio.TimerHandle | None = None
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         """Everything else is the transport's."""
         return getattr(self.inner, name)
 

@@ -1,23 +1,20 @@
-"""The service that ./scripts/test-clients has started, and clients of it."""
+"""The service at EPSILOND_URL, which scripts/test-clients starts."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 
 import pytest
 
-from epsilond_client import Client
+from epsilond_answers import connect
 
 
 @pytest.fixture(scope="session")
-def url() -> str:
-    """Where the service is."""
+def url():
     return os.environ["EPSILOND_URL"]
 
 
 @pytest.fixture
-def client(url: str) -> Iterator[Client]:
-    """A client of it."""
-    with Client(url) as connected:
+def client(url):
+    with connect(url, os.environ["EPSILOND_API_KEY"]) as connected:
         yield connected

@@ -2,109 +2,140 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Annotated, Any
 
 import typer
 
-from epsilond.calibrators import accounts as accounting
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.commands.exits import exit_codes
-from epsilond.commands.output import AsJson, print_answer, waiting
-from epsilond.commands.requests import fields_of, structure_of
-from epsilond.reading import read
-from epsilond.terminal import accounts as shown
+from epsilond.commands.output import print_answer, waiting
+from epsilond.commands.parsing import OPTIONAL, REQUIRED, RequestCommand, option_faults
+from epsilond.commands.requests import (
+    SPEC_HELP,
+    RequestFields,
+    field_parameters,
+    request_parameters,
+    structure_of,
+    with_parameters,
+)
+from epsilond.options import listed_commands
 
 QUERIES = ("epsilon", "delta", "log10_delta")
 CLAIM = "claim_"
+STRUCTURES = ("spec", "query", "claim")
+"""Fields of the request that have options of their own here."""
+QUERY_PANEL = f"{REQUIRED}: one of these, once or several times"
 
-Spec = Annotated[
-    str | None,
-    typer.Argument(metavar="[SPEC]", help="what was run: a JSON object, a file that holds one, or - to read it"),
-]
-Request = Annotated[
-    str | None,
-    typer.Option("--request", metavar="FILE", help="a whole JSON request, - to read it; options override it"),
-]
-Relation = Annotated[
-    str | None,
-    typer.Option(metavar="WORD", help="what a neighbour is: replace-one, add-or-remove-one, zero-out-one · no default"),
-]
-Unit = Annotated[str | None, typer.Option(metavar="WORD", help="whose data: record (default) or client")]
-Observer = Annotated[str | None, typer.Option(metavar="WORD", help="who looks · default server")]
-Epsilons = Annotated[
-    list[float] | None, typer.Option("--epsilon", metavar="NUMBER", help="give δ at this ε; repeat for several")
-]
-Deltas = Annotated[
-    list[float] | None, typer.Option("--delta", metavar="NUMBER", help="give ε at this δ; repeat for several")
-]
-Log10Deltas = Annotated[
-    list[float] | None, typer.Option("--log10-delta", metavar="NUMBER", help="the same by log10 δ; repeat for several")
-]
-ClaimEpsilon = Annotated[float | None, typer.Option(metavar="NUMBER", help="check a claim: its ε")]
-ClaimDelta = Annotated[float | None, typer.Option(metavar="NUMBER", help="check a claim: its δ")]
-ClaimLog10Delta = Annotated[float | None, typer.Option(metavar="NUMBER", help="check a claim: its log10 δ")]
+Numbers = list[float] | None
+_OPTIONS: JsonObject = {
+    "epsilon": Annotated[
+        Numbers, typer.Option("--epsilon", metavar="NUMBER", help="give δ at this ε", rich_help_panel=QUERY_PANEL)
+    ],
+    "delta": Annotated[
+        Numbers, typer.Option("--delta", metavar="NUMBER", help="give ε at this δ", rich_help_panel=QUERY_PANEL)
+    ],
+    "log10_delta": Annotated[
+        Numbers,
+        typer.Option("--log10-delta", metavar="NUMBER", help="give ε at this log10 δ", rich_help_panel=QUERY_PANEL),
+    ],
+    "claim_epsilon": Annotated[
+        float | None, typer.Option(metavar="NUMBER", help="ε of a claim to check", rich_help_panel=OPTIONAL)
+    ],
+    "claim_delta": Annotated[
+        float | None, typer.Option(metavar="NUMBER", help="δ of a claim to check", rich_help_panel=OPTIONAL)
+    ],
+    "claim_log10_delta": Annotated[
+        float | None, typer.Option(metavar="NUMBER", help="log10 δ of a claim to check", rich_help_panel=OPTIONAL)
+    ],
+}
+_ARGUMENT = Annotated[str | None, typer.Argument(metavar="SPEC", help=f"{SPEC_HELP}; the same as --spec")]
+_SPEC = Annotated[str | None, typer.Option("--spec", metavar="JSON|FILE|-", help=SPEC_HELP, rich_help_panel=REQUIRED)]
 
 
 def add(main: typer.Typer) -> None:
     """Add the command."""
-    main.command()(account)
+    options = listed_commands("")["account"].options
+    setting = field_parameters([option for option in options if option.field not in STRUCTURES])
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    annotations = {"spec": _ARGUMENT, "spec_option": _SPEC, **_OPTIONS}
+    own = [inspect.Parameter(name, keyword, default=None, annotation=each) for name, each in annotations.items()]
+    parameters = own[:2] + setting + own[2:] + request_parameters()
+    text = "Say what a run guarantees at an ε or δ, and whether a claim about it holds."
+    main.command(cls=RequestCommand)(with_parameters(account, parameters, text))
 
 
 def account(
-    spec: Spec = None,
-    request: Request = None,
-    relation: Relation = None,
-    unit: Unit = None,
-    observer: Observer = None,
-    epsilon: Epsilons = None,
-    delta: Deltas = None,
-    log10_delta: Log10Deltas = None,
-    claim_epsilon: ClaimEpsilon = None,
-    claim_delta: ClaimDelta = None,
-    claim_log10_delta: ClaimLog10Delta = None,
-    as_body: AsJson = False,
-) -> None:
-    """Say what a run guarantees at an ε or δ, and whether a claim about it holds."""
-    with exit_codes(_option):
-        query = {"epsilon": epsilon, "delta": delta, "log10_delta": log10_delta}
-        claim = {"epsilon": claim_epsilon, "delta": claim_delta, "log10_delta": claim_log10_delta}
-        setting = {"relation": relation, "unit": unit, "observer": observer}
-        fields = request_of(spec, request, setting, query, claim)
-        with waiting("account"):
-            answer = accounting.answer(read(accounting.AccountProblem, fields))
-        print_answer(answer, shown.account, as_body=as_body)
-
-
-def request_of(
+    *,
+    context: typer.Context,
     spec: str | None,
+    spec_option: str | None,
     request: str | None,
-    setting: dict[str, Any],
-    query: dict[str, list[float] | None],
-    claim: dict[str, float | None],
-) -> dict[str, Any]:
-    """The body that the options stand for: those that are given go before the request's own.
+    as_body: bool,
+    **texts: Any,
+) -> None:
+    """Account for a run, and print what it guarantees."""
+    with exit_codes(_option):
+        from epsilond.calibrators import accounts  # noqa: PLC0415  help needs no mathematics
+        from epsilond.reading import read  # noqa: PLC0415
+        from epsilond.terminal.accounts import account as show_account  # noqa: PLC0415
+
+        fields = _read_fields(accounts.AccountProblem, context, _one_spec(spec, spec_option), request, texts)
+        with waiting("account"):
+            answer = accounts.answer(read(accounts.AccountProblem, fields))
+        print_answer(answer, show_account, as_body=as_body)
+
+
+def _read_fields(
+    problem: type, context: typer.Context, spec: str | None, request: str | None, texts: JsonObject
+) -> JsonRecord:
+    """Return the fields of the request; options override those of the request file.
 
     Raises:
-        InvalidInput: the spec or the request cannot be read.
+        InvalidInput: with the faults of the options and of the request.
     """
-    fields = fields_of(request)
+    queries = {name: texts[name] for name in QUERIES if texts[name]}
+    claim = {name: texts[f"{CLAIM}{name}"] for name in QUERIES if texts[f"{CLAIM}{name}"] is not None}
+    rest = {name: text for name, text in texts.items() if name not in _OPTIONS}
+    fields = RequestFields.from_options(problem, request, rest, option_faults(context))
     if spec is not None:
-        fields["spec"] = structure_of(spec, at="/spec")
-    fields |= {name: value for name, value in setting.items() if value is not None}
-    asked = {
-        name if len(values) == 1 else f"{name}s": values[0] if len(values) == 1 else values
-        for name, values in query.items()
-        if values
-    }
-    claimed = {name: value for name, value in claim.items() if value is not None}
-    if asked:
-        fields["query"] = asked
-    if claimed:
-        fields["claim"] = claimed
-    return fields
+        fields.values["spec"] = _read_spec(spec)
+    if queries:
+        fields.values["query"] = dict(_query(name, values) for name, values in queries.items())
+    if claim:
+        fields.values["claim"] = claim
+    if "kind" in fields.values and "spec" not in fields.values:
+        raise InvalidInput.at("/request", "holds a spec and no request: give it as SPEC")
+    fields.check()
+    return fields.values
+
+
+def _one_spec(argument: str | None, option: str | None) -> str | None:
+    if argument is not None and option is not None:
+        raise InvalidInput.at("/spec", "is given twice: as an argument and as --spec")
+    return argument if option is None else option
+
+
+def _read_spec(text: str) -> JsonRecord:
+    """Return the spec that a text holds or names.
+
+    Raises:
+        InvalidInput: it cannot be read, or is a whole request.
+    """
+    spec = structure_of(text, at="/spec")
+    if "spec" in spec and "kind" not in spec:
+        place = "FILE" if text.lstrip().startswith("{") else text
+        raise InvalidInput.at("/spec", f"is a request and no spec: use --request {place}")
+    return spec
+
+
+def _query(name: str, values: list[float]) -> tuple[str, object]:
+    return (name, values[0]) if len(values) == 1 else (f"{name}s", values)
 
 
 def _option(pointer: str) -> str:
-    """Where a fault stands in terms of the options: /query/deltas/3 is of --delta."""
+    """Return the pointer of a fault in terms of the options: /query/deltas/3 becomes /delta/3."""
     first, _, rest = pointer.removeprefix("/").partition("/")
     name, _, place = rest.partition("/")
     if first == "claim" and name:

@@ -1,106 +1,205 @@
 """`epsilond calibrate`, `epsilond risk-bound` and `epsilond algorithms`.
 
-Each algorithm's options are generated from its problem: a new one needs no line here.
+The options of each algorithm are those of `epsilond/options.json`: a new algorithm needs no line here.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
-from rich.console import RenderableType
 
-from epsilond import listing, options
-from epsilond.calibrators import CALIBRATORS
-from epsilond.calibrators.calibration import Calibrator
-from epsilond.calibrators.risk.bounder import RiskBounder
-from epsilond.calibrators.risk.bounders import RISK_BOUNDS
-from epsilond.commands import cluster, given_ledger
+from epsilond.accountants.json_types import JsonObject
+from epsilond.commands import cluster
 from epsilond.commands.exits import exit_codes
-from epsilond.commands.output import AsJson, print_answer, print_body, waiting
-from epsilond.commands.requests import assignment, fields_of, request_parameters, with_parameters
-from epsilond.questions import calibrate as calibrating
-from epsilond.questions import risk
-from epsilond.questions import sweep as sweeping
-from epsilond.terminal import calibrations as shown
-from epsilond.terminal import lists
-from epsilond.terminal.parts import show
+from epsilond.commands.ledger import budget_options
+from epsilond.commands.output import AsJson, print_answer, print_body, show, waiting
+from epsilond.commands.parsing import COMMON, CommandLine, LazyGroup, RequestCommand, option_faults
+from epsilond.commands.requests import RequestFields, assignment, field_parameters, request_parameters, with_parameters
+from epsilond.options import FieldOption, ListedCommand, listed_commands
+
+INFERRED = {"gaussian": "solve_for"}
+"""The field of an algorithm that the command line infers from the other fields."""
 
 
 def add(main: typer.Typer) -> None:
     """Add a command for each algorithm of both lists, and the list."""
-    calibrate = typer.Typer(no_args_is_help=True, help="Find what to run an algorithm with.")
-    risk_bound = typer.Typer(no_args_is_help=True, help="Bound the excess risk of an algorithm, from above and below.")
-    main.add_typer(calibrate, name="calibrate")
-    main.add_typer(risk_bound, name="risk-bound")
-    for calibrator in CALIBRATORS:
-        calibrate.command(calibrator.name)(_calibration_command(calibrator))
-    for bounder in RISK_BOUNDS:
-        risk_bound.command(bounder.name)(_command(bounder, risk.bound_risk, shown.risk_bounds))
+    calibrate = typer.Typer(cls=Calibrations, no_args_is_help=True, help="Find what to run an algorithm with.")
+    risk_bound = typer.Typer(
+        cls=RiskBounds, no_args_is_help=True, help="Bound the excess risk of an algorithm, from above and below."
+    )
+    for group, name in ((calibrate, "calibrate"), (risk_bound, "risk-bound")):
+        group.callback()(lambda: None)
+        main.add_typer(group, name=name)
     main.command()(algorithms)
 
 
+class Calibrations(LazyGroup):
+    """The commands of `epsilond calibrate`."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        """Return the names of the algorithms."""
+        return list(listed_commands("calibrate"))
+
+    def get_command(self, ctx: object, cmd_name: str) -> Any:  # noqa: ARG002
+        """Return the command of an algorithm."""
+        listed = listed_commands("calibrate").get(cmd_name)
+        return None if listed is None else _click_command(listed, _calibration_command(listed))
+
+
+class RiskBounds(LazyGroup):
+    """The commands of `epsilond risk-bound`."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        """Return the names of the algorithms that have risk bounds."""
+        return list(listed_commands("risk-bound"))
+
+    def get_command(self, ctx: object, cmd_name: str) -> Any:  # noqa: ARG002
+        """Return the command of an algorithm."""
+        listed = listed_commands("risk-bound").get(cmd_name)
+        return None if listed is None else _click_command(listed, _risk_command(listed))
+
+
 def algorithms(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="one algorithm in full")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="one algorithm in full")] = None,
     as_body: AsJson = False,
 ) -> None:
     """List the algorithms that can be calibrated, or show one in full."""
     with exit_codes():
+        from epsilond import listing  # noqa: PLC0415  help needs no algorithm
+        from epsilond.calibrators import CALIBRATORS  # noqa: PLC0415
+        from epsilond.questions.calibrate import calibrator  # noqa: PLC0415
+        from epsilond.terminal import lists  # noqa: PLC0415
+
         if name is None:
-            print_body(listing.algorithms(CALIBRATORS)) if as_body else show(lists.algorithms(CALIBRATORS))
+            print_body({"algorithms": list(map(listing.listed_algorithm, CALIBRATORS))}) if as_body else show(
+                lists.algorithms(CALIBRATORS)
+            )
             return
-        chosen = calibrating.calibrator(name)
-        print_body(listing.algorithm(chosen)) if as_body else show(lists.algorithm(chosen))
+        chosen = calibrator(name)
+        print_body(listing.listed_algorithm(chosen)) if as_body else show(lists.algorithm(chosen))
 
 
-def _command(
-    asked: Calibrator | RiskBounder,
-    question: Callable[..., Any],
-    table: Callable[[Any], RenderableType],
-) -> Callable[..., None]:
-    """A command with one option for each field of the problem."""
+def _click_command(listed: ListedCommand, command: Callable[..., None]) -> object:
+    """Return a command as the parser needs it."""
+    line = CommandLine(pretty_exceptions_enable=False)
+    line.callback()(lambda: None)
+    line.command(listed.name, cls=RequestCommand)(command)
+    group: Any = typer.main.get_command(line)
+    return group.commands[listed.name]
 
-    def command(*, request: str | None, as_body: bool, **given: Any) -> None:
+
+def _risk_command(listed: ListedCommand) -> Callable[..., None]:
+    """Return a command with one option for each field of the problem."""
+
+    def command(*, context: typer.Context, request: str | None, as_body: bool, **texts: Any) -> None:
         with exit_codes():
-            fields = fields_of(request) | options.read_options(asked.problem, given)
-            with waiting(asked.name):
-                answer = question(asked.name, **fields)
-            print_answer(answer, table, as_body=as_body)
+            from epsilond.calibrators.risk.bounders import RISK_BOUNDS  # noqa: PLC0415  help needs no mathematics
+            from epsilond.questions import risk  # noqa: PLC0415
+            from epsilond.terminal import calibrations  # noqa: PLC0415
 
-    parameters = [*options.parameters(asked.problem), *request_parameters()]
-    return with_parameters(command, parameters, f"{asked.title}. {asked.summary}")
+            problem = next(each.problem for each in RISK_BOUNDS if each.name == listed.name)
+            request_fields = RequestFields.from_options(problem, request, texts, option_faults(context))
+            request_fields.check()
+            with waiting(listed.name):
+                answer = risk.bound_risk(listed.name, **request_fields.values)
+            print_answer(answer, calibrations.risk_bounds, as_body=as_body)
+
+    parameters = [*field_parameters(listed.options), *request_parameters()]
+    return with_parameters(command, parameters, f"{listed.title}. {listed.summary}")
 
 
-def _calibration_command(calibrator: Calibrator) -> Callable[..., None]:
-    """A command with one option for each field of the calibrator's problem, --sweep, and --dask for it."""
-    single = _command(calibrator, calibrating.calibrate, shown.calibration)
+def _calibration_command(listed: ListedCommand) -> Callable[..., None]:
+    """Return a command with one option for each field of the problem, --sweep and --dask, and those of a ledger."""
 
-    def command(*, sweep: str | None, dask: str | None, request: str | None, as_body: bool, **given: Any) -> None:
-        budget = given_ledger.taken(given)
+    def command(
+        *, context: typer.Context, sweep: str | None, dask: str | None, request: str | None, as_body: bool, **texts: Any
+    ) -> None:
+        budget = budget_options.take_budget(texts)
+        faults = option_faults(context)
         if budget is not None:
-            with budget.found(sweep=sweep, dask=dask) as ledger:
-                fields = fields_of(request) | options.read_options(calibrator.problem, given)
-                with waiting(calibrator.name):
-                    within = calibrating.calibrate(calibrator.name, given=ledger, **budget.place, **fields)
-                print_answer(within, shown.calibration, as_body=as_body)
-            return
-        if sweep is None:
-            single(request=request, as_body=as_body, **given)
+            with budget.open_ledger(sweep=sweep, dask=dask) as ledger:
+                fields = RequestFields.from_options(_problem(listed.name), request, texts, faults).without_check()
+                _print_calibration(listed.name, fields, as_body=as_body, given=ledger, **budget.place)
             return
         with exit_codes():
-            name, texts = assignment(sweep, at="/sweep")
-            values = [options.read_options(calibrator.problem, {name: text.strip()})[name] for text in texts.split(",")]
-            fields = fields_of(request) | options.read_options(calibrator.problem, given)
-            with waiting(calibrator.name), cluster.executor_at(dask) as executor:
-                # The table shows no printed readings.
-                how: dict[str, Any] = {"executor": executor, "true_figures": as_body}
-                answer = sweeping.sweep(calibrator.name, name, values, **how, **fields)
-            print_body(answer.body) if as_body else show(shown.sweep(answer))
+            problem = _problem(listed.name)
+            read = RequestFields.from_options(problem, request, texts, faults)
+            if sweep is None:
+                _infer_field(listed.name, read.values)
+                read.check()
+                _print_calibration(listed.name, read.values, as_body=as_body)
+            else:
+                swept, values = _swept_values(problem, sweep)
+                _infer_field(listed.name, read.values, swept=swept)
+                read.check(**{swept: values[0]})
+                _print_sweep(listed.name, swept, values, read.values, dask=dask, as_body=as_body)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
-    swept = typer.Option("--sweep", metavar="FIELD=VALUE,…", help="a table over values of one field, at most 200")
-    extra = inspect.Parameter("sweep", keyword, default=None, annotation=Annotated[str | None, swept])
-    made = [*inspect.signature(single).parameters.values(), extra, cluster.parameter(), *given_ledger.parameters()]
-    return with_parameters(command, made, single.__doc__)
+    sweep_option = typer.Option(
+        "--sweep", metavar="FIELD=VALUE,…", help="a table over values of one field, at most 200", rich_help_panel=COMMON
+    )
+    sweep = inspect.Parameter("sweep", keyword, default=None, annotation=Annotated[str | None, sweep_option])
+    parameters = field_parameters(_options_with_inference(listed))
+    parameters += [*request_parameters(), sweep, cluster.parameter(), *budget_options.parameters()]
+    return with_parameters(command, parameters, f"{listed.title}. {listed.summary}")
+
+
+def _options_with_inference(listed: ListedCommand) -> list[FieldOption]:
+    """Return the options of an algorithm; the help of the field that is inferred says so."""
+    field = INFERRED.get(listed.name)
+    return [_describe_inference(option) if option.field == field else option for option in listed.options]
+
+
+def _describe_inference(option: FieldOption) -> FieldOption:
+    return replace(option, help=f"{option.help.partition(' · ')[0]} · absent: the one that is missing")
+
+
+def _print_calibration(name: str, fields: JsonObject, *, as_body: bool, **budget: Any) -> None:
+    from epsilond.questions import calibrate  # noqa: PLC0415  help needs no mathematics
+    from epsilond.terminal import calibrations  # noqa: PLC0415
+
+    with waiting(name):
+        answer = calibrate.calibrate(name, **budget, **fields)
+    print_answer(answer, calibrations.calibration, as_body=as_body)
+
+
+def _print_sweep(
+    name: str, swept: str, values: list[object], fields: Mapping[str, object], *, dask: str | None, as_body: bool
+) -> None:
+    from epsilond.questions import sweep  # noqa: PLC0415  as above
+    from epsilond.terminal import calibrations  # noqa: PLC0415
+
+    with waiting(name), cluster.executor_at(dask) as executor:
+        # The table shows no printed readings, so that their true figures are not computed for it.
+        answer = sweep.sweep(name, swept, values, executor=executor, true_figures=as_body, **fields)
+    print_body(answer.body) if as_body else show(calibrations.sweep(answer))
+
+
+def _swept_values(problem: type, text: str) -> tuple[str, list[object]]:
+    """Return the field and the values that `--sweep FIELD=VALUE,…` names."""
+    from epsilond.option_values import read_options  # noqa: PLC0415  help reads no fields
+
+    name, values = assignment(text, at="/sweep")
+    return name, [read_options(problem, {name: value.strip()})[name] for value in values.split(",")]
+
+
+def _problem(name: str) -> type:
+    from epsilond.questions.calibrate import calibrator  # noqa: PLC0415  help needs no mathematics
+
+    return calibrator(name).problem
+
+
+def _infer_field(name: str, fields: dict[str, object], *, swept: str | None = None) -> None:
+    """Add the field of `INFERRED` where the other fields determine it."""
+    field = INFERRED.get(name)
+    if field is None or field in fields:
+        return
+    from epsilond.calibrators.gaussian.problem import infer_unknown  # noqa: PLC0415  few commands need it
+
+    unknown = infer_unknown({**fields, **({} if swept is None else {swept: ...})})
+    if unknown is not None:
+        fields[field] = unknown

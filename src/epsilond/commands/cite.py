@@ -8,7 +8,6 @@ import typer
 
 from epsilond.commands.exits import exit_codes
 from epsilond.commands.requests import structure_of
-from epsilond.questions.cite import cite as cited
 
 
 def add(main: typer.Typer) -> None:
@@ -18,7 +17,7 @@ def add(main: typer.Typer) -> None:
 
 def cite(
     theorems: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID]…", help="theorems, as `epsilond theorems` lists")
+        list[str] | None, typer.Argument(metavar="ID…", help="theorems, as `epsilond theorems` lists")
     ] = None,
     answer: Annotated[
         str | None, typer.Option(metavar="FILE", help="an answer as JSON: what --json printed; - reads it")
@@ -26,5 +25,7 @@ def cite(
 ) -> None:
     """Print BibTeX of this software and of the works whose theorems an answer rests on, or of the theorems given."""
     with exit_codes():
+        from epsilond.questions.cite import cite as bibtex  # noqa: PLC0415  help cites nothing
+
         answers = [structure_of(answer, at="/answer")] if answer is not None else []
-        typer.echo(cited(*(theorems or ()), *answers))
+        typer.echo(bibtex(*(theorems or ()), *answers))

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import inspect
-import logging
-from concurrent.futures import Executor
 from contextlib import AbstractContextManager, nullcontext
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from epsilond.executors import dask_executor
+from epsilond.commands.parsing import COMMON
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 OPTION = typer.Option(
     "--dask",
     metavar="ADDRESS",
     envvar="EPSILOND_DASK",
-    help="run the parts on the Dask cluster of this scheduler, as tcp://10.0.0.1:8786, to the same answer",
+    help="run the parts on the Dask cluster of this scheduler, as tcp://10.0.0.1:8786; the answer is the same",
+    rich_help_panel=COMMON,
 )
 OnDask = Annotated[str | None, OPTION]
 
@@ -35,6 +37,10 @@ def executor_at(address: str | None) -> AbstractContextManager[Executor | None]:
     """
     if not address:
         return nullcontext()
+    import logging  # noqa: PLC0415  few commands use a cluster
+
+    from epsilond.executors import dask_executor  # noqa: PLC0415
+
     # What it logs of a lost connection are tracebacks; what of it matters is raised in words.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     return dask_executor(address)

@@ -1,4 +1,4 @@
-"""What a command exits with, and how the library's errors become a message that names the option."""
+"""Exit codes of commands, and messages about the library's errors that name the option."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from contextlib import contextmanager
 
 import typer
 
-from epsilond.accountants.errors import Fault, InvalidInput, NoCertificate
-from epsilond.executors import ClusterError
+from epsilond.accountants.errors import Fault, InvalidInput, NoCertificate, RunDiffers
 from epsilond.options import option_name
 
 UNEXPECTED, BAD_INPUT, NOT_CERTIFIED, BROKEN, DISAGREES, ANOTHER_ENGINE, NO_CLUSTER, UNANSWERED = range(1, 9)
@@ -29,6 +28,7 @@ MEANINGS = {
 ARGUMENTS = {
     "": "the request",
     "request": "the request",
+    "arguments": "",
     "preset": "",
     "id": "",
     "spec": "SPEC",
@@ -37,9 +37,9 @@ ARGUMENTS = {
     "item": "ITEM",
     "bundle": "BUNDLE",
 }
-"""What is no option by its name, in words; a message that names it itself needs none."""
+"""Names in messages of parameters that are no options; empty where the message has a name itself."""
 SENTENCES = ("there is no such", "an audit has")
-"""How messages begin that are sentences of their own."""
+"""Beginnings of messages that are sentences of their own."""
 EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in MEANINGS.items()) + "."
 
 
@@ -53,11 +53,8 @@ def exit_codes(named: Callable[[str], str] = lambda pointer: pointer) -> Iterato
         yield
     except InvalidInput as error:
         for fault in error.faults:
-            typer.echo(_complaint(Fault(named(fault.pointer), fault.message, fault.allowed)), err=True)
+            typer.echo(complaint(Fault(named(fault.pointer), fault.message, fault.allowed)), err=True)
         raise typer.Exit(BAD_INPUT) from None
-    except ClusterError as error:
-        typer.echo(f"error: --dask: {error}", err=True)
-        raise typer.Exit(NO_CLUSTER) from None
     except NoCertificate as error:
         typer.echo(f"not certified ({error.slug}): {error.message}", err=True)
         if error.condition is not None:
@@ -65,17 +62,35 @@ def exit_codes(named: Callable[[str], str] = lambda pointer: pointer) -> Iterato
             told = failing.left is not None or failing.right is not None
             sides = f"; left {failing.left}, right {failing.right}" if told else ""
             typer.echo(f"  condition {failing.id}: {failing.statement}{sides}", err=True)
+        if isinstance(error, RunDiffers):
+            for observation in error.observations:
+                typer.echo(f"  {observation}", err=True)
         for name, value in error.nearest.items():
             typer.echo(f"  nearest {name}: {value}", err=True)
         for tried in error.considered:
             typer.echo(f"  tried {tried.theorem}: {tried.reason}", err=True)
         raise typer.Exit(NOT_CERTIFIED) from None
+    except RuntimeError as error:
+        if not isinstance(error, cluster_error()):
+            raise
+        typer.echo(f"error: --dask: {error}", err=True)
+        raise typer.Exit(NO_CLUSTER) from None
 
 
-def _complaint(fault: Fault) -> str:
-    """`--clients is out of range`; a message that is a sentence of its own stands behind a colon."""
+def cluster_error() -> type[Exception]:
+    """Return the class of a cluster's errors."""
+    from epsilond.executors import ClusterError  # noqa: PLC0415  help uses no cluster
+
+    return ClusterError
+
+
+def complaint(fault: Fault) -> str:
+    """Return the message about a fault, such as `--clients is out of range`.
+
+    A message that is a sentence of its own follows a colon.
+    """
     name, *inner = fault.pointer.removeprefix("/").split("/")
-    option = ARGUMENTS.get(name, option_name(name))
+    option = name if name.isupper() else ARGUMENTS.get(name, option_name(name))
     where = " at ".join(part for part in (option, "/".join(inner)) if part)
     is_sentence = fault.message.startswith(SENTENCES)
     where = f"{where}{':' if is_sentence else ''} " if where else ""

@@ -7,18 +7,20 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlencode
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.commands.exits import exit_codes
-from epsilond.commands.output import AsJson, print_body
+from epsilond.commands.output import AsJson, print_body, show
+from epsilond.commands.parsing import CommandLine
 from epsilond.commands.service import Service, refuse, unanswered
-from epsilond.terminal.parts import pairs, show, table
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 PATH = "/v1/jobs"
 HELD = 2
@@ -37,7 +39,7 @@ KeyFile = Annotated[
 Id = Annotated[str, typer.Argument(metavar="ID", help="the job")]
 HERE = "http://127.0.0.1:8000"
 
-group = typer.Typer(no_args_is_help=True, help="See, wait for and cancel the long questions of a running service.")
+group = CommandLine(no_args_is_help=True, help="See, wait for and cancel the long questions of a running service.")
 
 
 def add(main: typer.Typer) -> None:
@@ -63,6 +65,8 @@ def listed(
         if as_body:
             print_body(page)
             return
+        from epsilond.terminal.parts import table  # noqa: PLC0415  help shows no table
+
         show(table("Jobs", map(_row, page["jobs"])))
         if cut := re.search(r"[?&]cursor=(\w+)", page.get("next", "")):
             typer.echo(f"older ones: --cursor {cut[1]}")
@@ -133,8 +137,17 @@ def _path(job: str) -> str:
     return f"{PATH}/{job}"
 
 
-def _waited(service: Service, path: str, timeout: float | None) -> dict[str, Any]:
+def _waited(service: Service, path: str, timeout: float | None) -> JsonRecord:
     """The job when it has ended, with a bar on a terminal while it has not."""
+    from rich.console import Console  # noqa: PLC0415  few commands wait
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
     until = float("inf") if timeout is None else time.monotonic() + timeout
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
@@ -151,10 +164,10 @@ def _waited(service: Service, path: str, timeout: float | None) -> dict[str, Any
     return found
 
 
-def _mover(bar: Progress, job: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], None]:
+def _mover(bar: Progress, job: JsonObject) -> Callable[[JsonObject], None]:
     task = bar.add_task(f"{job['kind']} {job['name']}", total=None)
 
-    def move(found: Mapping[str, Any]) -> None:
+    def move(found: JsonObject) -> None:
         done = found.get("progress", {"done": 0, "of": 1})
         bar.update(task, completed=done["done"], total=done["of"] if done["of"] > 1 else None)
 
@@ -162,11 +175,11 @@ def _mover(bar: Progress, job: Mapping[str, Any]) -> Callable[[Mapping[str, Any]
     return move
 
 
-def _is_over(job: Mapping[str, Any]) -> bool:
+def _is_over(job: Mapping[str, object]) -> bool:
     return job["state"] not in ("queued", "running")
 
 
-def _require_done(job: Mapping[str, Any]) -> None:
+def _require_done(job: JsonObject) -> None:
     """Leave with another exit code than 0 if it failed or was given up."""
     if "problem" in job:
         refuse(job["problem"])
@@ -174,14 +187,16 @@ def _require_done(job: Mapping[str, Any]) -> None:
         unanswered(f"the job was {job['state']}")
 
 
-def _show(job: Mapping[str, Any], *, as_body: bool) -> None:
+def _show(job: JsonObject, *, as_body: bool) -> None:
     if as_body:
         print_body(job)
     else:
+        from epsilond.terminal.parts import pairs  # noqa: PLC0415  as above
+
         show(pairs(job["id"], {name: value for name, value in job.items() if name not in ("id", *LARGE)}))
 
 
-def _row(job: Mapping[str, Any]) -> dict[str, str]:
+def _row(job: JsonObject) -> dict[str, str]:
     """A job in a line."""
     progress = job.get("progress", {})
     spent = progress.get("seconds_spent")

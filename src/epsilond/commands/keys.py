@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from epsilond.commands.exits import BAD_INPUT
+from epsilond.commands.parsing import CommandLine
 from epsilond.extras import extra
 
 if TYPE_CHECKING:
     from epsilond.app.callers.keys import Line
 
-group = typer.Typer(no_args_is_help=True, help="Make, list and revoke API keys for the service.")
+group = CommandLine(no_args_is_help=True, help="Make, list and revoke API keys for the service.")
 File = Annotated[Path, typer.Argument(metavar="FILE", help="file of keys")]
 DURATION = re.compile(r"([1-9][0-9]{0,5})([hdw])")
 HOURS = {"h": 1, "d": 24, "w": 168}

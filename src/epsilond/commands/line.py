@@ -1,6 +1,6 @@
 """The command line. Its commands are families in `epsilond/commands/`; one is imported when it is called.
 
-Exit codes: `src/epsilond/commands/exits.py`; they stand at the end of `epsilond --help` too.
+Exit codes: `src/epsilond/commands/exits.py`; they are at the end of `epsilond --help` too.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 from typer.main import get_group
 
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.commands.exits import EPILOG
+from epsilond.commands.parsing import CommandLine, LazyGroup
 
 FAMILIES = {
     "serve": "serve",
     "keys": "serve",
     "jobs": "jobs",
-    "ledger": "ledger",
+    "ledger": "ledger.lifetime",
     "calibrate": "algorithms",
     "risk-bound": "algorithms",
     "algorithms": "algorithms",
@@ -35,16 +35,16 @@ FAMILIES = {
 """The commands in the order in which they are listed, and the file that has each, with its `add(main)`."""
 
 
-class Commands(TyperGroup):
+class Commands(LazyGroup):
     """The commands of `FAMILIES`."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        """Their names."""
+        """Return their names."""
         return [*FAMILIES, "version"]
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
-        """The command of that name; its family is imported now."""
-        family = typer.Typer(pretty_exceptions_enable=False)
+    def get_command(self, ctx: object, cmd_name: str) -> Any:  # noqa: ARG002
+        """Return the command of that name; its family is imported now."""
+        family = CommandLine(pretty_exceptions_enable=False)
         family.command()(version)
         if cmd_name in FAMILIES:
             import_module(f"epsilond.commands.{FAMILIES[cmd_name]}").add(family)

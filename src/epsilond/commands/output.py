@@ -1,4 +1,4 @@
-"""What commands print: a table, or the body the service would answer."""
+"""Output of commands: a table, or the body that the service would answer."""
 
 from __future__ import annotations
 
@@ -6,27 +6,43 @@ import json
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console, RenderableType
 
-from epsilond.calibrators.answer import as_json
-from epsilond.terminal.parts import show
+from epsilond.commands.parsing import COMMON
 
-AsJson = Annotated[bool, typer.Option("--json", help="print the body the HTTP service answers")]
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+AsJson = Annotated[
+    bool, typer.Option("--json", help="print the answer as JSON, as the HTTP service does", rich_help_panel=COMMON)
+]
 
 
 def print_answer(answer: Any, table: Callable[[Any], RenderableType], *, as_body: bool) -> None:
-    """The answer as JSON, or as the table that is made of it."""
+    """Print the answer as JSON, or as the table that is made of it."""
     print_body(answer) if as_body else show(table(answer))
 
 
-def print_body(answer: Any) -> None:
-    """The bytes the service would send."""
+def show(answer: RenderableType) -> None:
+    """Print a table or a text to standard output."""
+    from epsilond.terminal import parts  # noqa: PLC0415  help shows no answer
+
+    parts.show(answer)
+
+
+def print_body(answer: object) -> None:
+    """Print the bytes that the service would send."""
+    from epsilond.calibrators.answer import as_json  # noqa: PLC0415  as above
+
     sys.stdout.write(json.dumps(as_json(answer), ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n")
 
 
 def waiting(what: str) -> AbstractContextManager[Any]:
-    """Say what is being waited for while it lasts; nothing where standard error is no terminal."""
-    return Console(stderr=True).status(f"{what} …") if sys.stderr.isatty() else nullcontext()
+    """Show what is being computed while it lasts; print nothing if standard error is no terminal."""
+    if not sys.stderr.isatty():
+        return nullcontext()
+    from rich.console import Console  # noqa: PLC0415  as above
+
+    return Console(stderr=True).status(f"{what} …")

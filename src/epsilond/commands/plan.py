@@ -6,14 +6,15 @@ from typing import Any
 
 import typer
 
-from epsilond import options
-from epsilond.calibrators.planning.problem import PlanProblem
-from epsilond.commands import cluster, given_ledger
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.json_types import JsonObject
+from epsilond.commands import cluster
 from epsilond.commands.exits import exit_codes
+from epsilond.commands.ledger import budget_options
 from epsilond.commands.output import print_answer, waiting
-from epsilond.commands.requests import fields_of, request_parameters, with_parameters
-from epsilond.questions import plan as planning
-from epsilond.terminal import plans as shown
+from epsilond.commands.parsing import RequestCommand, option_faults
+from epsilond.commands.requests import RequestFields, field_parameters, request_parameters, with_parameters
+from epsilond.options import listed_commands
 
 LISTS = ("trust", "observers", "algorithms")
 """Fields that may be written with commas."""
@@ -22,32 +23,44 @@ LISTS = ("trust", "observers", "algorithms")
 def add(main: typer.Typer) -> None:
     """Add the command, with one option for each field of a plan."""
     text = "Calibrate every algorithm for one problem, side by side, and rank those that can be compared."
-    made = [*options.parameters(PlanProblem), *request_parameters(), cluster.parameter(), *given_ledger.parameters()]
-    main.command()(with_parameters(plan, made, text))
+    options = listed_commands("")["plan"].options
+    fields = field_parameters(options)
+    parameters = [*fields, *request_parameters(), cluster.parameter(), *budget_options.parameters()]
+    main.command(cls=RequestCommand)(with_parameters(plan, parameters, text))
 
 
-def plan(*, request: str | None, as_body: bool, dask: str | None, **given: Any) -> None:
-    """Plan, and print it."""
-    budget = given_ledger.taken(given)
+def plan(*, context: typer.Context, request: str | None, as_body: bool, dask: str | None, **texts: Any) -> None:
+    """Plan, and print the plan."""
+    budget = budget_options.take_budget(texts)
+    faults = option_faults(context)
     if budget is not None:
-        with budget.found(dask=dask) as ledger:
-            fields = fields_of(request) | _fields(given)
-            with waiting("plan"):
-                answer = planning.plan(given=ledger, **budget.place, **fields)
-            print_answer(answer, shown.plan, as_body=as_body)
+        with budget.open_ledger(dask=dask) as ledger:
+            fields = _read_fields(request, texts, faults).without_check()
+            _print_plan(fields, as_body=as_body, given=ledger, **budget.place)
         return
     with exit_codes():
-        fields = fields_of(request) | _fields(given)
-        with waiting("plan"), cluster.executor_at(dask) as executor:
-            answer = planning.plan(executor=executor, **fields)
-        print_answer(answer, shown.plan, as_body=as_body)
+        read = _read_fields(request, texts, faults)
+        read.check()
+        with cluster.executor_at(dask) as executor:
+            _print_plan(read.values, as_body=as_body, executor=executor)
 
 
-def _fields(given: dict[str, Any]) -> dict[str, Any]:
-    lists = {
-        name: text.split(",")
-        for name, text in given.items()
-        if name in LISTS and text is not None and not text.startswith("[")
-    }
-    rest = {name: text for name, text in given.items() if name not in lists}
-    return options.read_options(PlanProblem, rest) | lists
+def _print_plan(fields: JsonObject, *, as_body: bool, **settings: Any) -> None:
+    from epsilond.questions import plan as planning  # noqa: PLC0415  help needs no mathematics
+    from epsilond.terminal import plans  # noqa: PLC0415
+
+    with waiting("plan"):
+        answer = planning.plan(**settings, **fields)
+    print_answer(answer, plans.plan, as_body=as_body)
+
+
+def _read_fields(request: str | None, texts: JsonObject, faults: InvalidInput) -> RequestFields:
+    """Return the fields of a plan; lists may be written with commas."""
+    from epsilond.calibrators.planning.problem import PlanProblem  # noqa: PLC0415  as above
+
+    texts_of_lists = {name: texts[name] for name in LISTS if texts[name] is not None}
+    lists = {name: text.split(",") for name, text in texts_of_lists.items() if not text.startswith("[")}
+    rest = {name: text for name, text in texts.items() if name not in lists}
+    read = RequestFields.from_options(PlanProblem, request, rest, faults)
+    read.values |= lists
+    return read

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import datetime as dt
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.calibrators.answer import as_json
 from epsilond.commands.exits import ANOTHER_ENGINE, BROKEN, DISAGREES, exit_codes
-from epsilond.commands.output import print_body, waiting
+from epsilond.commands.output import print_body, show, waiting
+from epsilond.commands.parsing import CommandLine
 from epsilond.commands.requests import structure_of
-from epsilond.terminal.accounts import verification
-from epsilond.terminal.parts import show
-from epsilond.witness.reports.record import Kind
+
+if TYPE_CHECKING:
+    from epsilond.witness.reports.record import Kind
 
 NONE = "none"
 OWN = ("algorithm", "request", "out", "date")
@@ -34,7 +34,7 @@ AsOutcome = Annotated[bool, typer.Option("--json", help="print the outcome as JS
 
 def add(main: typer.Typer) -> None:
     """Add both commands."""
-    report = typer.Typer(no_args_is_help=True, help="Write an answer as one page of HTML to be read and signed.")
+    report = CommandLine(no_args_is_help=True, help="Write an answer as one page of HTML to be read and signed.")
     report.command("calibration")(calibration)
     report.command("account")(account)
     main.add_typer(report, name="report")
@@ -91,8 +91,12 @@ def verify(
         with waiting("computing the answer anew"):
             found = reporting.verify(page, signature=token, keys=keys, request=body)
         if as_outcome:
+            from epsilond.calibrators.answer import as_json  # noqa: PLC0415  as above
+
             print_body({"agrees": found.agrees, **as_json(found)})
         else:
+            from epsilond.terminal.accounts import verification  # noqa: PLC0415  as above
+
             show(verification(found))
     if not found.agrees and found.outcome != "signed":
         raise typer.Exit({"broken": BROKEN, "another-engine": ANOTHER_ENGINE}.get(found.outcome, DISAGREES))

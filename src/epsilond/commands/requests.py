@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Self
 
 import typer
 
-from epsilond import strict_json
-from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.commands.output import AsJson
+from epsilond.commands.parsing import COMMON, OPTIONAL, REQUIRED
+from epsilond.options import FieldOption, option_name
+
+SPEC_HELP = "what is run: a JSON object with a `kind`, a file that holds one, or - for standard input"
+"""Help of the options and arguments that take a spec."""
 
 
-def fields_of(source: str | None, *, at: str = "/request") -> dict[str, Any]:
+def fields_of(source: str | None, *, at: str = "/request") -> JsonRecord:
     """The members of a JSON object in a file, or on standard input for `-`; none without a source.
 
     Raises:
@@ -30,7 +36,7 @@ def fields_of(source: str | None, *, at: str = "/request") -> dict[str, Any]:
     return _object(text, at, "")
 
 
-def structure_of(given: str, *, at: str) -> dict[str, Any]:
+def structure_of(given: str, *, at: str) -> JsonRecord:
     """A JSON object that is given itself, or as a file, or on standard input for `-`.
 
     Raises:
@@ -41,7 +47,70 @@ def structure_of(given: str, *, at: str) -> dict[str, Any]:
     return fields_of(given, at=at)
 
 
-def _object(text: str, at: str, inner: str) -> dict[str, Any]:
+@dataclass
+class RequestFields:
+    """The fields of a request from its file and the options, and the faults that were met while they were read."""
+
+    problem: type
+    values: JsonRecord
+    faults: tuple[Fault, ...]
+
+    @classmethod
+    def from_options(cls, problem: type, request: str | None, texts: JsonObject, error: InvalidInput) -> Self:
+        """Read the fields.
+
+        Args:
+            problem: the request class.
+            request: the request file, if there is one; options override its fields.
+            texts: the options' texts by the names of the fields.
+            error: the faults of the options that are already known.
+
+        Raises:
+            InvalidInput: the request file cannot be read; with the faults that are already known.
+        """
+        from epsilond.option_values import read_texts  # noqa: PLC0415  help reads no fields
+
+        try:
+            fields = fields_of(request)
+        except InvalidInput as unreadable:
+            raise InvalidInput(*error.faults, *unreadable.faults) from None
+        values, faults = read_texts(problem, texts)
+        return cls(problem, fields | values, (*error.faults, *faults))
+
+    def check(self, **others: object) -> None:
+        """Raise the known faults together with those of the request; without known faults the question checks it.
+
+        Args:
+            others: values of further fields.
+
+        Raises:
+            InvalidInput: there is a known fault.
+        """
+        if not self.faults:
+            return
+        from epsilond.reading import read  # noqa: PLC0415  as above
+
+        pointers = {fault.pointer for fault in self.faults}
+        try:
+            read(self.problem, {**self.values, **others})
+        except InvalidInput as error:
+            raise InvalidInput(*self.faults, *(each for each in error.faults if each.pointer not in pointers)) from None
+        raise InvalidInput(*self.faults)
+
+    def without_check(self) -> JsonRecord:
+        """Return the values, where the request class cannot be checked because a ledger gives some of its fields.
+
+        Raises:
+            InvalidInput: there is a known fault.
+        """
+        if self.faults:
+            raise InvalidInput(*self.faults)
+        return self.values
+
+
+def _object(text: str, at: str, inner: str) -> JsonRecord:
+    from epsilond import strict_json  # noqa: PLC0415  help reads no request
+
     body = strict_json.parse(text, at=inner)
     if not isinstance(body, dict):
         raise InvalidInput.at(at, "must hold a JSON object")
@@ -60,12 +129,31 @@ def assignment(text: str, *, at: str) -> tuple[str, str]:
     return name.strip().replace("-", "_"), value
 
 
+def field_parameters(options: Iterable[FieldOption]) -> list[inspect.Parameter]:
+    """Return one keyword-only parameter for each field of a request class, required ones first.
+
+    All default to None, because a request file may give the fields instead.
+    """
+    ordered = sorted(options, key=lambda option: not option.required)
+    return [_field_parameter(option) for option in ordered]
+
+
+def _field_parameter(field: FieldOption) -> inspect.Parameter:
+    panel = REQUIRED if field.required else OPTIONAL
+    option = typer.Option(
+        option_name(field.field), help=field.help, metavar=field.metavar, show_default=False, rich_help_panel=panel
+    )
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(field.field, keyword, default=None, annotation=Annotated[str | None, option])
+
+
 def request_parameters() -> list[inspect.Parameter]:
-    """--request and --json."""
+    """Return the parameters --request and --json, and the context of the command."""
     keyword = inspect.Parameter.KEYWORD_ONLY
     source_help = "a JSON request, - for standard input; options override its fields"
-    source = typer.Option("--request", metavar="FILE", help=source_help)
+    source = typer.Option("--request", metavar="FILE", help=source_help, rich_help_panel=COMMON)
     return [
+        inspect.Parameter("context", keyword, annotation=typer.Context),
         inspect.Parameter("request", keyword, default=None, annotation=Annotated[str | None, source]),
         inspect.Parameter("as_body", keyword, default=False, annotation=AsJson),
     ]
@@ -74,7 +162,7 @@ def request_parameters() -> list[inspect.Parameter]:
 def with_parameters(
     command: Callable[..., None], parameters: list[inspect.Parameter], text: str | None
 ) -> Callable[..., None]:
-    """The command with the signature that typer reads its options from."""
+    """Give a command the signature from which typer makes its options, and its help."""
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     command.__doc__ = text

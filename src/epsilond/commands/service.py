@@ -6,18 +6,19 @@ import json
 import os
 import random
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
-from urllib.error import HTTPError, URLError
+from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import urlsplit
-from urllib.request import Request, urlopen
 
 import typer
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.commands.exits import BAD_INPUT, NOT_CERTIFIED, UNANSWERED
+
+if TYPE_CHECKING:
+    from urllib.error import HTTPError
 
 TRIES = 5
 """How often a request is sent that the service puts off."""
@@ -28,14 +29,14 @@ PATIENCE = 60.0
 
 
 @dataclass(frozen=True)
-class Answer:
+class ServiceAnswer:
     """What the service answered: a problem is no answer."""
 
     status: int
     media_type: str
     content: bytes
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> JsonRecord:
         """As JSON."""
         return dict(json.loads(self.content))
 
@@ -66,7 +67,7 @@ class Service:
             raise InvalidInput.at("/key_file", "must hold a key, and nothing else")
         return cls(url.rstrip("/"), key)
 
-    def ask(self, path: str, *, method: str = "GET", wait: int = 0) -> Answer:
+    def ask(self, path: str, *, method: str = "GET", wait: int = 0) -> ServiceAnswer:
         """The answer to a request, which the service is asked to hold for `wait` seconds.
 
         What it puts off is sent again after the time it names, a few times.
@@ -74,13 +75,16 @@ class Service:
         Raises:
             typer.Exit: it refuses, or does not answer; why was said.
         """
+        from urllib.error import HTTPError, URLError  # noqa: PLC0415  help asks no service
+        from urllib.request import Request, urlopen  # noqa: PLC0415
+
         headers = {"Accept": "*/*"} if self.key is None else {"Authorization": f"Bearer {self.key}"}
         headers |= {"Prefer": f"wait={wait}"} if wait else {}
         asked = Request(f"{self.url}{path}", method=method, headers=headers)  # noqa: S310  the scheme was looked at
         for tried in range(1, TRIES + 1):
             try:
                 with urlopen(asked, timeout=wait + PATIENCE) as response:  # noqa: S310
-                    return Answer(response.status, response.headers.get_content_type(), response.read())
+                    return ServiceAnswer(response.status, response.headers.get_content_type(), response.read())
             except HTTPError as error:
                 later = error.headers.get("Retry-After", "")
                 put_off = error.code in (429, 503) and later.isdecimal() and int(later) <= LONGEST_PAUSE
@@ -93,7 +97,7 @@ class Service:
         raise AssertionError  # the last try answers, or is refused
 
 
-def _problem(error: HTTPError) -> dict[str, Any]:
+def _problem(error: HTTPError) -> JsonRecord:
     """The problem that a refusal holds, or one made of its status."""
     try:
         found = json.loads(error.read())
@@ -103,7 +107,7 @@ def _problem(error: HTTPError) -> dict[str, Any]:
     return plain | (found if isinstance(found, dict) else {})
 
 
-def refuse(problem: Mapping[str, Any]) -> NoReturn:
+def refuse(problem: JsonObject) -> NoReturn:
     """Say a problem of the service, and leave with the exit code of what it is about.
 
     Raises:

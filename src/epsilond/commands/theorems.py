@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
 import typer
 
-from epsilond import listing, options
-from epsilond.accountants.theorem import Reading
-from epsilond.accountants.theorems import THEOREMS
+from epsilond.accountants.json_types import JsonRecord
 from epsilond.commands.exits import exit_codes
-from epsilond.commands.output import AsJson, print_answer, print_body
+from epsilond.commands.output import AsJson, print_answer, print_body, show
 from epsilond.commands.requests import assignment
-from epsilond.questions import evaluate as evaluating
-from epsilond.terminal import lists
-from epsilond.terminal.parts import show
+
+Reading = Literal["printed", "corrected"]
+"""The readings of `epsilond.accountants.theorem`, which help does not import."""
 
 
 def add(main: typer.Typer) -> None:
@@ -24,16 +22,23 @@ def add(main: typer.Typer) -> None:
 
 
 def theorems(
-    theorem_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="one theorem in full")] = None,
+    theorem_id: Annotated[str | None, typer.Argument(metavar="ID", help="one theorem in full")] = None,
     as_body: AsJson = False,
 ) -> None:
     """List the theorems, or show one in full."""
     with exit_codes():
+        from epsilond import listing  # noqa: PLC0415  help needs no theorem
+        from epsilond.accountants.theorems import THEOREMS  # noqa: PLC0415
+        from epsilond.questions import evaluate as evaluating  # noqa: PLC0415
+        from epsilond.terminal import lists  # noqa: PLC0415
+
         if theorem_id is None:
-            print_body(listing.theorems(THEOREMS)) if as_body else show(lists.theorems(THEOREMS))
+            print_body({"theorems": list(map(listing.listed_theorem, THEOREMS))}) if as_body else show(
+                lists.theorems(THEOREMS)
+            )
         else:
             chosen = evaluating.theorem(theorem_id)
-            print_body(listing.theorem(chosen)) if as_body else show(lists.theorem(chosen))
+            print_body(listing.theorem_in_full(chosen)) if as_body else show(lists.theorem(chosen))
 
 
 def evaluate(
@@ -44,8 +49,12 @@ def evaluate(
 ) -> None:
     """Evaluate a theorem's formula and its conditions."""
     with exit_codes():
-        given: dict[str, Any] = dict(assignment(each, at="/input") for each in inputs or [])
+        from epsilond import option_values  # noqa: PLC0415  as above
+        from epsilond.questions import evaluate as evaluating  # noqa: PLC0415
+        from epsilond.terminal import lists  # noqa: PLC0415
+
+        given: JsonRecord = dict(assignment(each, at="/input") for each in inputs or [])
         problem = evaluating.theorem(theorem_id).inputs
-        values = options.read_options(problem, given) if problem is not None else given
+        values = option_values.read_options(problem, given) if problem is not None else given
         answer = evaluating.evaluate(theorem_id, reading=reading, **values)
         print_answer(answer, lambda found: lists.evaluation(theorem_id, found), as_body=as_body)

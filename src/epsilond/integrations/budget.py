@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+import secrets
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self, TypedDict
 
-from epsilond.accountants.errors import EpsilondError, InvalidInput, LedgerExhausted, ReservationEnded
+from epsilond.accountants.errors import (
+    EpsilondError,
+    InvalidInput,
+    LedgerExhausted,
+    Observation,
+    ReservationEnded,
+    RunDiffers,
+)
 from epsilond.accountants.ledger.state import SlotKind
 from epsilond.accountants.quantities import Observer, Relation, Unit
 from epsilond.accountants.specs import Spec
 
 if TYPE_CHECKING:
-    from epsilond.ledgers.client.ledgers import Ledger
+    from epsilond.ledgers.client.ledgers import AmountTold, Ledger
     from epsilond.ledgers.client.running import Run
     from epsilond.ledgers.log.receipts import Receipt
+
+
+class _Words(TypedDict):
+    """Arguments that every reservation of a budget shares."""
+
+    slot: SlotKind | None
+    eta: AmountTold | None
+    delta: AmountTold | None
 
 
 class LedgerBudget:
@@ -33,6 +50,7 @@ class LedgerBudget:
         receipts: of what was committed, in order.
         taken: how many steps were paid for and handed out.
         refused: why the last payment was refused; None while none was.
+        observations: what contradicts the record of the run; empty while nothing does.
 
     Example:
         >>> import epsilond, tempfile
@@ -40,7 +58,8 @@ class LedgerBudget:
         >>> books = epsilond.ledger(tempfile.mkdtemp() + "/ledger.db")
         >>> step = epsilond.Subsampled(sampling="poisson", rate=0.01, mechanism=epsilond.Gaussian(noise_multiplier=1.0))
         >>> ledger = books.open(
-        ...     name="survey", dataset="survey", unit="record", relation="add-or-remove-one", observer="server",
+        ...     name="survey", dataset="survey",
+        ...     unit="record", relation="add-or-remove-one", observer="released-models",
         ...     epsilon=2.0, delta=1e-6, plan={"train": epsilond.Repeated(times=25, mechanism=step)}, sealed=True,
         ... )
         >>> with LedgerBudget(ledger, "train", chunk=10) as budget:
@@ -59,8 +78,8 @@ class LedgerBudget:
         slot: SlotKind | None = None,
         hold: int | None = None,
         chunk: int = 1,
-        eta: Any | None = None,
-        delta: Any | None = None,
+        eta: AmountTold | None = None,
+        delta: AmountTold | None = None,
         expires_in: float | None = None,
     ) -> None:
         """From the plan's item of this name, or from a slot; `hold` is `chunk` if absent.
@@ -80,9 +99,12 @@ class LedgerBudget:
         self.receipts: list[Receipt] = []
         self.taken = 0
         self.refused: LedgerExhausted | None = None
-        self._words: dict[str, Any] = {"slot": slot, "eta": eta, "delta": delta}
+        self.observations: tuple[Observation, ...] = ()
+        self._words: _Words = {"slot": slot, "eta": eta, "delta": delta}
         self._item, self._hold, self._chunk, self._expires_in = item, hold, min(chunk, hold), expires_in
         self._paid: Counter[Spec] = Counter()
+        self._paid_by: dict[str, None] = {}
+        self._unsent: dict[str, tuple[Observation, ...]] = {}
         self._run: Run | None = None
         self._held: tuple[Spec | None, int] = (None, 0)
 
@@ -111,7 +133,9 @@ class LedgerBudget:
             LedgerExhausted: too little is left. Steps that were committed and not handed out stay paid for.
             NotInPlan: the plan's item is not for this mechanism.
             ConditionViolated: no charge is proved for it in this slot.
+            RunDiffers: an observation contradicts the record of this run, or of another of the ledger.
         """
+        self._require_consistent()
         while self._paid[step] < count:
             try:
                 self._commit(step, count - self._paid[step])
@@ -122,7 +146,12 @@ class LedgerBudget:
         self.taken += count
 
     def reserve(self, step: Spec, count: int) -> int:
-        """Reserve so many runs of a step ahead of their payment, or as many as fit; how many are held or paid for."""
+        """Reserve so many runs of a step ahead of their payment, or as many as fit; how many are held or paid for.
+
+        Raises:
+            RunDiffers: an observation contradicts the record of the run.
+        """
+        self._require_consistent()
         paid = self._paid[step]
         held, left = self._held
         if held != step or paid + left < count:
@@ -136,16 +165,44 @@ class LedgerBudget:
 
     def would_exceed(self, step: Spec, count: int = 1) -> bool:
         """Whether so many more runs of a step would be refused now; changes nothing."""
+        if self.observations:
+            return True
         missing = count - self._paid[step]
         held, left = self._held
         missing -= left if held == step else 0
         return missing > 0 and not self.ledger.what_if(self._item, spec=step, count=missing, **self._words).fits
 
+    def contradict(self, observations: Sequence[Observation]) -> None:
+        """Accept no further payment, because observations contradict the record of the run.
+
+        The ledger is contradicted too, and marks the commits of this budget. What was not committed returns.
+
+        Args:
+            observations: at least one; they accompany every `RunDiffers` of this budget.
+
+        Raises:
+            Unanswered: the ledger's service does not answer. Nothing is paid all the same, and `close` tries again.
+        """
+        self.observations = (*self.observations, *observations)
+        self._unsent[secrets.token_urlsafe(24)] = tuple(observations)
+        self.close()
+
     def close(self) -> None:
-        """Give back what is reserved and not committed."""
+        """Give back what is reserved and not committed.
+
+        Raises:
+            Unanswered: the ledger's service does not answer; what was not committed expires by itself.
+        """
+        for key, observations in list(self._unsent.items()):
+            self.ledger.contradict(observations, list(self._paid_by), key=key)
+            del self._unsent[key]
         run, self._run, self._held = self._run, None, (None, 0)
         if run is not None:
             run.cancel()
+
+    def _require_consistent(self) -> None:
+        if self.observations:
+            raise RunDiffers.of(self.observations)
 
     def _commit(self, step: Spec, wanted: int) -> None:
         held, left = self._held
@@ -155,6 +212,7 @@ class LedgerBudget:
         count = min(max(wanted, self._chunk), left)
         try:
             self.receipts.append(self._run.commit(count))
+            self._paid_by[self._run.id] = None
         except ReservationEnded:  # it has expired since: what was left of it went back, and is reserved anew
             self._run, self._held = None, (None, 0)
             return

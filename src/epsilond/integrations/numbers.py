@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from epsilond.accountants.errors import Fault, InvalidInput
 
 T = TypeVar("T")
 
 
-def number(value: Any, at: str) -> float:
+def number(value: object, at: str) -> float:
     """A number, numpy's scalar or a tensor of one element as a plain one.
 
     Raises:
         InvalidInput: it is none; the pointer is `at`.
     """
-    plain = value.item() if callable(getattr(value, "item", None)) else value
+    item = getattr(value, "item", None)
+    plain = item() if callable(item) else value
     if isinstance(plain, bool) or not isinstance(plain, int | float):
         raise InvalidInput.at(at, "must be a number")
     return float(plain)
 
 
-def count(value: Any, at: str) -> int:
+def count(value: object, at: str) -> int:
     """A whole number from 0 on as a plain one.
 
     Raises:
@@ -34,7 +35,7 @@ def count(value: Any, at: str) -> int:
     return int(found)
 
 
-def built(request: Callable[..., T], at: str, names: Mapping[str, str], **fields: Any) -> T:
+def built(request: Callable[..., T], at: str, names: Mapping[str, str], **fields: object) -> T:
     """The request of these fields; `names` says what a field is called where it stood.
 
     Raises:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.errors import InvalidInput, LedgerExhausted
+from epsilond.accountants.errors import InvalidInput, LedgerExhausted, Observation, RunDiffers
+from epsilond.accountants.guarantee import require_setting
 from epsilond.accountants.quantities import Observer, Relation, Unit
 from epsilond.accountants.specs import Spec
 from epsilond.integrations.counted import run_of
 from epsilond.questions.account import account
 
 if TYPE_CHECKING:
-    from epsilond.accountants.curve import Interval
+    from epsilond.accountants.curve.enclosure import Interval
     from epsilond.ledgers.log.receipts import Receipt
 
 
@@ -26,12 +27,15 @@ class TargetBudget:
     Attributes:
         taken: how many steps were paid for.
         receipts: none; a ledger's budget has them.
+        observations: what contradicts the record of the run; empty while nothing does.
 
     Example:
         >>> import epsilond
         >>> from epsilond.integrations.target import TargetBudget
         >>> step = epsilond.Gaussian(noise_multiplier=10.0)
-        >>> budget = TargetBudget(epsilon=1.0, delta=1e-5, relation="add-or-remove-one", unit="client")
+        >>> budget = TargetBudget(
+        ...     epsilon=1.0, delta=1e-5, relation="add-or-remove-one", unit="client", observer="released-models"
+        ... )
         >>> budget.reserve(step, 100)
         7
         >>> budget.pay(step, 7)
@@ -39,14 +43,15 @@ class TargetBudget:
         (True, '0.9858')
     """
 
+    @require_setting
     def __init__(
         self,
         *,
         epsilon: float,
         delta: float,
         relation: Relation,
-        unit: Unit = "record",
-        observer: Observer = "server",
+        unit: Unit,
+        observer: Observer,
     ) -> None:
         """Of this target, for the neighbours, unit and observer that every step is accounted for.
 
@@ -61,10 +66,16 @@ class TargetBudget:
         self.relation, self.unit, self.observer = relation, unit, observer
         self.taken = 0
         self.receipts: list[Receipt] = []
+        self.observations: tuple[Observation, ...] = ()
         self._paid: Counter[Spec] = Counter()
 
     def reserve(self, step: Spec, count: int) -> int:
-        """How many of so many runs of a step may be paid for; nothing is held, as nobody else pays from it."""
+        """How many of so many runs of a step may be paid for; nothing is held, as nobody else pays from it.
+
+        Raises:
+            RunDiffers: an observation contradicts the record of the run.
+        """
+        self._require_consistent()
         least, most = 0, max(count, 0)
         while least < most:
             middle = (least + most + 1) // 2
@@ -76,7 +87,9 @@ class TargetBudget:
 
         Raises:
             LedgerExhausted: the certified ε would pass the target.
+            RunDiffers: an observation contradicts the record of the run.
         """
+        self._require_consistent()
         if self.would_exceed(step, count):
             raise LedgerExhausted(f"the certified ε would pass {self.epsilon:g} at δ = {self.delta:g}")
         self._paid[step] += count
@@ -84,14 +97,33 @@ class TargetBudget:
 
     def would_exceed(self, step: Spec, count: int = 1) -> bool:
         """Whether so many more runs would pass the target; changes nothing."""
+        if self.observations:
+            return True
         return self._epsilon({**self._paid, step: self._paid[step] + count}) > self.epsilon
 
     def spent(self) -> float:
-        """Certified upper end of ε [nat] at δ of what was paid for; 0 before the first step."""
+        """Certified upper end of ε [nat] at δ of what was paid for; 0 before the first step.
+
+        Raises:
+            RunDiffers: an observation contradicts the record of the run.
+        """
+        self._require_consistent()
         return self._epsilon(self._paid)
+
+    def contradict(self, observations: Sequence[Observation]) -> None:
+        """Accept no further payment, because observations contradict the record of the run.
+
+        Args:
+            observations: at least one; they accompany every `RunDiffers` of this budget.
+        """
+        self.observations = (*self.observations, *observations)
 
     def close(self) -> None:
         """Nothing is held that would have to be given back."""
+
+    def _require_consistent(self) -> None:
+        if self.observations:
+            raise RunDiffers.of(self.observations)
 
     def _epsilon(self, paid: Mapping[Spec, int]) -> float:
         found = spent(paid, delta=self.delta, relation=self.relation, unit=self.unit, observer=self.observer)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, overload
 
 import numpy as np
 
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.guarantee import require_setting
+from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import Spec
-from epsilond.accountants.theorem import Effort
 from epsilond.calibrators import accounts as accounting
 from epsilond.calibrators.accounts import AccountAnswer, Accounted, AccountProblem, AccountQuestion, Claim
 from epsilond.reading import read, read_value
@@ -18,47 +20,48 @@ from epsilond.reading import read, read_value
 
 @overload
 def account(
-    spec: Spec | Mapping[str, Any],
+    spec: Spec | JsonObject,
     *,
     relation: Relation,
-    unit: Unit = "record",
-    observer: Observer = "server",
+    unit: Unit,
+    observer: Observer,
     epsilon: None = None,
     delta: None = None,
     log10_delta: None = None,
-    claim: Claim | Mapping[str, Any] | None = None,
+    claim: Claim | JsonObject | None = None,
     effort: Effort = "default",
 ) -> Accounted: ...
 
 
 @overload
 def account(
-    spec: Spec | Mapping[str, Any],
+    spec: Spec | JsonObject,
     *,
     relation: Relation,
-    unit: Unit = "record",
-    observer: Observer = "server",
+    unit: Unit,
+    observer: Observer,
     epsilon: float | Sequence[float] | None = None,
     delta: float | Sequence[float] | None = None,
     log10_delta: float | Sequence[float] | None = None,
-    claim: Claim | Mapping[str, Any] | None = None,
+    claim: Claim | JsonObject | None = None,
     effort: Effort = "default",
 ) -> AccountAnswer: ...
 
 
+@require_setting
 def account(
-    spec: Spec | Mapping[str, Any],
+    spec: Spec | JsonObject,
     *,
     relation: Relation,
-    unit: Unit = "record",
-    observer: Observer = "server",
+    unit: Unit,
+    observer: Observer,
     epsilon: float | Sequence[float] | None = None,
     delta: float | Sequence[float] | None = None,
     log10_delta: float | Sequence[float] | None = None,
-    claim: Claim | Mapping[str, Any] | None = None,
+    claim: Claim | JsonObject | None = None,
     effort: Effort = "default",
 ) -> Accounted:
-    """What can be proved of what was run, for a stated neighbouring relation, unit and observer.
+    """Return what can be proved of what was run, for a stated neighbouring relation, unit and observer.
 
     `spec` is a spec or its JSON form, a mapping with a `kind`. With one of `epsilon` [nat], `delta` and `log10_delta`,
     a number or a sequence of up to 1000, it answers what `POST /v1/accounts` answers: the guarantee there, the points,
@@ -72,16 +75,17 @@ def account(
         >>> step = epsilond.Subsampled(sampling="poisson", rate=0.01, mechanism=epsilond.Gaussian(noise_multiplier=1.0))
         >>> run = epsilond.Repeated(times=1000, mechanism=step)
         >>> found = epsilond.account(
-        ...     run, relation="add-or-remove-one", delta=1e-5, claim={"epsilon": 2.0, "delta": 1e-5}
+        ...     run, relation="add-or-remove-one", unit="record", observer="released-models", delta=1e-5,
+        ...     claim={"epsilon": 2.0, "delta": 1e-5},
         ... )
         >>> print(f"{found.guarantee.epsilon.lower:.4f} {found.guarantee.epsilon.upper:.4f} {found.claim.holds}")
-        1.8282 1.8282 True
+        1.8282 1.8282 yes
         >>> print(f"{found.guarantee.curve.delta(epsilon=2.0).upper:.2e}")
         2.67e-06
 
     Raises:
-        InvalidInput: the spec describes nothing that can be run, several of ε, δ and log10 δ are given, or one of them
-            is outside its domain.
+        InvalidInput: the relation, the unit or the observer is missing; the spec describes nothing that can be run;
+            several of ε, δ and log10 δ are given, or one of them is outside its domain.
         NoCertificate: no theorem covers some part of it under this relation, or the work exceeds the fixed budget.
     """
     fields = {"spec": spec, "relation": relation, "unit": unit, "observer": observer, "claim": claim}
@@ -97,7 +101,7 @@ def account(
     return accounting.answer(problem, effort=chosen)
 
 
-def _listed(value: Any) -> Any:
+def _listed(value: object) -> Any:
     """An array as a list."""
     return value.tolist() if isinstance(value, np.ndarray) else value
 

@@ -12,19 +12,19 @@ import signal
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
-from typing import Any
 
 from epsilond.executors import in_order
 from epsilond.progress import Progress
 from epsilond.witness import simulation
+from epsilond.witness.kind import Prepared
 
-_prepared: list[simulation.Prepared] = []
+_prepared: list[Prepared] = []
 """In a worker: the one simulation it works on."""
 
 
 def run_blocks(
-    prepared: simulation.Prepared, workers: int, progress: Progress, executor: Executor | None = None
-) -> Sequence[Any]:
+    prepared: Prepared, workers: int, progress: Progress, executor: Executor | None = None
+) -> Sequence[object]:
     """All blocks of it, in order: on the executor if there is one, else in processes, or here if one is all it takes.
 
     Raises:
@@ -38,7 +38,7 @@ def run_blocks(
     return in_order(executor, simulation.run_block, parts, progress)
 
 
-def _in_processes(prepared: simulation.Prepared, workers: int, progress: Progress) -> Sequence[Any]:
+def _in_processes(prepared: Prepared, workers: int, progress: Progress) -> Sequence[object]:
     total = prepared.plan.blocks
     before = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(
@@ -59,7 +59,7 @@ def _in_processes(prepared: simulation.Prepared, workers: int, progress: Progres
     return [future.result() for future in sorted(numbers, key=numbers.__getitem__)]
 
 
-def _start(prepared: simulation.Prepared) -> None:
+def _start(prepared: Prepared) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the parent ends the workers
     _prepared.append(prepared)
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -72,5 +72,5 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _run(index: int) -> Any:
+def _run(index: int) -> object:
     return simulation.run_block(_prepared[0], index)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.calibration import Calibrator
-from epsilond.reading import asked, named
+from epsilond.reading import asked
+from epsilond.spelling import named
 
 if TYPE_CHECKING:
     from epsilond.accountants.ledger.state import SlotKind
@@ -51,6 +52,7 @@ def calibrate(
         >>> answer = epsilond.calibrate(
         ...     "mb-sgd", epsilon=1.0, delta=1e-5, samples_per_client=1000, clients=10,
         ...     dimension=100, lipschitz=1.0, diameter=1.0, rounds=50, batch_size=100,
+        ...     relation="replace-one", unit="record", observer="server",
         ... )
         >>> answer.guarantee.epsilon.upper <= 1.0
         True

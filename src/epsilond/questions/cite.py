@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
-from epsilond.accountants.bibtex import bibtex
+from epsilond.accountants.bibliography.bibtex import bibtex
 from epsilond.accountants.errors import InvalidInput
 from epsilond.calibrators.answer import as_json
 
 
-def cite(*cited: Any) -> str:
+def cite(*cited: object) -> str:
     """BibTeX of this software and of every work whose theorems prove what is cited; a `note` names the theorems.
 
     Each of `cited` is an answer of `calibrate`, `account` or `bound_risk`, the same as JSON, or a theorem's id. Of an
@@ -22,7 +21,7 @@ def cite(*cited: Any) -> str:
     return bibtex(name for each in cited for name in _theorems(each))
 
 
-def _theorems(each: Any) -> Iterator[str]:
+def _theorems(each: object) -> Iterator[str]:
     if isinstance(each, str):
         yield each
         return

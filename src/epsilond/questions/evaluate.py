@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from epsilond.accountants.theorem import Evaluation, Reading, Theorem
 from epsilond.accountants.theorems import THEOREMS
-from epsilond.reading import named, read
+from epsilond.reading import read
+from epsilond.spelling import named
 
 
 def theorem(theorem_id: str) -> Theorem:
@@ -18,7 +17,7 @@ def theorem(theorem_id: str) -> Theorem:
     return named(theorem_id, {each.id: each for each in THEOREMS}, at="/id", noun="theorem")
 
 
-def evaluate(theorem_id: str, /, reading: Reading = "printed", **inputs: Any) -> Evaluation:
+def evaluate(theorem_id: str, /, reading: Reading = "printed", **inputs: object) -> Evaluation:
     """A theorem's formula at given inputs, its conditions there, its status and its errata.
 
     Example:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.calibrators import CALIBRATORS
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 def within(
     ledger: Ledger,
-    algorithm: Any,
-    fields: Mapping[str, Any],
+    algorithm: object,
+    fields: Mapping[str, object],
     *,
     slot: SlotKind | None = None,
     item: str | None = None,

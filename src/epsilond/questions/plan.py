@@ -45,7 +45,8 @@ def plan(
         >>> import epsilond
         >>> found = epsilond.plan(
         ...     epsilon=1.0, delta=1e-5, clients=50, samples_per_client=1000, dimension=20, lipschitz=1.0, diameter=2.0,
-        ...     smoothness=1.0, trust=["local"], algorithms=["one-pass-accelerated-mb-sgd", "mu2-sgd", "ppsgd"],
+        ...     smoothness=1.0, relation="replace-one", unit="record", observers=["server"],
+        ...     algorithms=["one-pass-accelerated-mb-sgd", "mu2-sgd", "ppsgd"],
         ... )
         >>> [group.ranked for group in found.groups]
         [('one-pass-accelerated-mb-sgd', 'mu2-sgd (untrusted server)')]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from epsilond.accountants.errors import EpsilondError, Fault, InvalidInput
 from epsilond.accountants.guarantee import Setting
+from epsilond.accountants.json_types import JsonObject
+from epsilond.accountants.quantities import Observer
 from epsilond.accountants.structure import POSSIBLE
 from epsilond.calibrators.answer import as_json
-from epsilond.calibrators.planning.adapter import Draft
 from epsilond.calibrators.planning.answer import PlanAnswer
+from epsilond.calibrators.planning.drafts import Draft
 from epsilond.calibrators.planning.planners import PLANNERS
 from epsilond.calibrators.planning.problem import PlanProblem
 from epsilond.calibrators.planning.rankings import Outcome, answer_of, drafts, found_of
@@ -26,7 +28,7 @@ LEFT_OUT: Final = (*TARGET, "reach", "observers")
 """Fields of a plan that a ledger says, or that it cannot be asked for."""
 
 
-def within(ledger: Ledger, fields: Mapping[str, Any], place: Mapping[str, Any], progress: Progress) -> PlanAnswer:
+def within(ledger: Ledger, fields: Mapping[str, object], place: Mapping[str, object], progress: Progress) -> PlanAnswer:
     """Every algorithm that the plan considers, calibrated one after the other within what is left, and ranked.
 
     Raises:
@@ -35,6 +37,7 @@ def within(ledger: Ledger, fields: Mapping[str, Any], place: Mapping[str, Any], 
     told = ledger.show()
     setting = Setting(**{name: told[name] for name in SETTING})
     own = {name: getattr(setting, name) for name in ("unit", "relation")}
+    adversaries = {"observers": list(get_args(Observer))}
     faults = [
         Fault(f"/{name}", "is what the ledger says: leave it out") for name in LEFT_OUT if fields.get(name) is not None
     ]
@@ -46,7 +49,7 @@ def within(ledger: Ledger, fields: Mapping[str, Any], place: Mapping[str, Any], 
     if faults:
         raise InvalidInput(*faults)
     target = {"epsilon": told["target"]["epsilon"], "log10_delta": told["target"]["log10_delta"]}
-    problem = read(PlanProblem, {**fields, **own, **target})
+    problem = read(PlanProblem, {**fields, **own, **adversaries, **target})
     settled: list[tuple[Draft, Outcome | None]] = []
     drafted = drafts(PLANNERS, problem)
     for done, each in enumerate(drafted):
@@ -63,7 +66,7 @@ def _against(each: Draft, setting: Setting) -> Draft:
     return replace(each, guarantee=replace(each.guarantee, observer=setting.observer))
 
 
-def _settled(ledger: Ledger, each: Draft, setting: Setting, place: Mapping[str, Any]) -> Outcome | None:
+def _settled(ledger: Ledger, each: Draft, setting: Setting, place: JsonObject) -> Outcome | None:
     if each.request is None:
         return None
     try:

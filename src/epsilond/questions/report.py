@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from epsilond.accountants import ENGINE_VERSION
-from epsilond.accountants.errors import InvalidInput, NoCertificate
+from epsilond.accountants.errors import InvalidInput, NoCertificate, Observation
+from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.extras import extra
+from epsilond.questions.file_kinds import describe_json
 from epsilond.questions.signed import Keys, NoSignature, digest_of, is_ledger_page, ledger_page, stated
 from epsilond.reading import read
 from epsilond.witness.reports import words
@@ -21,6 +23,7 @@ from epsilond.witness.reports.make import dated, make, plain
 from epsilond.witness.reports.page import declared, render
 from epsilond.witness.reports.questions import question
 from epsilond.witness.reports.record import (
+    CONTRADICTED,
     LARGEST_PAGE,
     Broken,
     Kind,
@@ -73,7 +76,7 @@ class Verification:
     differences: tuple[str, ...] = ()
     explained_otherwise: tuple[str, ...] = ()
     headline: tuple[str, ...] = ()
-    recomputed: Mapping[str, Any] = field(default_factory=dict)
+    recomputed: JsonObject = field(default_factory=dict)
     declared_conditions: tuple[str, ...] = ()
     signed_by: str | None = None
 
@@ -83,7 +86,7 @@ class Verification:
         return self.outcome in AGREES
 
 
-def report(kind: Kind, algorithm: str | None = None, /, *, request: Mapping[str, Any], date: str | None = None) -> str:
+def report(kind: Kind, algorithm: str | None = None, /, *, request: JsonObject, date: str | None = None) -> str:
     """A calibration or an account as one page of HTML, to be read, printed and signed.
 
     `request` is what `calibrate` takes, or the body of an account. `date` (YYYY-MM-DD) is the caller's; no clock is
@@ -91,8 +94,9 @@ def report(kind: Kind, algorithm: str | None = None, /, *, request: Mapping[str,
 
     Example:
         >>> import epsilond
-        >>> asked = {"spec": {"kind": "gaussian", "noise_multiplier": 2.0}, "relation": "replace-one"}
-        >>> page = epsilond.report("account", request={**asked, "query": {"delta": 1e-5}}, date="2026-01-31")
+        >>> setting = {"relation": "replace-one", "unit": "record", "observer": "released-models"}
+        >>> asked = {"spec": {"kind": "gaussian", "noise_multiplier": 2.0}, "query": {"delta": 1e-5}, **setting}
+        >>> page = epsilond.report("account", request=asked, date="2026-01-31")
         >>> epsilond.verify(page).outcome
         'exactly'
 
@@ -106,7 +110,7 @@ def report(kind: Kind, algorithm: str | None = None, /, *, request: Mapping[str,
 
 
 def verify(
-    page: str, *, signature: str | None = None, keys: Keys | None = None, request: Mapping[str, Any] | None = None
+    page: str, *, signature: str | None = None, keys: Keys | None = None, request: Mapping[str, object] | None = None
 ) -> Verification:
     """Whether a report is as it was made, and whether today's engine gives its answer again.
 
@@ -177,24 +181,33 @@ def _of_ledger(page: str, keys: Keys | None) -> Verification:
         kind="ledger",
         name=str(ledger["name"]),
         date=str(told["at"]),
-        headline=(str(ledger["guarantee"]["in_words"]),),
+        headline=tuple(_ledger_headline(ledger)),
         declared_conditions=tuple(str(each["statement"]) for each in ledger["declared_conditions"]),
         signed_by=f"{key.name} {key.kid}",
     )
 
 
-def _answer_confirmed(text: str, signed: _Signed | None, request: Mapping[str, Any] | None) -> Verification:
+def _ledger_headline(ledger: JsonObject) -> Iterator[str]:
+    """Yield what a ledger guarantees, or the observations because of which it has no ε."""
+    if ledger.get("observations"):
+        yield "Contradicted: a run that was paid from this ledger differs from its record, so there is no ε."
+        yield from (str(Observation(**each)) for each in ledger["observations"])
+    else:
+        yield str(ledger["guarantee"]["in_words"])
+
+
+def _answer_confirmed(text: str, signed: _Signed | None, request: Mapping[str, object] | None) -> Verification:
     """The outcome for an answer in JSON, which only its signature ties to a request and to whoever answered.
 
     Raises:
         NoSignature: the signature is of something else than an answer, or of an answer to another request.
     """
     if signed is None:
-        raise InvalidInput.at("/signature", "is required: an answer in JSON carries nothing that shows whose it is")
+        raise InvalidInput.at("/report", describe_json(text))
     if signed.kind == REPORT:
         raise NoSignature("it is that of a report's page")
     answer = json.loads(text)
-    known: dict[str, Any] = {
+    known: JsonRecord = {
         "kind": signed.kind,
         "name": signed.name,
         "report_engine": signed.engine_version,
@@ -262,7 +275,7 @@ def read_page(path: Path) -> str:
         return ""
 
 
-def _confirmed(found: Mapping[str, Any], page: str, signed: _Signed | None = None) -> Verification:
+def _confirmed(found: JsonObject, page: str, signed: _Signed | None = None) -> Verification:
     """The outcome for a page that fits its hashes.
 
     Raises:
@@ -279,7 +292,7 @@ def _confirmed(found: Mapping[str, Any], page: str, signed: _Signed | None = Non
     if not is_inert(without_data(page)):
         raise Broken("the page holds something that no report of any engine holds, such as a script or a comment")
     _demand_date(found["date"])
-    known: dict[str, Any] = {
+    known: JsonRecord = {
         "hash": found["hash"],
         "kind": found["kind"],
         "name": found["name"],
@@ -287,9 +300,11 @@ def _confirmed(found: Mapping[str, Any], page: str, signed: _Signed | None = Non
         "report_engine": found["engine_version"],
         "signed_by": None if signed is None else signed.by,
     }
+    if found["kind"] == CONTRADICTED:
+        return _verify_contradicted_page(found, page, known)
     try:
         asked = question(found["kind"], found["name"])
-        problem: Any = read(asked.problem, found["request"])
+        problem: object = read(asked.problem, found["request"])
         answered = asked.answered(problem)
     except InvalidInput as error:
         return Verification(outcome="refused", reason=f"the request cannot be: {error}", **known)
@@ -324,6 +339,17 @@ def _confirmed(found: Mapping[str, Any], page: str, signed: _Signed | None = Non
     return Verification(outcome=outcome, reason=reason, **known)
 
 
+def _verify_contradicted_page(found: JsonObject, page: str, known: JsonObject) -> Verification:
+    """Return the outcome for a page about a run that differs from its record.
+
+    Raises:
+        Broken: the visible page is not the page of its data.
+    """
+    if not _written_alike(found, page):
+        raise Broken("the visible page was altered: it is not the page of its data")
+    return Verification(outcome="refused", reason="the run differs from its record: the page has no ε", **known)
+
+
 def _demand_date(text: str) -> None:
     """What stands in the place of a date is one as a report writes it, or nothing.
 
@@ -338,7 +364,7 @@ def _demand_date(text: str) -> None:
     raise Broken("what stands in the place of the date is none")
 
 
-def _written_alike(found: Mapping[str, Any], page: str) -> bool:
+def _written_alike(found: JsonObject, page: str) -> bool:
     """Whether the page, all of it, is what today's engine writes of its data, byte for byte.
 
     Of data that no engine made, such as those of a forger, there may be no page at all.

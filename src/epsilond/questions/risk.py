@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from epsilond.calibrators.risk.answer import RiskBoundsAnswer
 from epsilond.calibrators.risk.bounders import RISK_BOUNDS
 from epsilond.reading import asked
 
 
-def bound_risk(algorithm: Any, /, **fields: Any) -> RiskBoundsAnswer:
+def bound_risk(algorithm: object, /, **fields: object) -> RiskBoundsAnswer:
     """Upper and lower bounds on the excess risk of a run of `algorithm`.
 
     The fields are those of the HTTP body and of the command line; or a request is given, one of `epsilond.requests`.
@@ -19,6 +17,7 @@ def bound_risk(algorithm: Any, /, **fields: Any) -> RiskBoundsAnswer:
         >>> answer = epsilond.bound_risk(
         ...     "mb-sgd", epsilon=1.0, delta=1e-5, samples_per_client=1000, clients=10, dimension=100,
         ...     lipschitz=1.0, diameter=1.0, smoothness=1.0, rounds=50, batch_size=100, noise_std=0.01,
+        ...     relation="replace-one", unit="record", observer="server",
         ... )
         >>> [bound.constant for bound in answer.upper], answer.lower[0].theorem
         (['explicit', 'explicit', 'explicit', 'hidden'], 'lowy.3.1')

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.json_types import JsonObject
 from epsilond.extras import extra
 
 if TYPE_CHECKING:
     from epsilond.ledgers.log.keys import PublicKey
-    from epsilond.ledgers.log.statements import Statement
+    from epsilond.ledgers.log.statements import SignedStatement
 
-Keys = str | Path | Mapping[str, Any]
+Keys = str | Path | JsonObject
 """A file or folder of published keys, or what `/v1/keys` answers."""
 
 
@@ -40,7 +41,7 @@ def trusted(keys: Keys) -> tuple[PublicKey, ...]:
         raise InvalidInput.at("/keys", str(error)) from None
 
 
-def stated(content: bytes, signature: str, keys: Keys) -> tuple[Statement, PublicKey]:
+def stated(content: bytes, signature: str, keys: Keys) -> tuple[SignedStatement, PublicKey]:
     """What one of these keys signed about an answer.
 
     Raises:
@@ -76,7 +77,7 @@ def is_ledger_page(page: str) -> bool:
     return '<script type="application/json" id="ledger-report">' in page
 
 
-def ledger_page(page: str, keys: Keys) -> tuple[Mapping[str, Any], PublicKey]:
+def ledger_page(page: str, keys: Keys) -> tuple[JsonObject, PublicKey]:
     """The report in a ledger's page, and which of these keys signed all of it.
 
     Raises:

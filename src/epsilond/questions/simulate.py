@@ -8,9 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.json_types import JsonObject
 from epsilond.extras import extra
 from epsilond.progress import Progress, in_silence
-from epsilond.reading import named, read, read_value
+from epsilond.reading import read, read_value
+from epsilond.spelling import named
 
 with extra("simulate", "a simulation"):
     from epsilond.questions.blocks import run_blocks
@@ -22,7 +24,7 @@ SIZES = {"audit": "an audit has samples", "membership": "a membership inference 
 """What kinds have that have no repetitions."""
 
 
-def simulation_request(asked: SimulationRequest | Mapping[str, Any] | str, **overrides: Any) -> Any:
+def simulation_request(asked: SimulationRequest | JsonObject | str, **overrides: Any) -> Any:
     """The simulation that is asked for: a request, its JSON form, or the name of a preset; overrides take precedence.
 
     Raises:
@@ -41,7 +43,7 @@ def simulation_request(asked: SimulationRequest | Mapping[str, Any] | str, **ove
 
 
 def simulate(
-    asked: SimulationRequest | Mapping[str, Any] | str,
+    asked: SimulationRequest | Mapping[str, object] | str,
     *,
     repetitions: int | None = None,
     seed: int | None = None,

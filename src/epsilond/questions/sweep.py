@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
 from epsilond.accountants.errors import EpsilondError, Fault, InvalidInput, NoCertificate
+from epsilond.accountants.json_types import JsonObject
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.executors import in_order
 from epsilond.questions.calibrate import calibrator
-from epsilond.reading import near, read
+from epsilond.reading import read
+from epsilond.spelling import suggest
 
 MOST_VALUES = 200
 
@@ -36,7 +38,7 @@ class Sweep:
     answers: tuple[AtValue, ...]
 
     @property
-    def body(self) -> Mapping[str, Any]:
+    def body(self) -> JsonObject:
         """What the service answers, but for the titles of problems."""
         return {
             "algorithm": self.algorithm,
@@ -48,12 +50,12 @@ class Sweep:
 def sweep(
     algorithm: str,
     swept: str,
-    values: Sequence[Any],
+    values: Sequence[object],
     /,
     *,
     executor: Executor | None = None,
     true_figures: bool = True,
-    **fields: Any,
+    **fields: object,
 ) -> Sweep:
     """The answers of `calibrate` at each of 1 to 200 values of the field `swept`, which `fields` need not have.
 
@@ -63,7 +65,8 @@ def sweep(
 
     Example:
         >>> import epsilond
-        >>> run = {"delta": 1e-5, "sampling": "full", "rounds": 10, "relation": "replace-one"}
+        >>> setting = {"relation": "replace-one", "unit": "record", "observer": "released-models"}
+        >>> run = {"delta": 1e-5, "sampling": "full", "rounds": 10, **setting}
         >>> found = epsilond.sweep("gaussian", "epsilon", [1.0, 2.0], solve_for="noise_multiplier", **run)
         >>> [round(each.answer.parameters.noise_multiplier, 2) for each in found.answers]
         [23.59, 12.61]
@@ -73,9 +76,11 @@ def sweep(
         ClusterError: the executor lost the work, or its workers have another version of the engine.
     """
     chosen = calibrator(algorithm)
-    known = [field.name for field in dataclasses.fields(chosen.problem)]
-    if swept not in known:
-        raise InvalidInput.at("/sweep/field", "is not a field" + near(swept, known), allowed=", ".join(known))
+    names = [field.name for field in dataclasses.fields(chosen.problem)]
+    if swept not in names:
+        proposal = suggest(swept, names)
+        choices = None if proposal else ", ".join(names)
+        raise InvalidInput.at("/sweep/field", f"is not a field{proposal}", allowed=choices)
     if not 1 <= len(values) <= MOST_VALUES:
         raise InvalidInput.at("/sweep/values", "has too few or too many entries", allowed=f"1 to {MOST_VALUES}")
     asked = [(chosen, value, {**fields, swept: value}, true_figures) for value in values]
@@ -93,7 +98,7 @@ def _within(swept: str, fault: Fault) -> bool:
     return fault.pointer == f"/{swept}" or fault.pointer.startswith(f"/{swept}/")
 
 
-def _at(calibrator: Calibrator, value: Any, given: Mapping[str, Any], true_figures: bool) -> AtValue:
+def _at(calibrator: Calibrator, value: object, given: JsonObject, true_figures: bool) -> AtValue:
     try:
         if value is None:
             raise InvalidInput.at("", "must not be null")
@@ -102,13 +107,13 @@ def _at(calibrator: Calibrator, value: Any, given: Mapping[str, Any], true_figur
         return AtValue(value=value, error=error)
 
 
-def _part(each: AtValue) -> Mapping[str, Any]:
+def _part(each: AtValue) -> JsonObject:
     if each.error is None:
         return {"value": each.value, "answer": each.answer}
     return {"value": each.value, "problem": _problem(each.error)}
 
 
-def _problem(error: EpsilondError) -> Mapping[str, Any]:
+def _problem(error: EpsilondError) -> JsonObject:
     if isinstance(error, InvalidInput):
         return {"type": "/problems/invalid-input", "status": 422, "detail": str(error), "errors": error.faults}
     assert isinstance(error, NoCertificate)

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.errors import Fault, InvalidInput, RunDiffers
+from epsilond.accountants.json_types import JsonRecord
 from epsilond.charges import spec_of
 from epsilond.mechanisms.randomness import Secure, Source, secure
 from epsilond.questions.calibrate import calibrate, calibrator
-from epsilond.reading import named
+from epsilond.runs.training import require_loss_constants
+from epsilond.spelling import named
 from epsilond.trained import Trained, cautions, conditions
 from epsilond.training.arrays import as_floats
 from epsilond.training.clients.callables import CallableClients, Client
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from epsilond.ledgers.log.receipts import Receipt
     from epsilond.training.arrays import Floats, Indices
     from epsilond.training.clients.batches import Gradients
-    from epsilond.training.clients.losses import Loss
+    from epsilond.training.clients.losses import VectorLoss
 
 SEES_MODELS = ("server", "shuffled-server", "released-models", "other-clients")
 """Observers that see the model after every round."""
@@ -35,13 +37,13 @@ SEES_MODELS = ("server", "shuffled-server", "released-models", "other-clients")
 
 def train(
     algorithm: str,
-    clients: Any,
+    clients: object,
     /,
     *,
     calibration: Calibration | None = None,
-    loss: Loss | str = "logistic",
-    start: Any = None,
-    own_start: Any = None,
+    loss: VectorLoss | str = "logistic",
+    start: object = None,
+    own_start: object = None,
     step_size: float | None = None,
     local_step_size: float | None = None,
     local_steps: int | None = None,
@@ -51,7 +53,7 @@ def train(
     randomness: Source | None = None,
     on_round: OnRound | None = None,
     unprotected: bool = False,
-    **fields: Any,
+    **fields: object,
 ) -> Trained:
     """Run `algorithm` on the clients' data at the noise of a calibration.
 
@@ -87,6 +89,7 @@ def train(
         >>> hospitals = [(each, np.where(each[:, 0] > 0.0, 1, -1)) for each in features]
         >>> found = epsilond.train(
         ...     "mb-sgd", hospitals, loss="logistic", epsilon=2.0, delta=1e-5, diameter=8.0, rounds=20, batch_size=50,
+        ...     relation="replace-one", unit="record", observer="server",
         ... )
         >>> found.model.shape, found.rounds, found.guarantee.epsilon.upper <= 2.0
         ((3,), 20, True)
@@ -94,7 +97,8 @@ def train(
     Raises:
         InvalidInput: clients, fields, start or steps do not fit together, or a client returned another shape.
         NoCertificate: nothing can be certified; as LedgerExhausted, the ledger refuses. Nothing was run.
-        ConditionViolated: of projected-sgd, a gradient was beyond `lipschitz`; nothing is released.
+        RunDiffers: the losses exceed constants that the guarantee rests on, or a gradient of projected-sgd is longer
+            than `lipschitz`. Nothing is released, and a ledger that paid for the run is marked.
     """
     loop = named(algorithm, LOOPS, at="/algorithm", noun="algorithm that trains")
     _check_calibration(algorithm, calibration, fields)
@@ -110,6 +114,7 @@ def train(
     answer = calibration or calibrate(algorithm, **_filled_in(algorithm, held, fields, first))
     problem, guarantee, source = answer.problem, answer.guarantee, secure() if randomness is None else randomness
     _require_fit(problem, held, len(first))
+    require_loss_constants(algorithm, problem, held, radius=_reach_of(problem, first))
     session = Session(
         clients=held,
         source=source,
@@ -131,8 +136,13 @@ def train(
     )
     run.check(session)
     receipt = None if ledger is None else _paid(ledger, answer, slot, item)
-    outcome = run(session)
-    seen_to, left = conditions(answer, means_only=held.means_only)
+    try:
+        outcome = run(session)
+    except RunDiffers as differs:
+        if ledger is not None and receipt is not None:
+            ledger.contradict(differs.observations)
+        raise
+    seen_to, left = conditions(answer, means_only=held.means_only, tables=isinstance(held, TabularClients))
     return Trained(
         algorithm=algorithm,
         model=outcome.model,
@@ -149,6 +159,7 @@ def train(
                 own_steps=any(one is not None for one in (step_size, local_step_size, local_steps)),
             )
         ),
+        tables=isinstance(held, TabularClients),
         receipt=receipt,
         calibration=answer,
     )
@@ -156,7 +167,12 @@ def train(
 
 # The clients, and what is asked for them ------------------------------------------------------------------------------
 def _clients(
-    given: Any, loss: Loss | str, start: Any, fields: Mapping[str, Any], calibration: Calibration | None, apart: int
+    given: object,
+    loss: VectorLoss | str,
+    start: object,
+    fields: Mapping[str, object],
+    calibration: Calibration | None,
+    apart: int,
 ) -> Gradients:
     if isinstance(given, TabularClients | CallableClients):
         return given
@@ -179,21 +195,21 @@ def _clients(
     return CallableClients(tuple(given), size + apart)
 
 
-def _check_calibration(algorithm: str, given: Calibration | None, fields: Mapping[str, Any]) -> None:
+def _check_calibration(algorithm: str, given: Calibration | None, fields: Mapping[str, object]) -> None:
     if given is None:
         return
     if fields:
         raise InvalidInput(*(Fault(f"/{name}", "is the calibration's to say: leave it out") for name in fields))
     if given.algorithm != algorithm:
         raise InvalidInput.at("/calibration", "is for another algorithm", allowed=algorithm)
-    if given.problem is None:
-        raise InvalidInput.at("/calibration", "must be as calibrate returned it: it does not know its question")
+    if given.problem is None or given.certified != (given.problem, given.parameters, given.guarantee):
+        raise InvalidInput.at("/calibration", "must be as calibrate returned it, with its question and unchanged")
 
 
-def _filled_in(algorithm: str, held: Gradients, fields: Mapping[str, Any], start: Floats) -> dict[str, Any]:
+def _filled_in(algorithm: str, held: Gradients, fields: Mapping[str, object], start: Floats) -> JsonRecord:
     """The question, with what the clients show where it is left open."""
     sizes = held.sizes
-    known: dict[str, Any] = {
+    known: JsonRecord = {
         "clients": len(sizes),
         "dimension": len(start),
         "shared_dimension": len(start),
@@ -232,13 +248,20 @@ def _asked_of(algorithm: str) -> set[str]:
     return {one.name for one in fields_of(calibrator(algorithm).problem)}
 
 
-def _reach(algorithm: str, fields: Mapping[str, Any], start: Floats) -> float:
+def _reach(algorithm: str, fields: Mapping[str, object], start: Floats) -> float:
     """How long a model of the domain may be; infinite where losses are asked to be Lipschitz beyond every domain."""
     sizes = [(0.5, fields.get("diameter")), (1.0, fields.get("radius"))]
     known = [share * size for share, size in sizes if isinstance(size, int | float)]
     if algorithm in ("mu2-sgd", "ppsgd") or not known:
         return np.inf
     return known[0] + float(np.linalg.norm(start))
+
+
+def _reach_of(problem: object, start: Floats) -> float:
+    """Return the largest norm of a model in the domain; infinite where the problem has none."""
+    sizes = [(0.5, getattr(problem, "diameter", None)), (1.0, getattr(problem, "radius", None))]
+    known = [share * size for share, size in sizes if size is not None]
+    return known[0] + float(np.linalg.norm(start)) if known else np.inf
 
 
 def _require_fit(problem: Any, held: Gradients, size: int) -> None:
@@ -262,7 +285,7 @@ def _check_steps(**given: float | None) -> None:
         raise InvalidInput(*faults)
 
 
-def _own_start(algorithm: str, given: Any) -> Floats | None:
+def _own_start(algorithm: str, given: object) -> Floats | None:
     if given is None:
         return None
     if algorithm != "ppsgd":
@@ -273,7 +296,7 @@ def _own_start(algorithm: str, given: Any) -> Floats | None:
     return own
 
 
-def _start(given: Any, dimension: int) -> Floats:
+def _start(given: object, dimension: int) -> Floats:
     if given is None:
         return np.zeros(dimension)
     start = as_floats(given, pointer="/start")

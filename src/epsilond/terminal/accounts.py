@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from epsilond.accountants.json_types import JsonObject
 from epsilond.terminal.parts import at_delta, bullets, outward, pairs, remarks, table
 from epsilond.witness.reports import numbers
 from epsilond.witness.reports.meanings import ADVANTAGE, true_positives
@@ -34,8 +34,7 @@ def account(answer: AccountAnswer) -> RenderableType:
     for one in answer.meaning.true_positive_rates:
         meaning[true_positives(one.false_positive_rate)] = outward(one.true_positive_rate)
     tried = (
-        {"theorem": each.theorem, "applies": "yes" if each.applies else "no", "why not": each.reason or ""}
-        for each in answer.considered
+        {"theorem": one.theorem, "applies": one.applies.value, "why not": one.reason or ""} for one in answer.considered
     )
     return Group(
         table("Guaranteed", ({name: outward(getattr(at, one)) for name, one in FIGURES.items()} for at in points)),
@@ -50,11 +49,10 @@ def account(answer: AccountAnswer) -> RenderableType:
 
 
 def _claim(claim: ClaimAnswer) -> RenderableType:
-    verdicts: dict[Any, str] = {True: "holds", False: "does not hold", "undecidable": "undecidable"}
     return pairs(
         "Claim",
         {
-            "verdict": verdicts[claim.holds],
+            "holds": claim.holds.value,
             "claimed": f"ε = {claim.epsilon:g} at {at_delta(claim.delta, claim.log10_delta)}",
             "claimed ε minus the true one": outward(claim.margin_epsilon),
             "claimed log10 δ minus the true one": outward(claim.margin_log10_delta),
@@ -87,7 +85,7 @@ def verification(found: Verification) -> RenderableType:
     return Group(*parts)
 
 
-def _figures(recomputed: Mapping[str, Any]) -> Mapping[str, Any]:
+def _figures(recomputed: JsonObject) -> JsonObject:
     """Parameters in full, then every enclosure of the guarantee, of further points and of a claim."""
     guarantee = recomputed["guarantee"]
     figures = dict(recomputed.get("parameters", {}))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from epsilond.accountants.json_types import JsonObject
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import as_json
 from epsilond.terminal.parts import (
     DIGITS,
@@ -37,8 +39,8 @@ def calibration(answer: Calibration) -> RenderableType:
         _guarantee(answer.guarantee),
         Text(answer.guarantee.in_words),
     ]
-    if answer.as_printed:
-        rows = [_certified(answer), *map(_reading, answer.as_printed)]
+    if answer.readings:
+        rows = [_certified(answer), *map(_reading, answer.readings)]
         parts.append(table("As printed, beside what is certified", rows))
     if answer.risk is not None:
         parts.append(_risk(answer.risk))
@@ -48,7 +50,7 @@ def calibration(answer: Calibration) -> RenderableType:
         parts.append(frontier(answer.frontier))
     if (runs := getattr(answer.parameters, "frontier", None)) is not None:
         parts.append(rounds_frontier(runs))
-    parts += remarks(answer.declared_conditions, answer.warnings)
+    parts += remarks(answer.all_declared, answer.warnings)
     parts.append(Text("\nProved by " + ", ".join(dict.fromkeys(step.theorem for step in answer.derivation))))
     return Group(*parts)
 
@@ -113,7 +115,7 @@ def risk_bounds(answer: RiskBoundsAnswer) -> RenderableType:
     reference = {name: value for name, value in as_json(answer.reference).items() if name != "free_privacy"}
     named = [(above.theorem, above.conditions) for above in answer.upper]
     named += [(below.theorem, below.conditions) for below in answer.lower]
-    failing = [f"{name}: {verdict(one)}" for name, found in named for one in found if one.holds is False]
+    failing = [f"{name}: {verdict(one)}" for name, found in named for one in found if one.holds == Verdict.NO]
     return Group(
         pairs("Run", as_json(answer.run)),
         table(f"Excess risk ({answer.objective})", rows),
@@ -133,7 +135,7 @@ def _figures(each: AtValue) -> Mapping[str, str]:
     names = ("noise", "ε", "log10 δ", "risk at most", "bits")
     if each.answer is None:
         return {**dict.fromkeys(names, ""), "": str(each.error)}
-    told: Mapping[str, Any] = as_json(each.answer)
+    told: JsonObject = as_json(each.answer)
     parameters, upper = told["parameters"], told.get("risk", {}).get("upper", {})
     hidden = " (order)" if upper.get("constant") == "hidden" else ""
     vacuous = " (no better than the start)" if upper.get("vacuous") else ""
@@ -166,7 +168,7 @@ def _guarantee(answer: GuaranteeAnswer) -> RenderableType:
 
 def _certified(answer: Calibration) -> Mapping[str, str]:
     certified = as_json(answer.parameters)
-    shared = [name for name in answer.as_printed[0].parameters if name in certified]
+    shared = [name for name in answer.readings[0].parameters if name in certified]
     return {
         "reading": "certified",
         "parameters": ", ".join(f"{name} {certified[name]}" for name in shared),
@@ -179,7 +181,7 @@ def _certified(answer: Calibration) -> Mapping[str, str]:
 
 def _reading(reading: PrintedReading) -> Mapping[str, str]:
     claims = reading.claims
-    failing = [verdict(condition) for condition in reading.conditions if condition.holds is not True]
+    failing = [verdict(condition) for condition in reading.conditions if condition.holds != Verdict.YES]
     return {
         "reading": f"{reading.theorem} {reading.reading} ({reading.status.value})",
         "parameters": ", ".join(f"{name} {value:.{DIGITS}g}" for name, value in reading.parameters.items()),

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from rich.console import Group, RenderableType
 
+from epsilond.accountants.errors import Observation
+from epsilond.accountants.json_types import JsonObject
 from epsilond.ledgers.client.answers import left, runs, target
 from epsilond.terminal.parts import bullets, pairs, table, upward
 
 _OF_A_LEDGER = ("id", "dataset", "block", "state", "sealed", "conditional", "unit", "relation", "observer", "opened")
 
 
-def ledgers(listed: Iterable[Mapping[str, Any]]) -> RenderableType:
+def ledgers(listed: Iterable[JsonObject]) -> RenderableType:
     """One row for each ledger."""
     return table(
         "Ledgers",
@@ -31,7 +32,7 @@ def ledgers(listed: Iterable[Mapping[str, Any]]) -> RenderableType:
     )
 
 
-def ledger(told: Mapping[str, Any]) -> RenderableType:
+def ledger(told: JsonObject) -> RenderableType:
     """What it promises, what is left of its plan and its slots, the plan's curve, and what the promise rests on."""
     rows = {name: told[name] for name in _OF_A_LEDGER if name in told} | {"target": target(told["target"])}
     slots = (
@@ -45,6 +46,7 @@ def ledger(told: Mapping[str, Any]) -> RenderableType:
     )
     return Group(
         pairs(f"Ledger {told['name']}", rows),
+        *bullets("Contradicted: there is no ε", _observations(told)),
         table("Plan", ({"item": item["name"], "runs": runs(item)} for item in told["plan"])),
         table("Slots", slots),
         table("The plan alone", curve),
@@ -53,19 +55,24 @@ def ledger(told: Mapping[str, Any]) -> RenderableType:
     )
 
 
-def what_if(told: Mapping[str, Any]) -> RenderableType:
+def _observations(told: JsonObject) -> list[str]:
+    """Return the observations that contradict runs of a ledger, as sentences."""
+    return [str(Observation(**members)) for members in told.get("observations", ())]
+
+
+def what_if(told: Mapping[str, object]) -> RenderableType:
     """Whether it fits, and what it would cost or what would fit."""
     rows = {name: value for name, value in told.items() if name != "fits"}
     return pairs("It fits" if told["fits"] else "It does not fit", rows)
 
 
-def reservation(told: Mapping[str, Any]) -> RenderableType:
+def reservation(told: JsonObject) -> RenderableType:
     """What is held, and until when."""
     rows = {name: value for name, value in told.items() if name not in ("holdings", "receipts")}
     return pairs("Reservation", rows)
 
 
-def entries(listed: Iterable[Mapping[str, Any]]) -> RenderableType:
+def entries(listed: Iterable[JsonObject]) -> RenderableType:
     """One row for each entry of a ledger."""
     return table(
         "Entries",
@@ -73,24 +80,29 @@ def entries(listed: Iterable[Mapping[str, Any]]) -> RenderableType:
             {
                 "entry": str(each["seq"]),
                 "at": str(each.get("at", "")),
-                "kind": each["kind"],
+                "kind": f"{each['kind']}, contradicted" if each.get("contradicted") else each["kind"],
                 "reservation": each.get("reservation", ""),
                 "count": str(each.get("count", "")),
-                "of": each.get("item") or each.get("slot") or "",
+                "of": each.get("item") or each.get("slot") or _premises(each),
             }
             for each in listed
         ),
     )
 
 
-def receipt(told: Mapping[str, Any]) -> RenderableType:
+def _premises(entry: JsonObject) -> str:
+    """Premises that an entry contradicts."""
+    return ", ".join(dict.fromkeys(each["premise"] for each in entry.get("observations", ())))
+
+
+def receipt(told: JsonObject) -> RenderableType:
     """What a receipt is of."""
     entry = told["entry"]
     rows = {name: entry[name] for name in ("at", "ledger", "reservation", "count", "charge") if name in entry}
     return pairs(f"Receipt of entry {entry['seq']}: good for one run", rows)
 
 
-def keys(listed: Iterable[Mapping[str, Any]], here: Mapping[str, bool]) -> RenderableType:
+def keys(listed: Iterable[JsonObject], here: Mapping[str, bool]) -> RenderableType:
     """One row for each key; `here` says of which the private key is in the folder."""
     return table(
         "Keys",
@@ -107,13 +119,16 @@ def keys(listed: Iterable[Mapping[str, Any]], here: Mapping[str, bool]) -> Rende
     )
 
 
-def verification(told: Mapping[str, Any]) -> RenderableType:
+def verification(told: JsonObject) -> RenderableType:
     """What holds, what does not, what was left open, and what no log shows."""
-    found: dict[str, list[str]] = {"verified": [], "failed": [], "not verified": [], "voided": []}
+    found: dict[str, list[str]] = {
+        outcome: [] for outcome in ("verified", "failed", "not verified", "voided", "contradicted")
+    }
     for each in told["findings"]:
         found[each["outcome"]].append(each["sentence"])
     return Group(
         *bullets("Does not hold", found["failed"]),
+        *bullets("Contradicted: there is no ε", found["contradicted"]),
         *bullets("Voided", found["voided"]),
         *bullets("Verified", found["verified"]),
         *bullets("Not verified", found["not verified"]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 
@@ -37,7 +37,7 @@ def theorems(listed: Sequence[Theorem]) -> RenderableType:
 
 def theorem(one: Theorem) -> RenderableType:
     """Statement, source, conditions, errata and an example of one theorem."""
-    rows: dict[str, Any] = {
+    rows: dict[str, object] = {
         "statement": one.statement,
         "source": _source(one),
         "status": one.status.value,
@@ -65,5 +65,7 @@ def _source(one: Theorem) -> str:
     return f"{one.source.key}, {one.source.item}"
 
 
-def _errata(found: Sequence[Erratum]) -> list[RenderableType]:
-    return bullets("Errata", [f"{it.id}. Printed: {it.printed}. True: {it.truth}." for it in found])
+def _errata(errata: Sequence[Erratum]) -> list[RenderableType]:
+    """List errata and remarks with their grades."""
+    lines = [f"{it.id} ({it.grade.value}). Printed: {it.printed}. We find: {it.truth}." for it in errata]
+    return bullets("Errata and remarks", lines)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from epsilond.accountants.json_types import JsonObject
+from epsilond.accountants.numerics.digits import round_to_digits
 from epsilond.calibrators.answer import UNBOUNDED, as_json
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def show(answer: RenderableType) -> None:
     Console(width=width, markup=False, emoji=False, highlight=False).print(answer)
 
 
-def pairs(title: str, values: Mapping[str, Any]) -> RenderableType:
+def pairs(title: str, values: JsonObject) -> RenderableType:
     """Names and their values, nested names with dots."""
     shown = _empty(title, "", "")
     shown.show_header = False
@@ -64,11 +65,10 @@ def rounded(value: float, *, up: bool = True, digits: int = DIGITS) -> str:
     """Rounded to one side, in the short form."""
     if math.isinf(value):
         return UNBOUNDED if value > 0 else f"-{UNBOUNDED}"
-    direction = ROUND_CEILING if up else ROUND_FLOOR
-    return f"{float(Context(prec=digits, rounding=direction).create_decimal(value)):.{digits}g}"
+    return f"{round_to_digits(value, digits, up=up):.{digits}g}"
 
 
-def upward(value: Any) -> str:
+def upward(value: object) -> str:
     """A bound or a cost in its JSON form, rounded upward; nothing where there is none."""
     return rounded(value) if isinstance(value, int | float) else as_json(value) or ""
 
@@ -99,10 +99,9 @@ def sides(condition: Any) -> str:
 
 
 def verdict(condition: Any) -> str:
-    """A condition with its verdict and both sides."""
-    told = {True: "holds", False: "fails"}.get(condition.holds, "undecidable")
+    """Return a line with the condition's verdict, its statement and both sides."""
     compared = f": {sides(condition)}" if sides(condition) else ""
-    return f"{condition.id} {told} ({condition.statement}{compared})"
+    return f"{condition.id} holds: {condition.holds} ({condition.statement}{compared})"
 
 
 def _empty(title: str, *columns: str) -> Table:
@@ -112,7 +111,7 @@ def _empty(title: str, *columns: str) -> Table:
     return shown
 
 
-def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def _flat(values: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
     """Nested members under dotted names."""
     for name, value in values.items():
         if isinstance(value, Mapping):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.planning.recommendation import name_of, says_something
 from epsilond.terminal.parts import bullets, if_vacuous, rounded, sides, table, upward
 
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 
     from epsilond.calibrators.planning.answer import PlanAnswer, PlanChoice, PlanEntry, Reason, TrustPrice
 
-HEADINGS = {True: "Read as", "undecided": "Undecided", False: "Does not apply"}
-"""Of the reasons, by whether the algorithm applies."""
+HEADINGS = {Verdict.YES: "Read as", Verdict.UNDECIDABLE: "Undecidable", Verdict.NO: "Does not apply"}
+"""Headings of the reasons, by whether the algorithm applies."""
 
 
 def plan(answer: PlanAnswer) -> RenderableType:

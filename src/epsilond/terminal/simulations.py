@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 
+from epsilond.accountants.json_types import JsonObject
 from epsilond.calibrators.answer import as_json
 from epsilond.terminal.parts import bullets, pairs, table
 from epsilond.witness.memberships.request import ATTACKS
@@ -34,13 +35,13 @@ def presets(listed: Sequence[Preset]) -> RenderableType:
     return table("Presets", rows)
 
 
-def simulation(answer: Any) -> RenderableType:
+def simulation(answer: object) -> RenderableType:
     """What was run, measured, and promised."""
     body = as_json(answer)
     return TABLES[body["kind"]](body)
 
 
-def _risk(body: Mapping[str, Any]) -> RenderableType:
+def _risk(body: JsonObject) -> RenderableType:
     rows = (
         {
             "run": series["name"],
@@ -61,11 +62,11 @@ def _risk(body: Mapping[str, Any]) -> RenderableType:
     )
 
 
-def _mind(body: Mapping[str, Any]) -> list[RenderableType]:
+def _mind(body: JsonObject) -> list[RenderableType]:
     return bullets("Mind", [warning["message"] for warning in body["warnings"]])
 
 
-def _guaranteed(body: Mapping[str, Any]) -> list[RenderableType]:
+def _guaranteed(body: JsonObject) -> list[RenderableType]:
     guarantee = body.get("guarantee")
     if guarantee is None:
         return []
@@ -73,7 +74,7 @@ def _guaranteed(body: Mapping[str, Any]) -> list[RenderableType]:
     return [pairs("Guaranteed", {"of whom": of_whom, "ε": _ends(guarantee["epsilon"])})]
 
 
-def _group(group: Mapping[str, Any]) -> Mapping[str, str]:
+def _group(group: JsonObject) -> Mapping[str, str]:
     return {
         "clients": str(group["clients"]),
         "records": str(group["samples_per_client"]),
@@ -83,17 +84,17 @@ def _group(group: Mapping[str, Any]) -> Mapping[str, str]:
     }
 
 
-def _bound(bound: Mapping[str, Any]) -> Mapping[str, str]:
+def _bound(bound: JsonObject) -> Mapping[str, str]:
     of = "" if bound["quantity"] == "excess" else f" ({bound['quantity']})"
     return {
         "theorem": bound["theorem"] + of,
         "value": f"{_short(bound['value'])} ({bound['constant']} constant, {bound['status']})",
         "bound/measured": _short(bound.get("ratio", "")),
-        "holds": bound.get("holds") or f"not compared: {bound['reason']}",
+        "holds": bound["holds"] if bound["compared"] else f"not compared: {bound['reason']}",
     }
 
 
-def _audit(body: Mapping[str, Any]) -> RenderableType:
+def _audit(body: JsonObject) -> RenderableType:
     rows = {
         "proved by its test": f"ε ≥ {_short(body['epsilon']['lower'])}",
         "proved of μ": f"μ ≥ {_short(body['gaussian']['mu_lower'])} of Gaussian differential privacy"
@@ -106,13 +107,12 @@ def _audit(body: Mapping[str, Any]) -> RenderableType:
         "verdict": body["verdict"],
     }
     if "claim" in body:
-        verdict = {True: "disproved", False: "certified"}.get(body["claim"]["violated"], "undecidable")
-        rows["claimed"] = f"ε ≤ {_short(body['claim']['epsilon'])}: {verdict}"
+        rows["claimed"] = f"ε ≤ {_short(body['claim']['epsilon'])}; violated: {body['claim']['violated']}"
         rows["proved at the claimed ε"] = f"δ ≥ {_short(body['claim']['delta_lower'])}"
     return Group(pairs("Audit", rows), *bullets("That is", [body["meaning"]]))
 
 
-def _membership(body: Mapping[str, Any]) -> RenderableType:
+def _membership(body: JsonObject) -> RenderableType:
     rows = (
         {
             "attack": attack["attack"],
@@ -137,7 +137,7 @@ def _membership(body: Mapping[str, Any]) -> RenderableType:
     return Group(pairs("Membership inference", told), table("Attacks", rows), *bullets("That is", [body["meaning"]]))
 
 
-def _escape(escape: Mapping[str, Any]) -> str:
+def _escape(escape: JsonObject) -> str:
     """What outputs that the other data set cannot give prove."""
     if not escape["observed"]:
         return "none seen"
@@ -145,32 +145,32 @@ def _escape(escape: Mapping[str, Any]) -> str:
     return f"{escape['observed']} seen: probability ≥ {_short(escape['probability_lower'])}, {proved}"
 
 
-def _place(body: Mapping[str, Any], cell: Mapping[str, Any]) -> dict[str, str]:
+def _place(body: JsonObject, cell: JsonObject) -> dict[str, str]:
     """Where a cell of the grid stands."""
     axes = [body[name]["name"] for name in ("panels", "lines", "across") if name in body]
     return {name: _short(cell["place"][name]) for name in axes}
 
 
-def _audited(cell: Mapping[str, Any]) -> Mapping[str, str]:
+def _audited(cell: JsonObject) -> Mapping[str, str]:
     claim = cell.get("claim")
     return {
         "by its test": _short(cell["test_epsilon_lower"]),
         "proved at least": _short(cell["epsilon_lower"]),
         "certified": _ends(cell["epsilon"]),
         "claimed": "" if claim is None else _short(claim["epsilon"]),
-        "disproved": "" if claim is None else str(claim["violated"]).lower(),
+        "violated": "" if claim is None else claim["violated"],
         "δ there at least": "" if claim is None else _short(claim["delta_lower"]),
         **{f"δ, {name}": f"10^{value:.4g}" for name, value in cell.get("log10_deltas", {}).items()},
     }
 
 
-def _inferred(cell: Mapping[str, Any]) -> Mapping[str, str]:
+def _inferred(cell: JsonObject) -> Mapping[str, str]:
     attacks = cell["attacks"]
     proved: dict[str, str] = {name: f"ε ≥ {_short(attacks[name])}" if name in attacks else "" for name in ATTACKS}
     return {"certified": _ends(cell["epsilon"]), **proved}
 
 
-def _measured(cell: Mapping[str, Any], beside: Sequence[str]) -> Mapping[str, str]:
+def _measured(cell: JsonObject, beside: Sequence[str]) -> Mapping[str, str]:
     final, set_beside = cell["final_excess"], cell.get("beside", {})
     least = min(_compared(cell["bounds"]), key=lambda bound: bound["value"], default=None)
     return {
@@ -183,7 +183,7 @@ def _measured(cell: Mapping[str, Any], beside: Sequence[str]) -> Mapping[str, st
     }
 
 
-def _preset(body: Mapping[str, Any]) -> RenderableType:
+def _preset(body: JsonObject) -> RenderableType:
     cells = body["cells"]
     by_kind = {"audit": _audited, "membership": _inferred}.get(cells[0]["kind"])
     if by_kind is not None:
@@ -196,11 +196,11 @@ def _preset(body: Mapping[str, Any]) -> RenderableType:
     return Group(*told, table(body["title"], rows), *_findings(body), *_mind(body))
 
 
-def _row(cell: Mapping[str, Any], beside: Sequence[str], measure: str | None) -> Mapping[str, str]:
+def _row(cell: JsonObject, beside: Sequence[str], measure: str | None) -> Mapping[str, str]:
     return _measured(cell, beside) if measure is None else _scored(cell, beside, measure)
 
 
-def _scored(cell: Mapping[str, Any], beside: Sequence[str], measure: str) -> Mapping[str, str]:
+def _scored(cell: JsonObject, beside: Sequence[str], measure: str) -> Mapping[str, str]:
     """A score on held-out records, what a paper claims of the noise, and what is true of it."""
     others = cell.get("scores_beside", {})
     return {
@@ -212,7 +212,7 @@ def _scored(cell: Mapping[str, Any], beside: Sequence[str], measure: str) -> Map
     }
 
 
-def _findings(body: Mapping[str, Any]) -> list[RenderableType]:
+def _findings(body: JsonObject) -> list[RenderableType]:
     rows = [
         {"claim": each["claim"], "verdict": each["told"], "what was measured": each["words"]}
         for each in body.get("findings", ())
@@ -220,12 +220,12 @@ def _findings(body: Mapping[str, Any]) -> list[RenderableType]:
     return [table("The paper's claims", rows)] if rows else []
 
 
-def _compared(bounds: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _compared(bounds: Sequence[JsonObject]) -> list[JsonObject]:
     """Those on the excess risk that are compared."""
     return [bound for bound in bounds if bound["compared"] and bound["quantity"] == "excess"]
 
 
-TABLES: Mapping[str, Callable[[Mapping[str, Any]], RenderableType]] = {
+TABLES: Mapping[str, Callable[[JsonObject], RenderableType]] = {
     "risk": _risk,
     "audit": _audit,
     "membership": _membership,
@@ -233,13 +233,13 @@ TABLES: Mapping[str, Callable[[Mapping[str, Any]], RenderableType]] = {
 }
 
 
-def _ends(ends: Mapping[str, Any]) -> str:
+def _ends(ends: JsonObject) -> str:
     return f"[{_short(ends['lower'])}, {_short(ends['upper'])}]"
 
 
-def _with_band(measured: Mapping[str, Any]) -> str:
+def _with_band(measured: JsonObject) -> str:
     return f"{_short(measured['mean'])} {_ends(measured)}"
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     return value if isinstance(value, str) else f"{value:.{DIGITS}g}"

@@ -13,9 +13,9 @@ import pytest
 
 from epsilond.accountants import specs
 from epsilond.accountants.account import account
-from epsilond.accountants.curve import Pair
+from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.ledger.amounts import down, float_above
-from epsilond.accountants.ledger.cells import excess
+from epsilond.accountants.ledger.comparison.cells import excess
 from epsilond.accountants.ledger.residue import holds, least_cost
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from tests.accountants.ledger.setups import step

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from epsilond.accountants import specs
-from epsilond.accountants.curve import Pair
-from epsilond.accountants.ledger.hinges import Hinges, hinges_of
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.ledger.comparison.hinges import Hinges, hinges_of
+from epsilond.accountants.ledger.comparison.smooth import largest_excess, of_gaussian, of_hinges
 from epsilond.accountants.ledger.residue import holds, least_cost
-from epsilond.accountants.ledger.smooth import largest_excess, of_gaussian, of_hinges
 from epsilond.accountants.ledger.steps import step_prices
 from epsilond.accountants.profiles.gaussian import ZeroProfile, gaussian_pair
 from tests.accountants.ledger.setups import step
@@ -90,7 +90,7 @@ def test_cells_bound_the_excess_between_points(mu: float, slot: float) -> None:
 @pytest.mark.parametrize("count", [1, 7])
 def test_what_is_charged_is_left_by_the_composition(name: str, count: int) -> None:
     """The engine's own lower ends never show more than η at a charge, and would at one that is an eighth smaller."""
-    from epsilond.accountants.theorems.composition.rounds import composed_pair
+    from epsilond.accountants.composition.product import composed_pair
 
     spec, relation = MECHANISMS[name]
     pair, remaining = pair_of(spec, relation), Decimal("2.3")
@@ -103,7 +103,7 @@ def test_what_is_charged_is_left_by_the_composition(name: str, count: int) -> No
 
     def excess(charged: float) -> float:
         left = composed_pair([(pair, count), (gaussian_pair(math.sqrt(2.3 - charged)), 1)], "default")
-        ends = [order.log_delta(at).lower for order in left.orders()]
+        ends = [order.log_delta(at).lower for order in left.directions()]
         whole = np.exp(slot.forward.log_delta(at).upper)
         return max(float(np.max(np.exp(end) - whole)) for end in ends) / float(ETA)
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from epsilond.app.callers.addresses import UNKNOWN, address_of, network_of
-from epsilond.app.callers.budgets import Budgets
-from epsilond.app.callers.caller import Caller
+from epsilond.app.callers.caller import UNKNOWN, Budgets, Caller, address_of, network_of
 from epsilond.app.metrics import Metrics
 from epsilond.app.settings import Settings
 from tests.app.conftest import PATIENT, application, serving

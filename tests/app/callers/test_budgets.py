@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from epsilond.app.callers import budgets as module
-from epsilond.app.callers.budgets import Budgets
-from epsilond.app.callers.caller import Caller
+from epsilond.app.callers import caller as module
+from epsilond.app.callers.caller import Budgets, Caller
 from epsilond.app.callers.limits import Limits
 from epsilond.app.callers.scopes import ASKING
 from epsilond.app.http.problems import Problem

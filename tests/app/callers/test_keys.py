@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from epsilond.app.callers import keyring, keys
-from epsilond.app.callers.budgets import Budgets
+from epsilond.app.callers.caller import Budgets
 from epsilond.app.callers.limits import Limits
 from epsilond.app.callers.scopes import UNSAID
 from epsilond.app.main import create_app
@@ -99,7 +99,7 @@ def test_a_refused_body_is_not_read(locked: httpx.Client) -> None:
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
 def test_a_key_opens(locked: httpx.Client, scheme: str) -> None:
-    for path in ("/v1/algorithms", "/metrics", "/v1/simulations"):
+    for path in ("/v1/algorithms", "/metrics", "/v1/jobs"):
         assert locked.get(path, headers={"authorization": f"{scheme} {KEYS['ada'][0]}"}).status_code == 200
     problem(locked.get("/v1/none", headers=bearer("ada")), 404, "not-found")
 

@@ -250,7 +250,7 @@ def test_a_service_takes_tokens_beside_keys(provider: Provider, tmp_path: Path) 
         body = {"kind": "dice", "blocks": 1, "seed": 1}
         posted = client.post("/v1/simulations", json=body, headers=bearer(token) | {"prefer": "wait=600"})
         where = posted.headers["location"]
-        assert client.get(where, headers=bearer(token)).json()["status"] == "done"
+        assert client.get(where, headers=bearer(token)).json()["state"] == "done"
         problem(client.get(where, headers=bearer(key)), 404, "not-found")
         problem(client.get("/v1/api-keys", headers=bearer(token)), 403, "forbidden")
         assert client.get("/v1/api-keys", headers=bearer(provider.token(scope="admin"))).status_code == 200

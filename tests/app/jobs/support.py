@@ -35,7 +35,7 @@ def expected(body: dict[str, Any]) -> Any:
 
 
 def finished(client: httpx.Client, body: dict[str, Any], **headers: str) -> dict[str, Any]:
-    """The simulation, once it has ended."""
+    """Return the job of a simulation, once it has ended."""
     response = client.post(PATH, json=body, headers=WAIT | headers)
     assert response.status_code == 200, response.text
     document: dict[str, Any] = response.json()
@@ -88,7 +88,7 @@ def done(client: httpx.Client, path: str) -> dict[str, Any]:
 
     def ended() -> bool:
         found.update(answered(client.get(path, headers=WAIT)))
-        return found.get("state", found.get("status")) not in ("queued", "running")
+        return found["state"] not in ("queued", "running")
 
     wait_until(ended)
     return found

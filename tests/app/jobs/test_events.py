@@ -1,4 +1,4 @@
-"""Events of jobs: every step and the end, under both paths, to slow, late and returning clients."""
+"""Events of jobs: every step and the end, to slow, late and returning clients."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from epsilond.app.store import Store
 from epsilond.app.store.record import Record
 from tests.app import toy_simulations as toys
 from tests.app.conftest import PATIENT, problem, sample_of, serving, wait_until
-from tests.app.jobs.support import JOBS, LONG, PATH, asked, events, running
+from tests.app.jobs.support import LONG, PATH, asked, events, running
 from tests.app.store.samples import queued
 from tests.app.toys import may_end
 
@@ -32,10 +32,10 @@ def test_events_tell_every_step_and_the_end(client: httpx.Client) -> None:
     told = events(stream)
     assert [event for event, _, _ in told] == ["progress"] * (len(told) - 1) + ["done"]
     assert len({identifier for _, identifier, _ in told}) == len(told)
-    steps = [data["progress"]["blocks_done"] for _, _, data in told]
+    steps = [data["progress"]["done"] for _, _, data in told]
     assert steps == sorted(steps)
     assert {1, 2, 3, 4} <= set(steps)
-    assert told[-1][2]["status"] == "done"
+    assert told[-1][2]["state"] == "done"
     assert all("result" not in data and data["links"]["self"] == location for _, _, data in told)
     # One who comes late is told the end at once; one who has seen it need not come again.
     assert events(client.get(f"{location}/events")) == [told[-1]]
@@ -60,13 +60,6 @@ def test_a_question_is_followed_in_words_of_jobs(client: httpx.Client, tmp_path:
     assert not {"request", "result", "problem"} & last.keys()
 
 
-def test_a_simulation_is_followed_as_a_job_too(client: httpx.Client) -> None:
-    taken = client.post(PATH, json={"kind": "dice", "blocks": 2}).json()
-    told = events(client.get(f"{JOBS}/{taken['id']}/events"))
-    assert told[-1][0] == told[-1][2]["state"] == "done"
-    assert told[-1][2]["progress"]["done"] == 2
-
-
 def test_a_long_block_counts_down(client: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("epsilond.app.jobs.waiting.TELL_SECONDS", 0.2)
     location = running(client, LONG | {"blocks": 1}, tmp_path / "diary")
@@ -77,7 +70,7 @@ def test_a_long_block_counts_down(client: httpx.Client, tmp_path: Path, monkeypa
     left = [each["seconds_left"] for each in told]
     assert all(earlier >= later for earlier, later in pairwise(left))
     assert left[0] <= 60.0
-    assert {each["blocks_done"] for each in told} == {0}
+    assert {each["done"] for each in told} == {0}
 
 
 def test_the_time_left_is_of_the_blocks_that_are_left(monkeypatch: pytest.MonkeyPatch) -> None:

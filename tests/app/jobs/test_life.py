@@ -12,9 +12,10 @@ import httpx
 from epsilond.app.workers.pool import TRIES
 from tests.app import toy_simulations as toys
 from tests.app.conftest import problem, sample_of, wait_until
-from tests.app.documents import conforms, content
-from tests.app.jobs.support import JOBS, LONG, PATH, done, expected, finished, process_of, running
+from tests.app.documents import conforms, content, resolved
+from tests.app.jobs.support import JOBS, LONG, PATH, asked, done, expected, finished, process_of, running
 from tests.app.processes import gone
+from tests.app.toys import may_end
 
 
 def test_from_the_post_to_the_result(client: httpx.Client) -> None:
@@ -23,31 +24,33 @@ def test_from_the_post_to_the_result(client: httpx.Client) -> None:
     assert taken.status_code == 202
     document = taken.json()
     location = taken.headers["location"]
-    assert location == document["links"]["self"] == f"{PATH}/{document['id']}"
-    assert document["status"] == "queued"
-    assert document["progress"] == {"blocks_done": 0, "blocks": 4, "seconds_left": 0.004}
+    assert location == document["links"]["self"] == f"{JOBS}/{document['id']}"
+    assert (document["kind"], document["name"]) == ("simulation", "dice")
+    assert document["state"] == "queued"
+    assert document["progress"] == {"done": 0, "of": 4, "seconds_left": 0.004}
     assert document["request"] == {"kind": "dice", "seed": 5, "blocks": 4, "seconds": 0.0, "diary": "", "way": ""}
     assert "result" not in document
     ended = done(client, location)
-    assert ended["status"] == "done"
+    assert ended["state"] == "done"
     assert ended["result"] == expected(body)
-    assert ended["progress"] == {"blocks_done": 4, "blocks": 4, "seconds_left": 0.0}
+    assert ended["progress"].pop("seconds_spent") >= 0.0
+    assert ended["progress"] == {"done": 4, "of": 4, "seconds_left": 0.0}
     assert document["created"] == ended["created"] <= ended["started"] <= ended["ended"]
     assert ended["links"]["figure"] == f"{location}/figure"
-
-
-def test_a_simulation_is_a_job_too(client: httpx.Client) -> None:
-    simulation = finished(client, {"kind": "dice", "seed": 12, "blocks": 2})
-    path = f"{JOBS}/{simulation['id']}"
-    job = client.get(path).json()
-    assert (job["kind"], job["name"], job["state"]) == ("simulation", "dice", "done")
-    assert (job["request"], job["result"]) == (simulation["request"], simulation["result"])
-    assert (job["progress"]["done"], job["progress"]["of"], job["progress"]["seconds_left"]) == (2, 2, 0.0)
-    assert client.get(job["links"]["result"]).json() == simulation["result"]
+    assert client.get(ended["links"]["result"]).json() == ended["result"]
     listed = client.get(JOBS, params={"kind": "simulation", "limit": 1}).json()["jobs"]
-    assert [each["id"] for each in listed] == [simulation["id"]]
-    assert client.delete(path).status_code == 204
-    problem(client.get(simulation["links"]["self"]), 404, "not-found")
+    assert [each["id"] for each in listed] == [ended["id"]]
+    assert client.delete(location).status_code == 204
+    problem(client.get(location), 404, "not-found")
+
+
+def test_the_lifecycle_has_no_second_path(client: httpx.Client) -> None:
+    job = finished(client, {"kind": "dice", "seed": 12, "blocks": 2})
+    former = f"{PATH}/{job['id']}"
+    for path in (former, f"{former}/events", f"{former}/figure"):
+        problem(client.get(path), 404, "not-found")
+    problem(client.delete(former), 404, "not-found")
+    problem(client.get(PATH), 405, "method-not-allowed")
 
 
 def test_any_number_of_workers_gives_the_same(client: httpx.Client, strict: httpx.Client) -> None:
@@ -61,28 +64,31 @@ def test_answers_are_as_declared(client: httpx.Client) -> None:
     ended = finished(client, {"kind": "coin", "seed": 1})
     failed = finished(client, {"kind": "dice", "way": "refuse"})
     for each in (ended, failed):
-        conforms(document, content(paths[PATH]["post"], 200), each)
-        conforms(document, content(paths[f"{PATH}/{{id}}"]["get"], 200), client.get(each["links"]["self"]).json())
-        job = client.get(f"{JOBS}/{each['id']}").json()
-        conforms(document, content(paths[f"{JOBS}/{{id}}"]["get"], 200), job)
-    conforms(document, content(paths[PATH]["get"], 200), client.get(PATH).json())
-    conforms(document, content(paths[JOBS]["get"], 200), client.get(JOBS).json())
+        conforms(document, content(document, paths[PATH]["post"], 200), each)
+        conforms(
+            document, content(document, paths[f"{JOBS}/{{id}}"]["get"], 200), client.get(each["links"]["self"]).json()
+        )
+    conforms(document, content(document, paths[JOBS]["get"], 200), client.get(JOBS).json())
     conforms(document, {"$ref": "#/components/schemas/Problem"}, failed["problem"])
-    assert paths[PATH]["post"]["responses"]["202"]["headers"].keys() == {"Location", "Preference-Applied"}
-    for path in (PATH, JOBS):
-        assert "text/event-stream" in paths[f"{path}/{{id}}/events"]["get"]["responses"]["200"]["content"]
-    figure = paths[f"{PATH}/{{id}}/figure"]["get"]["responses"]
-    assert figure["200"]["content"].keys() == {"image/png", "image/svg+xml"}
+    started = resolved(document, paths[PATH]["post"]["responses"]["202"])
+    assert started["headers"].keys() == {
+        "Location",
+        "Retry-After",
+        "Preference-Applied",
+    }
+    assert "text/event-stream" in paths[f"{JOBS}/{{id}}/events"]["get"]["responses"]["200"]["content"]
+    figure = paths[f"{JOBS}/{{id}}/figure"]["get"]["responses"]
+    assert "image/png or image/svg+xml" in figure["200"]["description"]
     assert {"404", "406", "409"} <= figure.keys()
 
 
 def test_prefer_wait(strict: httpx.Client) -> None:
     in_time = strict.post(PATH, json={"kind": "coin", "seed": 2}, headers={"prefer": "respond-async, wait=3000"})
-    assert (in_time.status_code, in_time.json()["status"]) == (200, "done")
+    assert (in_time.status_code, in_time.json()["state"]) == (200, "done")
     assert in_time.headers["preference-applied"] == "wait=500"
     late = strict.post(PATH, json=LONG | {"seconds": 20.0, "blocks": 1}, headers={"prefer": "wait=0"})
     assert late.status_code == 202
-    assert late.json()["status"] in ("queued", "running")
+    assert late.json()["state"] in ("queued", "running")
     assert late.headers["preference-applied"] == "wait=0"
     strict.delete(late.headers["location"])
     without = strict.post(PATH, json={"kind": "coin", "seed": 2}, headers={"prefer": "wait=soon"})
@@ -95,9 +101,10 @@ def test_cancelling_kills(client: httpx.Client, tmp_path: Path) -> None:
     assert sample_of(client, "epsilond_jobs_running") == 1
     before = sample_of(client, ended)
     cancelled = client.delete(location)
-    assert (cancelled.status_code, cancelled.json()["status"]) == (200, "cancelled")
+    assert (cancelled.status_code, cancelled.json()["state"]) == (200, "cancelled")
     wait_until(lambda: gone(process_of(tmp_path / "diary")))
-    assert client.get(location).json()["progress"] == {"blocks_done": 0, "blocks": 3}
+    progress = client.get(location).json()["progress"]
+    assert (progress["done"], progress["of"]) == (0, 3)
     assert sample_of(client, ended) == before + 1
     assert sample_of(client, "epsilond_jobs_running") == 0
     assert client.delete(location).status_code == 204
@@ -121,15 +128,15 @@ def test_a_block_whose_worker_dies_is_run_once_more(client: httpx.Client, tmp_pa
 def test_a_block_whose_worker_dies_each_time_fails(client: httpx.Client, tmp_path: Path) -> None:
     diary = tmp_path / "diary"
     failed = finished(client, {"kind": "dice", "way": "die", "diary": str(diary)})
-    assert failed["status"] == "failed"
+    assert failed["state"] == "failed"
     assert failed["problem"]["type"] == "/problems/internal-error"
     assert toys.lines(str(diary)) == [0] * TRIES["job"]
-    assert finished(client, {"kind": "coin", "seed": 3})["status"] == "done"
+    assert finished(client, {"kind": "coin", "seed": 3})["state"] == "done"
 
 
 def test_refusals_and_faults_of_ours_end_it(client: httpx.Client) -> None:
     refused = finished(client, {"kind": "dice", "way": "refuse"})
-    assert (refused["status"], refused["problem"]["status"]) == ("failed", 409)
+    assert (refused["state"], refused["problem"]["status"]) == ("failed", 409)
     assert refused["problem"]["condition"] == {
         "id": "toy.fair", "statement": "the dice are fair", "left": 1.0, "right": 2.0
     }  # fmt: skip
@@ -158,6 +165,15 @@ def test_figures(client: httpx.Client) -> None:
     problem(client.get(f"{figure}?format=gif"), 422, "invalid-input")
     failed = finished(client, {"kind": "dice", "way": "fail"})
     problem(client.get(f"{failed['links']['self']}/figure"), 409, "no-result")
+
+
+def test_only_a_simulation_has_a_figure(client: httpx.Client, tmp_path: Path) -> None:
+    question = asked(client, tmp_path / "diary")
+    location = question.headers["location"]
+    problem(client.get(f"{location}/figure"), 404, "not-found")
+    may_end(tmp_path / "diary").touch()
+    assert "figure" not in done(client, location)["links"]
+    problem(client.get(f"{location}/figure"), 404, "not-found")
 
 
 def test_workers_of_simulations_step_back(client: httpx.Client, tmp_path: Path) -> None:

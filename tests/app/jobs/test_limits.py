@@ -59,25 +59,25 @@ def test_where_no_size_fits_the_rounds_are_named() -> None:
 def test_what_blocks_hold_is_bounded(strict: httpx.Client) -> None:
     failed = finished(strict, {"kind": "dice", "way": "fill", "blocks": 50})
     assert failed["problem"]["type"] == "/problems/beyond-budget"
-    assert failed["progress"]["blocks_done"] < 50
+    assert failed["progress"]["done"] < 50
 
 
 def test_a_full_queue_says_when_to_come_back(strict: httpx.Client) -> None:
     taken = [strict.post(PATH, json=LONG | {"blocks": 1, "seed": seed}) for seed in range(2)]
-    wait_until(lambda: len(strict.get(PATH, params={"status": "running"}).json()["simulations"]) == 2)
+    wait_until(lambda: len(strict.get(JOBS, params={"state": "running"}).json()["jobs"]) == 2)
     taken.append(strict.post(PATH, json={"kind": "coin", "seed": 1}))
     refused = strict.post(PATH, json={"kind": "coin", "seed": 1})
     problem(refused, 429, "too-many-requests")
     assert 1 <= int(refused.headers["retry-after"]) <= 60
     last = taken[-1].headers["location"]
-    assert strict.get(last).json()["status"] == "queued"
+    assert strict.get(last).json()["state"] == "queued"
     assert strict.get("/v1/algorithms").status_code == 200
     assert strict.post(BUSY, json={"seconds": 0.011}).status_code == 200
     late = strict.post(BUSY, json={"seconds": 50.0}, headers=AT_ONCE)
     problem(late, 429, "too-many-requests")
     assert int(late.headers["retry-after"]) >= 1
-    assert [strict.delete(each.headers["location"]).json()["status"] for each in reversed(taken)] == ["cancelled"] * 3
-    assert finished(strict, {"kind": "coin", "seed": 1})["status"] == "done"
+    assert [strict.delete(each.headers["location"]).json()["state"] for each in reversed(taken)] == ["cancelled"] * 3
+    assert finished(strict, {"kind": "coin", "seed": 1})["state"] == "done"
 
 
 def test_as_many_as_there_are_places_may_come_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +89,7 @@ def test_as_many_as_there_are_places_may_come_at_once(monkeypatch: pytest.Monkey
         assert [each.status_code for each in taken] == [202] * 3
         problem(client.post(PATH, json={"kind": "coin", "seed": 3}), 429, "too-many-requests")
         begin.set()
-        assert {done(client, each.headers["location"])["status"] for each in taken} == {"done"}
+        assert {done(client, each.headers["location"])["state"] for each in taken} == {"done"}
 
 
 def test_a_caller_has_so_many_jobs(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_a_caller_has_so_many_jobs(tmp_path: Path) -> None:
             third = other.post(PATH, json=LONG)
             assert third.status_code == 202, third.text
             assert other.delete(third.headers["location"]).status_code == 200
-        assert client.delete(second).json()["status"] == "cancelled"
+        assert client.delete(second).json()["state"] == "cancelled"
         may_end(diaries[0]).touch()
         assert done(client, first.headers["location"])["state"] == "done"
-        assert finished(client, {"kind": "coin", "seed": 1})["status"] == "done"
+        assert finished(client, {"kind": "coin", "seed": 1})["state"] == "done"

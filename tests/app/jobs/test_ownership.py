@@ -22,14 +22,11 @@ def posted(client: httpx.Client, name: str, body: dict[str, object], **headers: 
 
 def test_a_simulation_is_its_owners_alone(locked: httpx.Client) -> None:  # noqa: F811
     where = posted(locked, "ada", DICE | {"seed": 1}).headers["location"]
-    job = f"{JOBS}/{where.rpartition('/')[2]}"
-    assert locked.get(where, headers=bearer("ada")).json()["status"] == "done"
-    assert locked.get(job, headers=bearer("ada")).json()["state"] == "done"
-    for path in (where, f"{where}/events", f"{where}/figure", job, f"{job}/events", f"{job}/result"):
+    assert locked.get(where, headers=bearer("ada")).json()["state"] == "done"
+    for path in (where, f"{where}/events", f"{where}/figure", f"{where}/result"):
         problem(locked.get(path, headers=bearer("bob")), 404, "not-found")
         problem(locked.get(path), 401, "unauthorized")
-    for path in (where, job):
-        problem(locked.delete(path, headers=bearer("bob")), 404, "not-found")
+    problem(locked.delete(where, headers=bearer("bob")), 404, "not-found")
     assert "event: done" in locked.get(f"{where}/events", headers=bearer("ada")).text
     assert locked.delete(where, headers=bearer("ada")).status_code == 204
     problem(locked.get(where, headers=bearer("ada")), 404, "not-found")
@@ -54,15 +51,13 @@ def test_nobody_sees_anothers_in_the_list(locked: httpx.Client) -> None:  # noqa
     mine = [posted(locked, "ada", DICE | {"seed": seed}).json()["id"] for seed in (2, 3)]
     theirs = posted(locked, "bob", DICE | {"seed": 2}).json()["id"]
 
-    def listed(name: str, path: str, members: str) -> list[str]:
-        chosen = {"status": "done"} if path == SIMULATIONS else {"state": "done", "kind": "simulation"}
-        answer = locked.get(path, headers=bearer(name), params=chosen).json()
-        return [each["id"] for each in answer[members]]
+    def listed(name: str) -> list[str]:
+        answer = locked.get(JOBS, headers=bearer(name), params={"state": "done", "kind": "simulation"}).json()
+        return [each["id"] for each in answer["jobs"]]
 
-    for path, members in ((SIMULATIONS, "simulations"), (JOBS, "jobs")):
-        assert listed("ada", path, members)[:2] == [mine[1], mine[0]]
-        assert listed("bob", path, members)[:1] == [theirs]
-        assert not set(mine) & set(listed("bob", path, members))
+    assert listed("ada")[:2] == [mine[1], mine[0]]
+    assert listed("bob")[:1] == [theirs]
+    assert not set(mine) & set(listed("bob"))
 
 
 def test_nobody_cancels_anothers(locked: httpx.Client, tmp_path: Path) -> None:  # noqa: F811
@@ -71,8 +66,8 @@ def test_nobody_cancels_anothers(locked: httpx.Client, tmp_path: Path) -> None: 
     where = locked.post(SIMULATIONS, json=body, headers=bearer("ada")).headers["location"]
     wait_until(lambda: has_begun(diary))
     problem(locked.delete(where, headers=bearer("bob")), 404, "not-found")
-    assert locked.get(where, headers=bearer("ada")).json()["status"] == "running"
-    assert locked.delete(where, headers=bearer("ada")).json()["status"] == "cancelled"
+    assert locked.get(where, headers=bearer("ada")).json()["state"] == "running"
+    assert locked.delete(where, headers=bearer("ada")).json()["state"] == "cancelled"
 
 
 def test_idempotency_keys_are_of_one_owner(locked: httpx.Client) -> None:  # noqa: F811

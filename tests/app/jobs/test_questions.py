@@ -14,7 +14,7 @@ from epsilond.accountants.theorems import THEOREMS
 from epsilond.app.main import create_app
 from epsilond.app.settings import Settings
 from epsilond.calibrators import CALIBRATORS
-from epsilond.calibrators.accounts import EXAMPLES
+from epsilond.calibrators.account_examples import EXAMPLES
 from tests.app.conftest import PATIENCE, PATIENT, problem, sample_of, serving, wait_until
 from tests.app.documents import conforms, content
 from tests.app.jobs.support import (
@@ -78,8 +78,8 @@ def test_what_a_202_says(client: httpx.Client, tmp_path: Path) -> None:
     assert ended["created"] <= ended["started"] <= ended["ended"]
     document = client.get("/openapi.json").json()
     for each in (job, ended):
-        conforms(document, content(document["paths"][f"{JOBS}/{{id}}"]["get"], 200), each)
-    conforms(document, content(document["paths"][BUSY]["post"], 202), job)
+        conforms(document, content(document, document["paths"][f"{JOBS}/{{id}}"]["get"], 200), each)
+    conforms(document, content(document, document["paths"][BUSY]["post"], 202), job)
 
 
 def test_a_request_that_says_how_long_it_waits(client: httpx.Client, hurried: httpx.Client, tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_jobs_that_the_pool_has_no_room_for_wait(tmp_path: Path) -> None:
         assert [each.status_code for each in (*taken, simulation)] == [202] * 5
         may_end(diary).touch()
         assert {done(client, each.headers["location"])["state"] for each in taken} == {"done"}
-        assert done(client, simulation.headers["location"])["status"] == "done"
+        assert done(client, simulation.headers["location"])["state"] == "done"
 
 
 @pytest.mark.parametrize(

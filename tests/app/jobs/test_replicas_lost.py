@@ -52,12 +52,12 @@ def test_the_simulation_of_one_that_is_killed_is_run_by_another(settings: Settin
     with apart(store_url=settings.store_url, lease_seconds=2.0) as lost:
         location = begun_at(lost, tmp_path / "diary")
         with serving(settings) as client:
-            assert answered(client.get(location))["status"] == "running"
+            assert answered(client.get(location))["state"] == "running"
             children = lost.children()
             lost.kill()
             may_end(tmp_path / "diary").touch()
             ended = done(client, location)
-            assert (ended["status"], ended["result"]) == ("done", NUMBER)
+            assert (ended["state"], ended["result"]) == ("done", NUMBER)
             wait_until(lambda: all(map(gone, children)))
     assert toys.lines(str(tmp_path / "diary"))[-3:] == [0, 1, 2]
 
@@ -105,7 +105,7 @@ def test_one_that_is_thrown_off_its_database_goes_on(settings: Settings, tmp_pat
         may_end(tmp_path / "diary").touch()
         wait_until(lambda: client.get(location).status_code == 200)
         ended = done(client, location)
-        assert (ended["status"], ended["result"]) == ("done", NUMBER)
+        assert (ended["state"], ended["result"]) == ("done", NUMBER)
     assert toys.lines(str(tmp_path / "diary")) == [0, 1, 2]
 
 
@@ -138,7 +138,7 @@ def test_one_that_is_cut_off_answers_questions_and_goes_on(settings: Settings, t
         may_end(tmp_path / "question").touch()
         assert done(client, question)["state"] == "done"
         ended = done(client, location)
-        assert (ended["status"], ended["result"]) == ("done", expected(long | {"seconds": 0.0}))
+        assert (ended["state"], ended["result"]) == ("done", expected(long | {"seconds": 0.0}))
     assert sorted(toys.lines(str(diary))) == list(range(500))  # no block twice
     assert (tmp_path / "question").read_text().count("began") == 1
 

@@ -46,7 +46,7 @@ def settings(tmp_path: Path) -> Settings:
 def begun(client: httpx.Client, diary: Path) -> tuple[dict[str, Any], str, str]:
     """One simulation that is done, one that runs, whose blocks take two seconds each, and one that waits."""
     ended = client.post(PATH, json={"kind": "dice", "seed": 3}, headers=WAIT | KEY).json()
-    assert ended["status"] == "done"
+    assert ended["state"] == "done"
     runs = running(client, {"kind": "dice", "seed": 7, "seconds": 2.0, "blocks": 2}, diary)
     return ended, runs, client.post(PATH, json={"kind": "coin", "seed": 4}).headers["location"]
 
@@ -57,7 +57,7 @@ def require_kept(client: httpx.Client, ended: dict[str, Any], runs: str, waits: 
     assert client.post(PATH, json={"kind": "dice", "seed": 3}, headers=KEY).json() == ended
     for each, body in ((runs, {"kind": "dice", "seed": 7, "blocks": 2}), (waits, {"kind": "coin", "seed": 4})):
         document = done(client, each)
-        assert (document["status"], document["result"]) == ("done", expected(body))
+        assert (document["state"], document["result"]) == ("done", expected(body))
         assert [event for event, _, _ in events(client.get(f"{each}/events"))] == ["done"]
 
 
@@ -76,7 +76,7 @@ def test_a_stop_puts_back_what_has_not_ended(settings: Settings, tmp_path: Path)
         following = pool.submit(followed, f"{url}{runs}/events", listening)
         body = {"kind": "coin", "seed": 5}
         waiting = pool.submit(httpx.post, f"{url}{PATH}", json=body, headers=WAIT, timeout=2 * PATIENCE)
-        wait_until(lambda: len(client.get(PATH).json()["simulations"]) == 4)
+        wait_until(lambda: len(client.get(JOBS).json()["jobs"]) == 4)
         assert listening.wait(PATIENCE)
     wait_until(lambda: gone(process_of(tmp_path / "diary")))
     assert following.result()[0] == "progress"
@@ -96,7 +96,7 @@ def test_a_store_in_memory_is_forgotten_and_says_so(tmp_path: Path) -> None:
         waiting = pool.submit(httpx.get, f"{url}{runs}", headers=WAIT, timeout=2 * PATIENCE)
         assert listening.wait(PATIENCE)
     assert following.result() == ["progress", "interrupted"]
-    assert waiting.result().json()["status"] in ("running", "interrupted")
+    assert waiting.result().json()["state"] in ("running", "interrupted")
     wait_until(lambda: gone(process_of(tmp_path / "diary")))
 
 

@@ -52,15 +52,19 @@ def test_the_usual_file_that_is_taken_is_left_to_the_other(tmp_path: Path, monke
         kept = finished(first, {"kind": "coin", "seed": 1})
         app = application(settings)
         with monkeypatch.context() as patched:
-            patched.setattr(app.state.jobs, "_log", SimpleNamespace(warning=said.append))
+            patched.setattr(app.state.jobs, "_log", SimpleNamespace(error=said.append))
             app.state.jobs.open()
         with serving(settings, app) as second:
-            assert second.get(PATH).json() == {"simulations": []}
+            assert second.get(JOBS).json() == {"jobs": []}
+            refused = second.get("/v1/ledgers")
             assert finished(second, {"kind": "coin", "seed": 1})["result"] == kept["result"]
-            assert [each["id"] for each in first.get(PATH).json()["simulations"]] == [kept["id"]]
+            assert [each["id"] for each in first.get(JOBS).json()["jobs"]] == [kept["id"]]
     assert len(said) == 1
-    assert "in memory" in said[0]
-    assert "EPSILOND_STORE_PATH" in said[0]
+    for word in ("in memory", "ledgers", str(tmp_path), "EPSILOND_STORE_PATH"):
+        assert word in said[0]
+    assert (refused.status_code, refused.json()["type"]) == (503, "/problems/ledgers-not-durable")
+    assert said[0] in refused.json()["detail"]
+    assert "EPSILOND_LEDGERS_IN_MEMORY=yes" in refused.json()["detail"]
 
 
 def test_a_result_waits_for_a_store_that_is_full(tmp_path: Path) -> None:
@@ -74,11 +78,11 @@ def test_a_result_waits_for_a_store_that_is_full(tmp_path: Path) -> None:
     with serving(PATIENT, app) as client:
         location = running(client, body, tmp_path / "diary")
         writes(False)
-        wait_until(lambda: client.get(location).json()["status"] != "running")
+        wait_until(lambda: client.get(location).json()["state"] != "running")
         unstored = client.get(location).json()
-        assert (unstored["status"], unstored["problem"]["type"]) == ("interrupted", "/problems/unavailable")
+        assert (unstored["state"], unstored["problem"]["type"]) == ("interrupted", "/problems/unavailable")
         assert "result" not in unstored
-        assert [each["status"] for each in client.get(PATH).json()["simulations"]] == ["interrupted"]
+        assert [each["state"] for each in client.get(JOBS).json()["jobs"]] == ["interrupted"]
         result = client.get(f"{JOBS}/{unstored['id']}/result")
         problem(result, 503, "unavailable")
         for refused in (result, client.delete(location), client.post(PATH, json=body)):
@@ -86,7 +90,7 @@ def test_a_result_waits_for_a_store_that_is_full(tmp_path: Path) -> None:
             assert int(refused.headers["retry-after"]) > 0
         writes(True)
         ended = client.get(location).json()
-        assert (ended["status"], ended["result"]) == ("done", expected(body | {"seconds": 0.0}))
+        assert (ended["state"], ended["result"]) == ("done", expected(body | {"seconds": 0.0}))
         assert client.delete(location).status_code == 204
 
 
@@ -104,7 +108,7 @@ def test_without_its_file_a_service_still_answers_questions(settings: Settings, 
             client.post(BUSY, json={"seconds": 0.01}, headers={"idempotency-key": "k"}),
             client.post(PATH, json={"kind": "coin", "seed": 2}),
             client.get(JOBS),
-            client.get(PATH),
+            client.get(JOBS),
             client.get(job),
             client.get(f"{job}/result"),
             client.get(f"{job}/events"),
@@ -135,8 +139,8 @@ def test_a_stream_ends_where_the_store_is_gone(settings: Settings, tmp_path: Pat
             assert not [line for line in lines if line.startswith("event: ") and line != "event: progress"]
         problem(client.get(f"{waits}/events"), 503, "unavailable")
         Path(f"{path}.away").rename(path)
-        assert client.delete(runs).json()["status"] == "cancelled"
-        assert done(client, waits)["status"] == "done"
+        assert client.delete(runs).json()["state"] == "cancelled"
+        assert done(client, waits)["state"] == "done"
 
 
 def test_retention_forgets_the_oldest(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

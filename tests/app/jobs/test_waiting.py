@@ -220,12 +220,12 @@ def test_so_many_wait_at_one_time(tmp_path: Path) -> None:
             problem(refused, 429, "rate-limited")
             assert int(refused.headers["retry-after"]) > 0
             problem(client.delete(location), 429, "rate-limited")
-            assert client.get(location).json()["status"] == "running", "who does not wait needs no place"
+            assert client.get(location).json()["state"] == "running", "who does not wait needs no place"
             taken = client.post(PATH, json=LONG, headers=WAIT)
             assert taken.status_code == 202, "what was taken in is told of, and not refused"
         wait_until(lambda: sample_of(client, WAITS) == 0)
         for each in (location, taken.headers["location"]):
-            assert client.delete(each).json()["status"] == "cancelled"
+            assert client.delete(each).json()["state"] == "cancelled"
 
 
 def test_who_waits_is_let_out_when_their_key_is_revoked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

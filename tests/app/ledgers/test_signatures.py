@@ -29,11 +29,15 @@ ASKED = {
     "sampling": "full",
     "rounds": 10,
     "relation": "add-or-remove-one",
+    "unit": "record",
+    "observer": "server",
 }
 ACCOUNT = {
     "spec": {"kind": "gaussian", "noise_multiplier": 2.0},
     "relation": "replace-one",
     "query": {"delta": 1e-5},
+    "unit": "record",
+    "observer": "server",
 }
 CALIBRATIONS = "/v1/calibrations/gaussian"
 

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from epsilond.app.settings import Settings
-from epsilond.app.store import End, Progress, Store, StoreFault, StoreUnavailable
+from epsilond.app.store import AttemptProgress, End, Store, StoreFault, StoreUnavailable
 from epsilond.storage import shared
 from tests.app.store.samples import EXHAUSTED, LEASE, done, one, queued, record, running, states
 
@@ -27,7 +27,7 @@ EVERYTHING: list[Callable[[Store], object]] = [
     lambda store: store.counts(),
     lambda store: store.size(),
     lambda store: store.claim("me", engine_version="1", limit=1, lease_seconds=LEASE, exhausted=EXHAUSTED),
-    lambda store: store.beat("me", {"a": Progress(attempt=1)}, LEASE),
+    lambda store: store.beat("me", {"a": AttemptProgress(attempt=1)}, LEASE),
     lambda store: store.end("a", 1, "a", End(state="done", result=b"[]")),
     lambda store: store.release("a"),
     lambda store: store.cancel("", "a"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
-from epsilond.app.store import Beat, End, Progress, Store
+from epsilond.app.store import AttemptProgress, Beat, End, Store
 from epsilond.app.store.leases import MOST_LOST
 from tests.app.store.samples import EXHAUSTED, LEASE, PASSED, claimed, one, queued, running, states
 
@@ -63,7 +63,9 @@ def test_progress_is_seen(store: Store) -> None:
     for name in ("a", "b", "c"):
         running(store, name, "me")
     beat = store.beat(
-        "me", {"a": Progress(attempt=1, done=2, of=7, seconds_left=1.5), "b": Progress(attempt=1, done=1)}, LEASE
+        "me",
+        {"a": AttemptProgress(attempt=1, done=2, of=7, seconds_left=1.5), "b": AttemptProgress(attempt=1, done=1)},
+        LEASE,
     )
     assert beat == Beat()
     a, b, c = (one(store, name) for name in ("a", "b", "c"))
@@ -77,9 +79,9 @@ def test_a_beat_says_what_is_not_ours(store: Store) -> None:
     running(store, "others", "other")
     running(store, "ended", "me")
     store.end("ended", 1, "me", DONE)
-    told = dict.fromkeys(("mine", "others", "ended", "none"), Progress(attempt=1, done=2))
+    told = dict.fromkeys(("mine", "others", "ended", "none"), AttemptProgress(attempt=1, done=2))
     assert store.beat("me", told, LEASE).lost == {"others", "ended", "none"}
-    assert store.beat("me", {"mine": Progress(attempt=2)}, LEASE).lost == {"mine"}
+    assert store.beat("me", {"mine": AttemptProgress(attempt=2)}, LEASE).lost == {"mine"}
     assert one(store, "others").steps_done is None
 
 
@@ -87,7 +89,7 @@ def test_what_is_released_waits_again(store: Store) -> None:
     for name in ("a", "b"):
         running(store, name, "me")
     running(store, "others", "other")
-    store.beat("me", {"a": Progress(attempt=1, done=2, seconds_left=1.0)}, LEASE)
+    store.beat("me", {"a": AttemptProgress(attempt=1, done=2, seconds_left=1.0)}, LEASE)
     store.cancel("", "b")
     assert store.release("me") == 2
     assert store.release("me") == 0
@@ -107,7 +109,7 @@ def test_what_runs_here_is_not_claimed_again(replicas: tuple[Store, Store]) -> N
     more = {"engine_version": "1", "limit": 9, "lease_seconds": LEASE, "exhausted": EXHAUSTED}
     (anew,) = first.claim("first", held=("a",), **more)
     assert (anew.id, anew.attempt) == ("b", 2)
-    assert first.beat("first", {"a": Progress(attempt=1)}, LEASE) == Beat()
+    assert first.beat("first", {"a": AttemptProgress(attempt=1)}, LEASE) == Beat()
     assert claimed(second, "second") == []
 
 
@@ -115,12 +117,12 @@ def test_a_lease_that_has_passed_is_anybodys(replicas: tuple[Store, Store]) -> N
     first, second = replicas
     queued(first, "a")
     (taken,) = claimed(first, "first", lease_seconds=PASSED)
-    assert first.beat("first", {"a": Progress(attempt=1)}, LEASE) == Beat()  # nobody was quicker
+    assert first.beat("first", {"a": AttemptProgress(attempt=1)}, LEASE) == Beat()  # nobody was quicker
     assert claimed(second, "second") == []
-    first.beat("first", {"a": Progress(attempt=1, done=1)}, PASSED)
+    first.beat("first", {"a": AttemptProgress(attempt=1, done=1)}, PASSED)
     (anew,) = claimed(second, "second")
     assert (anew.attempt, anew.lost, anew.steps_done, anew.replica) == (taken.attempt + 1, 1, None, "second")
-    assert first.beat("first", {"a": Progress(attempt=1, done=2)}, LEASE) == Beat(lost=frozenset({"a"}))
+    assert first.beat("first", {"a": AttemptProgress(attempt=1, done=2)}, LEASE) == Beat(lost=frozenset({"a"}))
     assert not first.end("a", 1, "first", DONE)
     assert second.end("a", 2, "second", DONE)
 
@@ -130,11 +132,11 @@ def test_a_replica_that_claims_again_what_it_lost_does_not_mistake_one_attempt_f
 ) -> None:
     store = replicas[0]
     running(store, "a", "me")
-    store.beat("me", {"a": Progress(attempt=1)}, PASSED)
+    store.beat("me", {"a": AttemptProgress(attempt=1)}, PASSED)
     (again,) = claimed(store, "me")
     assert again.attempt == 2
     assert not store.end("a", 1, "me", DONE)
-    assert store.beat("me", {"a": Progress(attempt=1)}, LEASE).lost == {"a"}
+    assert store.beat("me", {"a": AttemptProgress(attempt=1)}, LEASE).lost == {"a"}
 
 
 def test_a_late_end_counts_as_long_as_nobody_else_has_the_job(replicas: tuple[Store, Store]) -> None:
@@ -180,7 +182,7 @@ def test_a_running_job_is_asked_to_end(store: Store) -> None:
     asked = store.cancel("", "a")
     assert asked is not None
     assert (asked.state, asked.cancel_requested) == ("running", True)
-    assert store.beat("me", {"a": Progress(attempt=1)}, LEASE) == Beat(cancelled=frozenset({"a"}))
+    assert store.beat("me", {"a": AttemptProgress(attempt=1)}, LEASE) == Beat(cancelled=frozenset({"a"}))
     assert store.end("a", 1, "me", End(state="cancelled", steps_done=1))
     assert store.cancel("", "a") == one(store, "a")
 
@@ -197,7 +199,7 @@ def test_another_replica_hears_that_a_job_is_cancelled(replicas: tuple[Store, St
     first, second = replicas
     running(first, "a", "first")
     second.cancel("", "a")
-    assert first.beat("first", {"a": Progress(attempt=1)}, LEASE).cancelled == {"a"}
+    assert first.beat("first", {"a": AttemptProgress(attempt=1)}, LEASE).cancelled == {"a"}
 
 
 def test_what_a_replica_that_is_gone_ran_is_cancelled_at_once(replicas: tuple[Store, Store]) -> None:
@@ -205,7 +207,7 @@ def test_what_a_replica_that_is_gone_ran_is_cancelled_at_once(replicas: tuple[St
     for name in ("a", "b"):
         running(first, name, "first")
     first.cancel("", "b")
-    first.beat("first", dict.fromkeys("ab", Progress(attempt=1)), PASSED)
+    first.beat("first", dict.fromkeys("ab", AttemptProgress(attempt=1)), PASSED)
     assert second.cancel("", "a") == one(second, "a")
     assert claimed(second, "second") == []
     assert states(second) == {"a": "cancelled", "b": "cancelled"}

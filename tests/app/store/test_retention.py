@@ -7,7 +7,7 @@ import time
 import pytest
 
 from epsilond.app.settings import Settings
-from epsilond.app.store import End, Progress, Store
+from epsilond.app.store import AttemptProgress, End, Store
 from tests.app.store.samples import DAY, HOUR, PASSED, claimed, done, one, pass_time, queued, running, serve_for, states
 
 PROBLEM = b'{"type": "/problems/interrupted"}'
@@ -112,7 +112,7 @@ def test_what_a_replica_of_another_version_left_waits_for_its_version(replicas: 
     for name in ("a", "b"):
         running(store, name, "gone", engine_version="0")
     store.cancel("", "b")
-    store.beat("gone", dict.fromkeys("ab", Progress(attempt=1)), PASSED)
+    store.beat("gone", dict.fromkeys("ab", AttemptProgress(attempt=1)), PASSED)
     serve_for(store, 2 * DAY)
     assert claimed(store, "me") == []
     assert store.interrupt(engine_version="1", problem=PROBLEM) == 0

@@ -54,7 +54,7 @@ async def replaced(pool: Pool, process: int) -> None:
 def test_an_idle_worker_that_dies_is_replaced() -> None:
     async def test() -> None:
         async with pool_of() as pool:
-            await replaced(pool, pool._idle[-1].identifier)
+            await replaced(pool, pool._warm.usual[-1].identifier)
             assert await outcome_of(pool.submit(partial(told, "well"), caller="a")) == Answered(b"well")
 
     anyio.run(test)

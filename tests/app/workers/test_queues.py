@@ -5,8 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from epsilond.app.workers.queues import FairQueue
-from epsilond.app.workers.task import Task
+from epsilond.app.workers.task import FairQueue, Task
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from epsilond.app.workers import usage
-from epsilond.app.workers.usage import HALF_LIFE, Usage
+from epsilond.app.workers import task
+from epsilond.app.workers.task import HALF_LIFE, Usage
 
 
 def test_it_halves() -> None:
@@ -20,7 +20,7 @@ def test_it_halves() -> None:
 def test_callers_of_long_ago_are_forgotten() -> None:
     now = [0.0]
     used = Usage(lambda: now[0])
-    for caller in range(usage.CALLERS):
+    for caller in range(task.CALLERS):
         used.add(str(caller), 1.0)
     now[0] = 60 * HALF_LIFE
     used.add("new", 1.0)

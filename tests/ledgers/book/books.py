@@ -8,13 +8,13 @@ from typing import Any
 
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.log.keys import SigningKey
-from epsilond.ledgers.log.signing import Keyring
+from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.requests import OpenLedger, ReserveAsked
 from epsilond.reading import read
 from epsilond.storage.transactions import Database
 
 ORIGIN = "example.org/ledger"
-KEYS = Keyring.new(SigningKey.new(ORIGIN), datetime(2026, 1, 1, tzinfo=UTC))
+KEYS = SigningKeys.new(SigningKey.new(ORIGIN), datetime(2026, 1, 1, tzinfo=UTC))
 TENANT = "hospital"
 NOISE = 10.0
 """Of a query, which costs 0.01 of μ²."""

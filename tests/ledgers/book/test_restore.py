@@ -8,13 +8,13 @@ import pytest
 
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.errors import NotFound, NotReconciled
-from epsilond.ledgers.book.restore import Kept
+from epsilond.ledgers.book.restore import CheckpointFile
 from epsilond.storage.transactions import Database
 from tests.ledgers.book.books import KEYS, TENANT, book, key, opening, query
 
 
-def kept_at(path: Path) -> Kept:
-    return Kept(path, lambda: KEYS)
+def kept_at(path: Path) -> CheckpointFile:
+    return CheckpointFile(path, lambda: KEYS)
 
 
 def opened(found: Book, block: str) -> str:

@@ -11,8 +11,10 @@ from epsilond.accountants.ledger.replay import DoesNotReplay
 from epsilond.ledgers.client.auditing import audited, replay
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.canonical import canonical
-from epsilond.ledgers.log.verify import Outcome
+from epsilond.ledgers.log.verify import ClaimOutcome
 from tests.ledgers.client.places import QUERY, book_of, opened
+
+SEEN = {"observations": [{"premise": "noise", "message": "none", "remedy": "Add it.", "count": 1}]}
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +41,7 @@ def outcomes(found):
 def test_what_was_kept_holds(kept, what):
     found = audited(kept / what, kept / "keys", [kept / "early", kept / "receipt"])
     assert found.holds
-    assert outcomes(found) == {Outcome.VERIFIED}
+    assert outcomes(found) == {ClaimOutcome.VERIFIED}
     said = " ".join(found.sentences())
     assert "The log of 1 entry is the beginning of the log of" in said
     assert "were computed again" in said
@@ -49,7 +51,7 @@ def test_what_was_kept_holds(kept, what):
 def test_a_receipt_alone_holds_and_leaves_the_rest_open(kept):
     found = audited(kept / "receipt", kept / "ledger.db.keys")
     assert found.holds
-    assert Outcome.NOT_VERIFIED in outcomes(found)
+    assert ClaimOutcome.NOT_VERIFIED in outcomes(found)
 
 
 def test_any_byte_of_a_bundle_that_is_another_is_found(kept, tmp_path):
@@ -95,7 +97,7 @@ def test_a_rewritten_row_of_the_file_is_found(kept, tmp_path, kind):
     rows.close()
     found = audited(tmp_path / "ledger.db", tmp_path / "keys")
     assert not found.holds
-    failed = " ".join(each.sentence for each in found.findings if each.outcome == Outcome.FAILED)
+    failed = " ".join(each.sentence for each in found.findings if each.outcome == ClaimOutcome.FAILED)
     assert ("not those of the checkpoint" in failed) == (kind == "train")
     if kind == "slot":
         assert "The balances of ledger hospital in the file are not those" in failed
@@ -144,8 +146,8 @@ def test_receipts_of_all_entries_are_replayed_and_the_gap_is_told(kept):
     found = audited(path, kept / "keys")
     assert found.holds
     said = {each.sentence: each.outcome for each in found.findings}
-    assert Outcome.VERIFIED in {said[each] for each in said if "were computed again" in each}
-    assert said["Whether the log has more entries of these ledgers, receipts cannot show."] == Outcome.NOT_VERIFIED
+    assert ClaimOutcome.VERIFIED in {said[each] for each in said if "were computed again" in each}
+    assert said["Whether the log has more entries of these ledgers, receipts cannot show."] == ClaimOutcome.NOT_VERIFIED
 
 
 @pytest.mark.parametrize("text", [b"", b"{}", b'{"format": "another"}', b"\xff"])
@@ -157,3 +159,13 @@ def test_what_is_no_evidence_is_bad_input(kept, tmp_path, text):
         audited(kept / "bundle", tmp_path / "bundle")
     with pytest.raises(epsilond.InvalidInput):
         audited(tmp_path / "nothing", kept / "keys")
+
+
+@pytest.mark.parametrize("changed", [{}, {"observations": [{}]}, {"observations": "none"}, SEEN | {"reservations": 7}])
+def test_a_contradiction_that_is_none_is_found(kept, tmp_path, changed):
+    bundle = Bundle.of_bytes((kept / "bundle").read_bytes())
+    entry = bundle.entries[-1] | {"kind": "contradicted", "seq": len(bundle.entries)} | changed
+    (tmp_path / "bundle").write_bytes(replace(bundle, entries=[*bundle.entries, entry]).to_bytes())
+    found = audited(tmp_path / "bundle", kept / "keys")
+    assert not found.holds
+    assert "is of the kind of a contradiction, and is none" in " ".join(found.sentences())

@@ -17,7 +17,7 @@ from tests.ledgers.client.places import book_of, opened
 PROGRAM = """
     import json, os, signal, sys
     import epsilond
-    from epsilond.ledgers.book.restore import Kept
+    from epsilond.ledgers.book.restore import CheckpointFile
     from epsilond.ledgers.client import runs
     from epsilond.ledgers.client.running import Run
 
@@ -32,7 +32,10 @@ PROGRAM = """
     open(sys.argv[3], "ab").write(receipt.to_bytes() + b"\\n")  # the work
     dies()
 """
-HEAD_OF_COMMIT = "Kept.keep = lambda self, note, keep=Kept.keep: dies() if note.split()[1] == '3' else keep(self, note)"
+HEAD_OF_COMMIT = """
+keep = CheckpointFile.keep
+CheckpointFile.keep = lambda self, note: dies() if note.split()[1] == '3' else keep(self, note)
+"""
 BETWEEN = {
     "before the commit": ("Run.commit = dies", 0, False),
     "before the head is kept": (HEAD_OF_COMMIT, 4, False),

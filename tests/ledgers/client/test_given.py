@@ -13,7 +13,7 @@ from epsilond.calibrators import CALIBRATORS
 from epsilond.reading import read_value
 from tests.ledgers.client.places import STEP, TRAINING, book_of, opened
 
-SAMPLED = {"sampling": "poisson", "rate": 0.01, "rounds": 500}
+SAMPLED = {"sampling": "poisson", "rate": 0.01, "rounds": 500, "unit": "record", "observer": "server"}
 LEARNING = {
     "samples_per_client": 1000,
     "clients": 50,

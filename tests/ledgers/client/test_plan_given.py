@@ -36,7 +36,7 @@ def test_what_applies_takes_what_is_left_and_the_rest_says_why(ledger):
     entries = {(entry.algorithm, entry.variant): entry for entry in found.entries}
     assert told[-1] == (len(entries), len(entries))
     full = entries["mb-sgd", None]
-    assert full.applies is True
+    assert full.applies == "yes"
     least = 2.0 * math.sqrt(20 / left)  # twenty full batches, each of sensitivity 2 under replace-one
     assert least <= full.calibration.parameters.noise_multiplier <= 1.0002 * least
     assert (full.guarantee.observer, full.guarantee.unit) == ("server", "record")
@@ -44,13 +44,13 @@ def test_what_applies_takes_what_is_left_and_the_rest_says_why(ledger):
     refused = {
         name: entry.why[0].condition.id
         for (name, _), entry in entries.items()
-        if entry.applies is False and entry.why and entry.why[0].condition
+        if entry.applies == "no" and entry.why and entry.why[0].condition
     }
     assert refused["gaussian"] == "epsilond.ledger-observer"
-    assert entries["ppsgd", None].applies is False
-    assert entries["mu2-sgd", "untrusted server"].applies is True
+    assert entries["ppsgd", None].applies == "no"
+    assert entries["mu2-sgd", "untrusted server"].applies == "yes"
     trusted = entries["mu2-sgd", "trusted server"]
-    assert trusted.applies is False
+    assert trusted.applies == "no"
     assert "server" in trusted.why[0].condition.statement
     assert ledger.what_if(
         spec=epsilond.Gaussian(noise_multiplier=2.0 / math.sqrt(float(left)) * 1.001), slot="gdp"
@@ -77,5 +77,5 @@ def test_what_the_ledger_says_is_left_out(ledger, fields, pointer):
 def test_nothing_fits_a_ledger_that_is_closed(ledger):
     ledger.close()
     found = epsilond.plan(given=ledger, algorithms=["mb-sgd"], **FEDERATION)
-    assert found.entries[0].applies is False
+    assert found.entries[0].applies == "no"
     assert "closed" in found.entries[0].why[0].message

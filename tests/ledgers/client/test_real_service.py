@@ -3,6 +3,7 @@
 import pytest
 
 import epsilond
+from epsilond.accountants.errors import Observation
 from epsilond.app.main import create_app
 from epsilond.ledgers.book.restore import ACCOUNTED_FOR
 from epsilond.ledgers.client.auditing import audited
@@ -100,3 +101,30 @@ def test_the_page_and_the_comparison_with_what_was_kept(books, tmp_path):
         books.reconcile(declared=ACCOUNTED_FOR)
     with epsilond.ledger(tmp_path / "other.db") as other, pytest.raises(Refused, match="not this log's"):
         books.reconcile(other.checkpoint())
+
+
+def test_a_contradiction_comes_back_as_the_same_error(books, tmp_path):
+    ledger = books.open(**ASKED)
+    seen = Observation("noise", "a step had no noise", remedy="Call the private optimizer.", count=2)
+    run, other = (ledger.reserve("train", count=10) for _ in range(2))
+    run.commit(4)
+    other.commit(1)
+    ledger.contradict([seen], [run])
+    for move in (run.commit, ledger.seal, lambda: ledger.amend(lower={"train": 100}), lambda: ledger.reserve("train")):
+        with pytest.raises(epsilond.RunDiffers) as refused:
+            move()
+        assert refused.value.observations == (seen,)
+    assert str(seen) in ledger.what_if("train").reason
+    assert "run-differs" in {each["code"] for each in run.show().warnings}
+    assert [each.get("contradicted") for each in ledger.entries() if each.kind == "committed"] == [True, None]
+    run.cancel()
+    ledger.close()
+    assert (ledger.show().state, str(seen) in str(ledger)) == ("contradicted", True)
+    assert books.warnings.keys() == {"run-differs"}
+    (tmp_path / "bundle").write_bytes(books.bundle(ledger).to_bytes())
+    (tmp_path / "keys").write_bytes(canonical(books.keys()))
+    found = audited(tmp_path / "bundle", tmp_path / "keys")
+    assert found.holds, found.sentences()
+    contradicted = [each.sentence for each in found.findings if each.outcome == "contradicted"]
+    assert str(seen) in contradicted[0]
+    assert len(contradicted) == 2  # the ledger, and the receipt of the run

@@ -183,7 +183,7 @@ def test_a_file_that_is_open_is_the_same_when_it_is_asked_for_again(tmp_path):
 
 def test_the_curve_is_the_plans(budget):
     _, ledger = budget
-    account = epsilond.account(TRAINING, relation="add-or-remove-one").guarantee.curve
+    account = epsilond.account(TRAINING, relation="add-or-remove-one", unit="record", observer="server").guarantee.curve
     for epsilon, log10_delta in ledger.curve():
         wanted = account.epsilon(log10_delta=log10_delta)
         assert wanted.lower - 1e-9 <= epsilon <= wanted.upper + 1e-6

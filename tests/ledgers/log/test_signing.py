@@ -9,16 +9,16 @@ import pytest
 from epsilond.ledgers.log.canonical import canonical
 from epsilond.ledgers.log.errors import KeysUnusable, Malformed
 from epsilond.ledgers.log.keys import SigningKey
-from epsilond.ledgers.log.signing import Keyring, PublishedKey, published_keys
+from epsilond.ledgers.log.signing import PublishedKey, SigningKeys, published_keys
 from tests.ledgers.log.keys import FIRST, ORIGIN, OTHERS, SECOND
 
 START = datetime(2026, 11, 23, 1, 2, 3, 456789, tzinfo=UTC)
 LATER = START + timedelta(days=30)
-ROTATED = Keyring.new(FIRST, START).rotated(SECOND, LATER)
+ROTATED = SigningKeys.new(FIRST, START).rotated(SECOND, LATER)
 
 
 def test_a_first_key_signs_until_another_follows():
-    keyring = Keyring.new(FIRST, START)
+    keyring = SigningKeys.new(FIRST, START)
     (only,) = keyring.document()["keys"]
     assert only == FIRST.public.jwk | {
         "name": ORIGIN,
@@ -39,7 +39,7 @@ def test_keys_that_signed_before_stay_published():
 
 def test_times_are_those_of_utc():
     there = START.astimezone(timezone(timedelta(hours=-5)))
-    assert Keyring.new(FIRST, there) == Keyring.new(FIRST, START)
+    assert SigningKeys.new(FIRST, there) == SigningKeys.new(FIRST, START)
 
 
 def test_what_is_published_reads_back_from_json():
@@ -80,7 +80,7 @@ def test_a_keyring_signs_with_the_key_that_it_publishes():
         (SECOND, (first, first, second)),
     ):
         with pytest.raises(KeysUnusable):
-            Keyring(signing, published)
+            SigningKeys(signing, published)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_keyring_signs_with_the_key_that_it_publishes():
     ],
 )  # fmt: skip
 def test_parts_of_different_keys_are_refused(change):
-    (only,) = Keyring.new(FIRST, START).document()["keys"]
+    (only,) = SigningKeys.new(FIRST, START).document()["keys"]
     assert published_keys({"keys": [only]})
     with pytest.raises(Malformed):
         published_keys({"keys": [only | change]})

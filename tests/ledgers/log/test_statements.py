@@ -10,12 +10,12 @@ from epsilond.ledgers.log import jws, statements
 from epsilond.ledgers.log.canonical import canonical, digest
 from epsilond.ledgers.log.encodings import from_base64url, to_base64url
 from epsilond.ledgers.log.errors import NotVerified
-from epsilond.ledgers.log.statements import Statement, digest_of, found_in, sign, verify
+from epsilond.ledgers.log.statements import SignedStatement, digest_of, found_in, sign, verify
 from tests.ledgers.log.keys import FIRST, OTHERS, SECOND
 
 ANSWER = b'{"epsilon": 1.25, "parameters": {"rounds": 3, "noise": 1e-3}}'
 PAGE = b"<!DOCTYPE html>\n<p>a page</p>\n"
-TOLD = Statement(kind="calibration", name="mb-sgd", engine_version="0.2.0", request=digest_of(b'{"epsilon": 1}'))
+TOLD = SignedStatement(kind="calibration", name="mb-sgd", engine_version="0.2.0", request=digest_of(b'{"epsilon": 1}'))
 REPORT = replace(TOLD, kind="report")
 KEYS = [SECOND.public, FIRST.public]
 
@@ -98,7 +98,7 @@ def test_another_key_or_no_signature_is_refused():
 
 def test_what_is_said_of_something_else_cannot_be_signed_as_an_answer():
     with pytest.raises(NotVerified):
-        Statement.of_record({**TOLD.record, "kind": "receipt"})
+        SignedStatement.of_record({**TOLD.record, "kind": "receipt"})
     with pytest.raises(NotVerified):
         sign(TOLD, PAGE, FIRST)  # no JSON
 

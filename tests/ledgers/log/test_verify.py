@@ -7,7 +7,7 @@ import pytest
 from epsilond.accountants.errors import InvalidInput
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.errors import Malformed
-from epsilond.ledgers.log.verify import NOT_SHOWN, Outcome, verify
+from epsilond.ledgers.log.verify import NOT_SHOWN, ClaimOutcome, verify
 from tests.ledgers.log.keys import FIRST, ORIGIN, OTHERS, SECOND
 from tests.ledgers.log.logs import ENTRIES, REWRITTEN, consistency, note, receipt
 
@@ -27,8 +27,8 @@ def test_a_whole_log_is_verified():
     bundle = Bundle(ENTRIES, [note(size) for size in heads], [receipt(4, 9), receipt(20, 23)])
     verification = found(bundle)
     assert verification.holds
-    assert sentences(verification, Outcome.NOT_VERIFIED) == [UNCHARGED]
-    assert sentences(verification, Outcome.VERIFIED) == [
+    assert sentences(verification, ClaimOutcome.NOT_VERIFIED) == [UNCHARGED]
+    assert sentences(verification, ClaimOutcome.VERIFIED) == [
         "ledger.example/log signed that it has 3 entries (checkpoint 0).",
         "ledger.example/log signed that it has 16 entries (checkpoint 1).",
         "ledger.example/log signed that it has 23 entries (checkpoint 2).",
@@ -54,7 +54,7 @@ def test_it_says_what_no_log_shows():
 def test_receipts_alone_are_verified_and_their_consistency_is_left_open():
     verification = found(Bundle(receipts=[receipt(4, 9), receipt(20, 23)]))
     assert verification.holds
-    assert sentences(verification, Outcome.NOT_VERIFIED) == [
+    assert sentences(verification, ClaimOutcome.NOT_VERIFIED) == [
         "A checkpoint has 9 entries, of which 0 are given: the others are unknown.",
         "A checkpoint has 23 entries, of which 0 are given: the others are unknown.",
         "Whether the log of 9 entries is the beginning of the log of 23 is not shown.",
@@ -66,7 +66,7 @@ def test_a_consistency_proof_connects_receipts():
     receipts = [receipt(4, 9), receipt(20, 23)]
     verification = found(Bundle(receipts=receipts, proofs=[consistency(9, 23)]))
     assert "The log of 9 entries is the beginning of the log of 23 entries." in sentences(
-        verification, Outcome.VERIFIED
+        verification, ClaimOutcome.VERIFIED
     )
 
 
@@ -87,7 +87,7 @@ def test_which_checkpoints_are_consistent_follows_from_the_proofs(pairs, shown):
     sizes = [3, 7, 12, 23]
     verification = found(Bundle(checkpoints=map_notes(sizes), proofs=[consistency(*pair) for pair in pairs]))
     assert verification.holds
-    verified = sentences(verification, Outcome.VERIFIED)
+    verified = sentences(verification, ClaimOutcome.VERIFIED)
     for one, other in zip(sizes, sizes[1:], strict=False):
         assert (f"The log of {one} entries is the beginning of the log of {other} entries." in verified) == (
             one in shown
@@ -101,24 +101,26 @@ def map_notes(sizes):
 def test_a_rewritten_log_is_found_by_its_entries():
     verification = found(Bundle(REWRITTEN, [note(3), note(16)]))
     assert not verification.holds
-    assert sentences(verification, Outcome.FAILED) == [
+    assert sentences(verification, ClaimOutcome.FAILED) == [
         "The first 16 entries given are not those of the checkpoint of that size."
     ]
-    assert "The first 3 entries given are all of the log of that size." in sentences(verification, Outcome.VERIFIED)
+    assert "The first 3 entries given are all of the log of that size." in sentences(
+        verification, ClaimOutcome.VERIFIED
+    )
 
 
 def test_a_rewritten_log_has_no_consistency_proof():
     verification = found(Bundle(checkpoints=[note(9), note(23, entries=REWRITTEN)], proofs=[consistency(9, 23)]))
     assert not verification.holds
-    (sentence,) = sentences(verification, Outcome.FAILED)
+    (sentence,) = sentences(verification, ClaimOutcome.FAILED)
     assert sentence.startswith("The consistency proof from 9 to 23 entries does not hold")
-    assert any("is not shown" in each for each in sentences(verification, Outcome.NOT_VERIFIED))
+    assert any("is not shown" in each for each in sentences(verification, ClaimOutcome.NOT_VERIFIED))
 
 
 def test_two_roots_of_one_size_are_a_fork():
     verification = found(Bundle(checkpoints=[note(9)], receipts=[receipt(4, 9, entries=REWRITTEN)]))
     assert not verification.holds
-    assert sentences(verification, Outcome.FAILED) == [
+    assert sentences(verification, ClaimOutcome.FAILED) == [
         "2 roots are signed for the log of 9 entries: keep them, they are proof of a fork."
     ]
 
@@ -126,21 +128,21 @@ def test_two_roots_of_one_size_are_a_fork():
 def test_a_fork_is_found_whatever_else_holds():
     verification = found(Bundle(ENTRIES, [note(9), note(16), note(16, entries=REWRITTEN), note(23)]))
     assert not verification.holds
-    assert len(sentences(verification, Outcome.FAILED)) == 2  # the fork, and that the entries are of one side only
+    assert len(sentences(verification, ClaimOutcome.FAILED)) == 2  # the fork, and that the entries are of one side only
 
 
 def test_entries_beyond_every_checkpoint_are_left_open():
     verification = found(Bundle(ENTRIES, [note(22)]))
     assert verification.holds
     message = "Of 23 entries given, the first 22 are under a checkpoint: the others may change."
-    assert message in sentences(verification, Outcome.NOT_VERIFIED)
+    assert message in sentences(verification, ClaimOutcome.NOT_VERIFIED)
 
 
 def test_without_a_checkpoint_nothing_holds():
     for bundle in (Bundle(), Bundle(ENTRIES)):
         verification = found(bundle)
         assert not verification.holds
-        assert sentences(verification, Outcome.VERIFIED) == []
+        assert sentences(verification, ClaimOutcome.VERIFIED) == []
 
 
 def test_signatures_of_others_do_not_count():
@@ -153,8 +155,8 @@ def test_signatures_of_others_do_not_count():
     ):
         verification = found(bundle, keys=keys, origin=origin)
         assert not verification.holds
-        assert len(sentences(verification, Outcome.FAILED)) == 2
-        assert sentences(verification, Outcome.VERIFIED) == []
+        assert len(sentences(verification, ClaimOutcome.FAILED)) == 2
+        assert sentences(verification, ClaimOutcome.VERIFIED) == []
 
 
 def test_keys_that_follow_each_other_sign_one_log():
@@ -166,14 +168,16 @@ def test_keys_that_follow_each_other_sign_one_log():
 def test_the_empty_log_is_the_beginning_of_all():
     verification = found(Bundle(checkpoints=[note(0), note(9)], proofs=[consistency(0, 9)]))
     assert verification.holds
-    assert "The log of 0 entries is the beginning of the log of 9 entries." in sentences(verification, Outcome.VERIFIED)
+    assert "The log of 0 entries is the beginning of the log of 9 entries." in sentences(
+        verification, ClaimOutcome.VERIFIED
+    )
 
 
 def test_a_proof_without_its_checkpoints_is_left_open():
     verification = found(Bundle(checkpoints=[note(9)], proofs=[consistency(9, 23)]))
     assert verification.holds
     message = "No checkpoints belong to the consistency proof from 9 to 23 entries."
-    assert message in sentences(verification, Outcome.NOT_VERIFIED)
+    assert message in sentences(verification, ClaimOutcome.NOT_VERIFIED)
 
 
 def test_charges_are_played_again_where_somebody_can():
@@ -189,13 +193,13 @@ def test_charges_are_played_again_where_somebody_can():
     verification = found(bundle, replay=good)
     assert verification.holds
     assert verification.findings[-1].sentence == "The charges of 23 entries were computed again."
-    assert UNCHARGED not in sentences(verification, Outcome.NOT_VERIFIED)
+    assert UNCHARGED not in sentences(verification, ClaimOutcome.NOT_VERIFIED)
     verification = found(bundle, replay=bad)
     assert not verification.holds
-    assert sentences(verification, Outcome.FAILED) == [
+    assert sentences(verification, ClaimOutcome.FAILED) == [
         "The entries do not follow from each other: /charge: is too small."
     ]
-    assert UNCHARGED in sentences(found(Bundle(checkpoints=[note(23)]), replay=good), Outcome.NOT_VERIFIED)
+    assert UNCHARGED in sentences(found(Bundle(checkpoints=[note(23)]), replay=good), ClaimOutcome.NOT_VERIFIED)
 
 
 def test_a_program_fault_of_the_replay_is_not_a_finding():
@@ -217,7 +221,9 @@ def test_no_changed_value_of_a_bundle_is_verified_as_before():
         except Malformed:
             continue
         verification = verify(other, origin=ORIGIN, keys=[FIRST.public])
-        homeless = [each for each in sentences(verification, Outcome.NOT_VERIFIED) if each.startswith("No checkpoints")]
+        homeless = [
+            each for each in sentences(verification, ClaimOutcome.NOT_VERIFIED) if each.startswith("No checkpoints")
+        ]
         assert not verification.holds or homeless, changed[place - 20 : place + 20]  # the sizes of a proof
 
 
@@ -226,7 +232,7 @@ def test_an_entry_more_less_or_elsewhere_is_found():
     swapped = [*good[:3], good[4], good[3], *good[5:]]
     for entries in (swapped, [*good[:3], *good[4:], ENTRIES[9]], [good[0], *good[:8]]):
         assert not found(Bundle(entries, [note(9)])).holds
-    missing = sentences(found(Bundle(good[:8], [note(9)])), Outcome.NOT_VERIFIED)
+    missing = sentences(found(Bundle(good[:8], [note(9)])), ClaimOutcome.NOT_VERIFIED)
     assert "A checkpoint has 9 entries, of which 8 are given: the others are unknown." in missing
 
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 from decimal import Decimal
 from uuid import uuid4
 
+from epsilond.accountants.ledger.amounts import EXACT
 from epsilond.ledgers.storage import entries, keys, ledgers
 from epsilond.ledgers.storage.nodes import StoredNodes
 from epsilond.ledgers.storage.records import (
-    EXACT,
     EntryRow,
     HoldingRow,
     ItemRow,

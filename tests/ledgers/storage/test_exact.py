@@ -8,8 +8,8 @@ from decimal import Decimal
 import pytest
 from sqlalchemy import Column, Integer, MetaData, Table, insert, select
 
+from epsilond.accountants.ledger.amounts import EXACT
 from epsilond.ledgers.storage.exact import ExactDecimal, written
-from epsilond.ledgers.storage.records import EXACT
 
 TABLES = MetaData()
 AMOUNTS = Table("amounts", TABLES, Column("id", Integer, primary_key=True), Column("amount", ExactDecimal))

@@ -72,7 +72,7 @@ COPIES = [
     "INTO ledger_nodes SELECT * FROM ledger_nodes",
     "INTO ledger_keys SELECT * FROM ledger_keys",
     "INTO ledgers SELECT * FROM ledgers",
-    "INTO ledgers SELECT 'b', tenant, dataset, block, name, status, sealed, conditional, record, created, 0 FROM ledgers",
+    "INTO ledgers SELECT 'b', tenant, dataset, block, name, status, sealed, conditional, record, created, 0, contradicted FROM ledgers",
     "INTO ledger_slots SELECT * FROM ledger_slots",
     "INTO ledger_items SELECT * FROM ledger_items",
     "INTO ledger_reservations SELECT * FROM ledger_reservations",
@@ -160,18 +160,30 @@ def test_postgresql_does_not_truncate(shared):
 
 def test_what_has_ended_stays_so(used):
     for statement in (
-        "UPDATE ledgers SET version = version + 1, status = 'closed', sealed = (1 = 1), conditional = (1 = 1)",
+        (
+            "UPDATE ledgers SET version = version + 1, status = 'closed', sealed = (1 = 1), conditional = (1 = 1),"
+            " contradicted = (1 = 1)"
+        ),
         "UPDATE ledger_reservations SET state = 'committed'",
     ):
         with used.writing() as connection:
             connection.exec_driver_sql(statement)
-    for back in ("status = 'open'", "sealed = (1 = 0)", "conditional = (1 = 0)"):
+    for back in ("status = 'open'", "sealed = (1 = 0)", "conditional = (1 = 0)", "contradicted = (1 = 0)"):
         refused(used, f"UPDATE ledgers SET version = version + 1, {back}")
     refused(used, "UPDATE ledger_reservations SET state = 'reserved'")
     with used.writing() as connection:
         connection.exec_driver_sql("UPDATE ledger_reservations SET state = 'cancelled'")
     for state in ("committed", "expired", "reserved"):
         refused(used, f"UPDATE ledger_reservations SET state = '{state}'")
+
+
+def test_nothing_is_committed_to_a_contradicted_ledger(used):
+    with used.writing() as connection:
+        connection.exec_driver_sql("UPDATE ledger_holdings SET committed = 3")
+        connection.exec_driver_sql("UPDATE ledgers SET version = version + 1, contradicted = (1 = 1)")
+    refused(used, "UPDATE ledger_holdings SET committed = 4")
+    with used.writing() as connection:  # what is not committed may return
+        connection.exec_driver_sql("UPDATE ledger_reservations SET state = 'cancelled'")
 
 
 def test_one_of_several_renyi_orders_may_be_overdrawn_and_nothing_else(database):

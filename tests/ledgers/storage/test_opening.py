@@ -6,9 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import inspect, text
+from sqlalchemy.engine import URL, make_url
 
 from epsilond.app.settings import Settings
 from epsilond.app.store.opening import opened as opened_jobs
@@ -16,8 +19,14 @@ from epsilond.ledgers.storage import entries
 from epsilond.ledgers.storage.opening import CHAIN, added, opened
 from epsilond.ledgers.storage.tables import TABLES
 from epsilond.ledgers.storage.transactions import looking
-from epsilond.storage.faults import StoreLocked, StoreUnavailable
+from epsilond.storage import opening as storage
+from epsilond.storage.faults import StoreFault, StoreLocked, StoreUnavailable
 from tests.ledgers.storage.samples import kept, ledger, loaded, spend
+
+OLD_LEDGER = (
+    "INSERT INTO ledgers (id, tenant, dataset, block, name, status, sealed, conditional, record, created, version)"
+    " VALUES ('a', 't', 'visits', '', 'a', 'closed', (1 = 1), (1 = 0), '{}', 10.5, 3)"
+)
 
 
 def test_the_tables_are_those_that_are_asked(database):
@@ -37,6 +46,33 @@ def test_what_was_kept_is_there_when_it_is_opened_again(place):
     with looking(again) as connection:
         assert entries.size(connection) == 2
     again.close()
+
+
+@pytest.fixture
+def first_revision(place: str):
+    """A database with the tables of the first revision, and one closed ledger."""
+    url = make_url(place) if "://" in place else URL.create("sqlite", database=place)
+    made = storage.opened(url, [], name="the place", what="ledgers")
+    configuration = Config()
+    configuration.set_main_option("script_location", str(CHAIN.scripts))
+    with made.writing() as connection:
+        configuration.attributes.update(connection=connection, chain=CHAIN)
+        command.upgrade(configuration, "0001")
+        connection.execute(text(OLD_LEDGER))
+    made.close()
+
+
+def test_ledgers_of_the_first_revision_are_kept(first_revision, place):
+    database = opened(place)
+    row = loaded(database)
+    assert (row.status, row.contradicted, row.contradictions) == ("closed", False, ())
+    with database.reading() as connection:
+        context = MigrationContext.configure(connection, opts={"version_table": CHAIN.version_table})
+        assert context.get_current_revision() == "0002"
+        assert compare_metadata(context, TABLES) == []
+    with pytest.raises(StoreFault), database.writing() as connection:
+        connection.execute(text("UPDATE ledgers SET version = version + 1, status = 'open'"))
+    database.close()
 
 
 def test_ledgers_stand_beside_jobs(place):

@@ -9,16 +9,19 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.account import account
-from epsilond.accountants.curve import Interval
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.curve.least import least_of
 from epsilond.accountants.engine.lattice.composition import compose
-from epsilond.accountants.engine.lattice.product import ComposedProfile, Evaluation
+from epsilond.accountants.engine.lattice.laws import TiltedEvaluation
+from epsilond.accountants.engine.lattice.product import ComposedProfile
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.numerics.special import log_theta
+from epsilond.accountants.profiles.bound import Bound, BoundProfile, bound_pair
 from epsilond.accountants.profiles.concentrated import concentrated_pair
 from epsilond.accountants.profiles.geometric import geometric_pair
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
-from epsilond.accountants.theorems.composition.least_of import BoundProfile, bound_pair, least, least_of
+from epsilond.accountants.theorems.composition.least_of import least
 from epsilond.accountants.theorems.hidden_states.contraction import LEMMA_2, contract
 from tests.oracles.contraction import theta
 
@@ -26,7 +29,7 @@ EPSILONS = (0.0, 0.03, 0.4, 1.7, 6.0)
 
 
 @dataclass(frozen=True)
-class Theta:
+class Theta(Bound):
     """θ_ε(r) scaled: a convex bound."""
 
     shift: float
@@ -87,7 +90,7 @@ def test_a_composed_bound_is_evaluated_beside_a_closed_one_only_where_it_may_be_
     asked: list[float] = []
     whole = ComposedProfile.evaluation
 
-    def evaluation(profile: ComposedProfile, epsilon: float) -> Evaluation:
+    def evaluation(profile: ComposedProfile, epsilon: float) -> TiltedEvaluation:
         asked.append(epsilon)
         return whole(profile, epsilon)
 

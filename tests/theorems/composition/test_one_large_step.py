@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.account import account
-from epsilond.accountants.curve import Pair
+from epsilond.accountants.curve.laws import Direction, SampledGaussianLaw
+from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.profiles.atoms import AtomicProfile
-from epsilond.accountants.profiles.gaussian import Direction, SampledGaussianLaw
-from epsilond.accountants.profiles.one_large_step import OneLargeStep, Step, step_pair
+from epsilond.accountants.profiles.one_large_step import OneLargeStep, RepeatedStep, step_pair
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.theorems.composition.one_large_step import ONE_LARGE_STEP, RareStepsInputs
 from tests.oracles.enclosure import log_of
@@ -42,7 +42,7 @@ def atoms(p: Law, q: Law) -> AtomicProfile:
 def test_it_encloses_a_few_steps_in_exact_fractions(laws: tuple[Law, Law], times: int, epsilon: float) -> None:
     assert all(sum(law.values()) == 1 for law in laws)
     p, q = laws
-    bounds = OneLargeStep((Step(Pair(atoms(p, q), atoms(q, p)), times),)).log_delta(epsilon)
+    bounds = OneLargeStep((RepeatedStep(Pair(atoms(p, q), atoms(q, p)), times),)).log_delta(epsilon)
     truth = log_of(hockey_stick(joint([p] * times), joint([q] * times), Fraction(math.exp(epsilon))))
     assert bounds.lower - 1e-12 <= truth <= bounds.upper + 1e-12
     if times == 5 and epsilon == 2.0:
@@ -50,7 +50,7 @@ def test_it_encloses_a_few_steps_in_exact_fractions(laws: tuple[Law, Law], times
 
 
 def test_unlike_steps_in_exact_fractions() -> None:
-    steps = tuple(Step(Pair(atoms(p, q), atoms(q, p)), 2) for p, q in (RARE, SKEWED))
+    steps = tuple(RepeatedStep(Pair(atoms(p, q), atoms(q, p)), 2) for p, q in (RARE, SKEWED))
     p, q = (joint([RARE[side], RARE[side], SKEWED[side], SKEWED[side]]) for side in (0, 1))
     for epsilon in (0.5, 2.0, 4.0):
         bounds = OneLargeStep(steps).log_delta(epsilon)
@@ -61,7 +61,7 @@ def test_unlike_steps_in_exact_fractions() -> None:
 @pytest.mark.parametrize("law", [RARE, SKEWED])
 def test_moments_of_negative_losses_are_bounds(law: tuple[Law, Law]) -> None:
     p, q = law
-    square, drift = Step(Pair(atoms(p, q), atoms(q, p)), 1).negative_moments
+    square, drift = RepeatedStep(Pair(atoms(p, q), atoms(q, p)), 1).negative_moments
     losses = [(math.log(p[x] / q[x]), float(p[x])) for x in p if p[x] < q[x]]
     assert square >= sum(mass * loss**2 for loss, mass in losses) > 0.4 * square
     assert drift >= sum(mass * (loss - 1 + math.exp(-loss)) for loss, mass in losses) > 0.4 * drift

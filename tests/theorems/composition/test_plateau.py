@@ -10,8 +10,7 @@ import mpmath as mp
 import pytest
 
 from epsilond.accountants.account import account
-from epsilond.accountants.quantities import natural_log_delta
-from epsilond.accountants.quantity import LogDelta, asks_for
+from epsilond.accountants.log_delta import LogDelta, asks_for, natural_log_delta
 from epsilond.accountants.specs import Approximate, Composed, Gaussian, Repeated, Subsampled
 from epsilond.calibrators.accounts import AccountProblem, answer
 from epsilond.reading import read
@@ -105,9 +104,11 @@ def test_the_service_says_that_the_claim_holds() -> None:
         "relation": "replace-one",
         "query": {"deltas": [1e-6, 2e-6]},
         "claim": {"epsilon": 1.0, "delta": 1e-6},
+        "unit": "record",
+        "observer": "server",
     }
     found = answer(read(AccountProblem, body))
     assert found.guarantee.epsilon.upper == 1.0
     assert found.claim is not None
-    assert found.claim.holds is True
+    assert found.claim.holds == "yes"
     assert not found.warnings

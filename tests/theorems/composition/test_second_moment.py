@@ -8,13 +8,13 @@ import pytest
 from mpmath import binomial, exp, mp, mpf
 
 from epsilond.accountants.account import account
-from epsilond.accountants.curve import Pair
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.kinds.randomized_response import response_pair
 from epsilond.accountants.profiles.amplification import AmplifiedProfile
 from epsilond.accountants.profiles.gaussian import gaussian_pair
-from epsilond.accountants.profiles.one_large_step import OneLargeStep, Step
-from epsilond.accountants.profiles.second_moment import rare_pair, second_moment
+from epsilond.accountants.profiles.one_large_step import OneLargeStep, RepeatedStep
+from epsilond.accountants.profiles.second_moment import rare_composition, second_moment
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
-from epsilond.accountants.theorems.mechanisms.randomized_response import response_pair
 
 
 def batch(rate: float, mu: float = 2.0) -> Pair:
@@ -65,9 +65,10 @@ def test_the_moment_of_a_batch_is_that_of_its_profile(rate: float, backward: boo
 
 @pytest.mark.parametrize("epsilon", [0.0, 1e-7, 1e-6, 1e-5, 1e-3])
 def test_rare_steps_need_no_lattice(epsilon: float) -> None:
-    pair = rare_pair([(batch(1e-12), 10**9)], never)
-    assert pair is not None
-    large = OneLargeStep((Step(batch(1e-12), 10**9),))
+    rare = rare_composition([(batch(1e-12), 10**9)], never)
+    assert rare is not None
+    pair = rare.pair
+    large = OneLargeStep((RepeatedStep(batch(1e-12), 10**9),))
     ends = pair.ends(epsilon)
     assert ends.lower <= ends.upper < -15.0
     if epsilon > 0.0:
@@ -83,14 +84,15 @@ def test_rare_steps_need_no_lattice(epsilon: float) -> None:
 
 
 def test_other_products_are_left_to_the_engines() -> None:
-    assert rare_pair([(batch(1e-6), 10**9)], never) is None
-    assert rare_pair([(batch(1e-12), 10**5)], never) is None
-    assert rare_pair([(batch(1e-12), 10**9), (gaussian_pair(1e-6), 1)], never) is None
+    assert rare_composition([(batch(1e-6), 10**9)], never) is None
+    assert rare_composition([(batch(1e-12), 10**5)], never) is None
+    assert rare_composition([(batch(1e-12), 10**9), (gaussian_pair(1e-6), 1)], never) is None
 
 
 def test_epsilon_is_zero_where_delta_is_never_reached() -> None:
-    pair = rare_pair([(batch(1e-12), 10**9)], never)
-    assert pair is not None
+    rare = rare_composition([(batch(1e-12), 10**9)], never)
+    assert rare is not None
+    pair = rare.pair
     assert pair.epsilon(math.log(1e-6)) == (0.0, 0.0)
     found = pair.epsilon(math.log(1e-12))
     assert pair.ends(found.upper).upper <= math.log(1e-12)

@@ -9,6 +9,7 @@ import pytest
 from mpmath import mp
 
 from epsilond.accountants.account import account
+from epsilond.accountants.composition.product import composed_pair
 from epsilond.accountants.errors import BeyondBudget, InvalidInput
 from epsilond.accountants.numerics.renyi_divergence import sampled_gaussian_renyi
 from epsilond.accountants.numerics.special import log_theta
@@ -20,7 +21,6 @@ from epsilond.accountants.profiles.concentrated import (
     log_escape_of,
 )
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
-from epsilond.accountants.theorems.composition.rounds import composed_pair
 from epsilond.accountants.theorems.conversions.renyi import (
     IMPROVED,
     MIRONOV,
@@ -94,6 +94,49 @@ def test_integer_orders_are_the_binomial_sum() -> None:
 def test_every_record_in_every_batch_is_the_plain_gaussian() -> None:
     ends = sampled_gaussian_renyi(order=4.0, rate=1.0, noise_multiplier=2.0)
     assert ends.lower <= 0.5 <= ends.upper
+
+
+def precise_divergence(order: float, rate: float, noise: float) -> mp.mpf:
+    """Compute the definition by Gauss–Legendre quadrature in 55 digits, so that a difference of 1e-25 remains."""
+    a, q, s = mp.mpf(order), mp.mpf(rate), 1 / mp.mpf(noise)
+    width = a * s + 36
+    nodes = [-18 + width * i / math.ceil(width / 2) for i in range(math.ceil(width / 2) + 1)]
+    moment = mp.quad(
+        lambda y: mp.npdf(y) * (1 - q + q * mp.exp(s * y - s * s / 2)) ** a, nodes, method="gauss-legendre"
+    )
+    # The definition's total mass on these nodes differs from 1 by the tails only.
+    mass = mp.quad(lambda y: mp.npdf(y) * (1 - q + q * mp.exp(s * y - s * s / 2)), nodes, method="gauss-legendre")
+    return mp.log1p(moment - mass) / (a - 1)
+
+
+@pytest.mark.compares("mironov-talwar-zhang-2019.sampled-gaussian")
+@pytest.mark.parametrize(
+    ("order", "rate", "noise"),
+    [
+        (1.0 + 1e-12, 0.5, 0.3),
+        (1.0 + 2.0**-52, 0.5, 1.0),
+        (1.0 + 1e-6, 1e-3, 0.5),
+        (1.0 + 1e-6, 1.0 - 1e-9, 0.7),
+        (1.0 + 1e-9, 1e-6, 1.0),
+        (1.0 + 1e-3, 0.2, 0.25),
+        (1.0 + 1e-4, 0.9, 20.0),
+        (30.0, 1e-4, 1.2),
+        (2.5, 1e-7, 0.4),
+    ],
+)
+def test_sampled_gaussian_is_enclosed_near_order_one(order: float, rate: float, noise: float) -> None:
+    inputs = SampledGaussianInputs(order=order, rate=rate, noise_multiplier=noise)
+    served = SAMPLED_GAUSSIAN.evaluate(inputs).outputs
+    with mp.workdps(55):
+        truth = precise_divergence(order, rate, noise)
+        assert mp.mpf(served["lower_renyi_divergence"]) <= truth <= mp.mpf(served["upper_renyi_divergence"])
+        slack = mp.mpf("1e-11") + mp.mpf("1e-29") / ((mp.mpf(order) - 1) * truth)
+        assert served["upper_renyi_divergence"] <= truth * (1 + slack)
+
+
+def test_a_rate_whose_square_underflows_is_enclosed() -> None:
+    ends = sampled_gaussian_renyi(order=2.0, rate=1e-200, noise_multiplier=1.0)
+    assert 0.0 <= ends.lower <= ends.upper <= 1e-29
 
 
 def test_orders_that_take_too_long_are_refused() -> None:
@@ -188,7 +231,7 @@ def test_concentrated_pairs_compose_in_closed_form() -> None:
     whole = composed_pair([(pair, 10)], "default")
     expected = concentrated_pair(0.1, 10 * math.log1p(-1e-7), math.log(1e-6))
     assert whole.ends(1.0).upper == pytest.approx(expected.ends(1.0).upper, rel=1e-6)
-    assert composed_concentrated([(pair, 1)]).ends(0.3).upper >= pair.ends(0.3).upper - 1e-12
+    assert composed_concentrated([(pair.concentrated, 1)]).ends(0.3).upper >= pair.ends(0.3).upper - 1e-12
     assert log_escape_of(0.0, [math.log(1e-30), -math.inf]) == math.log(1e-30)
     assert log_escape_of(-0.5, []) == pytest.approx(math.log(-math.expm1(-0.5)))
 

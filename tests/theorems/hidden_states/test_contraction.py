@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from mpmath import mp, mpf
 
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
@@ -100,6 +102,21 @@ def test_no_pair_of_inputs_is_contracted_less() -> None:
         assert coefficient == pytest.approx(max(pairs), rel=1e-12)
 
 
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
+def test_the_factor_of_the_lemma_is_attained(epsilon: float) -> None:
+    """Point masses at both ends of the set, sent through y ↦ N(y, s²I), have divergence θ_ε(D/s), by quadrature."""
+    diameter, std = 2.0, 1.5
+    with mp.workdps(30):
+        crossing = mpf(epsilon) * mpf(std) ** 2 / diameter + mpf(diameter) / 2
+
+        def excess(y: Any) -> Any:
+            return mp.npdf(y, diameter, std) - mp.exp(epsilon) * mp.npdf(y, 0, std)
+
+        divergence = mp.quad(excess, [crossing, crossing + 5, crossing + 40])
+    found = LEMMA_2.evaluate(LEMMA_2.request(epsilon=epsilon, diameter=diameter, noise_std=std)).outputs
+    assert found["theta"] == pytest.approx(float(divergence), rel=1e-12)
+
+
 def test_a_projection_contracts_further() -> None:
     # From the ends of [−1, 1], noise 0.5, projected back: below θ(2/0.5) once the threshold lies outside the ball.
     ends = [Law(1.0, 80, np.asarray([start]), np.ones(1), 0.5) for start in (1.0, -1.0)]
@@ -166,7 +183,7 @@ def test_a_witness_does_not_survive_a_kernel() -> None:
 @pytest.mark.parametrize("name", ["gaussian", "poisson"])
 def test_the_tails_are_the_slopes(name: str) -> None:
     contracted = contract(inner(name), diameter=2.0, noise_std=1.5).curve.upper
-    for profile in contracted.orders():
+    for profile in contracted.directions():
         for epsilon in (0.0, 0.02, 0.09, 0.8):
             at = np.asarray([epsilon])
             (log_p,), (log_q,) = profile.log_tails(at)

@@ -20,7 +20,7 @@ from epsilond.accountants.numerics.factor_sums import (
 )
 from epsilond.accountants.numerics.special import log_theta_complement
 from epsilond.accountants.schedules import Constant, InverseTime
-from epsilond.accountants.theorems.hidden_states.projected_contraction import Run
+from epsilond.accountants.theorems.hidden_states.projected_run import Run
 from tests.oracles.hockey_stick import theta
 
 

@@ -11,13 +11,13 @@ import pytest
 
 from epsilond.accountants.account import Account, account
 from epsilond.accountants.errors import ConditionViolated, InvalidInput
+from epsilond.accountants.profiles.bound import BoundProfile
 from epsilond.accountants.schedules import Constant, Explicit, InverseTime
 from epsilond.accountants.specs import ProjectedSgd
-from epsilond.accountants.theorems.composition.least_of import AlternativePair, BoundProfile
+from epsilond.accountants.theorems.hidden_states.best_plan import least_mu
 from epsilond.accountants.theorems.hidden_states.differing_steps import DifferingSteps
-from epsilond.accountants.theorems.hidden_states.projected_contraction import Run
-from epsilond.accountants.theorems.hidden_states.shift_then_contract import EqualSteps, Places, places
-from epsilond.accountants.theorems.hidden_states.shifted_interpolation import least_mu
+from epsilond.accountants.theorems.hidden_states.projected_run import Run
+from epsilond.accountants.theorems.hidden_states.shift_then_contract import EqualSteps, RecordPlaces, places
 from tests.oracles.contraction import Law, gradient_step, hockey_stick, run, theta
 
 OURS = (
@@ -60,7 +60,7 @@ def gave(found: Account, epsilon: float) -> dict[str, float]:
 
 
 def refused(found: Account) -> dict[str, str]:
-    return {tried.theorem: tried.reason or "" for tried in found.considered if not tried.applies}
+    return {tried.theorem: tried.reason or "" for tried in found.considered if tried.applies == "no"}
 
 
 # The laws themselves ------------------------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ def test_the_epsilon_of_a_long_run_takes_few_evaluations(name: str, monkeypatch:
 
     monkeypatch.setattr(BoundProfile, "log_delta", counted)
     curve = accounted(spec(participants=1, **LONG_RUNS[name])).guarantee.curve
-    profiles = 2 if isinstance(curve.upper, AlternativePair) else 1
+    profiles = max(len(curve.upper.alternatives), 1)
     before = len(asked)
     target = 0.5 * curve.bound_log_delta(0.3).upper + 0.5 * curve.bound_log_delta(0.6).upper
     found = curve.bound_epsilon(target)
@@ -371,11 +371,17 @@ def test_places_are_counted_as_they_stand(rounds: int, release: Any) -> None:
 
 
 def test_far_places_are_counted_in_blocks_that_lose_none() -> None:
-    for kind in (Places(1, 0, 10**9 - 1), Places(2, 500, 10**6), Places(1, 0, 10**7 - 1, cap=5e6, top=1e7)):
+    for kind in (
+        RecordPlaces(1, 0, 10**9 - 1),
+        RecordPlaces(2, 500, 10**6),
+        RecordPlaces(1, 0, 10**7 - 1, cap=5e6, top=1e7),
+    ):
         assert kind.nodes.size < 10_000
         assert kind.weights.sum() == pytest.approx(float(kind.before(np.asarray([kind.last + 1.0]))[0]), rel=1e-12)
         assert (kind.weights >= 0).all()
-    assert Places(1, 0, 10**7 - 1, cap=5e6, top=1e7).weights.sum() == pytest.approx(5e6 * 5e6 + 5e6 * (5e6 + 1) / 2)
+    assert RecordPlaces(1, 0, 10**7 - 1, cap=5e6, top=1e7).weights.sum() == pytest.approx(
+        5e6 * 5e6 + 5e6 * (5e6 + 1) / 2
+    )
 
 
 @pytest.mark.parametrize("contracted", [False, True])

@@ -7,7 +7,7 @@ import pytest
 
 from epsilond.accountants.schedules import Constant
 from epsilond.accountants.specs import ProjectedSgd
-from epsilond.accountants.theorems.hidden_states.projected_contraction import Run
+from epsilond.accountants.theorems.hidden_states.projected_run import Run
 from epsilond.accountants.theorems.hidden_states.shift_then_contract import EqualSteps
 
 

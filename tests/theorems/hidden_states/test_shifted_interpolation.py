@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mpmath import mp, mpf
 from scipy.optimize import minimize
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.theorem import Status
 from epsilond.accountants.theorems import RULES
+from epsilond.accountants.theorems.hidden_states.best_plan import least_mu
 from epsilond.accountants.theorems.hidden_states.shifted_interpolation import (
     INTERPOLATION,
     ListedSteps,
-    least_mu,
     periodic_mu,
     powers_sum,
 )
@@ -159,6 +160,32 @@ def test_cyclic_batches_without_a_ball_are_the_printed_form(c: float) -> None:
     assert found["best_mu"] == pytest.approx(found["gaussian_dp_mu"], rel=1e-9)
 
 
+@pytest.mark.compares("bok-su-altschuler-2024.noisy-cgd-strongly-convex")
+@pytest.mark.parametrize("c", [1.0 - 2.0**-53, 1.0 - 1e-12, 1.0 - 1e-9, 1.0 - 1e-5, 0.9, 1e-3])
+@pytest.mark.parametrize(("period", "passes"), [(1, 1), (1, 50), (20, 2), (20, 10**6)])
+def test_the_printed_cyclic_form_is_rounded_up_near_every_contraction(c: float, period: int, passes: int) -> None:
+    inputs = Cyclic(sensitivity=0.7, batch_size=3, noise_std=0.9, contraction=c, period=period, rounds=passes)
+    served = NOISY_CGD.evaluate(inputs).outputs["gaussian_dp_mu"]
+    with mp.workdps(60):
+        q = mpf(c)
+        tail = q ** (period * (passes - 1))
+        extra = q ** (2 * period - 2) * (1 - q**2) / (1 - q**period) ** 2 * (1 - tail) / (1 + tail)
+        truth = mpf(0.7) / (3 * mpf(0.9)) * mp.sqrt(1 + extra)
+        assert truth <= mpf(served) <= truth * (1 + mpf(10) ** -13)
+
+
+@pytest.mark.compares("bok-su-altschuler-2024.noisy-gd-projected")
+def test_the_number_of_steps_in_a_ball_is_exact() -> None:
+    # In doubles D n/(ηΔ) rounds down to 44; the quotient of these doubles is above 44.
+    inputs = FullBatchInBall(sensitivity=0.5, population=8, noise_std=1.0, step_size=0.8, diameter=2.2, rounds=45)
+    with mp.workdps(60):
+        saturation = mp.ceil(mpf(2.2) * 8 / (mpf(0.8) * mpf(0.5)))
+        assert inputs.saturation == int(saturation) == 45
+        truth = mp.sqrt(3 * mpf(0.5) * mpf(2.2) / (mpf(0.8) * 8) + (mpf(0.5) / 8) ** 2 * saturation)
+        served = NOISY_GD_IN_BALL.evaluate(inputs).outputs["gaussian_dp_mu"]
+        assert truth <= mpf(served) <= truth * (1 + mpf(10) ** -13)
+
+
 def test_more_rounds_stop_costing_in_a_ball() -> None:
     def mu(rounds: int) -> float:
         inputs = FullBatchInBall(
@@ -188,9 +215,9 @@ def test_nothing_to_hide_and_nowhere_to_hide_it() -> None:
 def test_the_condition_of_the_projected_form_is_checked() -> None:
     example = dict(NOISY_GD_IN_BALL.examples[0])
     enough, few = (FullBatchInBall(**(example | {"rounds": rounds})) for rounds in (10_000, 499))
-    assert NOISY_GD_IN_BALL.evaluate(enough).conditions[0].holds is True
+    assert NOISY_GD_IN_BALL.evaluate(enough).conditions[0].holds == "yes"
     result = NOISY_GD_IN_BALL.evaluate(few).conditions[0]
-    assert (result.holds, result.left, result.right) == (False, 499, 500.0)
+    assert (result.holds, result.left, result.right) == ("no", 499, 500.0)
 
 
 @pytest.mark.parametrize(

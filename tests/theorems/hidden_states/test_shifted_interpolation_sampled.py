@@ -10,9 +10,9 @@ import pytest
 from epsilond.accountants.account import account
 from epsilond.accountants.schedules import Constant
 from epsilond.accountants.specs import ProjectedSgd
-from epsilond.accountants.theorems.hidden_states.projected_contraction import Run
+from epsilond.accountants.theorems.hidden_states.projected_run import Run
 from epsilond.accountants.theorems.hidden_states.shifted_interpolation_sampled import (
-    Window,
+    StepWindow,
     best_window,
     sampled_square,
     shift_square,
@@ -44,7 +44,7 @@ def sampled_run(steps: int, **changes: object) -> Run:
 def test_the_laws_lie_inside_every_window(steps: int, window: int, share: float, curvature: float) -> None:
     given = sampled_run(steps, lipschitz=1.0 + curvature * 0.5, strong_convexity=curvature)
     mu = math.sqrt(float(shift_square(given, np.asarray(float(window)))) / share)
-    spec = windowed(given, Window(window, share, mu, 0.0, 0.0))
+    spec = windowed(given, StepWindow(window, share, mu, 0.0, 0.0))
     curve = account(spec, relation="replace-one", effort="coarse").guarantee.curve
     laws = []
     for slope in (1.0, -1.0):

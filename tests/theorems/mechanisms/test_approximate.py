@@ -11,6 +11,12 @@ from mpmath import mp
 
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import ConditionViolated, InvalidInput
+from epsilond.accountants.kinds.approximate import (
+    AS_DECLARED,
+    EXTREMAL,
+    ApproximateInputs,
+    approximate_pair,
+)
 from epsilond.accountants.specs import Approximate, Composed, Repeated, Subsampled
 from epsilond.accountants.theorems.composition.classical import (
     DWORK_ROTH_COMPOSITION,
@@ -23,12 +29,6 @@ from epsilond.accountants.theorems.composition.optimal import (
     OptimalInputs,
     log_binomial,
     optimal_log_delta,
-)
-from epsilond.accountants.theorems.mechanisms.approximate import (
-    AS_DECLARED,
-    EXTREMAL,
-    ApproximateInputs,
-    approximate_pair,
 )
 from tests.oracles.enclosure import encloses, log_of
 from tests.oracles.finite import black_box, hockey_stick, joint

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.account import account
-from epsilond.accountants.curve import Pair
+from epsilond.accountants.composition.product import composed_pair
+from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.profiles.amplification import with_and_without
 from epsilond.accountants.profiles.atoms import AtomicProfile
 from epsilond.accountants.profiles.geometric import GeometricProfile, geometric_pair
 from epsilond.accountants.specs import DiscreteLaplace, Repeated, Subsampled
-from epsilond.accountants.theorems.composition.rounds import composed_pair
 from tests.oracles.enclosure import encloses, log_of
 from tests.oracles.finite import hockey_stick, joint, mixture, truncated_laplace
 

@@ -11,9 +11,9 @@ import pytest
 
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.kinds.laplace import EXACT, LaplaceInputs
 from epsilond.accountants.profiles.laplace import LaplaceProfile, OppositeLaplaceProfile
 from epsilond.accountants.specs import Composed, Laplace, Repeated, Subsampled
-from epsilond.accountants.theorems.mechanisms.laplace import EXACT, LaplaceInputs
 from tests.oracles.enclosure import encloses
 from tests.oracles.hockey_stick import Density, hockey_stick
 from tests.oracles.peers import peer

@@ -8,17 +8,18 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from mpmath import mp, mpf
 
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import ConditionViolated, InvalidInput
-from epsilond.accountants.specs import Composed, RandomizedResponse, Repeated, Subsampled
-from epsilond.accountants.structure import ONE_REPORT
-from epsilond.accountants.theorems.mechanisms.randomized_response import (
+from epsilond.accountants.kinds.randomized_response import (
     EXACT,
     ZEROED_IS_ANSWERED,
     RandomizedResponseInputs,
     response_pair,
 )
+from epsilond.accountants.specs import Composed, RandomizedResponse, Repeated, Subsampled
+from epsilond.accountants.structure import ONE_REPORT
 from tests.oracles.enclosure import encloses, log_of
 from tests.oracles.finite import hockey_stick, joint, mixture, response
 from tests.oracles.peers import peer
@@ -82,6 +83,29 @@ def test_a_peer_compares_a_report_with_a_uniform_one(number: int) -> None:
     masses = [(kept, other), (other, kept), *[(other, other)] * (k - 2)]
     assert ours == pytest.approx(math.log(sum(p**order * q ** (1 - order) for p, q in masses)) / (order - 1), rel=1e-12)
     assert ours > uniform
+
+
+def response_divergence(epsilon: float, categories: int, order: float) -> mpf:
+    """Compute the Rényi divergence of two categories' reports from the three losses, in the current precision."""
+    e, a = mpf(epsilon), mpf(order)
+    moment = (mp.exp(a * e) + mp.exp((1 - a) * e) + categories - 2) / (mp.exp(e) + categories - 1)
+    return mp.log(moment) / (a - 1)
+
+
+@pytest.mark.compares("epsilond.randomized-response")
+def test_the_divergence_is_rounded_up_by_little_at_every_order() -> None:
+    random = np.random.default_rng(4)
+    cases = [(1e-9, 3, 1.0000001), (1.0, 2, 1.0 + 2.0**-52), (1.0, 10**12, 2.0), (1e9, 2, 1e6), (1e-300, 2, 2.0)]
+    for _ in range(300):
+        near = random.random() < 0.5
+        order = 1.0 + 10.0 ** (random.uniform(-15.6, 0.0) if near else random.uniform(0.0, 5.9))
+        cases.append((10.0 ** random.uniform(-12, 3), int(10.0 ** random.uniform(0.302, 15)), order))
+    for epsilon, categories, order in cases:
+        inputs = RandomizedResponseInputs(epsilon=epsilon, categories=categories, order=order)
+        served = EXACT.evaluate(inputs).outputs["renyi_divergence"]
+        with mp.workdps(60 if epsilon > 1e-50 else 700):
+            truth = response_divergence(epsilon, categories, order)
+            assert truth <= mpf(served) <= truth * (1 + mpf(10) ** -11) + mpf(10) ** -320, (epsilon, categories, order)
 
 
 def test_a_zeroed_record_is_declared_to_be_answered_like_a_category() -> None:

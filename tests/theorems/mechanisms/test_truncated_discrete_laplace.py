@@ -16,9 +16,7 @@ from mpmath import mp, mpf
 
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.profiles.concentrated import concentrated_log_delta
-from epsilond.accountants.specs import Repeated, Subsampled, TruncatedDiscreteLaplace
-from epsilond.accountants.theorems.mechanisms.truncated_discrete_laplace import (
+from epsilond.accountants.kinds.truncated_discrete_laplace import (
     BY_L2,
     EXACT,
     Shift,
@@ -26,6 +24,8 @@ from epsilond.accountants.theorems.mechanisms.truncated_discrete_laplace import 
     log_survival_and_escape,
     worst_shift,
 )
+from epsilond.accountants.profiles.concentrated import concentrated_log_delta
+from epsilond.accountants.specs import Repeated, Subsampled, TruncatedDiscreteLaplace
 from tests.oracles.enclosure import log_of
 from tests.oracles.finite import hockey_stick, joint, truncated_laplace
 

@@ -47,9 +47,9 @@ def test_inside_the_support_no_loss_exceeds_epsilon() -> None:
 
 
 def test_beyond_one_half_the_reach_is_too_short() -> None:
-    assert found(epsilon=1.0, delta=0.5).conditions[0].holds is True
+    assert found(epsilon=1.0, delta=0.5).conditions[0].holds == "yes"
     beyond = found(epsilon=1.0, delta=0.6)
-    assert beyond.conditions[0].holds is False
+    assert beyond.conditions[0].holds == "no"
     assert beyond.outputs["reach"] < 2.0
 
 

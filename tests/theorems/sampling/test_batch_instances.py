@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.account import account
-from epsilond.accountants.curve import Pair
+from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.profiles.binned import Mixture, Noise, cells_pair, finite_pair
 from epsilond.accountants.specs import (
     Composed,
@@ -201,7 +201,7 @@ def test_cells_compose_below_what_they_stand_for(kind: str) -> None:
     pair = cells_pair(
         Mixture((shift,), (0.0,)), Mixture((0.0,), (0.0,)), Noise("gaussian" if kind == "gaussian" else "laplace")
     )
-    from epsilond.accountants.theorems.composition.rounds import composed_pair
+    from epsilond.accountants.composition.product import composed_pair
 
     composed = composed_pair([(pair, 10)], "default")
     for epsilon in (0.0, 0.5, 1.5):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
@@ -11,10 +13,14 @@ import pytest
 from mpmath import mp
 
 from epsilond.accountants.account import account
-from epsilond.accountants.curve import Curve, Interval, Pair
+from epsilond.accountants.composition.product import composed_pair
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.curve.near_tests import NearTest
+from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.engine.lattice.composition import compose
+from epsilond.accountants.kinds.randomized_response import response_pair
 from epsilond.accountants.meaning import meaning
-from epsilond.accountants.near_tests import NearTest
 from epsilond.accountants.profiles.amplification import (
     AmplifiedProfile,
     DilutedProfile,
@@ -22,11 +28,10 @@ from epsilond.accountants.profiles.amplification import (
     drawn_or_not,
     with_and_without,
 )
-from epsilond.accountants.profiles.drawn import DrawnPair, drawn_epsilon
+from epsilond.accountants.profiles.drawn import drawn_epsilon
+from epsilond.accountants.profiles.gaussian import GaussianProfile
 from epsilond.accountants.profiles.laplace import laplace_pair
 from epsilond.accountants.specs import Composed, Laplace, Subsampled
-from epsilond.accountants.theorems.composition.rounds import composed_pair
-from epsilond.accountants.theorems.mechanisms.randomized_response import response_pair
 from tests.oracles.finite import Law, hockey_stick, joint, mixture, response
 
 RATE = 0.125
@@ -45,12 +50,10 @@ def laws() -> tuple[Law, Law]:
     return mixture([1 - Fraction(RATE), Fraction(RATE)], [second, first]), second
 
 
-def drawn_responses() -> DrawnPair:
+def drawn_responses() -> Pair:
     """The same as the lattice engine composes it."""
     base = compose([(response_pair(math.log(2.0), 3), 4), (response_pair(math.log(3.0), 2), 2)])
-    pair = with_and_without(base, RATE)
-    assert isinstance(pair, DrawnPair)
-    return pair
+    return with_and_without(base, RATE)
 
 
 def truth(epsilon: float, *, turned: bool = False) -> float:
@@ -122,7 +125,7 @@ def test_tests_are_those_of_the_base_and_keep_its_ends_at_any_epsilon() -> None:
     """Also next to log(1 − q), where E_γ' is 1 − γ' and nothing is said of it, and at an ε beyond every double."""
     for epsilon in (-0.2, 0.0, 1.0, 80.0):
         base = NearTest(epsilon, far_down, 1e-9, 2.0)
-        profile = AmplifiedProfile(_Finder(base), RATE)  # type: ignore[arg-type]
+        profile = AmplifiedProfile(_Finder(1.0, near=base), RATE)
         (near,) = profile.near_tests([1e-3])
         assert near is not None
         assert near.epsilon == pytest.approx(drawn_epsilon(epsilon, RATE))
@@ -130,13 +133,13 @@ def test_tests_are_those_of_the_base_and_keep_its_ends_at_any_epsilon() -> None:
         assert near.log_delta(800.0).upper <= math.log(RATE) + ROUNDING
 
 
-class _Finder:
+@dataclass(frozen=True)
+class _Finder(GaussianProfile):
     """A base that finds one test."""
 
-    def __init__(self, near: NearTest) -> None:
-        self.near = near
+    near: NearTest | None = None
 
-    def near_tests(self, sizes: list[float]) -> list[NearTest]:
+    def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
         return [self.near for _ in sizes]
 
 

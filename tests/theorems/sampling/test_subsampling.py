@@ -15,7 +15,7 @@ from epsilond.accountants.errors import ConditionViolated, InvalidInput
 from epsilond.accountants.profiles.amplification import AmplifiedProfile, DilutedProfile, base_epsilon
 from epsilond.accountants.profiles.gaussian import GaussianProfile
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
-from epsilond.accountants.theorems.sampling.with_replacement import multiplicities
+from epsilond.accountants.theorems.sampling.multiplicities import multiplicities
 from tests.oracles.hockey_stick import gaussian_mixture, hockey_stick
 
 RATE, SHIFT = 0.03, 1.3

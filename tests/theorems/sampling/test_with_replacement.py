@@ -10,11 +10,11 @@ import pytest
 
 import epsilond
 from epsilond.accountants.profiles.gaussian import GaussianMixture, GaussianProfile, mixture_pair
+from epsilond.accountants.theorems.sampling.multiplicities import multiplicities
 from epsilond.accountants.theorems.sampling.with_replacement import (
     GaussianGroups,
     MultiplicityProfile,
     SeparateGroups,
-    multiplicities,
 )
 
 EPSILONS = np.asarray([0.0, 1e-3, 0.4, 2.0, 9.0, 40.0])
@@ -65,7 +65,7 @@ def test_a_mixture_is_cut_where_its_loss_is_epsilon(means: tuple[float, ...], *,
     )
     p = GaussianMixture(weights, means)
     q = GaussianMixture(weights, tuple(-mean for mean in means)) if mirrored else GaussianMixture((0.0,), (0.0,))
-    for profile in mixture_pair(p, q).orders():
+    for profile in mixture_pair(p, q).directions():
         tails, ends = profile.log_tails(EPSILONS), profile.log_delta(EPSILONS)
         for place, epsilon in enumerate(EPSILONS.tolist()):
             first, second = _cut(profile.p, profile.q, profile.side, epsilon)  # type: ignore[attr-defined]
@@ -110,7 +110,7 @@ def test_neighbours_told_apart_nearly_for_certain_have_rates_that_follow_from_th
     """Drawn a thousand times on average, a record moves the release by 200 deviations."""
     drawn = {"kind": "subsampled", "sampling": "with-replacement", "batch_size": 10**6, "population": 1000}
     spec = {"kind": "repeated", "times": 2, "mechanism": {**drawn, "mechanism": _gaussian(10.0)}}
-    meaning = epsilond.account(spec, relation="replace-one", delta=1e-6).meaning
+    meaning = epsilond.account(spec, relation="replace-one", delta=1e-6, unit="record", observer="server").meaning
     assert 1.0 - 1e-6 <= meaning.advantage.lower <= meaning.advantage.upper == 1.0
     for rate in meaning.true_positive_rates:
         assert meaning.advantage.lower <= rate.true_positive_rate.lower <= rate.true_positive_rate.upper == 1.0
@@ -121,7 +121,7 @@ def test_what_a_witness_realises_stays_below_the_bound_and_is_certified(times: i
     """Both ends are read again where they were found, and stand on their sides of the target."""
     drawn = {"kind": "subsampled", "sampling": "with-replacement", "batch_size": 100, "population": 1000}
     spec = {"kind": "repeated", "times": times, "mechanism": {**drawn, "mechanism": _gaussian(1.0)}}
-    curve = epsilond.account(spec, relation="replace-one", delta=1e-6).guarantee.curve
+    curve = epsilond.account(spec, relation="replace-one", delta=1e-6, unit="record", observer="server").guarantee.curve
     found = curve.epsilon(delta=1e-6)
     assert 0.0 < found.lower < found.upper < 2.0 * found.lower
     assert curve.log10_delta(epsilon=found.upper).upper <= -6.0 + 1e-12

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.account import account
-from epsilond.accountants.curve import Pair
+from epsilond.accountants.curve.least import least_of
+from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.engine.lattice.composition import compose
+from epsilond.accountants.kinds.randomized_response import response_pair
 from epsilond.accountants.numerics.compound_sum import CompoundSum, StepLaw, WeightedPlaces
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.quantities import Observer
 from epsilond.accountants.specs import Laplace, RandomizedResponse, Repeated, Shuffled
-from epsilond.accountants.theorems.composition.least_of import least_of
-from epsilond.accountants.theorems.mechanisms.randomized_response import response_pair
 from epsilond.accountants.theorems.shuffling.batches import BatchClonesBound
 from epsilond.accountants.theorems.shuffling.clones import ClonesBound
 from epsilond.accountants.theorems.shuffling.gaussian import GaussianBlanketBound

@@ -32,7 +32,7 @@ _LOG2 = math.log(2.0)
 _TINY = 1e-300
 
 
-class _Tilted(NamedTuple):
+class _TiltedStep(NamedTuple):
     """One step at a real tilt, elementwise: x, tanh xs, f = tanh(xs)/2x and K."""
 
     x: FloatArray
@@ -41,7 +41,7 @@ class _Tilted(NamedTuple):
     cumulant: FloatArray
 
     @classmethod
-    def at(cls, shift: FloatArray, tilt: FloatArray) -> _Tilted:
+    def at(cls, shift: FloatArray, tilt: FloatArray) -> _TiltedStep:
         """K = −s/2 + log cosh xs + log(1 + f)."""
         x = tilt + 0.5
         turn = x * shift
@@ -105,7 +105,7 @@ class LaplaceSteps:
     def moments(self, tilts: FloatArray) -> Moments:
         """By derivatives of the closed form."""
         shift, count = self._columns
-        x, tanh, inner, cumulant = _Tilted.at(shift, tilts[None, :])
+        x, tanh, inner, cumulant = _TiltedStep.at(shift, tilts[None, :])
         rest = (1.0 - tanh) * (1.0 + tanh)
         first = shift * rest / (2.0 * x) - tanh / (2.0 * x * x)
         second = -shift * shift * tanh * rest / x - shift * rest / (x * x) + tanh / x**3
@@ -117,7 +117,7 @@ class LaplaceSteps:
     def upper_cumulants(self, tilts: FloatArray) -> FloatArray:
         """K, raised by its error and that of the sum."""
         shift, count = self._columns
-        x, _, _, cumulant = _Tilted.at(shift, tilts[None, :])
+        x, _, _, cumulant = _TiltedStep.at(shift, tilts[None, :])
         raised = cumulant + _cumulant_error(shift, x)
         summed = (count * raised).sum(axis=0)
         return np.asarray(summed + UNIT_ROUNDOFF * (shift.size + 4) * (count * np.abs(raised)).sum(axis=0))
@@ -159,14 +159,14 @@ class LaplaceSteps:
     def _each(self, tilt: float) -> tuple[FloatArray, FloatArray]:
         """K′, about, and K of one step of each kind."""
         shift = self._columns[0][:, 0]
-        x, tanh, inner, cumulant = _Tilted.at(shift, np.asarray(tilt))
+        x, tanh, inner, cumulant = _TiltedStep.at(shift, np.asarray(tilt))
         rest = (1.0 - tanh) * (1.0 + tanh)
         return shift * tanh + (shift * rest / (2.0 * x) - tanh / (2.0 * x * x)) / (1.0 + inner), cumulant
 
     def scale_slope(self, tilt: float) -> float:
         """Σ T s (x tanh xs − ½ + (1 − tanh² xs)/2(1 + f))."""
         shift, count = self._columns
-        x, tanh, inner, _ = _Tilted.at(shift, np.asarray(tilt))
+        x, tanh, inner, _ = _TiltedStep.at(shift, np.asarray(tilt))
         rest = (1.0 - tanh) * (1.0 + tanh)
         return float((count * shift * (x * tanh - 0.5 + 0.5 * rest / (1.0 + inner))).sum())
 

@@ -22,8 +22,8 @@ from epsilond.accountants.engine.contour.transforms.sampled_gaussian import (
 )
 from epsilond.accountants.engine.contour.transforms.sampled_gaussian_grid import EXPONENTS, SampledGaussianGrid, turned
 from epsilond.accountants.engine.contour.transforms.transform import (
-    Reason,
-    Refused,
+    ContourRefused,
+    RefusalReason,
     characteristic_changes,
     summation_error,
 )
@@ -107,7 +107,7 @@ class StepOnLine(NamedTuple):
         return 1.0 + self.unmarked_change
 
 
-class Slopes(NamedTuple):
+class LogSlopes(NamedTuple):
     """∂/∂log s of log M_s and log M_l of one step, and the marked share."""
 
     unmarked: float
@@ -143,7 +143,7 @@ class MarkedStep:
             Refused: it exceeds the budget, or the rate is below 1e−100.
         """
         if self.loss.rate < LEAST_RATE:
-            raise Refused(Reason.BEYOND_BUDGET, f"rate {self.loss.rate:g}")
+            raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"rate {self.loss.rate:g}")
         # Bounds of few steps' decay must be small themselves.
         finer = min(-self.log_marked, _STEEPEST) + (DECAY_NATS if frequency == 0.0 else 0.0)
         rule = whole_line(
@@ -243,13 +243,13 @@ class MarkedGrid:
         rest, marked = (weights @ half for half in self._raised)
         return cumulant, rest * (1.0 + error) + error, marked * (1.0 + error) + error
 
-    def scale_slopes(self, tilt: float) -> Slopes:
+    def scale_slopes(self, tilt: float) -> LogSlopes:
         """For root searches."""
         weights = self.grid.tilted(np.asarray([tilt]))[0][0]
         terms = self.grid.scale_terms(tilt)
         marked, rest = weights * self._mark, weights * self._rest
         share = min(max(float(marked.sum()), 1e-300), 1.0 - 1e-16)
-        return Slopes(float(rest @ terms) / max(float(rest.sum()), 1e-300), float(marked @ terms) / share, share)
+        return LogSlopes(float(rest @ terms) / max(float(rest.sum()), 1e-300), float(marked @ terms) / share, share)
 
     # Decay on the line (A3).
 
@@ -300,14 +300,16 @@ class MarkedGrid:
         mean = float(weights @ grid.loss)
         deviation = grid.loss - mean
         if weights[0] + weights[-1] > grid.rule.most_at_ends:
-            raise Refused(Reason.INCONSISTENT, f"weight {weights[0] + weights[-1]:.2g} at the ends of the noise")
+            raise ContourRefused(
+                RefusalReason.INCONSISTENT, f"weight {weights[0] + weights[-1]:.2g} at the ends of the noise"
+            )
         quadrature = float(grid.rule.relative_error(np.asarray([line.tilt]), np.asarray([cumulant]), grid.frequency)[0])
         summing = summation_error(grid.noise_nodes) + 32 * UNIT_ROUNDOFF
         relative = weight_error + summing
         marked, rest = weights * self._mark, weights * self._rest
         share = float(marked.sum())
         if not 1e-250 < share < 1.0 - _LEAST_REST:
-            raise Refused(Reason.NO_TILT, f"a share of {share:.3g} of a step is large")
+            raise ContourRefused(RefusalReason.NO_TILT, f"a share of {share:.3g} of a step is large")
         moved = _LOG_TAIL_ACCURACY * float(marked @ (1.0 - self._log_mark))
         share_error = 1.01 * float(marked @ relative) + 2.02 * quadrature + moved
         least = math.exp(-34.0) / (grid.count * grid.noise_nodes)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from epsilond.accountants.engine.contour.transforms.sampled_gaussian import clipped_response
-from epsilond.accountants.engine.contour.transforms.transform import Reason, Refused, upper_normal_tail
+from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, RefusalReason, upper_normal_tail
 
 if TYPE_CHECKING:
     from epsilond.accountants.engine.contour.transforms.sampled_gaussian import SampledGaussianLoss
@@ -207,7 +207,7 @@ def panels(
         ellipses = fine_enough(candidates[middle])
         first, last, found = (middle + 1, last, found) if ellipses is None else (first, middle, ellipses)
     if found is None:
-        raise Refused(Reason.BEYOND_BUDGET, f"{most_nodes} noise nodes on panels")
+        raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"{most_nodes} noise nodes on panels")
     return Panels(loss, low, high, found)
 
 

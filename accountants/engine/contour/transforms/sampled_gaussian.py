@@ -19,8 +19,8 @@ import numpy as np
 from scipy.special import expit, log_ndtr
 
 from epsilond.accountants.engine.contour.transforms.transform import (
-    Reason,
-    Refused,
+    ContourRefused,
+    RefusalReason,
     exact_step,
     log_strip_error,
     normal_quantile,
@@ -30,8 +30,8 @@ from epsilond.accountants.engine.contour.transforms.transform import (
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
+    from epsilond.accountants.curve.laws import Direction
     from epsilond.accountants.numerics.special import FloatArray
-    from epsilond.accountants.profiles.gaussian import Direction
 
 
 LEAST_RATE = 1e-100
@@ -279,7 +279,7 @@ def whole_line(
     c = normal_quantile(nats + math.log(3.0))
     low, high = loss.window(tilts, c + step)
     if not high - low < step * (most_nodes - 2):
-        raise Refused(Reason.BEYOND_BUDGET, f"{most_nodes} noise nodes of width {step:.3g}")
+        raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"{most_nodes} noise nodes of width {step:.3g}")
     points = np.asarray(step * np.arange(math.floor(low / step), math.ceil(high / step) + 1), dtype=np.float64)
     strip = math.exp(float(np.min(log_strip_error(heights, growth, step))))
     return WholeLine(loss, points, step, c, strip + 3.0 * upper_normal_tail(c), softness)

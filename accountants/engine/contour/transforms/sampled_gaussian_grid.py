@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from epsilond.accountants.engine.contour.transforms.transform import (
+    ContourRefused,
     Moments,
     OneStep,
-    Reason,
-    Refused,
+    RefusalReason,
     Terms,
     characteristic_change,
     power,
@@ -37,7 +37,7 @@ EXPONENTS = 6000 * UNIT_ROUNDOFF
 """Relative error of exponentials whose exponents, of up to 700, err by a few units each."""
 
 
-class Rule(Protocol):
+class QuadratureRule(Protocol):
     """A quadrature over the noise with a certified error."""
 
     @property
@@ -84,7 +84,7 @@ class SampledGaussianGrid:
 
     source: SampledGaussianLoss
     count: int
-    rule: Rule
+    rule: QuadratureRule
     frequency: float
 
     @property
@@ -231,7 +231,9 @@ class SampledGaussianGrid:
         mean = float(weights @ self.loss)
         deviation = self.loss - mean
         if weights[0] + weights[-1] > self.rule.most_at_ends:
-            raise Refused(Reason.INCONSISTENT, f"weight {weights[0] + weights[-1]:.2g} at the ends of the noise")
+            raise ContourRefused(
+                RefusalReason.INCONSISTENT, f"weight {weights[0] + weights[-1]:.2g} at the ends of the noise"
+            )
         quadrature = float(self.rule.relative_error(np.asarray([line.tilt]), np.asarray([cumulant]), self.frequency)[0])
         summing = summation_error(self.noise_nodes) + 32 * UNIT_ROUNDOFF
         slope = float((weights * np.abs(deviation)) @ (weight_error + summing)) + float(weights @ self.loss_error)

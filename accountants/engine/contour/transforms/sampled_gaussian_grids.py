@@ -15,10 +15,10 @@ import numpy as np
 
 from epsilond.accountants.engine.contour.transforms.sampled_gaussian_grid import EXPONENTS, FEW, HEIGHTS, LOG_SQRT_2PI
 from epsilond.accountants.engine.contour.transforms.transform import (
+    ContourRefused,
     LineValues,
     Moments,
-    Reason,
-    Refused,
+    RefusalReason,
     changes_of_rows,
     polar,
     summation_error,
@@ -225,7 +225,7 @@ class SampledGaussianGrids:
         deviation = self._loss - mean
         ends = float((weights[:, 0] + weights[:, -1]).max())
         if ends > self.rule.most_at_ends:
-            raise Refused(Reason.INCONSISTENT, f"weight {ends:.2g} at the ends of the noise")
+            raise ContourRefused(RefusalReason.INCONSISTENT, f"weight {ends:.2g} at the ends of the noise")
         summing = summation_error(self.points.size) + 32 * UNIT_ROUNDOFF
         slope = (weights * (np.abs(deviation) * (weight_error + summing) + self._loss_error)).sum(axis=1, keepdims=True)
         kept = (weights > math.exp(-34.0) / (self.counts * self.points.size)).any(axis=0)

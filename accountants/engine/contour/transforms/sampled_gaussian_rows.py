@@ -27,8 +27,8 @@ from epsilond.accountants.engine.contour.transforms.sampled_gaussian import (
     clipped_response,
 )
 from epsilond.accountants.engine.contour.transforms.transform import (
-    Reason,
-    Refused,
+    ContourRefused,
+    RefusalReason,
     exact_step,
     log_strip_error,
     normal_quantile,
@@ -201,7 +201,7 @@ def shared_line(losses: LossRows, counts: FloatArray, tilts: Tilts, frequency: f
     c = normal_quantile(float(nats.max()) + math.log(3.0))
     low, high = losses.window(tilts, c + step)
     if not high - low < step * (most_nodes - 2):
-        raise Refused(Reason.BEYOND_BUDGET, f"{most_nodes} noise nodes of width {step:.3g}")
+        raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"{most_nodes} noise nodes of width {step:.3g}")
     points = np.asarray(step * np.arange(math.floor(low / step), math.ceil(high / step) + 1), dtype=np.float64)
     strip = np.exp(np.min(log_strip_error(heights, growth, step), axis=1, keepdims=True))
     return SharedLine(losses, points, step, c, strip + 3.0 * upper_normal_tail(c))

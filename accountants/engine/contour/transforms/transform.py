@@ -187,7 +187,7 @@ class Part(Protocol):
 
 
 # Why the contour engine declines to answer. The caller then composes on the lattice ---------------------------------
-class Reason(Enum):
+class RefusalReason(Enum):
     """What stood in the way of a certificate."""
 
     BEYOND_BUDGET = "work beyond the node budget"
@@ -199,7 +199,7 @@ class Reason(Enum):
     INCONSISTENT = "evaluations disagree"
 
 
-class Refused(EpsilondError):
+class ContourRefused(EpsilondError):
     """No certificate from this engine; nothing is said about the mechanism.
 
     Attributes:
@@ -207,12 +207,12 @@ class Refused(EpsilondError):
         detail: the numbers, for a person.
     """
 
-    def __init__(self, reason: Reason, detail: str = "") -> None:
+    def __init__(self, reason: RefusalReason, detail: str = "") -> None:
         super().__init__(f"{reason.value}: {detail}" if detail else reason.value)
         self.reason = reason
         self.detail = detail
 
-    def __reduce__(self) -> tuple[type[Refused], tuple[Reason, str]]:
+    def __reduce__(self) -> tuple[type[ContourRefused], tuple[RefusalReason, str]]:
         return type(self), (self.reason, self.detail)
 
 
@@ -317,7 +317,7 @@ def polar(change: ComplexArray, error: FloatArray, mean: FloatArray | float, fre
     real, imaginary = change.real, change.imag
     square_less_one = 2.0 * real + real * real + imaginary * imaginary
     if float(error.max()) > 0.5:
-        raise Refused(Reason.NOT_POSITIVE, f"rounding of the transform {float(error.max()):.2g}")
+        raise ContourRefused(RefusalReason.NOT_POSITIVE, f"rounding of the transform {float(error.max()):.2g}")
     computed = np.hypot(1.0 + real, imaginary)
     modulus = np.maximum(computed, np.maximum(error, 1e-300))
     # Where |φ̂| < η the value of modulus η that stands for it is off by up to η^T + (2η)^T ≤ (4η)^T − η^T.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.quantities import PrivacyLoss, Quantity, request
-from epsilond.accountants.theorem import Erratum, Outputs, Source, Status, Theorem
+from epsilond.accountants.quantities import Quantity, request
+from epsilond.accountants.quantities.algorithms import PrivacyLoss
+from epsilond.accountants.theorem import Erratum, Grade, Outputs, Source, Status, Theorem
 from epsilond.accountants.theorems.conversions.finite_laws import (
     KERNEL,
     Probabilities,
@@ -48,7 +50,15 @@ class DivergenceInputs(TwoLaws):
 
 
 def facts(inputs: DivergenceInputs) -> Outputs:
-    """E_ε in both orders, the total variation, the ε from which on it is 0; after the channel; and of the mixture."""
+    """Compute E_ε in both directions, its value at ε = 0 and its limit, and E_ε after the channel and of the mixture.
+
+    Args:
+        inputs: two distributions, an ε, and optionally a channel and another pair to mix with.
+
+    Returns:
+        `singular_mass` is the mass that the first distribution has where the second has none: the limit of E_ε.
+        `largest_loss` is D_∞, infinite if that mass is positive.
+    """
     first, second, epsilon = law(inputs.first), law(inputs.second), inputs.epsilon
     plain = hockey_stick(first, second, epsilon)
     outputs = {
@@ -56,6 +66,7 @@ def facts(inputs: DivergenceInputs) -> Outputs:
         "reversed_divergence": hockey_stick(second, first, epsilon),
         "total_variation": hockey_stick(first, second, 0.0),
         "largest_loss": largest_loss(first, second),
+        "singular_mass": math.fsum(float(mass) for mass, other in zip(first, second, strict=True) if other == 0.0),
     }
     if inputs.kernel is not None:
         sent_first, sent_second = sent_through(first, inputs.kernel), sent_through(second, inputs.kernel)
@@ -74,16 +85,21 @@ FACTS = Theorem(
     title="What holds of E_ε for any two laws",
     statement=(
         "0 ≤ E_ε(μ‖ν) ≤ TV(μ, ν) = E_0(μ‖ν); E_ε is jointly convex in (μ, ν); no channel that both go through enlarges "
-        "it; in ε it is continuous and never rises, falls strictly until it is 0, and is 0 from D_∞(μ‖ν) on"
+        "it. In ε it is continuous; it decreases strictly until it reaches the mass of the part of μ that is singular "
+        "to ν, and is constant from there on. If D_∞(μ‖ν) is finite, that mass is 0, and E_ε is 0 from D_∞(μ‖ν) on"
     ),
     source=Source("asoodeh2021", "Section II, the properties of E_ε"),
     status=Status.PROVED,
     errata=(
         Erratum(
             "A-8",
-            printed="ε ↦ E_ε is strictly decreasing on (0, TV]",
-            truth="on [0, D_∞(μ‖ν)]; from there on it is 0",
-            test=f"{_TESTS}::test_it_falls_until_the_largest_loss_and_not_to_the_total_variation",
+            grade=Grade.PROVED_WRONG,
+            printed="ε ↦ E_ε(μ‖ν) is strictly decreasing on (0, TV(μ, ν)], for any two laws",
+            truth=(
+                "it holds if ν dominates μ, as then TV ≤ D_∞. Else E_ε is constant once it reaches the mass of the "
+                "part of μ that is singular to ν: for (½, ½, 0) and (0, ½, ½) it is ½ at every ε"
+            ),
+            test=f"{_TESTS}::test_laws_of_overlapping_halves_have_a_constant_divergence",
         ),
     ),
     inputs=DivergenceInputs,

@@ -16,16 +16,17 @@ from epsilond.accountants.quantities import (
     Checks,
     Dimension,
     NoiseStd,
-    PrivacyLoss,
     Quantity,
     Smoothness,
     delta_outputs,
     request,
 )
+from epsilond.accountants.quantities.algorithms import PrivacyLoss
 from epsilond.accountants.schedules import Constant, InverseTime
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
-from epsilond.accountants.theorems.hidden_states.projected_contraction import BatchesOnce, Run, log_contraction_bound
-from epsilond.accountants.theorems.papers.asoodeh.one_pass import A_3, A_9, ASSUMPTIONS, SMALL_STEPS
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Source, Status, Theorem
+from epsilond.accountants.theorems.hidden_states.projected_contraction import BatchesOnce, log_contraction_bound
+from epsilond.accountants.theorems.hidden_states.projected_run import Run
+from epsilond.accountants.theorems.papers.asoodeh.one_pass import A_3, ASSUMPTIONS, SMALL_STEPS
 
 _TESTS = "tests/theorems/papers/asoodeh/test_one_pass.py"
 CURVATURE = Quantity(symbol="λ", unit="loss/length²", gt=0, description="strong convexity of the objective")
@@ -135,12 +136,14 @@ def risk_terms(inputs: InverseTimeSteps, reading: Reading) -> dict[str, float]:
 
 A_2 = Erratum(
     "A-2",
+    grade=Grade.MISPRINT,
     printed="θ_ε(2ρ √(λmj)/σ)",
     truth="η_j = 1/(λj) gives 2ρλj √m/σ, which (11) uses; the printed form is smaller, hence unsafe, where λj > 1",
     test=f"{_TESTS}::test_the_misprinted_contraction_is_unsafe",
 )
 A_4 = Erratum(
     "A-4",
+    grade=Grade.PROVED_WRONG,
     printed="a noise term σ² (and Σ η_t σ_t²/n in Corollary 2)",
     truth="Z has d coordinates: dσ², and (d/2) Σ η_t σ_t²/n by Corollary 2's own recursion",
     test=f"{_TESTS}::test_the_noise_of_every_coordinate_counts",
@@ -159,7 +162,7 @@ COROLLARY_1 = Theorem(
         *ASSUMPTIONS,
         Condition("interior-minimiser", "F is λ-strongly convex, and β-smooth about a minimiser inside the ball"),
     ),
-    errata=(A_2, A_3, A_4, A_9),
+    errata=(A_2, A_3, A_4),
     inputs=InverseTimeSteps,
     formula=corollary_1,
     examples=(

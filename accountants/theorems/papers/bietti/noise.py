@@ -8,31 +8,30 @@ is the inverse of that curve; joint privacy follows by the billboard lemma (`bil
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from epsilond.accountants.formula import formula
+from epsilond.accountants.json_types import Fields
+from epsilond.accountants.log_delta import natural_log_delta
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.quantities import (
     DELTA,
     EPSILON,
     LOG10_DELTA,
-    NOISE_CONSTANT,
     RELATION,
-    SHARED_NOISE_STD,
     SQUARES,
     Checks,
     Clients,
-    ClippingNorm,
     Epsilon,
     GivenLogDelta,
     Relation,
     Rounds,
     delta_outputs,
-    natural_log_delta,
     request,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
+from epsilond.accountants.quantities.algorithms import NOISE_CONSTANT, SHARED_NOISE_STD, ClippingNorm
+from epsilond.accountants.structure import sensitivity_factor
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std
 
 _TESTS = "tests/theorems/papers/bietti/test_noise.py"
@@ -130,8 +129,8 @@ def printed_noise(
 ) -> Outputs:
     """σ_ζ, what it achieves, and the least constant. Corrected: the least σ_ζ instead of (4)."""
     factor = sensitivity_factor(relation)
-    target: dict[str, Any] = {"epsilon": epsilon, "log_delta": log_delta}
-    run: dict[str, Any] = {"clipping_norm": clipping_norm, "rounds": rounds}
+    target: Fields = {"epsilon": epsilon, "log_delta": log_delta}
+    run: Fields = {"clipping_norm": clipping_norm, "rounds": rounds}
     if reading == "printed":
         std = noise_with_constant(constant=noise_constant, contributions=clients, **run, **target)
     else:
@@ -153,8 +152,8 @@ def least_noise(
 ) -> Outputs:
     """The least σ_ζ, the closed form that suffices, and the constants c that both imply."""
     factor = sensitivity_factor(relation)
-    target: dict[str, Any] = {"epsilon": epsilon, "log_delta": log_delta}
-    run: dict[str, Any] = {"clipping_norm": clipping_norm, "clients": clients, "rounds": rounds}
+    target: Fields = {"epsilon": epsilon, "log_delta": log_delta}
+    run: Fields = {"clipping_norm": clipping_norm, "clients": clients, "rounds": rounds}
     run["sensitivity_factor"] = factor
     return {
         "noise_std": least_noise_std(**run, **target),
@@ -207,6 +206,7 @@ def achieved(
 # Theorems -----------------------------------------------------------------------------------------------------------
 NO_CONSTANT = Erratum(
     "E-B1",
+    grade=Grade.PROVED_WRONG,
     printed="one absolute constant c serves every ε and δ",
     truth=(
         "the least c is kε/(μ*(ε, δ)√ln(1/δ)), about k√(ε/(2 ln(1/δ))) for large ε; up to ε ≤ r ln(1/δ) the least that "
@@ -216,6 +216,7 @@ NO_CONSTANT = Erratum(
 )
 PROOF_LOSES = Erratum(
     "E-B2",
+    grade=Grade.PROVED_WRONG,
     printed="each update is (ε/√(n ln(1/δ)), δ)-private, and advanced composition gives (ε, δ)",
     truth=(
         "by the Gaussian mechanism each update has √(2 ln(1.25/δ)) k/c times that ε, and the δ of n updates add up to "
@@ -225,6 +226,7 @@ PROOF_LOSES = Erratum(
 )
 SENSITIVITY = Erratum(
     "E-B3",
+    grade=Grade.MISPRINT,
     printed="the sensitivity of an update is αη/N",
     truth="αη kC/N, k = 2 for the replacement of Definition 3.2",
     test=f"{_TESTS}::test_the_sensitivity_is_that_of_a_replacement",

@@ -19,22 +19,20 @@ from epsilond.accountants.federation import group_count_faults, read_members
 from epsilond.accountants.formula import in_doubles
 from epsilond.accountants.quantities import (
     CLIENT_GROUPS,
-    NOISE_CONSTANT,
     SQUARES,
-    WEIGHTING,
     BatchSize,
     BudgetFields,
     Clients,
-    ClippingNorm,
     Epsilon,
     Quantity,
     Rate,
     Rounds,
-    Weighting,
     request,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.quantities.algorithms import NOISE_CONSTANT, WEIGHTING, ClippingNorm, Weighting
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.bietti.noise import NORM_BOUNDED, noise_with_constant
+from epsilond.accountants.verdict import Verdict
 
 _TESTS = "tests/theorems/papers/bietti/test_sampled_noise.py"
 
@@ -184,14 +182,15 @@ def sampled_noise(inputs: SampledNoiseInputs) -> Outputs:
 def _in_range(inputs: SampledNoiseInputs) -> Sides:
     reach = inputs.squared_rate_times_rounds
     if inputs.range_constant is None:
-        return Sides("undecidable", inputs.epsilon, reach)
+        return Sides(Verdict.UNDECIDABLE, inputs.epsilon, reach)
     limit = inputs.range_constant * reach
-    return Sides(inputs.epsilon < limit, inputs.epsilon, limit)
+    return Sides(Verdict.of(inputs.epsilon < limit), inputs.epsilon, limit)
 
 
 EPSILON_RANGE = Condition("epsilon-range", "ε < c₁q²T (q²T where c₁ is absent: undecidable)", _in_range)
 HIDDEN_RANGE = Erratum(
     "E-B9",
+    grade=Grade.UNCLEAR,
     printed="c₁ and c₂ exist, for ε < c₁q²T",
     truth=(
         "c₂ depends on the target: at δ = 1e-5, q = 1e-3, T = 1e5 it is 1.27 at ε = 1 and 4.95 at ε = 10 for a client "

@@ -7,7 +7,8 @@ noise sees steps of 1/(rs), of which one client moves as many as before, and of 
 from __future__ import annotations
 
 from epsilond.accountants.formula import formula
-from epsilond.accountants.quantities import Dimension, Participants, QuantizationLevels
+from epsilond.accountants.quantities import Dimension, Participants
+from epsilond.accountants.quantities.algorithms import QuantizationLevels
 from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.das.sensitivity import outputs_of, trivial, unit_vector
 

@@ -23,8 +23,10 @@ from epsilond.accountants.quantities import (
     delta_outputs,
     request,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.composition.classical import subsampled_epsilon
+from epsilond.accountants.theorems.vacuous import delta_below_one
+from epsilond.accountants.verdict import Verdict
 
 _TESTS = "tests/theorems/papers/das/test_composed_rounds.py"
 Amplified = Literal["none", "record", "client"]
@@ -81,7 +83,7 @@ def theorem_2(inputs: RunInputs) -> Outputs:
 
 
 def _below(left: float, right: float) -> Sides:
-    return Sides(left < right, left, right)
+    return Sides(Verdict.of(left < right), left, right)
 
 
 THEOREM_2 = Theorem(
@@ -98,10 +100,12 @@ THEOREM_2 = Theorem(
         Condition("epsilon-range", "ε < 6", lambda inputs: _below(inputs.epsilon, 6.0)),
         Condition("delta-range", "δ < e^(−9/4)", lambda inputs: _below(inputs.delta, math.exp(-2.25))),
         Condition("composed-epsilon", "ε̂ < 1", lambda inputs: _below(inputs.composed_epsilon, 1.0)),
+        delta_below_one("claimed_delta"),
     ),
     errata=(
         Erratum(
             "D-8",
+            grade=Grade.PROVED_WRONG,
             printed="amplification by sampling clients: a factor 2r/n on ε",
             truth=(
                 "for a record, δ' = (r/n) δ at the same ε, and no smaller ε: with n = 50, r = 1, ε₀ = 0.3 the claimed "
@@ -112,12 +116,14 @@ THEOREM_2 = Theorem(
         ),
         Erratum(
             "D-9",
+            grade=Grade.REFINEMENT,
             printed="δ = 2^−d K + δ",
             truth="with a true δ₀, 1 − (1 − δ₀)^K (1 − δ); over clients the largest, not the sum",
             test=f"{_TESTS}::test_rounds_compose_to_the_published_figures",
         ),
         Erratum(
             "D-10",
+            grade=Grade.REFINEMENT,
             printed="ε < 6 and δ < e^(−9/4) give ε̂ < 1",
             truth="they do, with room to spare: ε̂ = 1 at (6, e^(−9/16)). Nothing needs them",
             test=f"{_TESTS}::test_each_condition_violated_once",

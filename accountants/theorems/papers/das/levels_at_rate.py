@@ -15,7 +15,9 @@ from fractions import Fraction
 from typing import Annotated
 
 from epsilond.accountants.formula import formula
-from epsilond.accountants.profiles.truncated_law import least_levels, log_escape, variance
+from epsilond.accountants.kinds.truncated_discrete_laplace import Shift, largest_shift, shifted_pair
+from epsilond.accountants.numerics.root_search import bisect_integers
+from epsilond.accountants.numerics.truncated_laplace import least_levels, log_escape, variance
 from epsilond.accountants.quantities import (
     DECAY_RATE,
     L1_SENSITIVITY,
@@ -29,7 +31,6 @@ from epsilond.accountants.quantities import (
 from epsilond.accountants.specs import TruncatedDiscreteLaplace
 from epsilond.accountants.structure import ANY_INTEGERS
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.mechanisms.truncated_discrete_laplace import Shift, largest_shift, shifted_pair
 
 GIVEN_RATE = replace(DECAY_RATE, gt=None, ge=1e-30)
 """Below, noise of as many levels as there may be is uniform."""
@@ -91,10 +92,7 @@ def _bisected(log_delta_at: Callable[[int], float], target: float, low: int, hig
         return low
     if log_delta_at(high) > target:
         return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if log_delta_at(middle) <= target else (middle, high)
-    return high
+    return bisect_integers(lambda levels: log_delta_at(levels) > target, low, high) + 1
 
 
 LEVELS = Theorem(

@@ -6,7 +6,7 @@ import math
 from typing import Annotated
 
 from epsilond.accountants.formula import formula
-from epsilond.accountants.profiles.truncated_law import (
+from epsilond.accountants.numerics.truncated_laplace import (
     bits_per_coordinate,
     cumulative,
     extra_bits,
@@ -16,19 +16,15 @@ from epsilond.accountants.profiles.truncated_law import (
     variance,
 )
 from epsilond.accountants.quantities import (
-    SHIFT,
-    VALUE,
     Dimension,
-    FlatDecayRate,
-    GrowthRatio,
     NoiseLevels,
     Participants,
-    QuantizationLevels,
     SamplesPerClient,
     delta_outputs,
     request,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.quantities.algorithms import SHIFT, VALUE, FlatDecayRate, GrowthRatio, QuantizationLevels
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sides, Source, Status, Theorem
 
 _TESTS = "tests/theorems/papers/das/test_noise_law.py"
 
@@ -100,6 +96,7 @@ LEMMA_1 = Theorem(
     errata=(
         Erratum(
             "D-6",
+            grade=Grade.REFINEMENT,
             printed="V ≤ m²/s², by Popoviciu's inequality",
             truth="true, but V falls with α, so that m(m + 1)/(3s²), the variance at α = 0, is always better",
             test=f"{_TESTS}::test_the_variance_is_below_that_of_uniform_noise",
@@ -151,6 +148,7 @@ APPENDIX_F = Theorem(
     errata=(
         Erratum(
             "D-7",
+            grade=Grade.UNCLEAR,
             printed="2s + 1 levels are a sign bit and log₂ s bits; the bound is the difference",
             truth="up to one bit more, and the bound may exceed the difference: at s = 2^20, m = 105205, by one",
             test=f"{_TESTS}::test_bits_in_integers",
@@ -188,6 +186,7 @@ BITS_AFTER_COROLLARY = Theorem(
     errata=(
         Erratum(
             "D-1",
+            grade=Grade.PROVED_WRONG,
             printed="m < 6 + 50 ρ s/n levels give (ε, 2^−d)",
             truth="they give a δ next to 1 (see das.1); the certified noise takes more bits",
             test=f"{_TESTS}::test_the_bits_of_the_corollary_buy_no_privacy",

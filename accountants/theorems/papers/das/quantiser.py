@@ -6,8 +6,9 @@ from fractions import Fraction
 from typing import Annotated
 
 from epsilond.accountants.formula import formula
-from epsilond.accountants.quantities import Quantity, QuantizationLevels
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Source, Status, Theorem
+from epsilond.accountants.quantities import Quantity
+from epsilond.accountants.quantities.algorithms import QuantizationLevels
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Source, Status, Theorem
 
 _TESTS = "tests/theorems/papers/das/test_quantiser.py"
 COORDINATE = Quantity(symbol="u", ge=-1, le=1, description="a coordinate of the unit update, taken as the double it is")
@@ -54,6 +55,7 @@ ALGORITHM_1 = Theorem(
     errata=(
         Erratum(
             "D-14",
+            grade=Grade.UNCLEAR,
             printed="u = (w_k − w_{k,E})/‖w_k − w_{k,E}‖, whatever the client does",
             truth=(
                 "not defined for a client that has not moved: it sends the rounding of 0, which is at distance 1 from "

@@ -12,17 +12,16 @@ from fractions import Fraction
 from typing import Annotated, NamedTuple
 
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.quantities import (
+from epsilond.accountants.quantities import Dimension, request
+from epsilond.accountants.quantities.algorithms import (
     FAILURE_DELTA,
     RELATIVE_MOVEMENT,
     UPDATE_L1,
     UPDATE_L2,
     UPDATE_LINF,
-    Dimension,
     QuantizationLevels,
-    request,
 )
-from epsilond.accountants.theorem import Erratum, Outputs, Source, Status, Theorem
+from epsilond.accountants.theorem import Erratum, Grade, Outputs, Source, Status, Theorem
 
 _TESTS = "tests/theorems/papers/das/test_sensitivity.py"
 _UP = 1.0 + 8.0 * UNIT_ROUNDOFF
@@ -132,6 +131,7 @@ def _distances(inputs: UpdateInputs) -> dict[str, float]:
 
 D_3 = Erratum(
     "D-3",
+    grade=Grade.REFINEMENT,
     printed="2d, 2 and 2√d for rounding: each neighbour's by up to one step",
     truth="half of it: neighbours may be taken to be rounded by the same uniform numbers; far less but for a small δ",
     test=f"{_TESTS}::test_rounding_together_is_never_better_for_the_observer",

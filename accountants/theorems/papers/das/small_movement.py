@@ -5,19 +5,11 @@ from __future__ import annotations
 import math
 
 from epsilond.accountants.formula import formula
-from epsilond.accountants.quantities import (
-    Delta,
-    Dimension,
-    Epsilon,
-    GrowthRatio,
-    QuantizationLevels,
-    Rounds,
-    SamplesPerClient,
-    delta_outputs,
-    request,
-)
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.quantities import Delta, Dimension, Epsilon, Rounds, SamplesPerClient, delta_outputs, request
+from epsilond.accountants.quantities.algorithms import GrowthRatio, QuantizationLevels
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.das.sensitivity import outputs_of, relative
+from epsilond.accountants.theorems.vacuous import delta_below_one, probability_below_one
 
 _TESTS = "tests/theorems/papers/das/test_small_movement.py"
 
@@ -61,6 +53,7 @@ DISTRIBUTIONAL = Condition(
 )
 D_11 = Erratum(
     "D-11",
+    grade=Grade.PROVED_WRONG,
     printed="with probability 1 − 4(ρ − 1)/n, added to δ",
     truth=(
         "4(ρ² − 1)/n, at one fixed model, not at the K models of a run; and a probability over the data cannot be "
@@ -74,7 +67,7 @@ THEOREM_3 = Theorem(
     statement="With probability ≥ 1 − 4(ρ−1)/n over the data, replacing a record moves the unit update by 15e^(1/4)ρ/n",
     source=Source("das2021", "Theorem 3 and equation (120)"),
     status=Status.UNPROVED,
-    conditions=(MANY_RECORDS, DISTRIBUTIONAL),
+    conditions=(MANY_RECORDS, DISTRIBUTIONAL, probability_below_one("failure_probability")),
     errata=(D_11,),
     inputs=GrowthInputs,
     formula=theorem_3,
@@ -108,7 +101,7 @@ COROLLARY_3_1 = Theorem(
     ),
     source=Source("das2021", "Corollary 3.1"),
     status=Status.REFUTED,
-    conditions=(DISTRIBUTIONAL,),
+    conditions=(DISTRIBUTIONAL, delta_below_one("claimed_delta")),
     errata=(D_11,),
     formula=corollary,
     examples=(

@@ -13,7 +13,8 @@ from fractions import Fraction
 from typing import Annotated, NamedTuple
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.profiles.truncated_law import digits_for, log_escape, log_survival, normaliser
+from epsilond.accountants.kinds.truncated_discrete_laplace import Shift, largest_shift
+from epsilond.accountants.numerics.truncated_laplace import digits_for, log_escape, log_survival, normaliser
 from epsilond.accountants.quantities import (
     L1_SENSITIVITY,
     LINF_SENSITIVITY,
@@ -22,8 +23,8 @@ from epsilond.accountants.quantities import (
     delta_outputs,
     request,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.mechanisms.truncated_discrete_laplace import Shift, largest_shift
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.verdict import Verdict
 
 _TESTS = "tests/theorems/papers/das/test_truncated_noise.py"
 _LOG_10 = math.log(10.0)
@@ -140,7 +141,7 @@ def _expm1(x: float) -> float:
 
 
 def _below(left: float, right: float) -> Sides:
-    return Sides(left < right, left, right)
+    return Sides(Verdict.of(left < right), left, right)
 
 
 THEOREM_1 = Theorem(
@@ -160,6 +161,7 @@ THEOREM_1 = Theorem(
     errata=(
         Erratum(
             "D-1",
+            grade=Grade.PROVED_WRONG,
             printed="|S₂ ∖ S₁| ≤ Δ∞^d, hence δ ≤ (Δ∞/Z)^d ≤ 2^−d",
             truth=(
                 "|S₂ ∖ S₁| = (2m+1)^d − Π (2m+1−|k_i|): at d = 2, m = 1, k = (1, 0) it is 3, not 1. From ε = αΔ₁ on "
@@ -169,12 +171,14 @@ THEOREM_1 = Theorem(
         ),
         Erratum(
             "D-4",
+            grade=Grade.PROVED_WRONG,
             printed="m < ⌈2.5 Δ∞⌉, as ⌈a⌉ < ⌈b⌉ follows from a < b",
             truth="true, by another argument: m ≤ ⌈1.5989 Δ∞⌉ for Δ∞ ≥ 1",
             test=f"{_TESTS}::test_the_printed_levels_are_below_their_bound",
         ),
         Erratum(
             "D-5",
+            grade=Grade.MISPRINT,
             printed="e α Δ∞ = ε Δ∞/Δ₁",
             truth="e α Δ∞ = e ε Δ∞/Δ₁, which is what the condition ε < Δ₁/(e Δ∞) bounds by 1",
             test=f"{_TESTS}::test_each_condition_violated_once",
@@ -225,6 +229,7 @@ REMARK_2 = Theorem(
     errata=(
         Erratum(
             "D-1",
+            grade=Grade.PROVED_WRONG,
             printed="δ = 2^−d at A = Δ∞",
             truth="1 − 2^−q (1 − esc r); one coordinate needs A = (Δ/ε) log(1 + (e^ε − 1)/(2δ))",
             test=f"{_TESTS}::test_continuous_noise_cut_off_at_the_sensitivity",

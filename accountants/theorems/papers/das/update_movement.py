@@ -13,16 +13,9 @@ import math
 from typing import Annotated
 
 from epsilond.accountants.formula import formula
-from epsilond.accountants.quantities import (
-    SQUARES,
-    GrowthRatio,
-    LocalSteps,
-    Quantity,
-    SamplesPerClient,
-    Smoothness,
-    StepSize,
-)
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.quantities import SQUARES, Quantity, SamplesPerClient, Smoothness, StepSize
+from epsilond.accountants.quantities.algorithms import GrowthRatio, LocalSteps
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sides, Source, Status, Theorem
 
 _TESTS = "tests/theorems/papers/das/test_update_movement.py"
 CLIENT_GRADIENT_NORM = Quantity(
@@ -110,8 +103,12 @@ LEMMA_5 = Theorem(
     errata=(
         Erratum(
             "D-12",
-            printed="one record is deleted, where Definition 1 replaces one",
-            truth="either moves the gradient of n records by (2ρ/n)‖∇f̄‖ at most, so that the lemma holds for both",
+            grade=Grade.REFINEMENT,
+            printed="the lemma for a data set that lacks one sample of the other",
+            truth=(
+                "it holds for one that is replaced, too, which Definition 1 admits: either moves the gradient of n "
+                "records by (2ρ/n)‖∇f̄‖ at most"
+            ),
             test=f"{_TESTS}::test_deleting_and_replacing_move_a_mean_alike",
         ),
     ),
@@ -151,6 +148,7 @@ LEMMA_6 = Theorem(
     errata=(
         Erratum(
             "D-12",
+            grade=Grade.MISPRINT,
             printed="a < 1 in the lemma, a ≤ 1 where it is applied",
             truth="harmless: two unit vectors are at distance 2 at most",
             test=f"{_TESTS}::test_the_distance_of_unit_vectors_by_search",

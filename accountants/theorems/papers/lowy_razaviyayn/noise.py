@@ -29,7 +29,7 @@ from epsilond.accountants.quantities import (
     SamplesPerClient,
     request,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.composition.classical import expm1_or_infinity, subsampled_epsilon
 
 Branch = Literal["average", "largest"]
@@ -40,16 +40,19 @@ RANGES: dict[Range, float] = {"complete": 1.0, "informal": 2.0, "extended": 8.0}
 _TESTS = "tests/theorems/papers/lowy_razaviyayn/test_noise.py"
 
 
-def xi(
-    *, epsilon: float, log_delta: float, samples_per_client: int, rounds: int, reading: Reading = "corrected"
-) -> float:
-    """ξ = ln(2.5R/δ) ln(2/δ)/(nε)², dimensionless; the noise variance is 256 L² R ξ.
+def xi(*, epsilon: float, log_delta: float, samples_per_client: int, rounds: int) -> float:
+    """Compute ξ = ln(2.5R/δ) ln(2/δ)/(nε)², dimensionless; the noise variance is 256 L² R ξ.
 
-    The appendix prints ln(2δ) for ln(2/δ) (E-29), which makes ξ negative: reading `printed`. Increases with R.
+    ξ increases with R. Appendix E.1 defines it so, except in its sentence on balanced data (E-29).
+
+    Args:
+        epsilon: ε of the whole run.
+        log_delta: natural logarithm of δ.
+        samples_per_client: records n of the client.
+        rounds: number R of rounds.
     """
     scale = samples_per_client * epsilon
-    second = math.log(2.0) + (log_delta if reading == "printed" else -log_delta)
-    return (math.log(2.5 * rounds) - log_delta) * second / (scale * scale)
+    return (math.log(2.5 * rounds) - log_delta) * (math.log(2.0) - log_delta) / (scale * scale)
 
 
 def psi(*, lipschitz: float, epsilon: float, log_delta: float, samples_per_client: int, rounds: int) -> float:
@@ -122,15 +125,17 @@ def rms_average_of_largest(values: Sequence[tuple[float, int]], counts: Sequence
 
 @dataclass(frozen=True, kw_only=True)
 class Aggregates:
-    """ξ over the clients at some number of rounds, and the pair (M~, Ξ~) the rounds are prescribed with.
+    """ξ over the clients at some number of rounds, and the pair (M~, Ξ~) that the prescriptions use.
 
-    `noise_ratio` is min{Ξ/M', ξ_max/M}: it equals Ξ~/M~ where M~ is corrected, never where it is printed (E-06).
+    `noise_ratio` is min{Ξ/M', ξ_max/M}. `plain_participants` is M' or M, by the smaller of these two ratios. M~ is
+    the same number in the corrected reading. Where the text defines M~, it is the square root (E-06).
     """
 
     average_xi: float
     largest_xi: float
     branch: Branch
     participants: float
+    plain_participants: float
     xi: float
     noise_ratio: float
 
@@ -162,10 +167,15 @@ def with_own_lipschitz(group: ClientGroup, lipschitz: float) -> ClientGroup:
 
 
 def aggregates(federation: Federation, rounds: int, reading: Reading = "corrected") -> Aggregates:
-    """Ξ = √E[(mean of the M_r largest ξ)²], ξ_max, and the selection of (M~, Ξ~).
+    """Compute Ξ = √E[(mean of the M_r largest ξ)²], ξ_max, and the selected pair (M~, Ξ~).
 
-    Printed: M~ is √M' or √M (E-06). Corrected: M' or M. With equal clients and a fixed number M every aggregate is the
-    common value (Assumption 3, Appendix E.1).
+    With equal clients and a fixed number M every aggregate is the common value (Assumption 3, Appendix E.1).
+
+    Args:
+        federation: the clients, their targets, and the distribution of how many take part.
+        rounds: number R of rounds, on which ξ depends.
+        reading: `printed` sets M~ to √M' or √M, as Theorems 2.1 (convex), 2.2 and 2.4 define it (E-06); `corrected`
+            sets M~ to M' or M.
     """
     values = [(xi(rounds=rounds, **group.records_and_target), group.clients) for group in federation.groups]
     largest = max(value for value, _ in values)
@@ -181,6 +191,7 @@ def aggregates(federation: Federation, rounds: int, reading: Reading = "correcte
         largest_xi=largest,
         branch=branch,
         participants=math.sqrt(participants) if reading == "printed" else participants,
+        plain_participants=participants,
         xi=average if branch == "average" else largest,
         noise_ratio=ratios[branch],
     )
@@ -281,13 +292,14 @@ def drawn_once(inputs: NoiseInputs) -> Sides:
     return Sides.at_most(inputs.batch_size if inputs.sampling == "with-replacement" else 1, 1)
 
 
-FRESH_NOISE = Condition("fresh-noise", "fresh Gaussian noise and a fresh uniform batch in every round")
-INSIDE_DOMAIN = Condition("bounded-gradients", "every record's gradient has norm at most L wherever it is evaluated")
+FRESH_NOISE = Condition("fresh-noise", "fresh Gaussian noise and a fresh uniform batch each round")
+INSIDE_DOMAIN = Condition("bounded-gradients", "every record's gradient has norm at most L everywhere")
 DRAWN_ONCE = Condition("drawn-once", "no record is drawn into a batch more than once (times drawn ≤ 1)", drawn_once)
 BATCH = Condition("minimal-batch-size", "K ≥ ε n/(4 √(2R ln(2/δ))), n the client's own", batch_large_enough)
 
 RANGE_OF_EPSILON = Erratum(
     "E-01",
+    grade=Grade.PROVED_WRONG,
     printed="ε ≤ 2 ln(2/δ) in the main text, ε ≤ ln(2/δ) in the complete versions",
     truth=(
         "the printed proof (Dwork–Roth 3.20) closes for ε ≤ ln(2/δ), and fails at 2 ln(2/δ) for R < 0.317 ln(2/δ); "
@@ -297,23 +309,26 @@ RANGE_OF_EPSILON = Erratum(
 )
 WITH_REPLACEMENT = Erratum(
     "E-02",
+    grade=Grade.PROVED_WRONG,
     printed="records are drawn and then replaced; conditional on the sample the sensitivity is 2L/K",
     truth="a record drawn q times has sensitivity 2Lq/K; the proof holds for batches drawn without replacement",
     test=f"{_TESTS}::test_a_record_drawn_twice_breaks_the_printed_sensitivity",
 )
 OWN_SAMPLES = Erratum(
     "E-04",
+    grade=Grade.MISPRINT,
     printed="K_i ≥ ε_i n/(4 √(2R ln(2/δ_i))) in the complete versions",
     truth="n must be the client's own n_i: with n the smallest, a large client's record is exposed",
     test=f"{_TESTS}::test_the_smallest_clients_batch_exposes_a_larger_client",
 )
 SIGN_IN_XI = Erratum(
     "E-29",
-    printed="ξ_i = ln(2.5R/δ_i) ln(2δ_i)/(n_i ε_i)²",
-    truth="ln(2/δ_i): as printed ξ and the noise variance are negative",
-    test=f"{_TESTS}::test_the_printed_xi_is_a_negative_variance",
+    grade=Grade.MISPRINT,
+    printed="ψ = L² ln(2.5R/δ) ln(2δ)/(nε)² in the sentence of Appendix E.1 on balanced data",
+    truth="ln(2/δ), as in its definition of ψ_i and in σ²: ln(2δ) is negative",
+    test=f"{_TESTS}::test_the_sentence_on_balanced_data_has_the_other_sign",
 )
-PRIVACY_ERRATA = (RANGE_OF_EPSILON, WITH_REPLACEMENT, OWN_SAMPLES, SIGN_IN_XI)
+PRIVACY_ERRATA = (RANGE_OF_EPSILON, WITH_REPLACEMENT, OWN_SAMPLES)
 
 PRIVACY = Theorem(
     id="epsilond.mini-batch-sgd-noise",

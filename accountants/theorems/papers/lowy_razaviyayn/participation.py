@@ -8,18 +8,18 @@ largest)²]: Ξ of ξ_i, Ψ of ψ_i, Φ² of φ_i², Σ² of σ_i².
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+from typing import Annotated
 
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.federation import (
-    Participation,
     ParticipationCount,
+    ParticipationMoments,
     group_count_faults,
     law_faults,
     participation_counts,
     read_members,
 )
-from epsilond.accountants.formula import formula
+from epsilond.accountants.formula import FormulaRequest, formula
 from epsilond.accountants.quantities import (
     CLIENT_GROUPS,
     PARTICIPANTS,
@@ -29,7 +29,7 @@ from epsilond.accountants.quantities import (
     Quantity,
     request,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import average_of_largest, rms_average_of_largest
 
 _FIGURE = Quantity(symbol="x", ge=0, scale=SQUARES, description="a figure of each client, such as ξ_i or σ_i²")
@@ -44,7 +44,7 @@ class GroupFigure:
     figure: Annotated[float, _FIGURE]
 
 
-def _groups_and_law(record: Any) -> None:
+def _groups_and_law(record: FormulaRequest) -> None:
     """Groups, and a law of participation among as many clients as they have."""
     read_members(record, "client_groups", GroupFigure)
     faults: list[Fault] = group_count_faults(record.client_groups)
@@ -76,7 +76,7 @@ def participation_and_averages(
     clients = sum(group.clients for group in client_groups)
     counts = participation_counts(participation) if participation else ((participants or clients, 1.0),)
     values = [(group.figure, group.clients) for group in client_groups]
-    moments = Participation.of(counts)
+    moments = ParticipationMoments.of(counts)
     rms = moments.mean if reading == "printed" else moments.rms
     average, largest = rms_average_of_largest(values, counts), max(value for value, _ in values)
     mean = math.fsum(count / clients * value for value, count in values)
@@ -111,6 +111,7 @@ REMARK_E_1 = Theorem(
     errata=(
         Erratum(
             "E-09",
+            grade=Grade.MISPRINT,
             printed="1/M' := E√(1/M_r²)",
             truth=(
                 "√E[1/M_r²], with which E[(mean of the M_r largest)/M_r] ≤ X/M'; as printed M' is M, and X/M can be "

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from fractions import Fraction
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import Annotated, ClassVar, Literal, TypeVar
 
 from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.accountants.federation import (
@@ -28,6 +27,8 @@ from epsilond.accountants.federation import (
     participation_counts,
     read_members,
 )
+from epsilond.accountants.json_types import Fields
+from epsilond.accountants.numerics.root_search import bisect_integers
 from epsilond.accountants.quantities import (
     CLIENT_GROUPS,
     CONVEXITY_WITHIN_SMOOTHNESS,
@@ -51,15 +52,11 @@ from epsilond.accountants.quantities import (
     StrongConvexity,
     request,
 )
-from epsilond.accountants.theorem import Condition, Outputs, Reading, Sides
+from epsilond.accountants.theorem import Reading
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     Aggregates,
-    ProofChain,
     client_outputs,
-    epsilon_limit,
-    minimal_batch_size_real,
     noise_std,
-    proof_chain,
     with_own_lipschitz,
 )
 
@@ -78,7 +75,7 @@ def of_same_fields(cls: type[T], record: object, **others: object) -> T:
 
 # Requests -----------------------------------------------------------------------------------------------------------
 @request
-class FederatedInputs(BudgetFields):
+class FederationInputs(BudgetFields):
     """The federation and the loss, apart from who participates. Give one of delta and log10_delta."""
 
     epsilon: Annotated[Epsilon, SQUARES]
@@ -93,14 +90,14 @@ class FederatedInputs(BudgetFields):
 
 
 @request
-class EqualClientsInputs(FederatedInputs):
+class EqualClientsInputs(FederationInputs):
     """Equal clients, M of N in each round, and the loss. Give one of delta and log10_delta."""
 
     participants: Participants
 
 
 @request
-class ParticipationInputs(FederatedInputs):
+class ParticipationInputs(FederationInputs):
     """A federation of which all clients take part in a round, or M of them, or a random number."""
 
     participants: Annotated[int | None, PARTICIPANTS] = None
@@ -243,6 +240,23 @@ class UnlikeClientsInputs(BatchRunInputs):
             scaled = [replace(one, clients=count) for one, count in counted.items()]
         return Federation(groups=tuple(scaled), counts=self.counts)
 
+    def run_in(self, reading: Reading, cls: type[T], **others: object) -> T:
+        """Return the run of a reading, as the record of class `cls` that the formulas take.
+
+        Args:
+            reading: `printed` or `corrected`.
+            cls: dataclass with the federation and the loss, whose other fields have the names of the request's.
+            others: fields that the request does not have, or has under another name.
+        """
+        return of_same_fields(
+            cls,
+            self,
+            federation=self.federation_in(reading),
+            lipschitz=self.largest_lipschitz,
+            strong_convexity=self.weighted_convexity,
+            **others,
+        )
+
     def noise_stds(self, rounds: int, reading: Reading) -> tuple[float, ...]:
         """σ of each kind, for its own L or for the largest."""
         own, largest = self.adds_own_noise(reading), self.largest_lipschitz
@@ -256,38 +270,38 @@ class UnlikeClientsInputs(BatchRunInputs):
         )
 
 
-# Answers of Theorems 2.1 and 2.2 ------------------------------------------------------------------------------------
-@dataclass(frozen=True, kw_only=True)
-class Prescription:
-    """What a reading of Theorem 2.1 or 2.2 says to run, and the excess risk it claims for that.
+TEN_CLIENTS: Fields = {
+    "epsilon": 1.0,
+    "delta": 1e-5,
+    "samples_per_client": 1000,
+    "clients": 10,
+    "participants": 10,
+    "batch_size": 100,
+    "dimension": 20,
+    "lipschitz": 1.0,
+    "diameter": 1.0,
+}
+"""Fields that the examples of equal clients have in common."""
+UNLIKE_CLIENTS: Fields = {
+    "epsilon": 1.0,
+    "delta": 1e-5,
+    "samples_per_client": 1000,
+    "clients": 10,
+    "client_groups": [
+        {"clients": 4, "samples_per_client": 1000, "weight": 2.0},
+        {"clients": 6, "samples_per_client": 500, "epsilon": 2.0, "lipschitz": 0.5},
+    ],
+    "participation": [{"participants": 5, "probability": 0.5}, {"participants": 10, "probability": 0.5}],
+    "batch_size": 100,
+    "dimension": 20,
+    "lipschitz": 1.0,
+    "diameter": 1.0,
+}
+"""Fields that the examples of unequal clients have in common."""
 
-    `prescribed_rounds` is the real right side of R ≥ … at the R that is run. The output is the average of the iterates
-    with weights in the ratio `averaging_ratio` ≥ 1 from one to the next. `excess_risk` is in loss units; where
-    `constants` is hidden it is a scale. An informal reading gives no step size. Theorem 2.2 adds the smoothness b of
-    the envelope it runs on, and the printed convex bound with √M~ where the text has √M.
-    """
 
-    rounds: int
-    prescribed_rounds: float
-    excess_risk: float
-    constants: Literal["explicit", "hidden"]
-    step_size: float | None = None
-    averaging_ratio: float | None = None
-    aggregates: Aggregates | None = None
-    terms: Mapping[str, float] = field(default_factory=dict)
-    envelope_smoothness: float | None = None
-    excess_risk_at_effective_participants: float | None = None
-
-    @property
-    def proof_excess_risk(self) -> float:
-        """What the proof of a complete statement sums up: (27), or Lemma E.9 and the stability; and the gap."""
-        gap = self.terms.get("smoothing_gap", 0.0)
-        if "master" in self.terms:
-            return self.terms["master"] + gap
-        return self.terms["empirical"] + self.terms["stability"] + gap
-
-
-def noise_outputs(inputs: UnlikeClientsInputs, rounds: int, reading: Reading) -> dict[str, Any]:
+# Answers of every prescription ----------------------------------------------------------------------------------------
+def noise_outputs(inputs: UnlikeClientsInputs, rounds: int, reading: Reading) -> Fields:
     """What clients add at R rounds, and what it asks for. With `client_groups` each group's own stands in `groups`.
 
     Beside groups, the noise, its multiplier, the sensitivity and the least batch are the largest of any group's, and
@@ -327,22 +341,6 @@ def aggregate_outputs(inputs: UnlikeClientsInputs, seen: Aggregates, reading: Re
     }
 
 
-def prescribed_outputs(inputs: UnlikeClientsInputs, found: Prescription, reading: Reading) -> dict[str, Any]:
-    """What Theorems 2.1 and 2.2 prescribe."""
-    outputs: dict[str, Any] = {
-        "rounds": found.rounds,
-        "prescribed_rounds": found.prescribed_rounds,
-        **noise_outputs(inputs, found.rounds, reading),
-        "excess_risk" if found.constants == "explicit" else "excess_risk_scale": found.excess_risk,
-    }
-    if found.step_size is not None and found.averaging_ratio is not None:
-        outputs |= {"step_size": found.step_size, "averaging_ratio": found.averaging_ratio}
-    if found.aggregates is not None:
-        outputs |= aggregate_outputs(inputs, found.aggregates, reading)
-        outputs["proof_excess_risk"] = found.proof_excess_risk
-    return outputs | {f"{name}_term": value for name, value in found.terms.items()}
-
-
 def smallest_round_count(right_side: Callable[[int], float]) -> int:
     """The smallest whole R ≥ 1 with R ≥ right_side(R), for a right side that never increases.
 
@@ -358,101 +356,4 @@ def smallest_round_count(right_side: Callable[[int], float]) -> int:
     failing, passing = 0, max(1, math.ceil(first))
     while passing < right_side(passing):  # only where the right side jumps up
         failing, passing = passing, 2 * passing
-    while passing - failing > 1:
-        middle = (failing + passing) // 2
-        if middle >= right_side(middle):
-            passing = middle
-        else:
-            failing = middle
-    return passing
-
-
-# Conditions ---------------------------------------------------------------------------------------------------------
-def binding(every: Iterable[Sides]) -> Sides:
-    """Of the same condition on several clients the one that fails most, or else comes closest to failing."""
-    sides = list(every)
-    failing = [one for one in sides if one.holds is False]
-
-    def apart(one: Sides) -> float:
-        return abs(one.left - one.right) / max(abs(one.left), abs(one.right), 1e-300)
-
-    return max(failing, key=apart) if failing else min(sides, key=apart)
-
-
-def epsilon_range(inputs: BatchRunInputs) -> Sides:
-    """ε against the variant's limit."""
-    return binding(
-        Sides.at_most(kind.epsilon, epsilon_limit(log_delta=kind.log_delta, reading=inputs.variant))
-        for kind in inputs.kinds
-    )
-
-
-def _large_enough_batch(inputs: BatchRunInputs, outputs: Outputs) -> Sides:
-    """K against K_min at the rounds that are run; n is the client's own (E-04)."""
-    return binding(
-        Sides.at_least(kind.batch_size, minimal_batch_size_real(rounds=outputs["rounds"], **kind.records_and_target))
-        for kind in inputs.kinds
-    )
-
-
-def _drawn_once(inputs: BatchRunInputs) -> Sides:
-    """How often a record may be drawn into one batch, against once."""
-    most = max(kind.batch_size for kind in inputs.kinds)
-    return Sides.at_most(most if inputs.sampling == "with-replacement" else 1, 1)
-
-
-def _shares(inputs: BatchRunInputs) -> Sides:
-    """The least and the largest K_i/n_i, compared exactly."""
-    shares = [Fraction(kind.batch_size, kind.samples_per_client) for kind in inputs.kinds]
-    least, largest = min(shares), max(shares)
-    return Sides(least == largest or inputs.variant == "informal", float(least), float(largest))
-
-
-def _logarithm(*, outputs: Outputs) -> Sides:
-    """The argument of the prescription's logarithm against 1; unbounded where there is none."""
-    argument = outputs.get("logarithm_argument_term", math.inf)
-    return Sides(argument > 1.0, argument, 1.0)
-
-
-def _chains(inputs: BatchRunInputs, outputs: Outputs) -> list[tuple[ClientGroup, ProofChain]]:
-    """The steps of the printed privacy proof for every kind of client."""
-    rounds = outputs["rounds"]
-    return [
-        (kind, proof_chain(batch_size=kind.batch_size, rounds=rounds, **kind.records_and_target))
-        for kind in inputs.kinds
-    ]
-
-
-def _inner_epsilon(inputs: BatchRunInputs, outputs: Outputs) -> Sides:
-    return binding(Sides.at_most(chain.inner_epsilon, 1.0) for _, chain in _chains(inputs, outputs))
-
-
-def _composition_closes(inputs: BatchRunInputs, outputs: Outputs) -> Sides:
-    return binding(Sides.at_most(chain.printed_total, kind.epsilon) for kind, chain in _chains(inputs, outputs))
-
-
-MINIMAL_BATCH = Condition(
-    "minimal-batch-size", "K ≥ ε n/(4 √(2R ln(2/δ))), n the client's own", _large_enough_batch, of_outputs=True
-)
-DRAWN_ONCE = Condition("drawn-once", "no record is drawn into a batch more than once (times drawn ≤ 1)", _drawn_once)
-PRESCRIBED_ROUNDS = Condition(
-    "prescribed-rounds",
-    "R is at least what the statement prescribes at that R",
-    lambda _inputs, outputs: Sides.at_least(outputs["rounds"], outputs["prescribed_rounds"]),
-    of_outputs=True,
-)
-EQUAL_SHARES = Condition("equal-shares", "K_i/n_i is the same for all clients (least and largest)", _shares)
-LOGARITHM_ABOVE_ONE = Condition(
-    "logarithm", "the logarithm's argument exceeds 1 (unbounded if μ = 0)", _logarithm, of_outputs=True
-)
-PROOF_CONDITIONS = (
-    Condition("inner-epsilon", "ε of one round before sampling is at most 1", _inner_epsilon, of_outputs=True),
-    Condition(
-        "composition-closes",
-        "the printed composition of the rounds (Dwork and Roth 3.20) is at most ε",
-        _composition_closes,
-        of_outputs=True,
-    ),
-    DRAWN_ONCE,
-)
-"""What the printed privacy proof of Theorems 2.1 and 2.2 asks for, step by step, in place of its range of ε."""
+    return bisect_integers(lambda rounds: rounds < right_side(rounds), failing, passing) + 1

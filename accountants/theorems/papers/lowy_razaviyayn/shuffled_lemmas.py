@@ -23,13 +23,14 @@ from epsilond.accountants.quantities import (
     Quantity,
     delta_outputs,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import (
     LN10,
     TESTS,
     log10,
     transferred_log_delta,
 )
+from epsilond.accountants.theorems.vacuous import delta_below_one
 
 LEAST_SHARE = Quantity(symbol="p", gt=0, le=1, description="share of every report that is the same for all inputs")
 LOCAL_EPSILONS = Quantity(symbol="ε₀^r", unit="nat", description="ε₀ of each round's report")
@@ -105,18 +106,24 @@ def _share(*, share: float, log_delta: GivenLogDelta, clients: int) -> Sides:
 
 WRONG_DIVERGENCE = Erratum(
     "E-22",
-    printed="D_{e^ε'}((1 − q)P₀ + qP₁‖(1 − q)P₀ + qQ₁) ≤ q((1 − β) D_{e^ε}(P₁‖P₀) + β D_{e^ε}(P₀‖Q₁))",
-    truth="the last divergence is D_{e^ε}(P₁‖Q₁); that all is at most q times it needs P₀ = (P₁ + Q₁)/2, as it is used",
+    grade=Grade.PROVED_WRONG,
+    printed="D_{e^ε'}(P‖Q) ≤ q max{D_{e^ε}(P₁‖P₀), D_{e^ε}(P₀‖Q₁)} for P = (1 − q)P₀ + qP₁, Q = (1 − q)P₀ + qQ₁",
+    truth=(
+        "the last divergence is D_{e^ε}(P₁‖Q₁): at N(2), N(1), N(0) for P₁, P₀, Q₁, q = 1/2 and ε = .01 the left side "
+        "is .3397 and the printed bound .190. At P₀ = (P₁ + Q₁)/2, as it is used, both are at most q D_{e^ε}(P₁‖Q₁)"
+    ),
     test=f"{TESTS}::test_the_mixture_lemma_needs_the_other_divergence",
 )
 REVEALING_EXAMPLE = Erratum(
     "E-23",
+    grade=Grade.PROVED_WRONG,
     printed="Algorithm 3 is ε₀-private: it sends 0 in round r unless x = e_r",
     truth="the round of the first message that is not 0 is x; with a uniform symbol instead of 0 it is exactly ε₀",
     test=f"{TESTS}::test_the_example_reveals_its_input",
 )
 NOT_MINIMAL = Erratum(
     "E-27",
+    grade=Grade.UNCLEAR,
     printed="the minimal (ε₀^r, δ₀^r) of a round; a bound in C²",
     truth="for δ₀ > 0 there is a curve and no minimal pair: fix δ₀^r first; Corollary F.1's C² is max(C, C²)",
     test=f"{TESTS}::test_compositionality_below_one_counts_once",
@@ -128,7 +135,14 @@ BLANKET = Theorem(
     statement="ε = ln(1 + 8√(ln(4/δ)/(pN)) + 8/(pN)) for p in [16 ln(2/δ)/N, 1]",
     source=Source("lowy2023", "Lemma F.3"),
     status=Status.PROVED,
-    conditions=(Condition("least-share", "p ≥ 16 ln(2/δ)/N", _share),),
+    conditions=(
+        Condition("least-share", "p ≥ 16 ln(2/δ)/N", _share),
+        Condition(
+            "shared-part",
+            "every other client's report is (p/2) R(x) + (p/2) R(x') + (1 − p) times a third distribution, where x and "
+            "x' are the two inputs of the client that changes",
+        ),
+    ),
     formula=blanket,
     examples=({"clients": 10_000, "share": 0.1, "delta": 1e-6},),
 )
@@ -152,15 +166,25 @@ TRANSFER = Theorem(
     statement="laws within total variation t of an (ε, δ) pair, each of its own, are (ε, δ + (e^ε + 1) t)",
     source=Source("lowy2023", "Lemma F.6"),
     status=Status.PROVED,
+    conditions=(delta_below_one(),),
     formula=transfer,
     examples=({"epsilon": 0.5, "distance": 1e-8, "delta": 1e-6},),
 )
 MIXTURE = Theorem(
     id="lowy.lemma-f.7",
     title="An indistinguishable pair mixed with what both share",
-    statement="mixed at rate q with a common law, ε becomes ln(1 + q(e^ε − 1))",
+    statement=(
+        "two ε-indistinguishable distributions, mixed at rate q with a common one from which each is "
+        "ε-indistinguishable too, are ln(1 + q(e^ε − 1))-indistinguishable"
+    ),
     source=Source("lowy2023", "Lemma F.7"),
     status=Status.PROVED,
+    conditions=(
+        Condition(
+            "near-the-common-distribution",
+            "each distribution is ε-indistinguishable from the common one, as it is from the mean of both",
+        ),
+    ),
     errata=(WRONG_DIVERGENCE,),
     formula=mixture,
     examples=({"epsilon": 1.0, "rate": 0.25},),

@@ -11,12 +11,13 @@ import math
 from typing import Annotated
 
 from epsilond.accountants.quantities import ROUNDS, Quantity, Smoothness, request
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DOMAIN
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import EqualClientsInputs, smallest_round_count
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import TRUSTED_SHUFFLER
 from epsilond.accountants.theorems.sampling.two_level import FRESH_SELECTION
 from epsilond.accountants.theorems.shuffling.batches import FRESH_BATCHES
+from epsilond.accountants.verdict import Verdict
 
 _TESTS = "tests/theorems/papers/lowy_razaviyayn/test_shuffled_mb_sgd.py"
 LN2 = math.log(2.0)
@@ -145,7 +146,7 @@ def shuffled(inputs: ShuffledInputs) -> Outputs:
 
 
 def _logarithm(inputs: ShuffledInputs) -> Sides:
-    return Sides(inputs.logarithm_argument > 1.0, inputs.logarithm_argument, 1.0)
+    return Sides(Verdict.of(inputs.logarithm_argument > 1.0), inputs.logarithm_argument, 1.0)
 
 
 def _enough_for_privacy(inputs: ShuffledInputs) -> Sides:
@@ -153,7 +154,7 @@ def _enough_for_privacy(inputs: ShuffledInputs) -> Sides:
 
 
 def _some_noise(inputs: ShuffledInputs) -> Sides:
-    return Sides(inputs.log_pairs > 0.0, inputs.log_pairs, 0.0)
+    return Sides(Verdict.of(inputs.log_pairs > 0.0), inputs.log_pairs, 0.0)
 
 
 UNSPECIFIED = Condition("unspecified-constant", "the C of the noise is large enough; it is not given", undecidable=True)
@@ -177,7 +178,7 @@ CONDITIONS = (
     Condition("enough-rounds-for-privacy", "R ≥ (nNε)²/M", _enough_for_privacy),
     Condition(
         "prescribed-rounds",
-        "R is at least what the statement prescribes (for the risk)",
+        "R is at least the prescribed number (for the risk)",
         lambda inputs: Sides.at_least(inputs.rounds_run, inputs.prescribed_rounds),
     ),
     Condition("some-noise", "ln(RM²/(Nδ)) > 0: otherwise the statement prescribes no noise and no risk", _some_noise),
@@ -191,6 +192,7 @@ CONDITIONS = (
 )
 NO_CONSTANT = Erratum(
     "E-28",
+    grade=Grade.MISPRINT,
     printed="σ² = C L²RM ln(RM²/(Nδ)) ln(R/δ) ln(1/δ)/(nNε)², C unspecified; the proof has σ² = 8L² ln(2/δ₀)/ε₀",
     truth=(
         "the proof needs ε₀², and ln(2/δ) for ln(1/δ) in its composition; it covers K = 1. C = 1 does not do: an "
@@ -200,6 +202,7 @@ NO_CONSTANT = Erratum(
 )
 MISSING_POWER = Erratum(
     "E-21",
+    grade=Grade.PROVED_WRONG,
     printed="M ≥ 16 ln(18RM²/(Nδ))",
     truth="Theorem F.2 at ε₀ = 1 needs e times as many; 16e ln(36RM²/(nNδ)) suffice",
     test=f"{_TESTS}::test_the_printed_number_of_participants_is_too_small",

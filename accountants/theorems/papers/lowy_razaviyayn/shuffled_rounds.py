@@ -24,8 +24,9 @@ from epsilond.accountants.quantities import (
     delta_outputs,
     request,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.composition.classical import advanced_composition
+from epsilond.accountants.verdict import Verdict
 
 TESTS = "tests/theorems/papers/lowy_razaviyayn/test_shuffled_rounds.py"
 LN10 = math.log(10.0)
@@ -50,7 +51,7 @@ def transferred_log_delta(*, epsilon: float, log_delta: float, log_distance: flo
 
 
 @dataclass(frozen=True, kw_only=True)
-class Round:
+class ShuffledRound:
     """A shuffled round of N clients with n records each, whose reports are (ε₀, δ₀) for each record; δ₀ may be 0."""
 
     clients: int
@@ -105,7 +106,7 @@ class RoundInputs(DeltaFields):
     local_delta: LocalDelta = 0.0
 
     @property
-    def round(self) -> Round:
+    def round(self) -> ShuffledRound:
         """The round itself."""
         return _round(self)
 
@@ -120,7 +121,7 @@ class StandardInputs:
     local_delta: Annotated[float, POSITIVE_LOCAL_DELTA]
 
     @property
-    def round(self) -> Round:
+    def round(self) -> ShuffledRound:
         """The round itself."""
         return _round(self)
 
@@ -137,8 +138,8 @@ class RepeatedInputs(StandardInputs):
     rounds: Rounds
 
 
-def _round(inputs: RoundInputs | StandardInputs) -> Round:
-    return Round(
+def _round(inputs: RoundInputs | StandardInputs) -> ShuffledRound:
+    return ShuffledRound(
         clients=inputs.clients,
         samples_per_client=inputs.samples_per_client,
         local_epsilon=inputs.local_epsilon,
@@ -220,12 +221,12 @@ def _within_limit(inputs: RoundInputs | StandardInputs) -> Sides:
 
 def _delta_below_one(inputs: RoundInputs) -> Sides:
     log_delta = inputs.round.log_delta(inputs.log_delta)
-    return Sides(log_delta < 0.0, log_delta / LN10, 0.0)
+    return Sides(Verdict.of(log_delta < 0.0), log_delta / LN10, 0.0)
 
 
 def _cap_below_one(inputs: StandardInputs) -> Sides:
     cap = _log_cap(inputs, "corrected")
-    return Sides(cap < 0.0, cap / LN10, 0.0)
+    return Sides(Verdict.of(cap < 0.0), cap / LN10, 0.0)
 
 
 def _sum_below_one(inputs: RepeatedInputs) -> Sides:
@@ -268,12 +269,14 @@ TRUSTED_SHUFFLER = Condition(
 # Errata -------------------------------------------------------------------------------------------------------------
 MISSING_FACTOR = Erratum(
     "E-20",
+    grade=Grade.PROVED_WRONG,
     printed="δ̃ = δ + 2Nn e^{(n−1)ε₀} δ₀, hence 7Nnδ₀ and 14Nn Σδ₀^r",
     truth="Lemma F.6 multiplies the second term by e^{ε^r} + 1: the cap is (1 + 2e(e^{ε^r} + 1)) Nnδ₀, at least 11.9",
     test=f"{TESTS}::test_a_distance_costs_both_laws",
 )
 MISSING_POWER = Erratum(
     "E-21",
+    grade=Grade.PROVED_WRONG,
     printed="δ₀ ≥ 2e^{−N/16}/(Nn)",
     truth="the condition of Theorem F.2 at ε₀ = 1/n, δ = Nnδ₀ is N ≥ 16e ln(2/(Nnδ₀)), so 2e^{−N/(16e)}/(Nn)",
     test=f"{TESTS}::test_the_least_local_delta_lacks_a_power_of_e",

@@ -7,10 +7,10 @@ scaled by p_i N, the sensitivity of what it sends among them (E-30). D.1: who se
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+from typing import Annotated
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.formula import formula
+from epsilond.accountants.formula import FormulaRequest, formula
 from epsilond.accountants.quantities import (
     GivenLogDelta,
     LocalEpsilon,
@@ -19,9 +19,10 @@ from epsilond.accountants.quantities import (
     delta_outputs,
     request,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.composition.classical import advanced_composition
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_lemmas import LOCAL_EPSILONS
+from epsilond.accountants.verdict import Verdict
 
 _TESTS = "tests/theorems/papers/lowy_razaviyayn/test_transformations.py"
 MOST_CLIENTS = 10_000
@@ -60,7 +61,7 @@ class WeightInputs:
             raise InvalidInput.at("/weights", "must sum to 1")
 
 
-def _some_round(record: Any) -> None:
+def _some_round(record: FormulaRequest) -> None:
     if not record.local_epsilons:
         raise InvalidInput.at("/local_epsilons", "has no entry")
 
@@ -121,7 +122,7 @@ def composed(
 def _weights_positive(inputs: WeightInputs) -> Sides:
     used = max(inputs.strong_convexity) > 0.0
     smallest = min(inputs.weights)
-    return Sides(smallest > 0.0 or not used, smallest, 0.0)
+    return Sides(Verdict.of(smallest > 0.0 or not used), smallest, 0.0)
 
 
 def _small_slack(*, log_delta: GivenLogDelta) -> Sides:
@@ -130,12 +131,14 @@ def _small_slack(*, log_delta: GivenLogDelta) -> Sides:
 
 OWN_SENSITIVITY = Erratum(
     "E-30",
+    grade=Grade.UNCLEAR,
     printed="L~ = max L~_i enters the bounds; that noise and gradient variances are scaled is not said",
     truth="a client's noise must be for L~_i = p_i N L_i, and φ_i, v scale too; p_i = 0 makes μ~ zero",
     test=f"{_TESTS}::test_noise_for_the_unweighted_gradient_is_too_little",
 )
 DRIFT = Erratum(
     "E-35",
+    grade=Grade.REFINEMENT,
     printed="ε₀ with the drift Σ ε₀^r(e^{ε₀^r} − 1); δ' < 1/3",
     truth="Σ ε₀^r tanh(ε₀^r/2) will do (Kairouz, Oh and Viswanath 3.5), and δ' ≤ e^{−1/2}: ε₀ is smaller, C larger",
     test=f"{_TESTS}::test_the_printed_drift_is_that_of_dwork_and_roth",

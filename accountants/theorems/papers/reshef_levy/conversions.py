@@ -14,9 +14,11 @@ from typing import Annotated
 import numpy as np
 from scipy.special import erfcinv, erfinv
 
-from epsilond.accountants.curve import Enclosure
+from epsilond.accountants.curve.enclosure import Enclosure
 from epsilond.accountants.formula import formula
+from epsilond.accountants.numerics.outward import raise_by_units
 from epsilond.accountants.numerics.power_sums import PAD
+from epsilond.accountants.numerics.root_search import brent_root
 from epsilond.accountants.numerics.special import (
     LOG_ACCURACY,
     UNIT_ROUNDOFF,
@@ -29,7 +31,6 @@ from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.quantities import (
     ANY_SCALE,
     DeltaFields,
-    Distance,
     GivenLogDelta,
     NoiseStd,
     Quantity,
@@ -37,6 +38,7 @@ from epsilond.accountants.quantities import (
     delta_outputs,
     request,
 )
+from epsilond.accountants.quantities.algorithms import Distance
 from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
 
@@ -53,13 +55,19 @@ EPSILON_OR_NONE = Quantity(
 )
 _STEPS = 100
 _LEAST_LOG_MU = -340.0
-"""Below, μ²/2 is no normal double: there 0 is answered for μ, and Lemma 2.6's ε for that of zCDP."""
+"""Least ln μ for which μ²/2 is a normal double. For a smaller μ, ε of zCDP is that of Lemma 2.6."""
+_SMALL_LOG_MU = -100.0
+"""Largest ln μ for which the form for small μ is used; it exceeds the bound by less than μ in log δ."""
+_MOST_LOG_MU = 40.0
+"""Largest ln μ of the search; δ is 1 there at every ε ≤ 1e9."""
+_MOST_LOG_RATIO = 300.0
+"""Largest ln(ε/μ) whose square is a double; beyond it δ is below e^(−e^600)."""
 
 
 # Lemma 2.6 ------------------------------------------------------------------------------------------------------------
 def lemma_epsilon(*, mu: float, log_delta: float) -> float:
-    """ρ²/2 + ρ√(2 ln(1/δ)): Lemma 2.6, second part."""
-    return mu * (0.5 * mu + math.sqrt(-2.0 * log_delta))
+    """Compute ρ²/2 + ρ√(2 ln(1/δ)), rounded up: Lemma 2.6, second part."""
+    return raise_by_units(mu * (0.5 * mu + math.sqrt(-2.0 * log_delta)), 6.0)
 
 
 def lemma_order(*, mu: float, log_delta: float) -> float:
@@ -106,23 +114,42 @@ def _log_expm1(x: FloatArray) -> FloatArray:
 
 
 def zcdp_mu(*, epsilon: float, log_delta: float) -> float:
-    """The largest μ at which every μ²/2-zCDP mechanism is (ε, δ), or 0 if it is below 1e-147."""
+    """Compute the largest μ at which every μ²/2-zCDP mechanism is (ε, δ), rounded down; 0 if no double is so small."""
 
     def excess(log_mu: float) -> float:
-        at = np.asarray(epsilon)
-        return float(concentrated_log_delta(0.5 * math.exp(2.0 * log_mu), at)) - log_delta
+        """Return an upper bound of log δ at ε, minus the requested log δ; margin: four times the stated accuracy."""
+        if log_mu < _SMALL_LOG_MU:
+            value = _small_log_delta(log_mu, epsilon)
+        else:
+            value = float(concentrated_log_delta(0.5 * math.exp(2.0 * log_mu), np.asarray(epsilon)))
+        return value - log_delta + 64 * UNIT_ROUNDOFF * (1.0 - log_delta)
 
-    low = high = max(math.log(max(lemma_mu(epsilon=epsilon, log_delta=log_delta), 1e-300)), _LEAST_LOG_MU)
+    least = math.log(math.ulp(0.0))
+    low = high = max(math.log(max(lemma_mu(epsilon=epsilon, log_delta=log_delta), math.ulp(0.0))), least)
     step = 0.5
     while excess(low) > 0.0:
-        if low == _LEAST_LOG_MU:
+        if low == least:
             return 0.0
-        low, step = max(low - step, _LEAST_LOG_MU), 2.0 * step
+        low, step = max(low - step, least), 2.0 * step
     while excess(high) <= 0.0:
-        low, high, step = high, high + step, 2.0 * step
-    from scipy.optimize import brentq  # noqa: PLC0415  a quarter of a second of imports, for a search alone
+        low, high, step = high, min(high + step, _MOST_LOG_MU), 2.0 * step
+    root = brent_root(excess, low, high, absolute=1e-15, relative=8.9e-16)
+    return math.exp(root) * (1.0 - 16 * UNIT_ROUNDOFF * (1.0 + abs(root)))
 
-    return math.exp(brentq(excess, low, high, xtol=1e-15, rtol=8.9e-16, maxiter=200))
+
+def _small_log_delta(log_mu: float, epsilon: float) -> float:
+    """Return an upper bound of log δ at ε of every μ²/2-zCDP mechanism, at most μ/2 above the best.
+
+    The bound is b ((b + 1) ρ − ε) − log b − (b + 1) log(1 + 1/b). Let b = β/μ and t = ε/μ. As
+    (b + 1) log(1 + 1/b) ≥ 1, the bound is at most log μ + β²/2 − βt − log β − 1 + βμ/2. The minimiser of the leading
+    terms has β² − βt = 1, and there the bound is log μ − β²/2 − log β + βμ/2.
+    """
+    log_ratio = math.log(epsilon) - log_mu if epsilon > 0.0 else -math.inf
+    if log_ratio > _MOST_LOG_RATIO:
+        return -math.inf
+    ratio = math.exp(log_ratio)
+    beta = 0.5 * (ratio + math.hypot(ratio, 2.0))
+    return log_mu - 0.5 * beta * beta - math.log(beta) + 0.5 * beta * math.exp(log_mu)
 
 
 # Exactly --------------------------------------------------------------------------------------------------------------

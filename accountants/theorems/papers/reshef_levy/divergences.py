@@ -7,18 +7,20 @@ paper's theorems are stated with.
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+from typing import Annotated
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.numerics.outward import raise_by_units, sum_up
 from epsilond.accountants.quantities import DeltaFields, Quantity, RenyiOrder, request
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Source, Status, Theorem
 from epsilond.accountants.theorems.conversions.finite_laws import (
     KERNEL,
     Probabilities,
     TwoLaws,
     check_kernel,
     check_law,
-    law,
+    difference,
+    exact_law,
     renyi_divergence,
     sent_through,
 )
@@ -46,13 +48,12 @@ class ChannelInputs(TwoLaws):
 
 
 def processed(inputs: ChannelInputs) -> Outputs:
-    """D_a of the two laws, and of what comes out."""
-    first, second = law(inputs.first), law(inputs.second)
+    """Compute D_a of the two laws, and of what the channel makes of them, each rounded up."""
+    change, second = difference(inputs.first, inputs.second), exact_law(inputs.second)
+    sent_change, sent_second = sent_through(change, inputs.kernel), sent_through(second, inputs.kernel)
     return {
-        "renyi_divergence": renyi_divergence(first, second, inputs.order),
-        "renyi_divergence_after_kernel": renyi_divergence(
-            sent_through(first, inputs.kernel), sent_through(second, inputs.kernel), inputs.order
-        ),
+        "renyi_divergence": renyi_divergence(change, second, inputs.order),
+        "renyi_divergence_after_kernel": renyi_divergence(sent_change, sent_second, inputs.order),
     }
 
 
@@ -72,14 +73,15 @@ class ProductInputs(TwoLaws):
 
 
 def product(inputs: ProductInputs) -> Outputs:
-    """D_a of each, and of both together."""
-    one = renyi_divergence(law(inputs.first), law(inputs.second), inputs.order)
-    other = renyi_divergence(law(inputs.other_first), law(inputs.other_second), inputs.order)
-    return {"renyi_divergence": one, "other_renyi_divergence": other, "joint_renyi_divergence": one + other}
+    """Compute D_a of each pair and of both together, each rounded up."""
+    pairs = ((inputs.first, inputs.second), (inputs.other_first, inputs.other_second))
+    own, further = (renyi_divergence(difference(*pair), exact_law(pair[1]), inputs.order) for pair in pairs)
+    joint = math.nextafter(own + further, math.inf)
+    return {"renyi_divergence": own, "other_renyi_divergence": further, "joint_renyi_divergence": joint}
 
 
 @request
-class CompositionInputs(DeltaFields):
+class ConcentratedCompositionInputs(DeltaFields):
     """Mechanisms of (ξ, ρ)-zCDP each, free to depend on what came before, and a δ."""
 
     zcdp_rhos: Annotated[tuple[float, ...], RHOS]
@@ -89,21 +91,21 @@ class CompositionInputs(DeltaFields):
         """From 1 to 10^6 mechanisms, each with entries from 0 to 1e9."""
         lists = {"zcdp_rhos": self.zcdp_rhos, "zcdp_offsets": self.zcdp_offsets or (0.0,) * len(self.zcdp_rhos)}
         for name, given in lists.items():
-            values: tuple[Any, ...] = given
+            values: tuple[object, ...] = given
             if not 1 <= len(values) == len(self.zcdp_rhos) <= LONGEST:
                 raise InvalidInput.at(f"/{name}", "has too few or too many entries", allowed=f"1 to {LONGEST}")
             if not all(isinstance(one, int | float) and 0.0 <= one <= MOST for one in values):
                 raise InvalidInput.at(f"/{name}", "an entry is out of range", allowed="≥ 0 and ≤ 1e+09")
 
 
-def composition(inputs: CompositionInputs) -> Outputs:
-    """Σξ and Σρ, the ρ of the paper's theorems, √(2Σρ), and ξ + ρ + 2√(ρ ln(1/δ)), the ε that (ξ, ρ)-zCDP has at δ."""
-    rho, offset = math.fsum(inputs.zcdp_rhos), math.fsum(inputs.zcdp_offsets or ())
+def composition(inputs: ConcentratedCompositionInputs) -> Outputs:
+    """Compute Σρ, Σξ, √(2Σρ), and the ε that (ξ, ρ)-zCDP has at δ, ξ + ρ + 2√(ρ ln(1/δ)); all rounded up."""
+    rho, offset = sum_up(inputs.zcdp_rhos), sum_up(inputs.zcdp_offsets or ())
     return {
         "zcdp_rho": rho,
         "zcdp_offset": offset,
-        "concentrated_mu": math.sqrt(2.0 * rho),
-        "epsilon": offset + rho + 2.0 * math.sqrt(rho * -inputs.log_delta),
+        "concentrated_mu": raise_by_units(math.sqrt(2.0 * rho), 2.0),
+        "epsilon": raise_by_units(offset + rho + 2.0 * math.sqrt(rho * -inputs.log_delta), 8.0),
     }
 
 
@@ -112,7 +114,7 @@ POST_PROCESSING = Theorem(
     id="reshef.appendix-a.post-processing",
     title="What is computed from an output has no larger Rényi divergence",
     statement="D_a(μK‖νK) ≤ D_a(μ‖ν) for every channel K and a > 1: zCDP survives whatever is done with an output",
-    source=Source("reshef2025", "Appendix A, post-processing"),
+    source=Source("reshef2025", "Lemma A.4"),
     status=Status.PROVED,
     inputs=ChannelInputs,
     formula=processed,
@@ -122,7 +124,7 @@ PRODUCTS = Theorem(
     id="reshef.appendix-a.products",
     title="Rényi divergences of independent outcomes add up",
     statement="D_a(P₁ × P₂ ‖ Q₁ × Q₂) = D_a(P₁‖Q₁) + D_a(P₂‖Q₂)",
-    source=Source("reshef2025", "Appendix A, products of laws"),
+    source=Source("reshef2025", "a step in the proof of Lemma A.3"),
     status=Status.PROVED,
     inputs=ProductInputs,
     formula=product,
@@ -140,6 +142,7 @@ LEMMA_A_3 = Theorem(
     errata=(
         Erratum(
             "E-R6",
+            grade=Grade.UNCLEAR,
             printed="the proof takes outputs to be independent, given the earlier ones",
             truth=(
                 "a mechanism may depend on earlier outputs: its divergence given these is bounded at each of their "
@@ -148,7 +151,7 @@ LEMMA_A_3 = Theorem(
             test=f"{_TESTS}::test_mechanisms_that_depend_on_earlier_outputs_compose",
         ),
     ),
-    inputs=CompositionInputs,
+    inputs=ConcentratedCompositionInputs,
     formula=composition,
     examples=({"zcdp_rhos": (0.125, 0.03125, 0.5), "zcdp_offsets": (0.0, 0.25, 0.0), "delta": 1e-6},),
 )

@@ -12,10 +12,10 @@ and so must be the noise that hides a record in it. What it does to the statisti
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+from typing import Annotated
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.formula import formula
+from epsilond.accountants.formula import FormulaRequest, formula
 from epsilond.accountants.numerics.power_sums import harmonic
 from epsilond.accountants.quantities import SQUARES, Diameter, Lipschitz, Quantity, Rounds
 from epsilond.accountants.quantity import LARGEST_COUNT
@@ -38,7 +38,7 @@ def inverse_sum(first: int, last: int) -> float:
     return math.log1p((last - first + 1.0) / (first - 1.0))
 
 
-def _check_gap(inputs: Any) -> None:
+def _check_gap(inputs: FormulaRequest) -> None:
     if inputs.last_round >= inputs.round:
         raise InvalidInput.at("/last_round", "must come before round", allowed=f"≤ {inputs.round - 1}")
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.formula import formula, in_doubles
+from epsilond.accountants.numerics.outward import product_up, raise_by_units
 from epsilond.accountants.numerics.power_sums import PAD, harmonic
 from epsilond.accountants.quantities import (
     LARGEST_COUNT,
@@ -24,8 +25,8 @@ from epsilond.accountants.quantities import (
     Rounds,
     request,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
-from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
+from epsilond.accountants.structure import sensitivity_factor
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import GaussianDpMu
 from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences import MALICIOUS
 
@@ -100,7 +101,7 @@ class ReportsInputs:
         return (plain,) * len(self.noise_stds) if self.sensitivities is None else tuple(self.sensitivities)
 
 
-def check_listed(name: str, values: Sequence[Any], *, least: int, most: int = MOST_LISTED) -> None:
+def check_listed(name: str, values: Sequence[object], *, least: int, most: int = MOST_LISTED) -> None:
     """Refuse a list that is too short or long, or holds anything but positive finite numbers.
 
     Raises:
@@ -114,25 +115,31 @@ def check_listed(name: str, values: Sequence[Any], *, least: int, most: int = MO
 
 
 def record_mus(distances: Sequence[float], noise_stds: Sequence[float]) -> tuple[float, ...]:
-    """ρ of the record in each report: Δ_j √(Σ_{k ≥ j} 1/σ_k²), exact."""
-    found, total = [], 0.0
-    for distance, std in zip(reversed(distances), reversed(noise_stds), strict=True):
+    """Compute ρ of the record in each report, Δ_j √(Σ_{k ≥ j} 1/σ_k²), rounded up.
+
+    The n-th running sum of positive terms is within n + 1 units of roundoff, and its root within half of that.
+    """
+    mus, total = [], 0.0
+    for count, (distance, std) in enumerate(zip(reversed(distances), reversed(noise_stds), strict=True), start=1):
         total += 1.0 / std / std
-        found.append(distance * math.sqrt(total))
-    return tuple(reversed(found))
+        mus.append(raise_by_units(distance * math.sqrt(total), 0.5 * count + 4.0))
+    return tuple(reversed(mus))
 
 
 @in_doubles
 def reports(inputs: ReportsInputs) -> Outputs:
-    """ρ_i of all records of the client, and ρ²/2 of zCDP; 0 for a client that never reports."""
+    """Compute ρ_i of all records of the client and ρ²/2 of zCDP, rounded up; 0 for a client that never reports."""
     total = math.fsum(1.0 / std / std for std in inputs.noise_stds)
-    mu = sensitivity_factor(inputs.relation) * inputs.clipping_norm * math.sqrt(total)
-    return {"gaussian_dp_mu": mu, "zcdp_rho": 0.5 * mu * mu}
+    mu = raise_by_units(sensitivity_factor(inputs.relation) * inputs.clipping_norm * math.sqrt(total), 8.0)
+    return {"gaussian_dp_mu": mu, "zcdp_rho": product_up(0.5, mu, mu)}
 
 
 @in_doubles
 def records(inputs: ReportsInputs) -> Outputs:
-    """The largest ρ of any record, those of the first and the last, and that of all the client's records at once."""
+    """Compute the largest ρ of a record, that of the first, of the last and of all at once, rounded up.
+
+    After n reports the running sum of distances is within n units of roundoff.
+    """
     found = record_mus(inputs.distances, inputs.noise_stds)
     if not found:
         nothing = dict.fromkeys(("first_record_gaussian_dp_mu", "last_record_gaussian_dp_mu"), 0.0)
@@ -145,7 +152,7 @@ def records(inputs: ReportsInputs) -> Outputs:
         "gaussian_dp_mu": max(found),
         "first_record_gaussian_dp_mu": found[0],
         "last_record_gaussian_dp_mu": found[-1],
-        "client_gaussian_dp_mu": math.sqrt(math.fsum(squares)),
+        "client_gaussian_dp_mu": raise_by_units(math.sqrt(math.fsum(squares)), len(squares) + 4.0),
     }
 
 
@@ -194,14 +201,14 @@ def trusted(
     noise_stds: Annotated[tuple[Listed, ...], RELEASE_STDS],
     relation: Annotated[Relation, RELATION] = "replace-one",
 ) -> Outputs:
-    """ρ of {x_t} for the listed rounds, and where the last one's sum is not released."""
+    """Compute ρ of {x_t} for the listed rounds, and where the last one's sum is not released; rounded up."""
     norm = sensitivity_factor(relation) * clipping_norm / participants
     inverse = [1.0 / std / std for std in noise_stds]
-    mu = norm * math.sqrt(math.fsum(inverse))
+    mu = raise_by_units(norm * math.sqrt(math.fsum(inverse)), 8.0)
     return {
         "gaussian_dp_mu": mu,
-        "zcdp_rho": 0.5 * mu * mu,
-        "released_gaussian_dp_mu": norm * math.sqrt(math.fsum(inverse[:-1])),
+        "zcdp_rho": product_up(0.5, mu, mu),
+        "released_gaussian_dp_mu": raise_by_units(norm * math.sqrt(math.fsum(inverse[:-1])), 8.0),
     }
 
 
@@ -229,12 +236,14 @@ SILENT_LAST = Condition(
 
 SLACK = Erratum(
     "E-R11",
+    grade=Grade.REFINEMENT,
     printed="σ²_{t,i} = 4S²(1 + ln T)N_{t,i}/ρ² for ρ",
     truth="H_K suffices in place of 1 + ln T for at most K reports; as printed the true ρ_i is ρ√(H_K/(1 + ln T))",
     test=f"{_TESTS}::test_the_printed_schedule_gives_more_than_it_says",
 )
 LEFT_OVERS = Erratum(
     "E-R7",
+    grade=Grade.MISPRINT,
     printed="Theorems F.1 and F.2 name y_{t,i}, P_{t,i}, N_{t,i}, Algorithm 1 and Theorem 5.1",
     truth=(
         "they mean Y_t, P_t and Algorithm 2; only rounds below T reach x_1, …, x_T, so that the true ρ is ρ√((T − 1)/T)"

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from epsilond.accountants.formula import in_doubles
 from epsilond.accountants.quantities import ROUNDS, SQUARES, Diameter, Lipschitz, Quantity, request
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sides, Source, Status, Theorem
 
 SMOOTHNESS_OR_LINEAR = Quantity(
     symbol="L",
@@ -127,8 +127,12 @@ def _spreads(inputs: LossConstants) -> Sides:
 SPREADS = Condition("spreads", "σ ≤ G, ξ ≤ G, σ_L ≤ L and ξ_L ≤ L (the pair that comes closest to failing)", _spreads)
 MALICIOUS = Erratum(
     "E-R9",
-    printed="|s_{t,i}| ≤ S = G + 2LD, and so the guarantee holds against any server",
-    truth="a server that sends far apart x_t and x_{t−1} makes |s| reach G + (t − 1)LD: the client must clip s to S",
+    grade=Grade.REFINEMENT,
+    printed="|s_{t,i}| ≤ S = G + 2LD at the x_t of Algorithm 1",
+    truth=(
+        "a guarantee against a server that departs from Algorithm 1 needs clients that clip s to S: with x_t and "
+        "x_{t−1} far apart |s| reaches G + (t − 1)LD"
+    ),
     test=f"{_TESTS}::test_a_malicious_server_exceeds_the_printed_norm",
 )
 CONSTANTS = Theorem(

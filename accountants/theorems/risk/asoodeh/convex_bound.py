@@ -26,7 +26,8 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.formula import formula
 from epsilond.accountants.numerics.power_sums import PAD, harmonic
 from epsilond.accountants.numerics.roots import root_up
-from epsilond.accountants.quantities import STEP_SIZE, Dimension, Lipschitz, ParticipantFields, Quantity, Radius
+from epsilond.accountants.quantities import STEP_SIZE, Dimension, Lipschitz, ParticipantFields, Quantity
+from epsilond.accountants.quantities.algorithms import Radius
 from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
 
 RECORD_NOISE = Quantity(symbol="σ", ge=0, le=1e50, description="noise per coordinate of each record's gradient")

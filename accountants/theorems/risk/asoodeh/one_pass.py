@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 
 from epsilond.accountants.quantities import GRADIENT_STD, Dimension, Participants, Quantity, Smoothness, request
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Source, Status, Theorem
 from epsilond.accountants.theorems.hidden_states.projected_contraction import ScheduledPass
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import A_4, CURVATURE
 
@@ -58,6 +58,7 @@ COROLLARY_2 = Theorem(
         A_4,
         Erratum(
             "A-7",
+            grade=Grade.UNCLEAR,
             printed="c, μ and B are not defined; batches by applying the statement to their mean",
             truth="order only: c is in no paper, and a mean of m scalar losses breaks the theorem's premise",
             test=f"{_TESTS}::test_without_the_constant_there_is_no_risk",

@@ -8,7 +8,7 @@ from typing import Annotated
 from epsilond.accountants.formula import formula
 from epsilond.accountants.numerics.power_sums import harmonic
 from epsilond.accountants.quantities import SQUARES, AtMost, BatchSize, Clients, Dimension, Quantity
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Source, Status, Theorem
 
 _TESTS = "tests/theorems/risk/bietti/test_experiments.py"
 FEATURE_NORM = Quantity(symbol="R", ge=0, scale=SQUARES, description="bound on the ℓ2 norm of one record's features")
@@ -95,6 +95,7 @@ SYNTHETIC = Theorem(
     errata=(
         Erratum(
             "E-B10",
+            grade=Grade.UNCLEAR,
             printed="the risk of Section 6 and the loss of Section 4 side by side",
             truth="the risk of Section 6 is twice the excess of the loss with its ½; plotted, it is divided by d too",
             test=f"{_TESTS}::test_the_risk_is_twice_the_excess_of_the_loss",

@@ -14,28 +14,31 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.formula import in_doubles
 from epsilond.accountants.quantities import (
     ANY_SCALE,
-    FINITE_PERSONALIZATION,
     LIPSCHITZ,
-    LOCAL_GRADIENT_STD,
-    SHARED_GRADIENT_STD,
-    SHARED_NOISE_STD,
     STEP_SIZE,
-    WEIGHTED_NORM,
-    WEIGHTED_NORM_OLDER_NAME,
     Checks,
     Clients,
     Rounds,
-    SharedDimension,
     Smoothness,
     request,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.quantities.algorithms import (
+    FINITE_PERSONALIZATION,
+    LOCAL_GRADIENT_STD,
+    SHARED_GRADIENT_STD,
+    SHARED_NOISE_STD,
+    WEIGHTED_NORM,
+    WEIGHTED_NORM_OLDER_NAME,
+    SharedDimension,
+)
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.verdict import Verdict
 
 _TESTS = "tests/theorems/risk/bietti/test_full_participation.py"
 
 
 # Formulas -----------------------------------------------------------------------------------------------------------
-class Bound(NamedTuple):
+class FullParticipationBound(NamedTuple):
     """4L_α‖z*‖²/n + 3σ‖z*‖/√n, by its two parts."""
 
     optimisation: float
@@ -47,9 +50,9 @@ class Bound(NamedTuple):
         return self.optimisation + self.variance
 
 
-def theorem_bound(*, smooth: float, variance: float, rounds: int, factor: float = 3.0) -> Bound:
+def theorem_bound(*, smooth: float, variance: float, rounds: int, factor: float = 3.0) -> FullParticipationBound:
     """From `smooth` = L_α‖z*‖² and `variance` = σ²‖z*‖²."""
-    return Bound(optimisation=4.0 * smooth / rounds, variance=factor * math.sqrt(variance / rounds))
+    return FullParticipationBound(optimisation=4.0 * smooth / rounds, variance=factor * math.sqrt(variance / rounds))
 
 
 def theorem_step(*, smoothness: float, norm: float, variance: float, rounds: int) -> float:
@@ -66,17 +69,21 @@ def bound_at_step(*, step: float, smoothness: float, squared_norm: float, varian
     return (squared_norm / rounds + 2.0 * step * step * variance) / (2.0 * step * slack)
 
 
-def parts_at_step(*, step: float, smoothness: float, squared_norm: float, variance: float, rounds: int) -> Bound:
+def parts_at_step(
+    *, step: float, smoothness: float, squared_norm: float, variance: float, rounds: int
+) -> FullParticipationBound:
     """(22) by its two parts, ‖z*‖²/(2ηn(1 − 2ηL_α)) and ησ²/(1 − 2ηL_α), for η < 1/(2L_α).
 
     For η ≤ 1/(4L_α) at most (23). A step of 0 is that of an optimum at the start.
     """
     if step == 0.0:
-        return Bound(optimisation=0.0, variance=0.0)
+        return FullParticipationBound(optimisation=0.0, variance=0.0)
     slack = 1.0 - 2.0 * step * smoothness
     if slack <= 0.0:
-        return Bound(optimisation=math.inf, variance=math.inf)
-    return Bound(optimisation=0.5 * squared_norm / (step * rounds) / slack, variance=step * variance / slack)
+        return FullParticipationBound(optimisation=math.inf, variance=math.inf)
+    return FullParticipationBound(
+        optimisation=0.5 * squared_norm / (step * rounds) / slack, variance=step * variance / slack
+    )
 
 
 def simple_bound_at_step(*, step: float, squared_norm: float, variance: float, rounds: int) -> float:
@@ -207,7 +214,7 @@ UNCLIPPED = Condition("nothing-is-clipped", "no message was changed by clipping,
 
 def _no_clipping(inputs: BoundInputs) -> Sides:
     if inputs.lipschitz is None or inputs.clipping_norm is None:
-        return Sides("undecidable", inputs.lipschitz or math.inf, inputs.clipping_norm or math.inf)
+        return Sides(Verdict.UNDECIDABLE, inputs.lipschitz or math.inf, inputs.clipping_norm or math.inf)
     return Sides.at_most(inputs.lipschitz, inputs.clipping_norm)
 
 
@@ -216,18 +223,21 @@ BELOW_CLIPPING = Condition(
 )
 MISSING_ROOTS = Erratum(
     "E-B7",
+    grade=Grade.MISPRINT,
     printed="η = …/√(nσ_tot) and σ̄_θ for σ̄_θ² in the proof",
     truth="√(nσ²_tot) = √n σ_tot, as the theorem has it: doubling units doubles η σ²/‖z*‖ on both sides only so",
     test=f"{_TESTS}::test_the_step_scales_as_the_theorem_says",
 )
 SMALLER_CONSTANT = Erratum(
     "E-B11",
+    grade=Grade.REFINEMENT,
     printed="the constant 3 of the variance term",
     truth="2√2, with the step min{1/(4L_α), ‖z*‖/(√(2n)σ)}",
     test=f"{_TESTS}::test_a_shorter_step_has_a_smaller_constant",
 )
 SQUARED_LOSS = Erratum(
     "E-B13",
+    grade=Grade.UNCLEAR,
     printed="Assumption 4.4 beside the squared loss of the examples",
     truth="the squared loss has no bounded gradient: the bound then holds only where nothing was clipped",
     test=f"{_TESTS}::test_clipping_is_a_condition",
@@ -272,7 +282,9 @@ ANY_STEP = Theorem(
         Condition(
             "step-below-half",
             "η L_α < 1/2, for either bound",
-            lambda inputs: Sides(inputs.step_size * inputs.smoothness < 0.5, inputs.step_size * inputs.smoothness, 0.5),
+            lambda inputs: Sides(
+                Verdict.of(inputs.step_size * inputs.smoothness < 0.5), inputs.step_size * inputs.smoothness, 0.5
+            ),
         ),
         Condition(
             "step-below-quarter",

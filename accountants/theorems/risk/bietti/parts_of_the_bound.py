@@ -15,26 +15,28 @@ from typing import Annotated
 
 from epsilond.accountants.formula import formula
 from epsilond.accountants.quantities import (
-    LOCAL_GRADIENT_STD,
-    OPTIMUM_NORM,
-    SHARED_GRADIENT_STD,
-    SHARED_NOISE_STD,
     SQUARES,
     BatchSize,
     Clients,
-    Personalization,
     Quantity,
     Rate,
     Rounds,
     SamplesPerClient,
-    SharedDimension,
     Smoothness,
+)
+from epsilond.accountants.quantities.algorithms import (
+    LOCAL_GRADIENT_STD,
+    OPTIMUM_NORM,
+    SHARED_GRADIENT_STD,
+    SHARED_NOISE_STD,
+    Personalization,
+    SharedDimension,
     personalization_value,
 )
 from epsilond.accountants.theorem import Outputs, Reading, Source, Status, Theorem
 from epsilond.accountants.theorems.risk.bietti.full_participation import ADDITIVE, CONVEX_SMOOTH, FRESH
-from epsilond.accountants.theorems.risk.bietti.personalization import THREE_CANDIDATES, minimal_norm
-from epsilond.accountants.theorems.risk.bietti.sampled_participation import DrawnGradients, GroupOfUsers
+from epsilond.accountants.theorems.risk.bietti.personalization import minimal_norm
+from epsilond.accountants.theorems.risk.bietti.sampled_participation import NO_RATE, DrawnGradients, GroupOfUsers
 
 RATE_OF_DRAWS = Quantity(
     symbol="q", gt=0, le=1, scale=SQUARES, description="probability that a client is drawn in a round; absent: 1/N"
@@ -150,13 +152,14 @@ BIAS = Theorem(
     id="bietti.section-5-bias",
     title="The bias where each client is drawn once in N rounds",
     statement=(
-        "at q = 1/N, T = nN, the bias decreases as 1/(Nn), as printed for every α. True for α of the order of 1 and "
-        "above alone: it is 4L‖v‖² max{(1 + (1 − q)/(qN))u, (1 − u)/q}/T, u = αN/(αN + 1), at α → 0 still 4L‖v‖²/n"
+        "at q = 1/N, T = nN, the bias decreases as 1/(Nn). Read here for a fixed α > 0 and clients of one optimum v: "
+        "it is 4L‖v‖² max{(1 + (1 − q)/(qN))u, (1 − u)/q}/T, u = αN/(αN + 1), which is at most "
+        "max{2, 1/α} 4L‖v‖²/(Nn). At α = 0 it is 4L‖v‖²/n"
     ),
     source=Source("bietti2022", "Section 5, the remark on q = 1/N"),
-    status=Status.REFUTED,
+    status=Status.PROVED,
     conditions=(CONVEX_SMOOTH, FRESH, ADDITIVE),
-    errata=(THREE_CANDIDATES,),
+    errata=(NO_RATE,),
     formula=bias,
     examples=(
         {

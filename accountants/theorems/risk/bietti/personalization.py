@@ -14,31 +14,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-from epsilond.accountants.formula import formula
+from epsilond.accountants.formula import FormulaRequest, formula
 from epsilond.accountants.numerics.golden_section import golden_section
-from epsilond.accountants.quantities import (
+from epsilond.accountants.quantities import BatchSize, Clients, Rate, Rounds, Smoothness
+from epsilond.accountants.quantities.algorithms import (
     LOCAL_GRADIENT_STD,
     OPTIMUM_NORM,
     OPTIMUM_SPREAD,
     SHARED_GRADIENT_STD,
     SHARED_NOISE_STD,
-    BatchSize,
-    Clients,
     Personalization,
-    Rate,
-    Rounds,
     SharedDimension,
-    Smoothness,
     personalization_value,
 )
-from epsilond.accountants.theorem import Erratum, Outputs, Source, Status, Theorem
+from epsilond.accountants.theorem import Outputs, Source, Status, Theorem
 from epsilond.accountants.theorems.risk.bietti.full_participation import (
     ADDITIVE,
     CONVEX_SMOOTH,
     FRESH,
-    Bound,
+    FullParticipationBound,
     parts_at_step,
     simple_bound_at_step,
     theorem_bound,
@@ -90,7 +86,7 @@ class AtPersonalization:
     statistical: float
     privacy: float
     at_step: float
-    proved: Bound
+    proved: FullParticipationBound
     step_size: float
     shared_step_size: float
 
@@ -147,7 +143,7 @@ class Landscape:
         shared, steep = self.smooth_factors[0], self.sampled_factors[0]
         if math.isinf(alpha) and self.spread_squared > 0.0:
             nowhere = dict.fromkeys(("optimisation", "variance", "statistical", "privacy", "at_step"), math.inf)
-            unproved = Bound(optimisation=math.inf, variance=math.inf)
+            unproved = FullParticipationBound(optimisation=math.inf, variance=math.inf)
             step = 0.25 / (self.smoothness * shared)
             return AtPersonalization(alpha=alpha, step_size=0.0, shared_step_size=step, proved=unproved, **nowhere)
         if math.isinf(alpha):  # α‖z*‖² has the limit ‖v̄‖², and α times the step one of its own
@@ -240,7 +236,7 @@ class Landscape:
 
 
 # The minimiser of least norm, and the best α ------------------------------------------------------------------------
-def _check_personalization(inputs: Any) -> None:
+def _check_personalization(inputs: FormulaRequest) -> None:
     personalization_value(inputs.personalization)
 
 
@@ -315,16 +311,6 @@ def optimum(
     }
 
 
-THREE_CANDIDATES = Erratum(
-    "E-B12",
-    printed="the bias is the same for every α, and at q = 1/N decreases as 1/(Nn)",
-    truth=(
-        "it is 4L‖v‖² max(u, 1 − u)/n, halved at α = 1/N, so that the best α of the full bound is 0, 1/N or ∞; with "
-        "draws the balanced α is 1/(qN + 1 − q), and at α → 0 the bias stays L‖v‖²/n; for clients that differ α = ∞ "
-        "has no finite bound"
-    ),
-    test=f"{_TESTS}::test_the_best_personalization_is_one_of_three",
-)
 MINIMAL_NORM = Theorem(
     id="epsilond.minimal-norm-optimum",
     title="The optimum that PPSGD pays least for",
@@ -345,7 +331,6 @@ OPTIMUM = Theorem(
     source=Source("epsilond", "accountants/theorems/risk/bietti/personalization.py"),
     status=Status.PROVED,
     conditions=(CONVEX_SMOOTH, FRESH, ADDITIVE),
-    errata=(THREE_CANDIDATES,),
     formula=optimum,
     examples=(
         {

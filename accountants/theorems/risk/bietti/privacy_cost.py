@@ -14,30 +14,32 @@ from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.quantities import (
     ANY_SCALE,
     BATCH_SIZE,
-    FINITE_PERSONALIZATION,
-    LOCAL_GRADIENT_STD,
-    NOISE_CONSTANT,
-    OPTIMUM_NORM,
-    OPTIMUM_SPREAD,
     RELATION,
-    SHARED_GRADIENT_STD,
-    SHARED_NOISE_STD,
     SQUARES,
     Clients,
     DeltaFields,
     Epsilon,
     GivenLogDelta,
     Lipschitz,
-    Personalization,
     Relation,
     Rounds,
-    SharedDimension,
     Smoothness,
-    personalization_value,
     request,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.mechanisms.gaussian import sensitivity_factor
+from epsilond.accountants.quantities.algorithms import (
+    FINITE_PERSONALIZATION,
+    LOCAL_GRADIENT_STD,
+    NOISE_CONSTANT,
+    OPTIMUM_NORM,
+    OPTIMUM_SPREAD,
+    SHARED_GRADIENT_STD,
+    SHARED_NOISE_STD,
+    Personalization,
+    SharedDimension,
+    personalization_value,
+)
+from epsilond.accountants.structure import sensitivity_factor
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.bietti.noise import least_constant, noise_with_constant
 from epsilond.accountants.theorems.risk.bietti.full_participation import (
     ADDITIVE,
@@ -303,6 +305,7 @@ ENOUGH_ROUNDS = Condition(
 )
 EPSILON_SQUARED = Erratum(
     "E-B4",
+    grade=Grade.MISPRINT,
     printed="the threshold on n is proportional to ε in Appendix B.3, and scales linearly with the privacy level",
     truth="to ε², as in (10): (9) has ε² under its root; with the least noise to μ*(ε, δ)², ~2ε for large ε only",
     test=f"{_TESTS}::test_the_threshold_has_epsilon_squared",

@@ -23,24 +23,18 @@ from typing import Annotated, Literal
 
 from epsilond.accountants.federation import read_members
 from epsilond.accountants.formula import in_doubles
-from epsilond.accountants.quantities import (
-    CLIENT_GROUPS,
+from epsilond.accountants.quantities import CLIENT_GROUPS, SAMPLING, BatchSize, Rate, Rounds, Smoothness, request
+from epsilond.accountants.quantities.algorithms import (
     FINITE_PERSONALIZATION,
     LOCAL_GRADIENT_STD,
-    SAMPLING,
     SHARED_GRADIENT_NORM,
     SHARED_GRADIENT_STD,
     SHARED_NOISE_STD,
     WEIGHTING,
-    BatchSize,
-    Rate,
-    Rounds,
     SharedDimension,
-    Smoothness,
     Weighting,
-    request,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
     ClientSampling,
     DrawnClients,
@@ -271,18 +265,21 @@ PRINTED_VARIANCE = Condition(
 )
 NO_RATE = Erratum(
     "E-B5",
+    grade=Grade.PROVED_WRONG,
     printed="L_{m,α} = L max{α + α m_max/M, m_max/M}; in B.4, L_α = L max{α + α/N, 1/N}",
     truth="L max{α + α(1 − q) m_max/(qM), m_max/(qM)}; in B.4, L max{α + α(1 − q)/(qN), 1/(qN)}",
     test=f"{_TESTS}::test_the_printed_smoothness_lets_the_run_diverge",
 )
 RATE_TOO_MANY = Erratum(
     "E-B6",
+    grade=Grade.PROVED_WRONG,
     printed="σ̃²_{w,m} has the factor q(1 − q)",
     truth="1 − q: a 1/q is lost where the second moments of b_i/q are taken",
     test=f"{_TESTS}::test_the_printed_selection_variance_is_too_small",
 )
 SYMBOLS = Erratum(
     "E-B7",
+    grade=Grade.MISPRINT,
     printed="σ̄_{w,m} twice in (13), ασ̄²_{θ,m} in the middle of (14), and no σ̃_{w,m} in (16)",
     truth="the second of (13) and the middle of (14) are σ̃_{w,m}; (16) holds where it vanishes, (36) keeps it",
     test=f"{_TESTS}::test_the_coarser_variance_keeps_the_selection",

@@ -14,18 +14,20 @@ from epsilond.accountants.federation import read_members
 from epsilond.accountants.formula import in_doubles
 from epsilond.accountants.quantities import (
     CLIENT_GROUPS,
-    FINITE_PERSONALIZATION,
-    NOISE_CONSTANT,
     SQUARES,
     BudgetFields,
     Epsilon,
     Lipschitz,
     Rate,
     Rounds,
-    SharedDimension,
     Smoothness,
-    Weighting,
     request,
+)
+from epsilond.accountants.quantities.algorithms import (
+    FINITE_PERSONALIZATION,
+    NOISE_CONSTANT,
+    SharedDimension,
+    Weighting,
 )
 from epsilond.accountants.theorem import Condition, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.bietti.noise import noise_with_constant
@@ -53,6 +55,7 @@ from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
     DrawnGradients,
     GroupOfUsers,
 )
+from epsilond.accountants.verdict import Verdict
 
 
 @request
@@ -134,9 +137,9 @@ def by_clients(inputs: SampledTargetInputs, reading: Reading = "printed") -> Out
 def _in_range(inputs: SampledTargetInputs) -> Sides:
     reach = inputs.participation_rate**2 * inputs.rounds
     if inputs.range_constant is None:
-        return Sides("undecidable", inputs.epsilon, reach)
+        return Sides(Verdict.UNDECIDABLE, inputs.epsilon, reach)
     limit = inputs.range_constant * reach
-    return Sides(inputs.epsilon < limit, inputs.epsilon, limit)
+    return Sides(Verdict.of(inputs.epsilon < limit), inputs.epsilon, limit)
 
 
 RANGE = Condition("epsilon-range", "ε < c₁q²T (q²T where c₁ is absent: undecidable)", _in_range)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 from epsilond.accountants.formula import formula
-from epsilond.accountants.profiles.truncated_law import variance
-from epsilond.accountants.quantities import FLAT_DECAY_RATE, Dimension, NoiseLevels, QuantizationLevels
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Source, Status, Theorem
+from epsilond.accountants.numerics.truncated_laplace import variance
+from epsilond.accountants.quantities import Dimension, NoiseLevels
+from epsilond.accountants.quantities.algorithms import FLAT_DECAY_RATE, QuantizationLevels
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.das.noise_law import update_error
 
 _TESTS = "tests/theorems/risk/das/test_compression.py"
@@ -46,6 +47,7 @@ COMPRESSION = Theorem(
     errata=(
         Erratum(
             "D-6",
+            grade=Grade.REFINEMENT,
             printed="V ≤ m²/s² in γ",
             truth="V ≤ m(m + 1)/(3s²), so that γ is up to three times too large even for uniform noise",
             test=f"{_TESTS}::test_the_printed_compression_is_up_to_three_times_too_large",

@@ -13,27 +13,30 @@ from typing import Annotated, ClassVar
 from epsilond.accountants.formula import formula
 from epsilond.accountants.quantities import (
     ANY_SCALE,
-    CLIENT_OPTIMUM_DISTANCE,
-    COMPRESSION,
-    DISTANCE,
-    STEP_RATIO,
     InitialDistance,
-    LocalSteps,
     ParticipantFields,
     Participants,
-    QuasarConvexity,
     Rounds,
     Smoothness,
     StepSize,
     request,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.quantities.algorithms import (
+    CLIENT_OPTIMUM_DISTANCE,
+    COMPRESSION,
+    DISTANCE,
+    STEP_RATIO,
+    LocalSteps,
+    QuasarConvexity,
+)
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.verdict import Verdict
 
 _TESTS = "tests/theorems/risk/das/test_convergence.py"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Steps:
+class RoundSteps:
     """The clients' step η and the server's step β."""
 
     local: float
@@ -114,7 +117,7 @@ class ConvergenceInputs:
         )
 
     @property
-    def steps(self) -> Steps:
+    def steps(self) -> RoundSteps:
         """The step sizes η of the clients and β of the server."""
         local = local_step(
             smoothness=self.smoothness,
@@ -123,7 +126,7 @@ class ConvergenceInputs:
             compression=self.compression,
             participants=self.participants,
         )
-        return Steps(local=local, server=self.ratio * local)
+        return RoundSteps(local=local, server=self.ratio * local)
 
 
 def bound_39(inputs: ConvergenceInputs) -> Outputs:
@@ -179,7 +182,7 @@ EQUATION_39 = Theorem(
 
 def _whole_root(inputs: ConvergenceInputs) -> Sides:
     root = math.sqrt(inputs.rounds)
-    return Sides(inputs.local_steps**2 == inputs.rounds, float(inputs.local_steps), root)
+    return Sides(Verdict.of(inputs.local_steps**2 == inputs.rounds), float(inputs.local_steps), root)
 
 
 def utility(inputs: ConvergenceInputs) -> Outputs:
@@ -201,6 +204,7 @@ THEOREM_2_UTILITY = Theorem(
     errata=(
         Erratum(
             "D-14",
+            grade=Grade.PROVED_WRONG,
             printed="γ = O(d), independent of ε",
             truth="γ = d/(4s²) + dV with V near 2/(αs)² at certified noise: it grows as ε falls",
             test=f"{_TESTS}::test_the_compression_depends_on_epsilon",
@@ -306,6 +310,7 @@ LEMMA_3 = Theorem(
     errata=(
         Erratum(
             "D-13",
+            grade=Grade.PROVED_WRONG,
             printed="(47) and (48) give ‖u‖² ≥ (31/64) E² ‖∇f‖²",
             truth="they give 31/128, 0.492² and not (2/3)²; the statement holds by (73): E (1 − ηL(E − 1)) ≥ 3E/4",
             test=f"{_TESTS}::test_the_update_of_a_quadratic_is_long_enough",

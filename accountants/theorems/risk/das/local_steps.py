@@ -14,15 +14,8 @@ import math
 from typing import Annotated
 
 from epsilond.accountants.formula import formula
-from epsilond.accountants.quantities import (
-    SQUARES,
-    AtMost,
-    LocalSteps,
-    Quantity,
-    QuasarConvexity,
-    Smoothness,
-    StepSize,
-)
+from epsilond.accountants.quantities import SQUARES, AtMost, Quantity, Smoothness, StepSize
+from epsilond.accountants.quantities.algorithms import LocalSteps, QuasarConvexity
 from epsilond.accountants.quantity import LARGEST_COUNT
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
 

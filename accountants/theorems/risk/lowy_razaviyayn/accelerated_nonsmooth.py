@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from epsilond.accountants.formula import in_doubles
 from epsilond.accountants.quantities import request
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.conditions import EQUAL_SHARES
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import PRIVACY_ERRATA
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import EQUAL_SHARES
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import TEN_CLIENTS, UNLIKE_CLIENTS
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_prescriptions import (
     AcceleratedPrescription,
     ReusedRun,
@@ -24,7 +25,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     ENVELOPE_LIPSCHITZ,
     envelope_lipschitz,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import TWO_LEVELS
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import TWO_LEVELS
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import PARTICIPANTS
 
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_accelerated.py"
@@ -37,7 +38,7 @@ class EnvelopedInputs(ReusedInputs):
     def run(self, reading: Reading, /) -> ReusedRun:
         """Φ̂ is at most the envelope's Lipschitz constant: 2L as printed, L in truth (E-17)."""
         std = envelope_lipschitz(lipschitz=self.largest_lipschitz, reading=reading)
-        return self.run_of(reading, smoothness=None, empirical_gradient_std=std)
+        return self.run_in(reading, ReusedRun, smoothness=None, empirical_gradient_std=std)
 
 
 @in_doubles
@@ -56,6 +57,7 @@ def theorem_2_4(inputs: EnvelopedInputs, reading: Reading = "printed") -> Output
 
 SECOND_TERM = Erratum(
     "E-36",
+    grade=Grade.REFINEMENT,
     printed="L D/√(MKR) in (34), while V² of its λ has 4L² for a gradient of the envelope",
     truth="the same in both: L, as the envelope is L-Lipschitz on the domain (E-17)",
     test=f"{_TESTS}::test_the_second_term_of_34_is_printed_without_a_factor_of_two",
@@ -66,8 +68,8 @@ THEOREM_2_4 = Theorem(
     title="Accelerated mini-batch SGD on the data at hand, without smoothness",
     statement=(
         "Theorem E.1 for the Moreau envelope of smoothness b = L²√M~/(D√(dΨ~)) (μM~L²/(dΨ~) if μ > 0): in R = "
-        "max{L√M~/√(dΨ~), 1{MK < ñ}L²/(KdΨ~)} rounds (the first times ln(ΔμM~/(dΨ~)) if μ > 0) E F̂ − F̂* = "
-        "Õ(D√(d min{Ψ/M', ψ_max/M})), or Õ((d/μ) min{Ψ/M', ψ_max/M})"
+        "max{L√M*/√(dΨ~), 1{MK < ñ}L²/(KdΨ~)} rounds (the first times ln(ΔμM*/(dΨ~)) if μ > 0) E F̂ − F̂* = "
+        "Õ(D√(d min{Ψ/M', ψ_max/M})), or Õ((d/μ) min{Ψ/M', ψ_max/M}). M* is M' or M, by the smaller of Ψ/M' and ψ_max/M"
     ),
     source=Source("lowy2023", "Theorem 2.4"),
     status=Status.PROVED,
@@ -82,47 +84,9 @@ THEOREM_2_4 = Theorem(
     inputs=EnvelopedInputs,
     formula=theorem_2_4,
     examples=(
-        {
-            "epsilon": 1.0,
-            "delta": 1e-5,
-            "samples_per_client": 1000,
-            "clients": 10,
-            "participants": 10,
-            "batch_size": 1000,
-            "dimension": 20,
-            "lipschitz": 1.0,
-            "diameter": 1.0,
-            "strong_convexity": 0.5,
-            "initial_gap": 0.8,
-        },
-        {
-            "variant": "informal",
-            "epsilon": 1.0,
-            "delta": 1e-5,
-            "samples_per_client": 1000,
-            "clients": 10,
-            "participants": 10,
-            "batch_size": 100,
-            "dimension": 20,
-            "lipschitz": 1.0,
-            "diameter": 1.0,
-        },
-        {
-            "epsilon": 1.0,
-            "delta": 1e-5,
-            "samples_per_client": 1000,
-            "clients": 10,
-            "client_groups": [
-                {"clients": 4, "samples_per_client": 1000, "weight": 2.0},
-                {"clients": 6, "samples_per_client": 500, "epsilon": 2.0, "lipschitz": 0.5},
-            ],
-            "participation": [{"participants": 5, "probability": 0.5}, {"participants": 10, "probability": 0.5}],
-            "batch_size": 100,
-            "dimension": 20,
-            "lipschitz": 1.0,
-            "diameter": 1.0,
-            "strong_convexity": 0.1,
-        },
+        {**TEN_CLIENTS, "batch_size": 1000, "strong_convexity": 0.5, "initial_gap": 0.8},
+        {"variant": "informal", **TEN_CLIENTS},
+        {**UNLIKE_CLIENTS, "strong_convexity": 0.1},
     ),
 )
 

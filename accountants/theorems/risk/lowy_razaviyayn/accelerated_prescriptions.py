@@ -11,34 +11,29 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from epsilond.accountants.federation import Federation
 from epsilond.accountants.theorem import Reading
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import Aggregates, aggregates, noise_stds
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import smallest_round_count
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import DescentRun
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     envelope_gap,
     envelope_lipschitz,
     envelope_strong_convexity,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import (
     client_factor,
     reused_gradient_variance_printed,
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReusedRun:
-    """The federation and the loss. `smoothness` None: the envelope stands in (Theorem 2.4).
+class ReusedRun(DescentRun):
+    """The federation and the loss. `smoothness` None: the envelope replaces the loss (Theorem 2.4).
 
     `empirical_gradient_std` is Φ̂ (of the envelope, if there is one), `empirical_heterogeneity` v̂; `gap` is Δ.
     """
 
-    federation: Federation
-    dimension: int
-    lipschitz: float
-    diameter: float
     smoothness: float | None
-    strong_convexity: float
     gap: float
     empirical_gradient_std: float
     empirical_heterogeneity: float = 0.0
@@ -70,6 +65,10 @@ class ReusedRun:
         if self.federation.all_participate:
             return 0.0
         return client_factor(clients=self.federation.clients, participants=moments.mean) * spread
+
+    def aggregates(self, rounds: int, reading: Reading) -> Aggregates:
+        """Compute the aggregates of the federation; M~ is defined for the envelope of Theorem 2.4 only."""
+        return aggregates(self.federation, rounds, "corrected" if self.smoothness is not None else reading)
 
     def privacy(self, seen: Aggregates) -> float:
         """d Ψ~, in squared gradient units."""
@@ -111,18 +110,26 @@ def envelope_for(run: ReusedRun, seen: Aggregates) -> float:
 
 
 def complete(run: ReusedRun, *, rounds: int | None = None, reading: Reading = "corrected") -> AcceleratedPrescription:
-    """The complete statements, (30) to (36), at the smallest R that meets its own prescription.
+    """Evaluate the complete statements, (30) to (36), at the smallest R that meets its own prescription.
 
-    R = max{√(βD√M~/√(dΨ~)), 1{MK < ñ}Φ̂²/(K dΨ~)}, the first being √(β/μ) ln(ΔμM~/(dΨ~)) if μ > 0. Printed: no K
-    (E-10), M~ = √M' or √M (E-06). Corrected: for M < N also v̂²(N − M)/((N − 1) dΨ~), and its term (E-12). The
-    envelope's own strong convexity μb/(μ + b) is at least μ/2 where b ≥ μ: the scales may keep μ, as printed.
+    Let M* be M' or M, by the smaller of Ψ/M' and ψ_max/M. Theorem E.1 prescribes
+    R = max{√(βD√M*/√(dΨ~)), 1{MK < ñ}Φ̂²/(K dΨ~)}. If μ > 0, the first number is √(β/μ) ln(ΔμM*/(dΨ~)). In Theorem
+    2.4 the first number is L√M*/√(dΨ~), times ln(ΔμM*/(dΨ~)) if μ > 0, and L replaces Φ̂.
+
+    The envelope's own strong convexity μb/(μ + b) is at least μ/2 where b ≥ μ: the scales may keep μ, as printed.
+
+    Args:
+        run: the federation and the loss.
+        rounds: number R of rounds; None for the smallest that is prescribed.
+        reading: `printed` has no K in R (E-10), and M~ = √M' or √M in the envelope of Theorem 2.4 (E-06);
+            `corrected` adds v̂²(N − M)/((N − 1) dΨ~) to R for M < N, and the term of that variance (E-12).
     """
 
     def prescribed(count: int) -> float:
-        return _prescribed(run, aggregates(run.federation, count, reading), reading)
+        return _prescribed(run, run.aggregates(count, reading), reading)
 
     chosen = rounds if rounds is not None else smallest_round_count(prescribed)
-    seen = aggregates(run.federation, chosen, reading)
+    seen = run.aggregates(chosen, reading)
     moments = run.federation.participation
     smoothness = run.smoothness if run.smoothness is not None else envelope_for(run, seen)
     squared = run.lipschitz * run.lipschitz
@@ -178,26 +185,39 @@ def _sampled(run: ReusedRun, sampling: float) -> float:
 
 
 def _logarithm_argument(run: ReusedRun, seen: Aggregates) -> float:
-    """ΔμM~/(dΨ~), whose logarithm is in the rounds of the strongly convex statements."""
-    return run.gap * run.strong_convexity * seen.participants / run.privacy(seen)
+    """Return ΔμM*/(dΨ~), the argument of the logarithm in R of the strongly convex statements; M* is M' or M."""
+    return run.gap * run.strong_convexity * seen.plain_participants / run.privacy(seen)
+
+
+def _accelerated_rounds(run: ReusedRun, seen: Aggregates) -> float:
+    """Return the first of the two numbers whose maximum is the prescribed R.
+
+    For a smooth loss it is √(βD√M*/√(dΨ~)), or √(β/μ) ln(ΔμM*/(dΨ~)) if μ > 0. For the envelope it is L√M*/√(dΨ~),
+    times that logarithm if μ > 0. M* is M' or M.
+    """
+    privacy_root = math.sqrt(run.privacy(seen))
+    participants_root = math.sqrt(seen.plain_participants)
+    if run.strong_convexity == 0.0:
+        if run.smoothness is None:
+            return run.lipschitz * participants_root / privacy_root
+        return math.sqrt(run.smoothness * run.diameter * participants_root / privacy_root)
+    argument = _logarithm_argument(run, seen)
+    log = math.log(argument) if argument > 0.0 else -math.inf
+    if run.smoothness is None:
+        return run.lipschitz * participants_root / privacy_root * log
+    return math.sqrt(run.smoothness / run.strong_convexity) * log
 
 
 def _prescribed(run: ReusedRun, seen: Aggregates, reading: Reading) -> float:
+    """Return the number of rounds that the statement prescribes at given aggregates."""
     privacy = run.privacy(seen)
-    smoothness = run.smoothness if run.smoothness is not None else envelope_for(run, seen)
-    if run.strong_convexity > 0.0:
-        argument = _logarithm_argument(run, seen)
-        log = math.log(argument) if argument > 0.0 else -math.inf
-        first = math.sqrt(smoothness / run.strong_convexity) * log
-    else:
-        first = math.sqrt(smoothness * run.diameter * math.sqrt(seen.participants / privacy))
     # Theorem 2.4 puts L² for Φ̂² here, whatever the envelope's own bound.
     whole = run.empirical_gradient_std if run.smoothness is not None else run.lipschitz
     divisor = 1 if reading == "printed" else run.federation.smallest_batch
     sampled = whole * whole / divisor if run.leaves_records_out(reading) else 0.0
     if reading == "corrected":
         sampled += run.client_variance * run.federation.participation.mean
-    return max(first, sampled / privacy)
+    return max(_accelerated_rounds(run, seen), sampled / privacy)
 
 
 def envelope_figures(run: ReusedRun, smoothness: float, reading: Reading = "corrected") -> dict[str, float]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Annotated, Any
+from typing import Annotated
 
+from epsilond.accountants.json_types import Fields
 from epsilond.accountants.quantities import (
     EMPIRICAL_GRADIENT_STD,
     INITIAL_GAP,
@@ -17,22 +18,25 @@ from epsilond.accountants.quantities import (
     Smoothness,
     request,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.conditions import (
+    DRAWN_ONCE,
+    EQUAL_SHARES,
+    MINIMAL_BATCH,
+    PRESCRIBED_ROUNDS,
+    epsilon_range,
+)
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     FRESH_NOISE,
     INSIDE_DOMAIN,
     PRIVACY_ERRATA,
 )
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import (
-    DRAWN_ONCE,
-    EQUAL_SHARES,
-    MINIMAL_BATCH,
-    PRESCRIBED_ROUNDS,
+    TEN_CLIENTS,
+    UNLIKE_CLIENTS,
     UnlikeClientsInputs,
     aggregate_outputs,
-    epsilon_range,
     noise_outputs,
-    of_same_fields,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_prescriptions import (
     AcceleratedPrescription,
@@ -41,8 +45,8 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_prescription
     complete,
     informal,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import TWO_LEVELS
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import PARTICIPANTS
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import TWO_LEVELS
+from epsilond.accountants.verdict import Verdict
 
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_accelerated.py"
 
@@ -61,18 +65,6 @@ class ReusedInputs(UnlikeClientsInputs, ABC):
     def gap(self) -> float:
         """Δ as given, or else LD, which it never exceeds."""
         return self.largest_lipschitz * self.diameter if self.initial_gap is None else self.initial_gap
-
-    def run_of(self, reading: Reading, *, smoothness: float | None, empirical_gradient_std: float) -> ReusedRun:
-        """The run as the formulas see it; `smoothness` is that of the largest weight."""
-        return of_same_fields(
-            ReusedRun,
-            self,
-            federation=self.federation_in(reading),
-            lipschitz=self.largest_lipschitz,
-            strong_convexity=self.weighted_convexity,
-            smoothness=smoothness,
-            empirical_gradient_std=empirical_gradient_std,
-        )
 
     @abstractmethod
     def run(self, reading: Reading, /) -> ReusedRun:
@@ -100,14 +92,15 @@ class SmoothReusedInputs(ReusedInputs):
     def run(self, reading: Reading, /) -> ReusedRun:
         """The same in both readings."""
         std = self.largest_lipschitz if self.empirical_gradient_std is None else self.empirical_gradient_std
-        return self.run_of(reading, smoothness=max(self.scales_of_losses) * self.smoothness, empirical_gradient_std=std)
+        smoothness = max(self.scales_of_losses) * self.smoothness
+        return self.run_in(reading, ReusedRun, smoothness=smoothness, empirical_gradient_std=std)
 
 
 def common_outputs(
     inputs: ReusedInputs, found: AcceleratedPrescription | InformalPrescription, reading: Reading
-) -> dict[str, Any]:
+) -> Fields:
     """What both theorems prescribe; `excess_risk_scale` after the rounds are put in, `before_…` with its terms."""
-    outputs: dict[str, Any] = {
+    outputs: Fields = {
         "rounds": found.rounds,
         "prescribed_rounds": found.prescribed_rounds,
         **noise_outputs(inputs, found.rounds, reading),
@@ -141,7 +134,7 @@ def _everyone(inputs: ReusedInputs) -> Sides:
 
 def _logarithm(inputs: ReusedInputs) -> Sides:
     argument = inputs.prescription("printed").logarithm_argument if inputs.strong_convexity > 0.0 else math.inf
-    return Sides(argument > 1.0, argument, 1.0)
+    return Sides(Verdict.of(argument > 1.0), argument, 1.0)
 
 
 def _gap(inputs: ReusedInputs) -> Sides:
@@ -151,7 +144,7 @@ def _gap(inputs: ReusedInputs) -> Sides:
 def _sizes(inputs: ReusedInputs) -> Sides:
     """The fewest and the most records of a client."""
     sizes = [kind.samples_per_client for kind in inputs.kinds]
-    return Sides(min(sizes) == max(sizes), min(sizes), max(sizes))
+    return Sides(Verdict.of(min(sizes) == max(sizes)), min(sizes), max(sizes))
 
 
 CONDITIONS = (
@@ -180,12 +173,14 @@ CONDITIONS = (
 # Errata -------------------------------------------------------------------------------------------------------------
 BATCH_IN_ROUNDS = Erratum(
     "E-10",
+    grade=Grade.REFINEMENT,
     printed="the complete R has Φ̂²/(dΨ~), the informal one is divided by K",
     truth="the proof needs the quotient by K only: K = 100, n = 1000, M = N = 10, d = 20 prescribe 12 rounds, not 855",
     test=f"{_TESTS}::test_the_printed_rounds_forget_the_batch",
 )
 UNBALANCED = Erratum(
     "E-11",
+    grade=Grade.PROVED_WRONG,
     printed="n_i may differ; Φ̂² is normalised by 1/N",
     truth=(
         "F̂ weighs clients equally, so the records' gradients do not average to its gradient unless all n_i are equal; "
@@ -197,10 +192,10 @@ THEOREM_E_1 = Theorem(
     id="lowy.e.1",
     title="Accelerated mini-batch SGD on the data at hand, smooth losses",
     statement=(
-        "With the noise of Theorem 2.1, R = max{√(βD√M~/√(dΨ~)), 1{MK < ñ}Φ̂²/(KdΨ~)} rounds of Algorithm 2 are (ε, δ) "
-        "for every record against everyone but its client, and E F̂ − F̂* = Õ(D√(d min{Ψ/M', ψ_max/M})); if μ-strongly "
-        "convex √(β/μ) ln(ΔμM~/(dΨ~)) comes first in R, and the risk is Õ((d/μ) min{Ψ/M', ψ_max/M}). Read here: M = N "
-        "or v̂ = 0, else R also counts v̂²(N − M)/((N − 1)dΨ~)"
+        "With the noise of Theorem 2.1, R = max{√(βD√M*/√(dΨ~)), 1{MK < ñ}Φ̂²/(KdΨ~)} rounds of Algorithm 2 are (ε, δ) "
+        "for every record against everyone but its client, and E F̂ − F̂* = Õ(D√(d min{Ψ/M', ψ_max/M})). M* is M' or M, "
+        "by the smaller of Ψ/M' and ψ_max/M. If μ-strongly convex, √(β/μ) ln(ΔμM*/(dΨ~)) comes first in R, and the "
+        "risk is Õ((d/μ) min{Ψ/M', ψ_max/M}). Read here: M = N or v̂ = 0, else R also counts v̂²(N − M)/((N − 1)dΨ~)"
     ),
     source=Source("lowy2023", "Theorem E.1"),
     status=Status.PROVED,
@@ -210,53 +205,13 @@ THEOREM_E_1 = Theorem(
         Condition("loss", "every record's loss is convex, L-Lipschitz and β-smooth, their mean μ-strongly convex"),
         EQUAL_SHARES,
     ),
-    errata=(*PRIVACY_ERRATA, PARTICIPANTS, BATCH_IN_ROUNDS, UNBALANCED, TWO_LEVELS),
+    errata=(*PRIVACY_ERRATA, BATCH_IN_ROUNDS, UNBALANCED, TWO_LEVELS),
     inputs=SmoothReusedInputs,
     formula=theorem_e_1,
     examples=(
-        {
-            "epsilon": 1.0,
-            "delta": 1e-5,
-            "samples_per_client": 1000,
-            "clients": 10,
-            "participants": 10,
-            "batch_size": 1000,
-            "dimension": 20,
-            "lipschitz": 1.0,
-            "diameter": 1.0,
-            "smoothness": 2.0,
-        },
-        {
-            "variant": "informal",
-            "epsilon": 1.0,
-            "delta": 1e-5,
-            "samples_per_client": 1000,
-            "clients": 10,
-            "participants": 10,
-            "batch_size": 100,
-            "dimension": 20,
-            "lipschitz": 1.0,
-            "diameter": 1.0,
-            "smoothness": 2.0,
-            "strong_convexity": 0.1,
-        },
-        {
-            "epsilon": 1.0,
-            "delta": 1e-5,
-            "samples_per_client": 1000,
-            "clients": 10,
-            "client_groups": [
-                {"clients": 4, "samples_per_client": 1000, "weight": 2.0},
-                {"clients": 6, "samples_per_client": 500, "epsilon": 2.0, "lipschitz": 0.5},
-            ],
-            "participation": [{"participants": 5, "probability": 0.5}, {"participants": 10, "probability": 0.5}],
-            "batch_size": 100,
-            "dimension": 20,
-            "lipschitz": 1.0,
-            "diameter": 1.0,
-            "smoothness": 2.0,
-            "empirical_heterogeneity": 0.3,
-        },
+        {**TEN_CLIENTS, "batch_size": 1000, "smoothness": 2.0},
+        {"variant": "informal", **TEN_CLIENTS, "smoothness": 2.0, "strong_convexity": 0.1},
+        {**UNLIKE_CLIENTS, "smoothness": 2.0, "empirical_heterogeneity": 0.3},
     ),
 )
 

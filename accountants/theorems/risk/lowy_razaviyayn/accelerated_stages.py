@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.formula import formula
+from epsilond.accountants.formula import FormulaRequest, formula
 from epsilond.accountants.quantities import (
     ROUNDS,
     SQUARES,
@@ -27,9 +27,9 @@ from epsilond.accountants.quantities import (
     StrongConvexity,
     request,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import (
-    Descent,
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_descent import (
+    DescentFacts,
     Stage,
     best_stages,
     stages_bound,
@@ -47,7 +47,7 @@ MOST_STAGES = 64
 
 
 @dataclass(frozen=True, kw_only=True)
-class Weights:
+class RoundWeights:
     """One round: w^md = `aggregate` w^ag + `iterate` w; w is replaced by Π[`middle` w^md + `kept` w − `step` g].
 
     Then w^ag is replaced by `share` w + (1 − `share`) w^ag. The first two weights add to 1, and so do `middle` and
@@ -62,7 +62,7 @@ class Weights:
     share: float
 
 
-def weights(*, round_number: int, prox_weight: float, strong_convexity: float = 0.0) -> Weights:
+def weights(*, round_number: int, prox_weight: float, strong_convexity: float = 0.0) -> RoundWeights:
     """The weights of round r = 1, 2, … of a stage: α = 2/(r + 1), η = 4v/(r(r + 1))."""
     share = 2.0 / (round_number + 1.0)
     rest = (round_number - 1.0) / (round_number + 1.0)
@@ -70,7 +70,7 @@ def weights(*, round_number: int, prox_weight: float, strong_convexity: float = 
     bent = strong_convexity + pull
     whole = pull + rest * (1.0 + share) * strong_convexity
     kept = rest * strong_convexity + pull
-    return Weights(
+    return RoundWeights(
         aggregate=rest * bent / whole,
         iterate=share * kept / whole,
         middle=share * strong_convexity / bent,
@@ -131,7 +131,7 @@ def planned_stages(
     return tuple(stages)
 
 
-def _strongly_convex_and_smooth(record: Any) -> None:
+def _strongly_convex_and_smooth(record: FormulaRequest) -> None:
     """Refuse a μ that is 0 or above β."""
     if not 0.0 < record.strong_convexity <= record.smoothness:
         raise InvalidInput.at(
@@ -186,6 +186,7 @@ def _first_stage(inputs: StagesInputs) -> Sides:
 
 INVERTED_PRODUCT = Erratum(
     "E-15",
+    grade=Grade.MISPRINT,
     printed="v_k = max{2β, √(μV²/(3Δ2^{−(k−1)} R_k(R_k + 1)(R_k + 2)))}, which is always 2β",
     truth=(
         "the rounds multiply. Where the inner loop does not use μ the printed v_k stays far above the gap aimed at; "
@@ -240,7 +241,7 @@ def convex(
     rounds: Rounds,
 ) -> Outputs:
     """The scale, the weight of the lemma's regulariser about the start, and the explicit bound with its prox weight."""
-    descent = Descent(smoothness=smoothness, initial_distance=initial_distance, diameter=initial_distance)
+    descent = DescentFacts(smoothness=smoothness, initial_distance=initial_distance, diameter=initial_distance)
     stages = best_stages(rounds, descent=descent, variance=gradient_variance)
     return {
         "scale": convex_scale(
@@ -265,7 +266,7 @@ def strongly_convex(
     rounds: Rounds,
 ) -> Outputs:
     """The scale, and the explicit bound with the stages that reach it."""
-    descent = Descent(
+    descent = DescentFacts(
         smoothness=smoothness,
         strong_convexity=strong_convexity,
         initial_distance=math.sqrt(2.0 * initial_gap / strong_convexity),
@@ -319,4 +320,51 @@ LEMMA_E12 = Theorem(
     ),
 )
 
-THEOREMS: tuple[Theorem, ...] = (ALGORITHM_2, LEMMA_E11, LEMMA_E12)
+
+ROUND_NUMBER = Quantity(symbol="r", ge=1, le=10**12, description="number of the round within its stage, from 1")
+PROX_WEIGHT = Quantity(symbol="v", unit="loss/length²", gt=0, scale=SQUARES, description="prox weight of the stage")
+
+
+@formula(given="A round of a stage of Algorithm 2, and the stage's prox weight.")
+def round_weights(
+    *,
+    round_number: Annotated[int, ROUND_NUMBER],
+    prox_weight: Annotated[float, PROX_WEIGHT],
+    strong_convexity: StrongConvexity = 0.0,
+) -> Outputs:
+    """α, η, and w^md = `aggregate` w^ag + `iterate` w, w ← Π[`middle` w^md + `kept` w − `step_size` g].
+
+    Then w^ag ← α w + (1 − α) w^ag. `aggregate` + `iterate` = `middle` + `kept` = 1.
+    """
+    found = weights(round_number=round_number, prox_weight=prox_weight, strong_convexity=strong_convexity)
+    return {
+        "alpha": found.share,
+        "eta": 4.0 * prox_weight / (round_number * (round_number + 1.0)),
+        "aggregate_weight": found.aggregate,
+        "iterate_weight": found.iterate,
+        "middle_weight": found.middle,
+        "kept_weight": found.kept,
+        "step_size": found.step,
+    }
+
+
+WEIGHTS = Theorem(
+    id="lowy.algorithm-2.weights",
+    title="The mixing weights of accelerated mini-batch SGD",
+    statement=(
+        "α_r = 2/(r + 1), η_r = 4v/(r(r + 1)); w^md = [(1 − α)(μ + η)w^ag + α((1 − α)μ + η)w]/(η + (1 − α²)μ), and "
+        "w_r, the least of α(⟨g, w⟩ + μ|w^md − w|²/2) + ((1 − α)μ + η)|w_{r−1} − w|²/2 over the domain, is "
+        "Π[(αμ w^md + ((1 − α)μ + η)w_{r−1} − αg)/(μ + η)]: weights of points add to 1, so that gradients are taken "
+        "in the domain"
+    ),
+    source=Source("lowy2023", "Algorithm 2"),
+    status=Status.PROVED,
+    conditions=(Condition("closed-convex-domain", "the domain is closed and convex, and holds the start"),),
+    formula=round_weights,
+    examples=(
+        {"round_number": 1, "prox_weight": 2.0},
+        {"round_number": 7, "prox_weight": 2.0, "strong_convexity": 0.1},
+    ),
+)
+
+THEOREMS: tuple[Theorem, ...] = (ALGORITHM_2, LEMMA_E11, LEMMA_E12, WEIGHTS)

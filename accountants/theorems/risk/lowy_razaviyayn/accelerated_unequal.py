@@ -42,16 +42,14 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import envelope_strong_convexity
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import Objective
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import (
     Variance,
-    client_factor,
-    largest_variance,
-    sampling_factor,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import (
     EXACT_PROXIMAL_STEP,
     FEDERATED_RISK,
     FederatedRun,
+    unequal_variance,
 )
 
 
@@ -88,26 +86,15 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
         """The largest V²; `noise_std` is the root mean square over clients."""
         used_once = self.objective == "population"
         most = math.inf if self.gradient_std is None else self.gradient_std * self.gradient_std
-        sampling, clients = largest_variance(
+        return unequal_variance(
             self.groups,
-            factors=[
-                (
-                    1.0 / group.batch_size
-                    if used_once
-                    else sampling_factor(population=group.samples_per_client, drawn=group.batch_size)
-                )
-                / self.participants
-                for group in self.groups
-            ],
-            between=client_factor(clients=self.clients, participants=self.participants),
+            participants=self.participants,
+            dimension=self.dimension,
+            noise_std=noise_std,
+            used_once=used_once,
             most_within=most if used_once else math.inf,
             most_apart=math.inf if self.heterogeneity is None else self.heterogeneity * self.heterogeneity,
             most_together=math.inf if used_once else most,
-        )
-        return Variance(
-            sampling=sampling,
-            clients=clients,
-            noise=self.dimension * noise_std * noise_std / self.participants,
         )
 
 

@@ -17,7 +17,7 @@ from typing import Annotated
 
 from epsilond.accountants.formula import formula
 from epsilond.accountants.quantities import ENVELOPE_SMOOTHNESS, Lipschitz, StrongConvexity
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Source, Status, Theorem
 
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_envelope.py"
 
@@ -57,6 +57,7 @@ def envelope(
 
 ENVELOPE_LIPSCHITZ = Erratum(
     "E-17",
+    grade=Grade.PROVED_WRONG,
     printed="f_b is 2L-Lipschitz (while σ is computed from L); Theorems 2.2 and 2.4 take it to be μ-strongly convex",
     truth=(
         "|∇f_b| ≤ L on the domain, so σ from L is right where gradients are evaluated in the domain; f_b is "

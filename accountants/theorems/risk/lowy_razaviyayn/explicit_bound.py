@@ -51,8 +51,9 @@ from epsilond.accountants.quantities import (
 )
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import of_same_fields
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import Variance, gradient_variance
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.stability import mean_divergence
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import Variance, gradient_variance
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import mean_divergence
+from epsilond.accountants.verdict import Verdict
 
 Objective = Literal["population", "empirical"]
 ROUNDING = 2.0**-40
@@ -60,7 +61,7 @@ ROUNDING = 2.0**-40
 
 
 @dataclass(frozen=True, kw_only=True)
-class Problem:
+class ExcessRiskProblem:
     """The run and the loss, apart from noise, rounds and step size.
 
     `participants` may be 1/E[1/M_r] for a random number. Unknown gradient statistics (None) are taken at their largest:
@@ -140,7 +141,7 @@ class ExcessRisk:
         return math.fsum(self.terms.values()) * (1.0 + ROUNDING)
 
 
-def excess_risk(problem: Problem, *, noise_std: float, rounds: int, step_size: float) -> ExcessRisk:
+def excess_risk(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, step_size: float) -> ExcessRisk:
     """The bound above at σ, R and η. Infinite parts where ηβ ≥ 1 (or ηβ > 1 without any variance): nothing is proved.
 
     Guarantees: E F(ŵ) − F* (or E F̂(ŵ) − F̂*) is at most `total`, under the theorem's declared conditions.
@@ -182,7 +183,7 @@ def _times(factor: float, variance: float) -> float:
     return factor * variance if variance > 0.0 else 0.0
 
 
-def _stability(problem: Problem, *, rounds: int, step_size: float) -> float:
+def _stability(problem: ExcessRiskProblem, *, rounds: int, step_size: float) -> float:
     if problem.objective == "empirical":
         return 0.0
     if problem.steepest is not None and step_size > problem.largest_step:
@@ -191,7 +192,7 @@ def _stability(problem: Problem, *, rounds: int, step_size: float) -> float:
     return 2.0 * step_size * problem.influence * mean_divergence(contraction=contraction, rounds=rounds)
 
 
-def best_step_size(problem: Problem, *, noise_std: float, rounds: int) -> float:
+def best_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int) -> float:
     """A step size that minimises the bound over η < 1/β, to about 1e-4 relative.
 
     It starts at the closed form η = 1/(β + 1/η₀), η₀ = (2/(μR)) asinh(½√(μ²D₀²R/(V² + 2B))) (its limit is
@@ -214,19 +215,32 @@ def best_step_size(problem: Problem, *, noise_std: float, rounds: int) -> float:
     return min(candidates, key=lambda step: total(math.log(step)))
 
 
-def closed_step_size(problem: Problem, *, noise_std: float, rounds: int) -> float:
+def closed_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int) -> float:
     """The closed form of `best_step_size`, at most 1/β of every batch."""
-    slope = 0.0
-    if problem.objective == "population":
-        slope = problem.influence * (rounds + 1)
-    cost = problem.variance(noise_std).total + 2.0 * slope
-    if cost == 0.0:
+    balanced = balanced_step_size(problem, variance=problem.variance(noise_std).total, rounds=rounds)
+    if math.isinf(balanced):
         return problem.largest_step
-    plain = problem.initial_distance / math.sqrt(rounds * cost)
-    reach = 0.5 * problem.strong_convexity * rounds * plain
-    if reach > 0.0:
-        plain *= math.asinh(reach) / reach
-    return min(1.0 / (problem.smoothness + 1.0 / plain), problem.largest_step)
+    return min(1.0 / (problem.smoothness + 1.0 / balanced), problem.largest_step)
+
+
+def balanced_step_size(problem: ExcessRiskProblem, *, variance: float, rounds: int) -> float:
+    """Return η₀ = (2/(μR)) asinh(½√(μ²D₀²R/(V² + 2B))), the best step size where the smoothness costs nothing.
+
+    Args:
+        problem: the run and the loss.
+        variance: V², in squared gradient units.
+        rounds: number R of rounds.
+
+    Returns:
+        The step size; D₀/√(R(V² + 2B)) if μ = 0, infinite if V² + 2B = 0.
+    """
+    slope = problem.influence * (rounds + 1) if problem.objective == "population" else 0.0
+    cost = variance + 2.0 * slope
+    if cost == 0.0:
+        return math.inf
+    step = problem.initial_distance / math.sqrt(rounds * cost)
+    reach = 0.5 * problem.strong_convexity * rounds * step
+    return step * (math.asinh(reach) / reach) if reach > 0.0 else step
 
 
 _OBJECTIVE = Quantity(description="what the excess is of: the expected loss, or the mean loss on the data at hand")
@@ -253,9 +267,9 @@ class ExcessRiskInputs(ParticipantFields):
     checks: ClassVar[Checks] = (BATCH_WITHIN_CLIENT, CONVEXITY_WITHIN_SMOOTHNESS)
 
     @property
-    def problem(self) -> Problem:
+    def problem(self) -> ExcessRiskProblem:
         """Everything but noise, rounds and step size."""
-        return of_same_fields(Problem, self, steepest=None)
+        return of_same_fields(ExcessRiskProblem, self, steepest=None)
 
     @property
     def step(self) -> float:
@@ -323,7 +337,7 @@ EXCESS_RISK_BOUND = Theorem(
 
 
 def _below(left: float, right: float) -> Sides:
-    return Sides(left < right, left, right)
+    return Sides(Verdict.of(left < right), left, right)
 
 
 THEOREMS: tuple[Theorem, ...] = (EXCESS_RISK_BOUND,)

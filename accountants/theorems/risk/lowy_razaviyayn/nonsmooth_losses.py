@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.federation import Federation
 from epsilond.accountants.quantities import request
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.conditions import LOGARITHM_ABOVE_ONE
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     FRESH_NOISE,
     PRIVACY_ERRATA,
@@ -21,16 +20,22 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     aggregates,
 )
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import (
-    DRAWN_ONCE,
-    EQUAL_SHARES,
-    LOGARITHM_ABOVE_ONE,
-    MINIMAL_BATCH,
-    PRESCRIBED_ROUNDS,
-    Prescription,
+    TEN_CLIENTS,
+    UNLIKE_CLIENTS,
     UnlikeClientsInputs,
-    epsilon_range,
-    prescribed_outputs,
     smallest_round_count,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import (
+    DATA_CONDITIONS,
+    HIDDEN_CONSTANTS,
+    RUN_CONDITIONS,
+    DescentRun,
+    Prescription,
+    SmoothDescentRun,
+    contraction_rounds,
+    effective_samples,
+    informal_prescription,
+    prescribed_outputs,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     ENVELOPE_LIPSCHITZ,
@@ -38,161 +43,109 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     envelope_lipschitz,
     envelope_strong_convexity,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.noisy_descent import CONSTRAINED_MINIMUM
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.noisy_descent import CONSTRAINED_MINIMUM
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import (
     PARTICIPANTS,
     PRINTED_CONSTANT,
     complete_convex,
     complete_strongly_convex,
-    effective_samples,
-    informal,
-    rate,
 )
 
 
-def informal_envelope(
-    *,
-    federation: Federation,
-    dimension: int,
-    lipschitz: float,
-    diameter: float,
-    strong_convexity: float = 0.0,
-    rounds: int | None = None,
-) -> Prescription:
-    """The informal statement for equal clients: (6) if μ = 0, (7) if μ > 0.
+def informal_envelope(run: DescentRun, *, rounds: int | None = None) -> Prescription:
+    """Evaluate the informal statement for equal clients: (6) if μ = 0, (7) if μ > 0.
 
     R = M min{n, ε²n²/d}, times ln(D²μ²M²ε²n³/(dL²)) if μ > 0, which needs the logarithm's argument above 1. The risk is
-    the scale of (4) or (5): what smoothness is missing costs rounds only.
+    the scale of (4) or (5): the missing smoothness costs rounds only.
     """
-    (group,) = federation.groups
-    participants, n = federation.participation.mean, group.samples_per_client
-    prescribed = participants * effective_samples(samples_per_client=n, epsilon=group.epsilon, dimension=dimension)
-    terms = {}
-    if strong_convexity > 0.0:
-        reach = diameter * strong_convexity / lipschitz * participants * group.epsilon * n
-        argument = reach * reach * n / dimension
+    (group,) = run.federation.groups
+    participants, n = run.federation.participation.mean, group.samples_per_client
+    effective = effective_samples(samples_per_client=n, epsilon=group.epsilon, dimension=run.dimension)
+    prescribed, terms = participants * effective, {}
+    if run.strong_convexity > 0.0:
+        reach = run.diameter * run.strong_convexity / run.lipschitz * participants * group.epsilon * n
+        argument = reach * reach * n / run.dimension
         prescribed *= math.log(argument) if argument > 0.0 else -math.inf
-        terms = {"logarithm_argument": argument}
-    chosen = rounds if rounds is not None else smallest_round_count(lambda _: prescribed)
-    scale = informal(
-        federation=federation,
-        dimension=dimension,
-        lipschitz=lipschitz,
-        diameter=diameter,
-        smoothness=max(strong_convexity, lipschitz / diameter),  # the scale does not depend on it
-        strong_convexity=strong_convexity,
-        rounds=chosen,
-    )
-    return replace(scale, prescribed_rounds=prescribed, terms=terms)
+        terms["logarithm_argument"] = argument
+    return informal_prescription(run, prescribed, terms, rounds)
 
 
 def complete_convex_envelope(
-    *,
-    federation: Federation,
-    dimension: int,
-    lipschitz: float,
-    diameter: float,
-    rounds: int | None = None,
-    reading: Reading = "corrected",
+    run: DescentRun, *, rounds: int | None = None, reading: Reading = "corrected"
 ) -> Prescription:
-    """The complete convex statement: E F(ŵ) − F* ≤ 272.5 L D ν/√M~, printed as 545 L D ν/√M (E-17, E-34).
+    """Evaluate the complete convex statement: E F(ŵ) − F* ≤ 272.5 L D ν/√M~, printed as 545 L D ν/√M (E-17, E-34).
 
     b = L√M~/(Dν) and R = ⌈M~/ν²⌉, or the `rounds` given; η and the average are those of the smooth statement at β = b,
     which asks for no more rounds: bD√M~/(Lν) = M~/ν² ≥ 1/ν². So does client sampling (E-14). The gap L²/(2b) is half
     of L D ν/√M~. The printed constant is twice 272 and 1, for an envelope that might be 2L-Lipschitz. Printed reading:
     M~ = √M' or √M in R, b and η (E-06), and the plain M in the bound itself (E-34).
     """
+    federation, lipschitz = run.federation, run.lipschitz
 
     def prescribed(count: int) -> float:
         seen = aggregates(federation, count, reading)
-        nu = rate(aggregates=seen, fewest_samples=federation.fewest_samples, dimension=dimension)
+        nu = run.rate(seen)
         return seen.participants / (nu * nu)
 
     chosen = rounds if rounds is not None else smallest_round_count(prescribed)
     seen = aggregates(federation, chosen, reading)
-    nu = rate(aggregates=seen, fewest_samples=federation.fewest_samples, dimension=dimension)
-    smoothness = lipschitz * math.sqrt(seen.participants) / (diameter * nu)
-    found = complete_convex(
-        federation=federation,
-        dimension=dimension,
-        lipschitz=lipschitz,
-        diameter=diameter,
-        smoothness=smoothness,
-        rounds=chosen,
-        reading=reading,
-    )
-    unit, gap = found.terms["unit"], envelope_gap(lipschitz=lipschitz, envelope_smoothness=smoothness)
+    smoothness = lipschitz * math.sqrt(seen.participants) / (run.diameter * run.rate(seen))
+    smooth = complete_convex(SmoothDescentRun.on_envelope(run, smoothness), rounds=chosen, reading=reading)
+    gap = envelope_gap(lipschitz=lipschitz, envelope_smoothness=smoothness)
     doubled = envelope_lipschitz(lipschitz=lipschitz, reading=reading) / lipschitz
-    claimed = PRINTED_CONSTANT * doubled * unit + (2.0 * gap if reading == "printed" else gap)
+    claim = PRINTED_CONSTANT * doubled * smooth.terms["unit"] + (2.0 * gap if reading == "printed" else gap)
     enveloped = replace(
-        found,
+        smooth,
         envelope_smoothness=smoothness,
         prescribed_rounds=prescribed(chosen),
-        excess_risk=claimed,
-        terms={**found.terms, "smoothing_gap": gap},
+        excess_risk=claim,
+        terms={**smooth.terms, "smoothing_gap": gap},
     )
     if reading == "corrected":
         return enveloped
-    plain = claimed * math.sqrt(seen.participants / federation.participation.mean)
-    return replace(enveloped, excess_risk=plain, excess_risk_at_effective_participants=claimed)
+    plain = claim * math.sqrt(seen.participants / federation.participation.mean)
+    return replace(enveloped, excess_risk=plain, excess_risk_at_effective_participants=claim)
 
 
 def complete_strongly_convex_envelope(
-    *,
-    federation: Federation,
-    dimension: int,
-    lipschitz: float,
-    diameter: float,
-    strong_convexity: float,
-    rounds: int | None = None,
-    reading: Reading = "corrected",
+    run: DescentRun, *, rounds: int | None = None, reading: Reading = "corrected"
 ) -> Prescription:
-    """The complete strongly convex statement: a scale, (12), at explicit b, R, η and geometric average.
+    """Evaluate the complete strongly convex statement: a scale, (12), at explicit b, R, η and geometric average.
 
     b = μM~/ν² and R = ⌈max{8b/μ · ln(bD²μM~/(dL²Ξ~)), 1/(dΞ~)}⌉; M' stands for M~ in the printed logarithm (E-29).
     η and the weights use the envelope's own strong convexity μb/(μ + b) in the corrected reading, μ in the printed one
     (E-17). `terms` adds the gap L²/(2b) to those of the smooth statement.
     """
-    fewest = federation.fewest_samples
+    federation, mu = run.federation, run.strong_convexity
 
-    def at(count: int) -> tuple[Aggregates, float, float]:
-        """The aggregates, b and the logarithm's argument."""
+    def envelope_at(count: int) -> tuple[Aggregates, float, float]:
+        """Return the aggregates, b and the logarithm's argument."""
         seen = aggregates(federation, count, reading)
-        nu = rate(aggregates=seen, fewest_samples=fewest, dimension=dimension)
-        smoothness = strong_convexity * seen.participants / (nu * nu)
+        nu = run.rate(seen)
+        smoothness = mu * seen.participants / (nu * nu)
         participants = federation.participation.rms if reading == "printed" else seen.participants
-        length = diameter / lipschitz
-        argument = smoothness * length * length * strong_convexity * participants / (dimension * seen.xi)
+        length = run.diameter / run.lipschitz
+        argument = smoothness * length * length * mu * participants / (run.dimension * seen.xi)
         return seen, smoothness, argument
 
     def prescribed(count: int) -> float:
-        seen, smoothness, argument = at(count)
-        contraction = 8.0 * smoothness / strong_convexity * math.log(argument) if argument > 0.0 else -math.inf
-        return max(contraction, 1.0 / (dimension * seen.xi))
+        seen, smoothness, argument = envelope_at(count)
+        return max(contraction_rounds(smoothness, mu, argument), 1.0 / (run.dimension * seen.xi))
 
     chosen = rounds if rounds is not None else smallest_round_count(prescribed)
-    _, smoothness, argument = at(chosen)
-    kept = envelope_strong_convexity(strong_convexity=strong_convexity, envelope_smoothness=smoothness)
-    found = complete_strongly_convex(
-        federation=federation,
-        dimension=dimension,
-        lipschitz=lipschitz,
-        diameter=diameter,
-        smoothness=smoothness,
-        strong_convexity=strong_convexity if reading == "printed" else kept,
-        rounds=chosen,
-        reading=reading,
-    )
-    moments, seen = federation.participation, found.aggregates
-    assert seen is not None
-    scale = lipschitz * lipschitz / strong_convexity
-    gap = envelope_gap(lipschitz=lipschitz, envelope_smoothness=smoothness)
+    seen, smoothness, argument = envelope_at(chosen)
+    kept = envelope_strong_convexity(strong_convexity=mu, envelope_smoothness=smoothness)
+    enveloped = SmoothDescentRun.on_envelope(run, smoothness, strong_convexity=mu if reading == "printed" else kept)
+    smooth = complete_strongly_convex(enveloped, rounds=chosen, reading=reading)
+    per_record = 1.0 / (federation.participation.mean * federation.fewest_samples)
+    gap = envelope_gap(lipschitz=run.lipschitz, envelope_smoothness=smoothness)
     return replace(
-        found,
+        smooth,
         envelope_smoothness=smoothness,
+        aggregates=seen,
         prescribed_rounds=prescribed(chosen),
-        excess_risk=scale * (1.0 / (moments.mean * fewest) + dimension * seen.noise_ratio),
-        terms={**found.terms, "logarithm_argument": argument, "smoothing_gap": gap},
+        excess_risk=run.lipschitz * run.lipschitz / mu * (per_record + run.dimension * seen.noise_ratio),
+        terms={**smooth.terms, "logarithm_argument": argument, "smoothing_gap": gap},
     )
 
 
@@ -215,20 +168,13 @@ class NonsmoothInputs(UnlikeClientsInputs):
             )
 
     def prescription(self, reading: Reading) -> Prescription:
-        """What the variant prescribes in a reading."""
-        run: dict[str, Any] = {
-            "federation": self.federation_in(reading),
-            "dimension": self.dimension,
-            "lipschitz": self.largest_lipschitz,
-            "diameter": self.diameter,
-            "rounds": self.rounds,
-        }
-        mu = self.weighted_convexity
+        """Return the prescription of the variant in a reading."""
+        run = self.run_in(reading, DescentRun)
         if self.variant == "informal":
-            return informal_envelope(strong_convexity=mu, **run)
-        if mu > 0.0:
-            return complete_strongly_convex_envelope(strong_convexity=mu, reading=reading, **run)
-        return complete_convex_envelope(reading=reading, **run)
+            return informal_envelope(run, rounds=self.rounds)
+        if run.strong_convexity > 0.0:
+            return complete_strongly_convex_envelope(run, rounds=self.rounds, reading=reading)
+        return complete_convex_envelope(run, rounds=self.rounds, reading=reading)
 
 
 def nonsmooth(inputs: NonsmoothInputs, reading: Reading = "printed") -> Outputs:
@@ -257,11 +203,7 @@ def _claim(_inputs: NonsmoothInputs, outputs: Outputs) -> Sides:
 
 
 CONDITIONS = (
-    Condition("epsilon-range", "ε ≤ 2 ln(2/δ) in the main text, ε ≤ ln(2/δ) in the complete version", epsilon_range),
-    MINIMAL_BATCH,
-    DRAWN_ONCE,
-    PRESCRIBED_ROUNDS,
-    EQUAL_SHARES,
+    *RUN_CONDITIONS,
     LOGARITHM_ABOVE_ONE,
     Condition(
         "claim-proved",
@@ -272,16 +214,15 @@ CONDITIONS = (
     FRESH_NOISE,
     Condition("inside-domain", "gradients of the envelope are evaluated inside the domain, where their norm is ≤ L"),
     Condition("loss", "every record's loss is convex (or μ-strongly convex) and L-Lipschitz on the domain"),
-    Condition("identical-clients", "all records are independent and identically distributed, over all clients"),
-    Condition("domain", "the domain is closed, convex, of diameter at most D, and holds the start"),
-    Condition("averaged-output", "the output averages w_1, …, w_R (the printed w_0, …, w_{R−1} will not do)"),
+    *DATA_CONDITIONS,
     Condition("exact-proximal-step", "the proximal point of a record's loss is found exactly"),
-    Condition("hidden-constants", "constants and logarithms that the informal statement leaves out", undecidable=True),
+    HIDDEN_CONSTANTS,
 )
 
 # Errata -------------------------------------------------------------------------------------------------------------
 CONSTANT = Erratum(
     "E-17",
+    grade=Grade.REFINEMENT,
     printed="545 L D ν/√M~, as the envelope is 2L-Lipschitz; σ computed from L all the same",
     truth=(
         "the envelope is L-Lipschitz on the domain: σ is right and 272.5 replaces 545; our own bound at the prescribed "
@@ -291,6 +232,7 @@ CONSTANT = Erratum(
 )
 PLAIN_PARTICIPANTS = Erratum(
     "E-34",
+    grade=Grade.MISPRINT,
     printed="545 L D ν/√M with the plain M, beside M~ := √M' or √M in R, b and η",
     truth=(
         "the proof gives √M~ with M~ = M' or M: where M' is taken, the plain M claims √(M/M') less than is proved; and "
@@ -300,12 +242,14 @@ PLAIN_PARTICIPANTS = Erratum(
 )
 STEP_SIZE = Erratum(
     "E-17",
+    grade=Grade.PROVED_WRONG,
     printed="η and the weights of the strongly convex statement with μ",
     truth="with the envelope's μb/(μ + b)",
     test=f"{_TESTS}::test_the_steps_use_the_strong_convexity_of_the_envelope",
 )
 LOGARITHM = Erratum(
     "E-29",
+    grade=Grade.MISPRINT,
     printed="ln(bD²μM'/(dL²Ξ~))",
     truth="ln(bD²μM~/(dL²Ξ~)): M' belongs to Ξ, and is not always the one chosen",
     test=f"{_TESTS}::test_the_printed_logarithm_has_the_other_participants",
@@ -336,43 +280,14 @@ THEOREM_2_2 = Theorem(
     inputs=NonsmoothInputs,
     formula=nonsmooth,
     examples=(
+        TEN_CLIENTS,
+        {**TEN_CLIENTS, "strong_convexity": 0.1},
         {
-            "epsilon": 1.0,
-            "delta": 1e-5,
-            "samples_per_client": 1000,
-            "clients": 10,
-            "participants": 10,
-            "batch_size": 100,
-            "dimension": 20,
-            "lipschitz": 1.0,
-            "diameter": 1.0,
-        },
-        {
-            "epsilon": 1.0,
-            "delta": 1e-5,
-            "samples_per_client": 1000,
-            "clients": 10,
-            "participants": 10,
-            "batch_size": 100,
-            "dimension": 20,
-            "lipschitz": 1.0,
-            "diameter": 1.0,
-            "strong_convexity": 0.1,
-        },
-        {
-            "epsilon": 1.0,
-            "delta": 1e-5,
-            "samples_per_client": 1000,
-            "clients": 10,
+            **UNLIKE_CLIENTS,
             "client_groups": [
                 {"clients": 4, "samples_per_client": 1000, "weight": 2.0},
                 {"clients": 6, "samples_per_client": 500, "epsilon": 2.0},
             ],
-            "participation": [{"participants": 5, "probability": 0.5}, {"participants": 10, "probability": 0.5}],
-            "batch_size": 100,
-            "dimension": 20,
-            "lipschitz": 1.0,
-            "diameter": 1.0,
         },
     ),
 )

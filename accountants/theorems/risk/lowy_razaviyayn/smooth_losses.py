@@ -8,91 +8,68 @@ The main text states it informally, with hidden constants; the appendix complete
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from epsilond.accountants.federation import Federation
 from epsilond.accountants.quantities import Smoothness, request
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.conditions import LOGARITHM_ABOVE_ONE
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     FRESH_NOISE,
     INSIDE_DOMAIN,
     PRIVACY_ERRATA,
-    Aggregates,
+    SIGN_IN_XI,
     aggregates,
 )
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import (
-    DRAWN_ONCE,
-    EQUAL_SHARES,
-    LOGARITHM_ABOVE_ONE,
-    MINIMAL_BATCH,
-    PRESCRIBED_ROUNDS,
-    Prescription,
+    TEN_CLIENTS,
     UnlikeClientsInputs,
-    epsilon_range,
-    prescribed_outputs,
     smallest_round_count,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_lemmas import recursion_bound, recursion_step_size
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import NOT_HOMOGENEOUS
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.noisy_descent import CONSTRAINED_MINIMUM
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import (
+    DATA_CONDITIONS,
+    HIDDEN_CONSTANTS,
+    RUN_CONDITIONS,
+    DescentRun,
+    Prescription,
+    SmoothDescentRun,
+    contraction_rounds,
+    effective_samples,
+    informal_prescription,
+    prescribed_outputs,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.descent_lemmas import (
+    recursion_bound,
+    recursion_step_size,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import NOT_HOMOGENEOUS
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.noisy_descent import CONSTRAINED_MINIMUM
 
 PRINTED_CONSTANT = 272.0
-"""Of the complete convex bound. Our proof gives 174 (`constant_by_parts`)."""
+"""Constant of the complete convex bound, in units of L D ν/√M~. Our proof gives 174 (`constant_by_parts`)."""
 
 
-def effective_samples(*, samples_per_client: int, epsilon: float, dimension: int) -> float:
-    """min{n, ε² n²/d}: what privacy leaves of n records."""
-    return min(float(samples_per_client), (epsilon * samples_per_client) ** 2 / dimension)
+def informal(run: SmoothDescentRun, *, rounds: int | None = None) -> Prescription:
+    """Evaluate the informal statement for equal clients: (4) if μ = 0, (5) if μ > 0.
 
-
-def informal(
-    *,
-    federation: Federation,
-    dimension: int,
-    lipschitz: float,
-    diameter: float,
-    smoothness: float,
-    strong_convexity: float = 0.0,
-    rounds: int | None = None,
-) -> Prescription:
-    """The informal statement for equal clients: (4) if μ = 0, (5) if μ > 0.
-
-    R = max{βD√M/L · √e, e/K}, e = min{n, ε²n²/d}, and LD/√M (1/√n + √(d ln(1/δ))/(εn)); for μ > 0
-    R = max{8β/μ · ln(βD²μMε²n²/(dL²)), e/K} and L²/(μM) (1/n + d ln(1/δ)/(εn)²), which needs the logarithm's argument
-    above 1. Up to logarithms and constants: the risk is a scale.
+    R = max{βD√M/L · √e, e/K} with e = min{n, ε²n²/d}; for μ > 0 R = max{8β/μ · ln(βD²μMε²n²/(dL²)), e/K}, which needs
+    the logarithm's argument above 1. The risk is a scale.
     """
-    (group,) = federation.groups
-    participants, n = federation.participation.mean, group.samples_per_client
-    effective = effective_samples(samples_per_client=n, epsilon=group.epsilon, dimension=dimension)
-    privacy = dimension * -group.log_delta / (group.epsilon * n) ** 2
-    if strong_convexity > 0.0:
-        inside = participants * (group.epsilon * n) ** 2 / dimension
-        argument = smoothness * diameter * diameter * strong_convexity / (lipschitz * lipschitz) * inside
-        first = _contraction_rounds(smoothness, strong_convexity, argument)
-        scale = lipschitz * lipschitz / (strong_convexity * participants) * (1.0 / n + privacy)
-        terms = {"logarithm_argument": argument}
+    (group,) = run.federation.groups
+    participants, n = run.federation.participation.mean, group.samples_per_client
+    effective = effective_samples(samples_per_client=n, epsilon=group.epsilon, dimension=run.dimension)
+    terms = {}
+    if run.strong_convexity > 0.0:
+        inside = participants * (group.epsilon * n) ** 2 / run.dimension
+        reach = run.smoothness * run.diameter * run.diameter * run.strong_convexity / (run.lipschitz * run.lipschitz)
+        terms["logarithm_argument"] = reach * inside
+        first = contraction_rounds(run.smoothness, run.strong_convexity, terms["logarithm_argument"])
     else:
-        first = smoothness * diameter / lipschitz * math.sqrt(participants * effective)
-        scale = lipschitz * diameter / math.sqrt(participants) * (math.sqrt(1.0 / n) + math.sqrt(privacy))
-        terms = {}
-    prescribed = max(first, effective / group.batch_size)
-    chosen = rounds if rounds is not None else smallest_round_count(lambda _: prescribed)
-    return Prescription(
-        rounds=chosen,
-        prescribed_rounds=prescribed,
-        excess_risk=scale,
-        constants="hidden",
-        terms=terms,
-    )
-
-
-def rate(*, aggregates: Aggregates, fewest_samples: int, dimension: int) -> float:
-    """ν = max{1/√n_min, √(d Ξ~)}: the statistical or the privacy cost, whichever is larger."""
-    return math.sqrt(max(1.0 / fewest_samples, dimension * aggregates.xi))
+        first = run.smoothness * run.diameter / run.lipschitz * math.sqrt(participants * effective)
+    return informal_prescription(run, max(first, effective / group.batch_size), terms, rounds)
 
 
 def batch_divisor(federation: Federation, reading: Reading) -> int:
-    """What 1/ν² is divided by in the prescribed rounds.
+    """Return the number by which 1/ν² is divided in the prescribed rounds.
 
     Printed: K. Corrected: K where all clients participate, 1 otherwise: then the empirical heterogeneity of clients
     counts, which identical distributions do not make zero and batches do not average out (E-14).
@@ -101,43 +78,30 @@ def batch_divisor(federation: Federation, reading: Reading) -> int:
 
 
 def complete_convex(
-    *,
-    federation: Federation,
-    dimension: int,
-    lipschitz: float,
-    diameter: float,
-    smoothness: float,
-    rounds: int | None = None,
-    reading: Reading = "corrected",
+    run: SmoothDescentRun, *, rounds: int | None = None, reading: Reading = "corrected"
 ) -> Prescription:
-    """The complete convex statement: E F(ŵ) − F* ≤ 272 L D ν/√M~ at explicit R, η, uniform average.
+    """Evaluate the complete convex statement: E F(ŵ) − F* ≤ 272 L D ν/√M~ at explicit R, η, uniform average.
 
     η = min{1/(4β), D√M~/(LRν)}; R = ⌈max{βD√M~/(Lν), 1/(ν²K)}⌉, or the `rounds` given, for which the bound holds too
     if they are at least `prescribed_rounds`. `terms` holds the master inequality (27), D²/(ηR) +
     ηL²[R(2/(M n_min) + 256 d min{Ξ/M', ξ_max/M}) + 8/(MK)]. Printed reading: M~ = √M' (E-06), R without E-14.
     """
+    lipschitz, diameter = run.lipschitz, run.diameter
+    divisor = batch_divisor(run.federation, reading)
 
     def prescribed(count: int) -> float:
-        seen = aggregates(federation, count, reading)
-        nu = rate(aggregates=seen, fewest_samples=federation.fewest_samples, dimension=dimension)
-        drift = smoothness * diameter * math.sqrt(seen.participants) / (lipschitz * nu)
+        seen = aggregates(run.federation, count, reading)
+        nu = run.rate(seen)
+        drift = run.smoothness * diameter * math.sqrt(seen.participants) / (lipschitz * nu)
         return max(drift, 1.0 / (nu * nu * divisor))
 
-    divisor = batch_divisor(federation, reading)
     chosen = rounds if rounds is not None else smallest_round_count(prescribed)
-    seen = aggregates(federation, chosen, reading)
-    nu = rate(aggregates=seen, fewest_samples=federation.fewest_samples, dimension=dimension)
+    seen = aggregates(run.federation, chosen, reading)
+    nu = run.rate(seen)
     balanced = diameter * math.sqrt(seen.participants) / (lipschitz * chosen * nu)
-    step = min(0.25 / smoothness, balanced)
+    step = min(0.25 / run.smoothness, balanced)
     unit = lipschitz * diameter * nu / math.sqrt(seen.participants)
-    terms = master_inequality(
-        federation=federation,
-        dimension=dimension,
-        lipschitz=lipschitz,
-        initial_distance=diameter,
-        rounds=chosen,
-        step_size=step,
-    )
+    terms = master_inequality(run, rounds=chosen, step_size=step, initial_distance=diameter)
     return Prescription(
         rounds=chosen,
         prescribed_rounds=prescribed(chosen),
@@ -150,32 +114,31 @@ def complete_convex(
     )
 
 
-def master_inequality(
-    *,
-    federation: Federation,
-    dimension: int,
-    lipschitz: float,
-    initial_distance: float,
-    rounds: int,
-    step_size: float,
-) -> dict[str, float]:
-    """The terms of (27) at the printed σ, for any η ≤ 1/(4β), in loss units; `master` is their sum.
+def master_inequality(run: DescentRun, *, rounds: int, step_size: float, initial_distance: float) -> dict[str, float]:
+    """Return the terms of (27) at the printed σ, for any η ≤ 1/(4β), in loss units; `master` is their sum.
 
     It is the paper's: it needs ∇F(w*) = 0, which a constraint may prevent (E-13).
+
+    Args:
+        run: the federation and the loss.
+        rounds: number R of rounds.
+        step_size: η.
+        initial_distance: |w₀ − w*|.
     """
+    federation = run.federation
     moments, noise = federation.participation, aggregates(federation, rounds).noise_ratio
-    scale = step_size * lipschitz * lipschitz
+    scale = step_size * run.lipschitz * run.lipschitz
     terms = {
         "optimisation": initial_distance * initial_distance / (step_size * rounds),
         "sampling": 8.0 * scale / (moments.mean * federation.smallest_batch),
-        "noise": 256.0 * scale * rounds * dimension * noise,
+        "noise": 256.0 * scale * rounds * run.dimension * noise,
         "stability": 2.0 * scale * rounds / (moments.mean * federation.fewest_samples),
     }
     return terms | {"master": math.fsum(terms.values())}
 
 
 def constant_by_parts(*, step_ratio: float, distance_ratio: float = 1.0) -> dict[str, float]:
-    """The parts of (27) in units of L D ν/√M~, at η = x η~ with x = `step_ratio` in [1/4, 1], at their largest.
+    """Return the parts of (27) in units of L D ν/√M~, at η = x η~ with x = `step_ratio` in [1/4, 1], at their largest.
 
     `distance_ratio` is |w₀ − w*|/D. Since R ≥ βD√M~/(Lν), η = min{1/(4β), η~} is at least η~/4, and the parts are
     256x, 2x, at most 8x, and distance_ratio²/x. Each at its own worst gives 270 (the catalogue's figure), but no x
@@ -191,82 +154,53 @@ def constant_by_parts(*, step_ratio: float, distance_ratio: float = 1.0) -> dict
 
 
 def complete_strongly_convex(
-    *,
-    federation: Federation,
-    dimension: int,
-    lipschitz: float,
-    diameter: float,
-    smoothness: float,
-    strong_convexity: float,
-    rounds: int | None = None,
-    reading: Reading = "corrected",
+    run: SmoothDescentRun, *, rounds: int | None = None, reading: Reading = "corrected"
 ) -> Prescription:
-    """The complete strongly convex statement: a scale, (12), at explicit R, η and geometric average.
+    """Evaluate the complete strongly convex statement: a scale, (12), at explicit R, η and geometric average.
 
-    R = ⌈max{8β/μ · ln(βD²μM~/(dΨ~)), L²/(dΨ~)}⌉ as printed, the second argument over K where M = N in the corrected
-    reading (E-10, E-14). η = min{1/(4β), ln(max{2, μ²D²R²/c})/(μR)}, c = 8L²/(MK) + d min{Σ²/M', σ²_max/M}; the
-    printed c has the noise twice, as Ξ² (E-16). Weights grow by 1/(1 − μη). `excess_risk` is
-    L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M}), hidden constant. `terms` adds the non-asymptotic bound of Lemma E.9 on
-    the empirical excess, D²/η (1 − μη)^R + cη, and the stability 4L²/(μ(M n_min − 1)) of Lemma E.2.
-    For M < N this c leaves client sampling out (E-14): use the explicit bound there.
+    R = ⌈max{8β/μ · ln(βD²μM*/(dΨ~)), L²/(dΨ~)}⌉ as printed, where M* is M' or M, by the smaller of Ψ/M' and ψ_max/M.
+    In the corrected reading the second argument is divided by K where M = N (E-10, E-14).
+
+    η = min{1/(4β), ln(max{2, μ²D²R²/c})/(μR)}, c = 8L²/(MK) + d min{Σ²/M', σ²_max/M}. The printed c has the noise
+    twice, as Ξ² (E-16). For M < N this c leaves client sampling out (E-14): use the explicit bound there. Weights grow
+    by 1/(1 − μη).
+
+    Returns:
+        `excess_risk` is L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M}), up to a hidden constant. `terms` adds two
+        non-asymptotic bounds. Lemma E.9 bounds the empirical excess by D²/η (1 − μη)^R + cη. Lemma E.2 bounds the
+        stability by 4L²/(μ(M n_min − 1)).
     """
-    squared = lipschitz * lipschitz
+    federation, mu, squared = run.federation, run.strong_convexity, run.lipschitz * run.lipschitz
     divisor = 1 if reading == "printed" else batch_divisor(federation, reading)
 
     def prescribed(count: int) -> float:
-        seen = aggregates(federation, count, reading)
-        argument = _logarithm_argument(seen, dimension, lipschitz, diameter, smoothness * strong_convexity)
-        return max(_contraction_rounds(smoothness, strong_convexity, argument), 1.0 / (dimension * seen.xi * divisor))
+        seen = aggregates(federation, count)
+        contraction = contraction_rounds(run.smoothness, mu, run.logarithm_argument(seen))
+        return max(contraction, 1.0 / (run.dimension * seen.xi * divisor))
 
     chosen = rounds if rounds is not None else smallest_round_count(prescribed)
-    seen = aggregates(federation, chosen, reading)
+    seen = aggregates(federation, chosen)
     moments, fewest = federation.participation, federation.fewest_samples
-    noise = 256.0 * squared * chosen * dimension * seen.noise_ratio
+    noise = 256.0 * squared * chosen * run.dimension * seen.noise_ratio
     variance = 8.0 * squared / (moments.mean * federation.smallest_batch)
     variance += 2.0 * noise if reading == "printed" else noise
-    step = recursion_step_size(
-        contraction=strong_convexity,
-        curvature=4.0 * smoothness,
-        variance=variance,
-        start=diameter * diameter,
-        rounds=chosen,
-    )
-    empirical = recursion_bound(
-        contraction=strong_convexity,
-        variance=variance,
-        start=diameter * diameter,
-        step_size=step,
-        averaged=chosen,
-    )
+    recursion: dict[str, float] = {"contraction": mu, "variance": variance, "start": run.diameter * run.diameter}
+    step = recursion_step_size(curvature=4.0 * run.smoothness, rounds=chosen, **recursion)
     left = moments.mean * fewest - 1.0
     return Prescription(
         rounds=chosen,
         prescribed_rounds=prescribed(chosen),
-        excess_risk=squared / strong_convexity * (1.0 / (moments.mean * fewest) + dimension * seen.noise_ratio),
+        excess_risk=squared / mu * (1.0 / (moments.mean * fewest) + run.dimension * seen.noise_ratio),
         constants="hidden",
         step_size=step,
-        averaging_ratio=1.0 / (1.0 - strong_convexity * step),
+        averaging_ratio=1.0 / (1.0 - mu * step),
         aggregates=seen,
         terms={
-            "empirical": empirical,
-            "stability": 4.0 * squared / (strong_convexity * left) if left > 0.0 else math.inf,
-            "logarithm_argument": _logarithm_argument(
-                seen, dimension, lipschitz, diameter, smoothness * strong_convexity
-            ),
+            "empirical": recursion_bound(step_size=step, averaged=chosen, **recursion),
+            "stability": 4.0 * squared / (mu * left) if left > 0.0 else math.inf,
+            "logarithm_argument": run.logarithm_argument(seen),
         },
     )
-
-
-def _logarithm_argument(
-    seen: Aggregates, dimension: int, lipschitz: float, diameter: float, curvatures: float
-) -> float:
-    """β μ D² M~/(d Ψ~), with Ψ~ = L² Ξ~."""
-    return curvatures * diameter * diameter * seen.participants / (dimension * lipschitz * lipschitz * seen.xi)
-
-
-def _contraction_rounds(smoothness: float, strong_convexity: float, argument: float) -> float:
-    """8β/μ · ln(argument), −∞ where the argument vanishes."""
-    return 8.0 * smoothness / strong_convexity * math.log(argument) if argument > 0.0 else -math.inf
 
 
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_smooth_losses.py"
@@ -279,21 +213,14 @@ class SmoothInputs(UnlikeClientsInputs):
     smoothness: Smoothness
 
     def prescription(self, reading: Reading) -> Prescription:
-        """What the variant prescribes in a reading."""
-        run: dict[str, Any] = {
-            "federation": self.federation_in(reading),
-            "dimension": self.dimension,
-            "lipschitz": self.largest_lipschitz,
-            "diameter": self.diameter,
-            "smoothness": max(self.scales_of_losses) * self.smoothness,
-            "rounds": self.rounds,
-        }
-        mu = self.weighted_convexity
+        """Return the prescription of the variant in a reading."""
+        smoothness = max(self.scales_of_losses) * self.smoothness
+        run = self.run_in(reading, SmoothDescentRun, smoothness=smoothness)
         if self.variant == "informal":
-            return informal(strong_convexity=mu, **run)
-        if mu > 0.0:
-            return complete_strongly_convex(strong_convexity=mu, reading=reading, **run)
-        return complete_convex(reading=reading, **run)
+            return informal(run, rounds=self.rounds)
+        if run.strong_convexity > 0.0:
+            return complete_strongly_convex(run, rounds=self.rounds, reading=reading)
+        return complete_convex(run, rounds=self.rounds, reading=reading)
 
 
 def smooth(inputs: SmoothInputs, reading: Reading = "printed") -> Outputs:
@@ -326,11 +253,7 @@ def _client_sampling(inputs: SmoothInputs, outputs: Outputs) -> Sides:
 
 
 CONDITIONS = (
-    Condition("epsilon-range", "ε ≤ 2 ln(2/δ) in the main text, ε ≤ ln(2/δ) in the complete version", epsilon_range),
-    MINIMAL_BATCH,
-    DRAWN_ONCE,
-    PRESCRIBED_ROUNDS,
-    EQUAL_SHARES,
+    *RUN_CONDITIONS,
     Condition(
         "client-sampling",
         "all clients participate (right side 0), or R ≥ 1/ν² (1/(dΞ~) if μ > 0)",
@@ -341,15 +264,14 @@ CONDITIONS = (
     FRESH_NOISE,
     INSIDE_DOMAIN,
     Condition("loss", "every record's loss is convex (or μ-strongly convex), L-Lipschitz and β-smooth on the domain"),
-    Condition("identical-clients", "all records are independent and identically distributed, over all clients"),
-    Condition("domain", "the domain is closed, convex, of diameter at most D, and holds the start"),
-    Condition("averaged-output", "the output averages w_1, …, w_R (the printed w_0, …, w_{R−1} will not do)"),
-    Condition("hidden-constants", "constants and logarithms that the informal statement leaves out", undecidable=True),
+    *DATA_CONDITIONS,
+    HIDDEN_CONSTANTS,
 )
 
 # Errata -------------------------------------------------------------------------------------------------------------
 DIAMETER = Erratum(
     "E-05",
+    grade=Grade.UNCLEAR,
     printed="D bounds |w − w'| in the main text and |w| in the appendix; constant 272",
     truth=(
         "the proof needs |w₀ − w*| ≤ D. Its four parts, each at its own worst, add to 270 (282 if |w₀ − w*| may be "
@@ -359,18 +281,21 @@ DIAMETER = Erratum(
 )
 PARTICIPANTS = Erratum(
     "E-06",
-    printed="M~ := √M' or √M",
-    truth="M~ := M' or M: as printed the bound falls like M^(−1/4), against (4) and (6)",
+    grade=Grade.MISPRINT,
+    printed="M~ := √M' or √M in Theorems 2.1 (convex) and 2.2 and in the envelope of Theorem 2.4",
+    truth="M~ := M' or M, as in the rounds of Theorem 2.4: with the root the bound falls like M^(−1/4), not as (4)",
     test=f"{_TESTS}::test_the_printed_participants_lose_a_square_root",
 )
 BATCH_IN_ROUNDS = Erratum(
     "E-10",
+    grade=Grade.REFINEMENT,
     printed="the complete strongly convex R has L²/(dΨ~), the informal one is divided by K",
     truth="the proof needs the quotient by K only, if all clients participate: K times fewer rounds",
     test=f"{_TESTS}::test_the_printed_rounds_forget_the_batch",
 )
 CONSTANTS = Erratum(
     "E-16",
+    grade=Grade.MISPRINT,
     printed="4Rd in (26); c with Ξ² and the noise doubled in the strongly convex step size",
     truth="128Rd; c = 8L²/(MK) + d min{Σ²/M', σ²_max/M}",
     test=f"{_TESTS}::test_the_noise_in_the_printed_steps_of_the_proof",
@@ -388,36 +313,21 @@ THEOREM_2_1 = Theorem(
     source=Source("lowy2023", "Theorem 2.1"),
     status=Status.PROVED,
     conditions=CONDITIONS,
-    errata=(*PRIVACY_ERRATA, DIAMETER, PARTICIPANTS, BATCH_IN_ROUNDS, CONSTRAINED_MINIMUM, NOT_HOMOGENEOUS, CONSTANTS),
+    errata=(
+        *PRIVACY_ERRATA,
+        SIGN_IN_XI,
+        DIAMETER,
+        PARTICIPANTS,
+        BATCH_IN_ROUNDS,
+        CONSTRAINED_MINIMUM,
+        NOT_HOMOGENEOUS,
+        CONSTANTS,
+    ),
     inputs=SmoothInputs,
     formula=smooth,
     examples=(
-        {
-            "epsilon": 1.0,
-            "delta": 1e-5,
-            "samples_per_client": 1000,
-            "clients": 10,
-            "participants": 10,
-            "batch_size": 100,
-            "dimension": 20,
-            "lipschitz": 1.0,
-            "diameter": 1.0,
-            "smoothness": 2.0,
-        },
-        {
-            "variant": "informal",
-            "epsilon": 1.0,
-            "delta": 1e-5,
-            "samples_per_client": 1000,
-            "clients": 10,
-            "participants": 10,
-            "batch_size": 1000,
-            "dimension": 20,
-            "lipschitz": 1.0,
-            "diameter": 1.0,
-            "smoothness": 2.0,
-            "strong_convexity": 0.1,
-        },
+        {**TEN_CLIENTS, "smoothness": 2.0},
+        {"variant": "informal", **TEN_CLIENTS, "batch_size": 1000, "smoothness": 2.0, "strong_convexity": 0.1},
         {
             "epsilon": 1.0,
             "delta": 1e-5,

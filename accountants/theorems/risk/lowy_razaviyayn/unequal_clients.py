@@ -20,22 +20,21 @@ this gap are (η/2)(V²/(1 − x) + G²/x), G² = mean_i(L_i²): least at x = G/
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.federation import (
     ClientGroup,
-    Participation,
     ParticipationCount,
+    ParticipationMoments,
     group_count_faults,
     loss_scales,
     participation_counts,
     participation_faults,
     read_members,
 )
-from epsilond.accountants.numerics.golden_section import golden_section
 from epsilond.accountants.quantities import (
     CLIENT_GROUPS,
     CONVEXITY_WITHIN_SMOOTHNESS,
@@ -57,24 +56,64 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import envelope_strong_convexity
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.enveloped_bound import (
+    EnvelopeChoice,
+    best_envelope,
+    enveloped_excess_risk,
+    on_envelope,
+)
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
     EXCESS_RISK_BOUND,
     ExcessRisk,
-    Problem,
+    ExcessRiskProblem,
     best_step_size,
     excess_risk,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import (
     Variance,
     client_factor,
     largest_variance,
     sampling_factor,
 )
+from epsilond.accountants.verdict import Verdict
+
+
+def unequal_variance(
+    groups: Sequence[ClientGroup],
+    *,
+    participants: float,
+    dimension: int,
+    noise_std: float,
+    used_once: bool = False,
+    **bounds: float,
+) -> Variance:
+    """Return the largest V² of one averaged noisy gradient, by its parts.
+
+    Args:
+        groups: the clients, with the Lipschitz constants of their weighted losses.
+        participants: M = 1/E[1/M_r].
+        dimension: d.
+        noise_std: root mean square over clients of the noise per coordinate.
+        used_once: whether every record is used once and is new (a_i = 1/K_i), or drawn again from the same data.
+        bounds: `most_within`, `most_apart` and `most_together` of `largest_variance`.
+    """
+    factors = [
+        1.0 / group.batch_size
+        if used_once
+        else sampling_factor(population=group.samples_per_client, drawn=group.batch_size)
+        for group in groups
+    ]
+    sampling, clients = largest_variance(
+        groups,
+        factors=[factor / participants for factor in factors],
+        between=client_factor(clients=sum(group.clients for group in groups), participants=participants),
+        **bounds,
+    )
+    return Variance(sampling=sampling, clients=clients, noise=dimension * noise_std * noise_std / participants)
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnequalProblem(Problem):
+class UnequalProblem(ExcessRiskProblem):
     """A problem whose clients differ. The inherited counts are the smallest, the Lipschitz constant the largest.
 
     `noise_std` is the root mean square over clients. The gradient statistics are not used: they are at their largest.
@@ -115,18 +154,8 @@ class UnequalProblem(Problem):
 
     def variance(self, noise_std: float) -> Variance:
         """The bound of V² above. A client's L_i² counts as variance within or between clients, whichever is more."""
-        sampling, clients = largest_variance(
-            self.groups,
-            factors=[
-                sampling_factor(population=group.samples_per_client, drawn=group.batch_size) / self.participants
-                for group in self.groups
-            ],
-            between=client_factor(clients=self.clients, participants=self.participants),
-        )
-        return Variance(
-            sampling=sampling,
-            clients=clients,
-            noise=self.dimension * noise_std * noise_std / self.participants,
+        return unequal_variance(
+            self.groups, participants=self.participants, dimension=self.dimension, noise_std=noise_std
         )
 
     @property
@@ -142,99 +171,6 @@ class UnequalProblem(Problem):
     def squared_lipschitz(self) -> float:
         """The mean over clients of L_i²."""
         return math.fsum(group.clients / self.clients * group.lipschitz**2 for group in self.groups)
-
-
-@dataclass(frozen=True, kw_only=True)
-class EnvelopedRisk(ExcessRisk):
-    """The parts of the bound on the envelope, and by how much the loss may exceed it."""
-
-    smoothing: float
-
-    @property
-    def terms(self) -> Mapping[str, float]:
-        """The parts by name."""
-        return {**super().terms, "smoothing": self.smoothing}
-
-
-def on_envelope(problem: Problem, envelope_smoothness: float) -> Problem:
-    """The problem that runs on the envelope: b-smooth, and less strongly convex."""
-    kept = envelope_strong_convexity(strong_convexity=problem.strong_convexity, envelope_smoothness=envelope_smoothness)
-    return replace(problem, smoothness=envelope_smoothness, strong_convexity=kept, steepest=None)
-
-
-def enveloped_excess_risk(
-    problem: Problem, *, envelope_smoothness: float, noise_std: float, rounds: int, step_size: float
-) -> EnvelopedRisk:
-    """The bound on E F(ŵ) − F* of a run on the envelope, for losses that need not be smooth, in loss units.
-
-    Guarantees: the excess risk of the loss itself is at most `total`, if proximal points are exact.
-    """
-    seen = on_envelope(problem, envelope_smoothness)
-    found = excess_risk(seen, noise_std=noise_std, rounds=rounds, step_size=step_size)
-    return EnvelopedRisk(
-        optimisation=found.optimisation,
-        sampling=found.sampling,
-        client_sampling=found.client_sampling,
-        noise=found.noise,
-        stability=found.stability,
-        smoothing=problem.squared_lipschitz / (2.0 * envelope_smoothness),
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class EnvelopeChoice:
-    """An envelope and a step size on it."""
-
-    envelope_smoothness: float
-    step_size: float
-
-
-def best_envelope(problem: Problem, *, noise_std: float, rounds: int, quick: bool = False) -> EnvelopeChoice:
-    """An envelope and a step size that make the bound small; for μ = 0 the least over both, to about 1e-4.
-
-    The share x = ηb is the closed form above, and η is searched along it; if μ > 0, where b also sets the envelope's
-    own strong convexity, x is searched too. `quick` takes closed forms only. Any choice is valid.
-    """
-    gradient = math.sqrt(problem.squared_lipschitz)
-    spread = math.sqrt(problem.variance(noise_std).total)
-    closed = min(gradient / (gradient + spread), 1.0 - 1e-6)
-    slope = problem.influence * (rounds + 1) if problem.objective == "population" else 0.0
-    start = problem.initial_distance / math.sqrt(rounds * ((gradient + spread) ** 2 + 2.0 * slope))
-    reach = 0.5 * problem.strong_convexity * rounds * start
-    if reach > 0.0:
-        start *= math.asinh(reach) / reach
-
-    def total(log_step: float, share: float) -> float:
-        step = math.exp(log_step)
-        return enveloped_excess_risk(
-            problem, envelope_smoothness=share / step, noise_std=noise_std, rounds=rounds, step_size=step
-        ).total
-
-    def best_step(share: float) -> float:
-        middle = math.log(start)
-        return _least(lambda log_step: total(log_step, share), middle - 4.0, middle + 4.0)
-
-    def chosen(share: float, step: float) -> EnvelopeChoice:
-        return EnvelopeChoice(envelope_smoothness=share / step, step_size=step)
-
-    if quick:
-        return chosen(closed, start)
-    candidates = [(closed, math.log(start)), (closed, best_step(closed))]
-    if problem.strong_convexity > 0.0:
-        middle = math.log(closed / (1.0 - closed))
-        share = _share(_least(lambda x: total(best_step(_share(x)), _share(x)), middle - 6.0, middle + 3.0))
-        candidates.append((share, best_step(share)))
-    share, log_step = min(candidates, key=lambda pair: total(pair[1], pair[0]))
-    return chosen(share, math.exp(log_step))
-
-
-def _least(cost: Callable[[float], float], low: float, high: float) -> float:
-    """Where `cost` is least, to about 1e-5 of the interval."""
-    return golden_section(cost, low, high, width=0.0, most=24)
-
-
-def _share(logit: float) -> float:
-    return 1.0 / (1.0 + math.exp(-logit))
 
 
 @request
@@ -305,7 +241,7 @@ class FederatedRun:
     @property
     def mean_participants(self) -> float:
         """1/E[1/M_r]."""
-        return Participation.of(participation_counts(self.participation)).mean
+        return ParticipationMoments.of(participation_counts(self.participation)).mean
 
     @property
     def noise_std(self) -> float:
@@ -393,7 +329,7 @@ def _step(inputs: FederatedInputs) -> Sides:
     choice = inputs.choice
     seen = inputs.problem if inputs.smoothness is not None else on_envelope(inputs.problem, choice.envelope_smoothness)
     left = choice.step_size / seen.largest_step
-    return Sides(left <= 1.0 and choice.step_size * seen.smoothness < 1.0, left, 1.0)
+    return Sides(Verdict.of(left <= 1.0 and choice.step_size * seen.smoothness < 1.0), left, 1.0)
 
 
 FEDERATED_RISK = Theorem(

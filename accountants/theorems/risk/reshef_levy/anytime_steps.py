@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.formula import formula
 from epsilond.accountants.quantities import ANY_SCALE, Diameter, Quantity, Rounds, StepSize
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sides, Source, Status, Theorem
 
 _TESTS = "tests/theorems/risk/reshef_levy/test_anytime_steps.py"
 LONGEST = 10**6
@@ -30,7 +30,7 @@ FEEDBACK = Quantity(symbol="h", ge=0, lt=1, description="the factor of the mean 
 ADDED = Quantity(symbol="B_T", ge=0, description="what the last A_T has beside that mean; the B_t never fall")
 
 
-def _check_list(name: str, values: Sequence[Any], low: float) -> None:
+def _check_list(name: str, values: Sequence[object], low: float) -> None:
     if not 1 <= len(values) <= LONGEST:
         raise InvalidInput.at(f"/{name}", "has too few or too many entries", allowed=f"1 to {LONGEST}")
     if not all(isinstance(one, int | float) and not isinstance(one, bool) and low <= one <= 1e100 for one in values):
@@ -105,7 +105,7 @@ ANYTIME = Theorem(
     id="reshef.appendix-a.anytime",
     title="From regret to the last mean model",
     statement="(t(t + 1)/2) (f(x_t) − f(x*)) ≤ Σ_{τ≤t} τ⟨∇f(x_τ), w_τ − x*⟩, f convex, x_t the mean of the w_τ by τ",
-    source=Source("reshef2025", "Appendix A, anytime online-to-batch conversion"),
+    source=Source("reshef2025", "Theorem A.1, anytime online-to-batch conversion"),
     status=Status.PROVED,
     conditions=(
         Condition("convex", "f is convex"),
@@ -123,7 +123,7 @@ REGRET = Theorem(
     id="reshef.appendix-a.regret",
     title="Regret of projected steps, one step ahead",
     statement="Σ_{τ≤t} ⟨q_τ, w_{τ+1} − x*⟩ ≤ D²/(2η) − (1/(2η)) Σ ‖w_{τ+1} − w_τ‖² for w_{τ+1} = Π(w_τ − ηq_τ)",
-    source=Source("reshef2025", "Appendix A, projected gradient steps"),
+    source=Source("reshef2025", "Lemma A.5"),
     status=Status.PROVED,
     conditions=(Condition("domain", "w_1 and x* lie in the domain that is projected on, convex and of diameter D"),),
     formula=regret,
@@ -142,6 +142,7 @@ LEMMA_A_7 = Theorem(
     errata=(
         Erratum(
             "E-R5",
+            grade=Grade.REFINEMENT,
             printed="the factor 2, whatever the step size",
             truth="1/(1 − h) with h = 4ηLT for the step that is taken: 2 at η = 1/(8LT), nearly 1 for smaller steps",
             test=f"{_TESTS}::test_the_recursion_by_its_extremal_sequence",

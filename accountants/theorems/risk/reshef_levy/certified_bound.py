@@ -37,6 +37,7 @@ from epsilond.accountants.quantities import (
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences import LossConstants, or_most
 from epsilond.accountants.theorems.risk.reshef_levy.variance import FRESH_RECORDS, UNIFORM, client_share
+from epsilond.accountants.verdict import Verdict
 
 AGES = 4096
 """Ages l are tried one by one up to here, and on a geometric grid of as many beyond."""
@@ -114,9 +115,19 @@ def base_parts(run: CancellationRun, step_size: float) -> tuple[float, float]:
 def certified_risk(
     run: CancellationRun, *, step_size: float, noise_variance: float, thorough: bool = False
 ) -> RiskParts:
-    """R0, RI and RS at any step size; infinite where their denominators are not positive.
+    """Compute R0, RI and RS at any step size; infinite where their denominators are not positive.
 
-    `thorough` tries every age that may matter, up to a million; without it their number is bounded.
+    The noise term of R0 and of RI is its own summand. That of RS is the rest; it includes the excess of
+    RS's factor over 1/(1 − h), which a run without noise does not have.
+
+    Args:
+        run: the clients, rounds and constants of the losses.
+        step_size: step size η of every round.
+        noise_variance: c; a client's noise has variance c N per coordinate after N reports.
+        thorough: whether every age that may matter is tried, up to a million; otherwise their number is bounded.
+
+    Returns:
+        The three bounds, and the parts of the least one, none of them negative.
     """
     h = 2.0 * step_size * run.smoothness * run.rounds
     optimisation, statistical = base_parts(run, step_size)
@@ -128,16 +139,21 @@ def certified_risk(
     by_norm = (base + norm) / (steps * (1.0 - h)) if h < 1.0 else math.inf
     by_young = (base + young) / (steps * (1.0 - 2.0 * h)) if 2.0 * h < 1.0 else math.inf
     least = min(by_norm, by_young, stability)
-    # What stability inflates beyond 1/(1 − h) counts as noise: without noise it would not be paid.
     inflation = 1.0 / (1.0 - (2.0 if least == by_young else 1.0) * h) if math.isfinite(least) else math.inf
-    parts = [inflation * optimisation / steps, inflation * statistical / steps]
+    parts = [inflation * part / steps for part in (optimisation, statistical)]
+    if least == by_young:
+        noise = inflation * young / steps
+    elif least == by_norm:
+        noise = inflation * norm / steps
+    else:
+        noise = max(least - parts[0] - parts[1], 0.0)
     return RiskParts(
         by_norm=by_norm,
         by_young=by_young,
         by_stability=stability,
         optimisation=parts[0],
         statistical=parts[1],
-        noise=least - parts[0] - parts[1] if math.isfinite(least) else math.inf,
+        noise=noise if math.isfinite(least) else math.inf,
     )
 
 
@@ -246,7 +262,7 @@ POSITIVE = Condition(
     "stable-step",
     "2ηLT < 1, else the bound is unbounded",
     lambda inputs: Sides(
-        2.0 * inputs.step_size * inputs.smoothness * inputs.rounds < 1.0,
+        Verdict.of(2.0 * inputs.step_size * inputs.smoothness * inputs.rounds < 1.0),
         2.0 * inputs.step_size * inputs.smoothness * inputs.rounds,
         1.0,
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from epsilond.accountants.formula import formula, in_doubles
@@ -99,12 +100,29 @@ def trusted_run(inputs: TrustedRunInputs) -> Outputs:
 
 
 def order_terms(*, server: Server, clients: int, reports: float, dimension: int, epsilon: float) -> dict[str, float]:
-    """1/√n and √d/(εn), the latter √M times it for an untrusted server."""
+    """Return the terms of the lower bound in units of GD: min{1, 1/√n} and min{1, √d/(εn)}.
+
+    Args:
+        server: whether the server is trusted; if not, the second ratio is √M times as large.
+        clients: number M of clients.
+        reports: number n of records in all.
+        dimension: d.
+        epsilon: ε; infinite without privacy.
+    """
     clients = clients if server == "untrusted" else 1
     return {
         "statistical": 1.0 / math.sqrt(reports),
-        "privacy": math.sqrt(float(clients) * dimension) / (epsilon * reports),
+        "privacy": min(1.0, math.sqrt(float(clients) * dimension) / (epsilon * reports)),
     }
+
+
+def order_scale(terms: Mapping[str, float]) -> float:
+    """Return the sum of the terms, or 1 if it is larger, as GD is the largest possible excess risk.
+
+    Args:
+        terms: those of `order_terms`.
+    """
+    return min(1.0, math.fsum(terms.values()))
 
 
 @formula(given="n = mT records in all, d coordinates, ε; M clients where the server is not trusted.", bounded=False)
@@ -117,10 +135,19 @@ def order(
     dimension: Dimension,
     epsilon: Epsilon,
 ) -> Outputs:
-    """The sum of both, a rate and no bound."""
+    """Return the terms of the lower bound and their sum, which are orders, not bounds.
+
+    Args:
+        server: whether the server is trusted.
+        clients: number M of clients.
+        participants: number m of clients in a round.
+        rounds: number T of rounds.
+        dimension: d.
+        epsilon: ε.
+    """
     reports = float(participants) * rounds
     terms = order_terms(server=server, clients=clients, reports=reports, dimension=dimension, epsilon=epsilon)
-    return {"excess_risk_scale": math.fsum(terms.values()), **{f"{k}_term": v for k, v in terms.items()}}
+    return {"excess_risk_scale": order_scale(terms), **{f"{name}_term": value for name, value in terms.items()}}
 
 
 @request
@@ -205,13 +232,14 @@ TRUSTED_RUN = Theorem(
 ORDERS = Theorem(
     id="reshef.lower-bounds",
     title="Lower bounds, as orders",
-    statement="1/√n + √d/(εn) with a trusted server, 1/√n + √(Md)/(εn) without; n = mT; up to constants, GD, ln(1/δ)",
+    statement=(
+        "1/√n + min{1, √d/(εn)} with a trusted server, 1/√n + min{1, √(Md)/(εn)} without, and never more than 1; "
+        "n = mT; up to constants, GD and ln(1/δ)"
+    ),
     source=Source("reshef2025", "the lower bounds it compares with"),
     status=Status.PROVED,
     constants="hidden",
-    conditions=(
-        Condition("hidden-constants", "factors GD, min{1, ·} and ln(1/δ) that are left out", undecidable=True),
-    ),
+    conditions=(Condition("hidden-constants", "factors GD and ln(1/δ) that are left out", undecidable=True),),
     formula=order,
     examples=(
         {

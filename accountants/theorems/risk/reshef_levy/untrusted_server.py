@@ -7,7 +7,7 @@ from typing import Annotated
 
 from epsilond.accountants.formula import in_doubles
 from epsilond.accountants.quantities import ANY_SCALE, STEP_SIZE, request
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import GaussianDpMu
 from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import printed_base_std
 from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences import MALICIOUS
@@ -18,6 +18,7 @@ from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import (
     certified_risk,
     stated_criterion,
 )
+from epsilond.accountants.verdict import Verdict
 
 _TESTS = "tests/theorems/risk/reshef_levy/test_risk.py"
 
@@ -102,7 +103,7 @@ ROUNDED = 1.0 + 1e-12
 
 def small_step(left: float) -> Sides:
     """left ≤ 1, up to rounding: the printed step size attains it."""
-    return Sides(left <= ROUNDED, left, 1.0)
+    return Sides(Verdict.of(left <= ROUNDED), left, 1.0)
 
 
 # Conditions and errata ------------------------------------------------------------------------------------------------
@@ -115,7 +116,7 @@ PROVED_HERE = Condition(
     "stated-bound-is-proved",
     "min over l of exp(2ηL Σ_{a<l} a²) + (M/m)(1 − m/M)^l is at most 2 (so if M ≤ 2m): then the repaired proof covers "
     "the stated bound; otherwise nothing is known",
-    lambda inputs: Sides(inputs.criterion <= 2.0 * ROUNDED, inputs.criterion, 2.0),
+    lambda inputs: Sides(Verdict.of(inputs.criterion <= 2.0 * ROUNDED), inputs.criterion, 2.0),
 )
 SMALL_STEP = Condition(
     "small-step",
@@ -125,6 +126,7 @@ SMALL_STEP = Condition(
 
 DECOUPLED = Erratum(
     "E-R1",
+    grade=Grade.PROVED_WRONG,
     printed="E⟨Y_{τ,i}, x* − w_{τ+1}⟩ = Σ_s p(1 − p)^{τ−s} E⟨y_{s,i}, x* − w_{τ+1}⟩",
     truth=(
         "w_{τ+1} depends on who took part: the identity is off by (2 − p)/p. The theorem is proved where M ≤ 2m or the "
@@ -134,18 +136,21 @@ DECOUPLED = Erratum(
 )
 NEIGHBOURHOOD = Erratum(
     "E-R2",
+    grade=Grade.PROVED_WRONG,
     printed="Lemma A.6 extends a function that is convex and L-smooth on the domain to all of R^d as such",
     truth="that is not always possible for d ≥ 2, and the lemma then fails, by any factor",
     test=f"{_TESTS}::test_smooth_on_the_domain_alone_is_not_enough",
 )
 SILENT = Erratum(
     "E-R3",
+    grade=Grade.PROVED_WRONG,
     printed="no condition on M/m",
     truth="the proof uses M/m ≤ T; without it the last term of the display before η has (1 + M/(mT))/2",
     test=f"{_TESTS}::test_each_condition_of_the_risk_can_fail",
 )
 NORM = Erratum(
     "E-R4",
+    grade=Grade.MISPRINT,
     printed="G* := ∇f(x*)",
     truth="‖∇f(x*)‖, at most G, 0 for an interior minimiser",
     test=f"{_TESTS}::test_an_interior_minimiser_lowers_the_first_term_alone",

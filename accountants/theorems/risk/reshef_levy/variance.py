@@ -16,7 +16,7 @@ from epsilond.accountants.quantities import (
     Rounds,
     request,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Outputs, Reading, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import GaussianDpMu
 from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import ClippingNorm, printed_base_std
 
@@ -101,14 +101,16 @@ UNIFORM = Condition("uniform-participation", "each round's m participants are a 
 FRESH_RECORDS = Condition("fresh-records", "each message uses a record of its client that is drawn afresh")
 TYPOS = Erratum(
     "E-R12",
+    grade=Grade.MISPRINT,
     printed="(M − m)/(M(M − 1)), and α_t before the gradient at x_{t−1}, in Appendix D.2",
     truth="(M − m)/(M − 1), and α_{t−1}: with the printed factor the bound fails",
     test=f"{_TESTS}::test_the_share_of_the_clients_spread_by_enumeration",
 )
 GAPS = Erratum(
     "E-R10",
-    printed="every gap between reports of a client is the average one, M/m",
-    truth="the squares of geometric gaps add to 2 − p times as much: the factor is √(2M/m − 1)",
+    grade=Grade.REFINEMENT,
+    printed="the factor √(M/m) in the average case, where every gap between a client's reports is M/m",
+    truth="for geometric gaps the squares add to 2 − p times as much, p = m/M: the factor is √(2M/m − 1)",
     test=f"{_TESTS}::test_geometric_gaps_by_simulation",
 )
 _SPREADS = {"clients": 20, "participants": 4, "gradient_std": 0.9, "heterogeneity": 0.4}
@@ -172,9 +174,12 @@ LEMMA_4_3 = Theorem(
 APPENDIX_G = Theorem(
     id="reshef.appendix-g",
     title="Differences since a client's last report",
-    statement="If s_t spans the gap since the client's last report, the statistical term grows by √(M/m), as printed",
+    statement=(
+        "If s_t spans the gap since the client's last report, and every gap is M/m, the statistical term grows by "
+        "√(M/m)"
+    ),
     source=Source("reshef2025", "Appendix G"),
-    status=Status.REFUTED,
+    status=Status.PROVED,
     conditions=(UNIFORM, Condition("alike-clients", "the clients' losses are alike (ξ = 0), as the text has it")),
     errata=(GAPS,),
     formula=gap,

@@ -5,17 +5,24 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Self
 
 import dp_accounting
 
-from epsilond.accountants.errors import InvalidInput, NoCertificate
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.errors import InvalidInput, NoCertificate, Observation, RunDiffers
 from epsilond.accountants.guarantee import PrivacyCurve
-from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.accountants.quantities import Observer, Relation, SettingFields, Unit
 from epsilond.accountants.specs import Spec
 from epsilond.integrations.counted import run_of
 from epsilond.integrations.dp_accounting.events import NotPrivate, name_of, parts_of
+from epsilond.integrations.setting import StatedSetting
 from epsilond.questions.account import account
+from epsilond.reading import read
+from epsilond.runs.evidence import Evidence
+from epsilond.runs.premises import EVENT, OUTSIDE_CLIENTS, OUTSIDE_RECORDS
+from epsilond.runs.statement import RunStatement, state_run
+from epsilond.runs.status import RunStatus
 
 if TYPE_CHECKING:
     from epsilond.integrations.budget import LedgerBudget
@@ -23,12 +30,13 @@ if TYPE_CHECKING:
 _Relations = dp_accounting.NeighboringRelation
 _Refused = dp_accounting.PrivacyAccountant.CompositionErrorDetails
 
-RELATIONS: Mapping[Any, Relation] = {
+RELATIONS: Mapping[dp_accounting.NeighboringRelation, Relation] = {
     _Relations.ADD_OR_REMOVE_ONE: "add-or-remove-one",
     _Relations.REPLACE_ONE: "replace-one",
     _Relations.REPLACE_SPECIAL: "zero-out-one",
 }
 """Their neighbouring relations, by our names."""
+_REASON = "the program composed this event, and no mechanism was observed"
 _COMPOSITIONS = {"ComposedDpEvent": "events", "SelfComposedDpEvent": "event"}
 
 
@@ -43,6 +51,8 @@ class EpsilondAccountant(dp_accounting.PrivacyAccountant):
     `compose` raises their UnsupportedEventError, which names it and says why. A NonPrivateDpEvent, and one without
     noise, makes ε infinite and δ one.
 
+    The accountant sees events and no mechanism, so the status of its ε is `declared`, never `certified`.
+
     Guarantees: `get_epsilon` and `get_delta` are the upper ends of enclosures: never below the truth, all errors of the
     computation charged.
 
@@ -50,28 +60,34 @@ class EpsilondAccountant(dp_accounting.PrivacyAccountant):
         >>> import dp_accounting
         >>> from epsilond.integrations.dp_accounting import EpsilondAccountant
         >>> step = dp_accounting.PoissonSampledDpEvent(0.01, dp_accounting.GaussianDpEvent(1.0))
-        >>> accountant = EpsilondAccountant().compose(step, 1000)
-        >>> print(f"{accountant.get_epsilon(1e-5):.4f}")
+        >>> relation = dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE
+        >>> accountant = EpsilondAccountant(relation, unit="record", observer="released-models")
+        >>> print(f"{accountant.compose(step, 1000).get_epsilon(1e-5):.4f}")
         1.8282
-        >>> EpsilondAccountant().supports(dp_accounting.ZCDpEvent(rho=0.1))
+        >>> accountant.supports(dp_accounting.ZCDpEvent(rho=0.1))
         False
     """
 
     def __init__(
         self,
-        neighboring_relation: Any = _Relations.ADD_OR_REMOVE_ONE,
+        neighboring_relation: dp_accounting.NeighboringRelation,
         *,
-        unit: Unit = "record",
-        observer: Observer = "server",
+        unit: Unit | None = None,
+        observer: Observer | None = None,
         budget: LedgerBudget | None = None,
     ) -> None:
-        """For one of their relations; `unit` and `observer` say who is protected, and against whom.
+        """Account for one of dp-accounting's relations.
 
-        With a budget, whose unit and observer count then, `compose` commits an event before it counts it: compose it
-        before it is run.
+        With a budget, `compose` commits an event before it counts it: compose it before it is run.
+
+        Args:
+            neighboring_relation: a member of `dp_accounting.NeighboringRelation`.
+            unit: whose data is protected; required without a budget.
+            observer: the adversary, `released-models` for central DP-SGD; required without a budget.
+            budget: gives the unit and the observer of its ledger.
 
         Raises:
-            InvalidInput: the budget is one of another relation.
+            InvalidInput: the unit or the observer is missing, or the budget is one of another relation.
         """
         super().__init__(neighboring_relation)
         relation = RELATIONS[neighboring_relation]
@@ -79,18 +95,65 @@ class EpsilondAccountant(dp_accounting.PrivacyAccountant):
             if budget.relation != relation:
                 raise InvalidInput.at("/neighboring_relation", f"is {relation}", allowed=budget.relation)
             unit, observer = budget.unit, budget.observer
-        self._setting: dict[str, Any] = {"relation": relation, "unit": unit, "observer": observer}
+        given = {"relation": relation, "unit": unit, "observer": observer}
+        setting = read(SettingFields, {name: value for name, value in given.items() if value is not None})
+        self._setting = StatedSetting(relation=setting.relation, unit=setting.unit, observer=setting.observer)
         self._budget = budget
         self._run: Counter[Spec] = Counter()
         self._accepted: set[Spec] = set()
         self._private = True
         self._curve: PrivacyCurve | None = None
+        outside = OUTSIDE_RECORDS if self._setting["unit"] == "record" else OUTSIDE_CLIENTS
+        self._evidence = Evidence((EVENT,), outside=outside, budget=budget)
+
+    @property
+    def evidence(self) -> Evidence:
+        """Evidence of the run: the number of events that the program composed."""
+        return self._evidence
+
+    @property
+    def status(self) -> RunStatus:
+        """Status of the events so far: `declared`, or `contradicted` where the budget has observations."""
+        return RunStatus.CONTRADICTED if self._contradictions() else self._evidence.status
+
+    def statement(self, *, delta: float) -> RunStatement:
+        """Return ε at δ of what was composed so far, with its status and what supports it.
+
+        Raises:
+            InvalidInput: δ is outside (0, 1).
+            NoCertificate: the work exceeds the fixed budget.
+            RunDiffers: an observation contradicts the events.
+        """
+        self._require_consistent()
+        if not 0.0 < delta < 1.0:
+            raise InvalidInput.at("/delta", "is out of range", allowed="> 0 and < 1")
+        epsilon = Interval(0.0, 0.0)
+        if not self._private:
+            epsilon = Interval(math.inf, math.inf)
+        elif +self._run:
+            epsilon = self._known().epsilon(delta=delta)
+        return state_run(self._evidence, epsilon, delta=delta, **self._setting)
+
+    def declare(self, premise: str, declaration: str) -> None:
+        """Vouch for the premise `event`; the declaration is printed next to each ε.
+
+        Raises:
+            InvalidInput: another premise.
+        """
+        self._evidence.vouch(premise, declaration)
+
+    def _contradictions(self) -> tuple[Observation, ...]:
+        """Return the observations of this accountant, or else those that its budget was informed of."""
+        return self._evidence.observations or tuple(getattr(self._budget, "observations", ()))
+
+    def _require_consistent(self) -> None:
+        if observations := self._contradictions():
+            raise RunDiffers.of(observations)
 
     @property
     def relation(self) -> Relation:
         """The relation, by our name."""
-        found: Relation = self._setting["relation"]
-        return found
+        return self._setting["relation"]
 
     @property
     def spec(self) -> Spec | None:
@@ -103,23 +166,26 @@ class EpsilondAccountant(dp_accounting.PrivacyAccountant):
             raise NotPrivate.at("", "is not private: no ε is finite")
         return run_of(self._run.items())
 
-    def compose(self, event: Any, count: int = 1) -> Any:
+    def compose(self, event: dp_accounting.DpEvent, count: int = 1) -> Self:
         """Count an event so many times; where there is a budget, it is committed first.
 
         Raises:
             UnsupportedEventError: no spec says it, or it has no guarantee in this relation.
             LedgerExhausted: the budget does not allow it; nothing is counted.
             NotPrivate: a budget pays for nothing without noise.
+            RunDiffers: the budget was informed of an observation that contradicts the run.
         """
+        self._require_consistent()
         if self._budget is not None and self.supports(event):
             parts = self._counted(event, count)
             if len(parts) > 1 and (refused := self._refused(parts)):
                 self._budget.pay(*refused)  # it tells why, before anything else is paid for
             for part, times in parts.items():
                 self._budget.pay(part, times)
-        return super().compose(event, count)
+        super().compose(event, count)
+        return self
 
-    def would_exceed(self, event: Any, count: int = 1) -> bool:
+    def would_exceed(self, event: dp_accounting.DpEvent, count: int = 1) -> bool:
         """Whether the budget would refuse so many more of an event; never, without one.
 
         Raises:
@@ -127,7 +193,7 @@ class EpsilondAccountant(dp_accounting.PrivacyAccountant):
         """
         return self._refused(self._counted(event, count)) is not None
 
-    def _counted(self, event: Any, count: int) -> Counter[Spec]:
+    def _counted(self, event: dp_accounting.DpEvent, count: int) -> Counter[Spec]:
         counted: Counter[Spec] = Counter()
         for part, times in parts_of(event, relation=self.relation):
             counted[part] += times * count
@@ -139,17 +205,26 @@ class EpsilondAccountant(dp_accounting.PrivacyAccountant):
             return None
         return next((each for each in parts.items() if self._budget.would_exceed(*each)), None)
 
-    def _maybe_compose(self, event: Any, count: int, do_compose: bool) -> Any:
+    def _maybe_compose(
+        self, event: dp_accounting.DpEvent, count: int, do_compose: bool
+    ) -> dp_accounting.PrivacyAccountant.CompositionErrorDetails | None:
         if not do_compose:
             return next((refused for each in _leaves(event) if (refused := self._refusal(each))), None)
+        steps = count
         try:
-            self._run += self._counted(event, count)
+            parts = self._counted(event, count)
         except NotPrivate:
             self._private = self._private and count == 0
+        else:
+            self._run += parts
+            steps = sum(parts.values())
+        if steps:
+            self._evidence.count_step(count=steps)
+            self._evidence.rest_on_caller(EVENT, _REASON, count=steps)
         self._curve = None
         return None
 
-    def _refusal(self, event: Any) -> Any | None:
+    def _refusal(self, event: dp_accounting.DpEvent) -> dp_accounting.PrivacyAccountant.CompositionErrorDetails | None:
         """Why an event has no account here; None where it has one."""
         try:
             for part, _ in parts_of(event, relation=self.relation):
@@ -169,7 +244,9 @@ class EpsilondAccountant(dp_accounting.PrivacyAccountant):
         Raises:
             ValueError: δ is outside [0, 1].
             NoCertificate: the work exceeds the fixed budget.
+            RunDiffers: an observation contradicts the events.
         """
+        self._require_consistent()
         if not 0.0 <= target_delta <= 1.0:
             raise ValueError(f"target_delta must be in [0, 1]. Found {target_delta}.")
         if target_delta == 1.0 or (self._private and not +self._run):
@@ -186,7 +263,9 @@ class EpsilondAccountant(dp_accounting.PrivacyAccountant):
         Raises:
             ValueError: ε is negative.
             NoCertificate: the work exceeds the fixed budget.
+            RunDiffers: an observation contradicts the events.
         """
+        self._require_consistent()
         if not target_epsilon >= 0.0:
             raise ValueError(f"target_epsilon must be at least 0. Found {target_epsilon}.")
         if not self._private:
@@ -211,7 +290,7 @@ class EpsilondAccountant(dp_accounting.PrivacyAccountant):
         return total
 
 
-def _leaves(event: Any) -> Iterator[Any]:
+def _leaves(event: dp_accounting.DpEvent) -> Iterator[dp_accounting.DpEvent]:
     """The events that a composition is made of, so that a refusal names the one that is refused."""
     inside = getattr(event, _COMPOSITIONS.get(name_of(event), ""), None)
     if inside is None:
@@ -223,7 +302,7 @@ def _leaves(event: Any) -> Iterator[Any]:
         yield from _leaves(inside)
 
 
-def _at(event: Any, pointer: str) -> Any:
+def _at(event: dp_accounting.DpEvent, pointer: str) -> dp_accounting.DpEvent:
     """The innermost event on the way of a pointer."""
     found = event
     for name in pointer.split("/")[1:]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import Relation, Sampling
@@ -21,6 +21,9 @@ from epsilond.accountants.specs import (
 from epsilond.integrations.counted import run_of
 from epsilond.integrations.numbers import built, count, number
 
+if TYPE_CHECKING:
+    from dp_accounting import DpEvent
+
 Parts: TypeAlias = list[tuple[Spec, int]]
 """What is run, each with how often; empty where nothing is released."""
 
@@ -29,7 +32,7 @@ class NotPrivate(InvalidInput):
     """The event is none of a private mechanism: without noise, or a NonPrivateDpEvent. No ε is finite."""
 
 
-def spec_from_dp_event(event: Any, *, relation: Relation = "add-or-remove-one") -> Spec:
+def spec_from_dp_event(event: DpEvent, *, relation: Relation = "add-or-remove-one") -> Spec:
     """What a `DpEvent` of dp-accounting describes, as a Spec.
 
     Both divide the noise by the bound on the norm of one record's value, so a noise multiplier is the same number here,
@@ -59,7 +62,7 @@ def spec_from_dp_event(event: Any, *, relation: Relation = "add-or-remove-one") 
     return run
 
 
-def parts_of(event: Any, *, relation: Relation) -> Parts:
+def parts_of(event: DpEvent, *, relation: Relation) -> Parts:
     """What a `DpEvent` describes, each part with how often it is run; empty where it releases nothing.
 
     Raises:
@@ -69,42 +72,42 @@ def parts_of(event: Any, *, relation: Relation) -> Parts:
     return _parts(event, "", relation)
 
 
-def name_of(event: Any) -> str:
+def name_of(event: DpEvent) -> str:
     """The name of its class, also where it is a named tuple."""
     name = getattr(event, "class_name", type(event).__name__)
     return name.decode() if isinstance(name, bytes) else str(name)
 
 
-def _parts(event: Any, at: str, relation: Relation) -> Parts:
+def _parts(event: DpEvent, at: str, relation: Relation) -> Parts:
     name = name_of(event)
     if name not in READERS:
-        raise InvalidInput.at(at, f"is a {name}, which no spec says", allowed=", ".join(READERS))
+        raise InvalidInput.at(at, f"is a {name}, for which epsilond cannot account yet", allowed=", ".join(READERS))
     return READERS[name](event, at, relation)
 
 
-def _not_private(_: Any, at: str, __: Relation) -> Parts:
+def _not_private(_: DpEvent, at: str, __: Relation) -> Parts:
     raise NotPrivate.at(at, "is not private: no ε is finite")
 
 
-def _field(event: Any, name: str, at: str) -> Any:
+def _field(event: DpEvent, name: str, at: str) -> Any:
     if not hasattr(event, name):
         raise InvalidInput.at(f"{at}/{name}", "is required")
     return getattr(event, name)
 
 
-def _number(event: Any, name: str, at: str) -> float:
+def _number(event: DpEvent, name: str, at: str) -> float:
     return number(_field(event, name, at), f"{at}/{name}")
 
 
-def _count(event: Any, name: str, at: str) -> int:
+def _count(event: DpEvent, name: str, at: str) -> int:
     return count(_field(event, name, at), f"{at}/{name}")
 
 
-def _no_op(_: Any, __: str, ___: Relation) -> Parts:
+def _no_op(_: DpEvent, __: str, ___: Relation) -> Parts:
     return []
 
 
-def _noise(event: Any, name: str, at: str) -> float:
+def _noise(event: DpEvent, name: str, at: str) -> float:
     """A parameter that is 0 where there is no noise."""
     found = _number(event, name, at)
     if found == 0.0:
@@ -112,16 +115,16 @@ def _noise(event: Any, name: str, at: str) -> float:
     return found
 
 
-def _gaussian(event: Any, at: str, _: Relation) -> Parts:
+def _gaussian(event: DpEvent, at: str, _: Relation) -> Parts:
     return [(built(Gaussian, at, {}, noise_multiplier=_noise(event, "noise_multiplier", at)), 1)]
 
 
-def _laplace(event: Any, at: str, _: Relation) -> Parts:
+def _laplace(event: DpEvent, at: str, _: Relation) -> Parts:
     names = {"scale_multiplier": "noise_multiplier"}
     return [(built(Laplace, at, names, scale_multiplier=_noise(event, "noise_multiplier", at)), 1)]
 
 
-def _discrete_laplace(event: Any, at: str, relation: Relation) -> Parts:
+def _discrete_laplace(event: DpEvent, at: str, relation: Relation) -> Parts:
     bound = _count(event, "sensitivity", at)
     if bound == 0:
         return []
@@ -131,7 +134,7 @@ def _discrete_laplace(event: Any, at: str, relation: Relation) -> Parts:
     return [(built(DiscreteLaplace, at, names, decay_rate=decay_rate, sensitivity=distance), 1)]
 
 
-def _randomized_response(event: Any, at: str, _: Relation) -> Parts:
+def _randomized_response(event: DpEvent, at: str, _: Relation) -> Parts:
     """The own category with probability 1 − p + p/k, any other with p/k: e^ε = 1 + k(1 − p)/p."""
     p, categories = _number(event, "noise_parameter", at), _count(event, "num_buckets", at)
     if not 0.0 <= p <= 1.0:
@@ -145,7 +148,7 @@ def _randomized_response(event: Any, at: str, _: Relation) -> Parts:
     return [(built(RandomizedResponse, at, names, epsilon=epsilon, categories=categories), 1)]
 
 
-def _epsilon_delta(event: Any, at: str, _: Relation) -> Parts:
+def _epsilon_delta(event: DpEvent, at: str, _: Relation) -> Parts:
     epsilon, delta = _number(event, "epsilon", at), _number(event, "delta", at)
     if epsilon == delta == 0.0:
         return []
@@ -154,7 +157,7 @@ def _epsilon_delta(event: Any, at: str, _: Relation) -> Parts:
     return [(built(Approximate, at, {}, epsilon=epsilon, delta=delta), 1)]
 
 
-def _tree(event: Any, at: str, relation: Relation) -> Parts:
+def _tree(event: DpEvent, at: str, relation: Relation) -> Parts:
     """A record is in as many nodes as the tallest tree has levels, and each is a sum with Gaussian noise of its own."""
     if relation != "zero-out-one":
         raise InvalidInput.at(at, "is known for the relation zero-out-one alone (REPLACE_SPECIAL)")
@@ -167,19 +170,19 @@ def _tree(event: Any, at: str, relation: Relation) -> Parts:
     return [(gaussian, steps.bit_length())]  # ⌈log2(steps + 1)⌉
 
 
-def _truncated(event: Any, at: str, _: Relation) -> Parts:
+def _truncated(event: DpEvent, at: str, _: Relation) -> Parts:
     """A batch that no draw can exceed is a Poisson batch; a smaller one no spec says."""
     population, largest = _count(event, "dataset_size", at), _count(event, "truncated_batch_size", at)
     rate = _number(event, "sampling_probability", at)
     if 0 in (population, largest, rate):
         return []
     if largest < population:
-        message = "truncates Poisson batches, which no spec says"
+        message = "truncates Poisson batches, for which epsilond cannot account yet"
         raise InvalidInput.at(f"{at}/truncated_batch_size", message, allowed=f"≥ {population}")
     return _batches(rate, built(Gaussian, at, {}, noise_multiplier=_noise(event, "noise_multiplier", at)), at)
 
 
-def _mixture(event: Any, at: str, relation: Relation) -> Parts:
+def _mixture(event: DpEvent, at: str, relation: Relation) -> Parts:
     """Shifts 0 and c with probabilities 1 − q and q are a Poisson batch of rate q with noise σ/c."""
     if relation == "replace-one":
         raise InvalidInput.at(at, "says nothing of the relation replace-one")
@@ -197,7 +200,7 @@ def _mixture(event: Any, at: str, relation: Relation) -> Parts:
     return _batches(min(rate, 1.0), built(Gaussian, at, names, noise_multiplier=noise), at)
 
 
-def _poisson(event: Any, at: str, relation: Relation) -> Parts:
+def _poisson(event: DpEvent, at: str, relation: Relation) -> Parts:
     rate = _number(event, "sampling_probability", at)
     inner = None if rate == 0.0 else _inner(event, at, relation)
     return [] if inner is None else _batches(rate, inner, at)
@@ -209,7 +212,7 @@ def _batches(rate: float, inner: Spec, at: str) -> Parts:
     return [(inner if rate == 1.0 else batch, 1)]
 
 
-def _fixed_size(event: Any, at: str, relation: Relation, sampling: Sampling) -> Parts:
+def _fixed_size(event: DpEvent, at: str, relation: Relation, sampling: Sampling) -> Parts:
     sizes = {
         "batch_size": _count(event, "sample_size", at),
         "population": _count(event, "source_dataset_size", at),
@@ -221,33 +224,33 @@ def _fixed_size(event: Any, at: str, relation: Relation, sampling: Sampling) -> 
     return [(built(Subsampled, at, names, sampling=sampling, mechanism=inner, **sizes), 1)]
 
 
-def _self_composed(event: Any, at: str, relation: Relation) -> Parts:
+def _self_composed(event: DpEvent, at: str, relation: Relation) -> Parts:
     times = _count(event, "count", at)
     if times == 0:
         return []
     return [(part, times * each) for part, each in _parts(_field(event, "event", at), f"{at}/event", relation)]
 
 
-def _composed(event: Any, at: str, relation: Relation) -> Parts:
+def _composed(event: DpEvent, at: str, relation: Relation) -> Parts:
     events = enumerate(_field(event, "events", at))
     return [part for place, each in events for part in _parts(each, f"{at}/events/{place}", relation)]
 
 
-def _inner(event: Any, at: str, relation: Relation) -> Spec | None:
+def _inner(event: DpEvent, at: str, relation: Relation) -> Spec | None:
     """What is run on a batch, as one Spec."""
     inner, at = _field(event, "event", at), f"{at}/event"
     if _has_tree(inner):
-        raise InvalidInput.at(at, "has trees whose leaves a batch moves, which no spec says")
+        raise InvalidInput.at(at, "has trees whose leaves a batch moves, for which epsilond cannot account yet")
     return run_of(_parts(inner, at, relation))
 
 
-def _has_tree(event: Any) -> bool:
+def _has_tree(event: DpEvent) -> bool:
     inside = [getattr(event, "event", None), *getattr(event, "events", ())]
     return name_of(event) == TREE or any(_has_tree(each) for each in inside if each is not None)
 
 
 TREE = "SingleEpochTreeAggregationDpEvent"
-READERS: Mapping[str, Callable[[Any, str, Relation], Parts]] = {
+READERS: Mapping[str, Callable[[DpEvent, str, Relation], Parts]] = {
     "NoOpDpEvent": _no_op,
     "NonPrivateDpEvent": _not_private,
     "GaussianDpEvent": _gaussian,

@@ -6,6 +6,7 @@ Importing this imports no Flower; `EpsilondAccountant` and `DpFedAvg` do when th
 from typing import TYPE_CHECKING
 
 from epsilond.integrations.flower.events import spec_from_flower_state
+from epsilond.integrations.flower.local import local_statement
 from epsilond.integrations.flower.pitfalls import (
     FlowerPrivacyWarning,
     adaptive_noise_multiplier,
@@ -30,6 +31,7 @@ __all__ = [
     "certified_local_epsilon",
     "check_local_dp",
     "check_strategy",
+    "local_statement",
     "spec_from_flower_state",
     "weighted_noise_multiplier",
 ]

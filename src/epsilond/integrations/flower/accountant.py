@@ -1,25 +1,35 @@
-"""Flower's `PrivacyAccountant` protocol with certified upper ends, on a ledger where there is one."""
+"""Flower's `PrivacyAccountant` protocol with certified upper bounds, on a ledger where there is one."""
 
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from flwr.serverapp import GaussianPrivacyEvent, PrivacyConfig, PrivacySpent, SamplingMethod
 
-from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.errors import InvalidInput, Observation
 from epsilond.accountants.quantities import Relation
 from epsilond.accountants.specs import Spec
 from epsilond.integrations.counted import run_of
-from epsilond.integrations.flower.events import spec_of_event
-from epsilond.integrations.flower.pitfalls import FlowerPrivacyWarning
+from epsilond.integrations.federated import FEDERATED
+from epsilond.integrations.flower.events import FlowerAccountantState, spec_of_event
+from epsilond.integrations.flower.matching import Matching
+from epsilond.integrations.flower.models import ReleasedModels
+from epsilond.integrations.flower.rounds import FIX_REWOUND
+from epsilond.integrations.flower.wrapper import WatchedWrapper
 from epsilond.integrations.numbers import count as whole
+from epsilond.integrations.stated import Stated
 from epsilond.questions.account import account
 from epsilond.reading import read_value
+from epsilond.runs.evidence import Evidence
+from epsilond.runs.premises import COHORT, OUTSIDE_CLIENTS, ROUNDS, SAME_PARTS
+from epsilond.runs.statement import RunStatement, state_run
 
 if TYPE_CHECKING:
+    from flwr.serverapp.strategy import Strategy
+
     from epsilond.accountants.guarantee import PrivacyCurve
     from epsilond.integrations.budget import LedgerBudget
     from epsilond.integrations.target import TargetBudget
@@ -30,25 +40,30 @@ BACKEND: Final = "epsilond"
 READABLE: Final = (BACKEND, "rdp")
 """Backends whose states are lists of the same events."""
 REPLACED: Final = (
-    "a fixed number of clients is drawn, so that another one takes the place of a client that is gone, and the sum of"
-    " updates moves by up to twice the clipping norm: the ε told here is of a client whose update becomes zero while it"
-    " keeps its place (zero-out-one). Use epsilond.integrations.flower.DpFedAvg for other neighbours"
+    "a fixed number of clients may have been drawn, so that another one takes the place of one that is removed: the ε"
+    " is that of a client whose update becomes zero while it keeps its place (zero-out-one)"
 )
+UNOBSERVED: Final = "The strategy was not observed: call accountant.observe(strategy) before its first round."
+FIX_COMPOSE: Final = "Compose one event for each model that a round releases."
 
 
-class EpsilondAccountant:
-    """A `PrivacyAccountant` for Flower: what was released to whoever sees the models, of one client more or less.
+class EpsilondAccountant(Stated):
+    """A `PrivacyAccountant` for Flower: the loss of all released models, of one client more or less.
 
     With `budget`, every composed event is paid for there before `compose` returns. Flower's wrappers call `compose`
-    before they hand out the noisy model, so that a refusal stops the release. They ask `would_exceed` before clients
-    train, but only where the configuration has a `max_epsilon`.
+    before they hand out the noisy model, so that a rejected payment stops the release. They call `would_exceed` before
+    clients train, but only where the configuration has a `max_epsilon`.
 
-    Guarantees: `get_epsilon` and `get_delta` are certified upper ends for the relation of the configuration, under
+    The accountant sees events, which the program may compose whatever its rounds do. `observe(strategy)` lets it watch
+    the wrapper too. Without that, the ε is `declared`, with every premise in the list.
+
+    Guarantees: `get_epsilon` and `get_delta` are certified upper bounds for the relation of the configuration, under
     which a noise multiplier is the noise of the sum over the clipping norm. `would_exceed` is false only where the
-    certified ε with the new releases is at most the limit.
+    certified ε with the new releases is at most the limit. None of them returns if an observation contradicts the
+    record.
 
     Args:
-        config: Flower's. `target_delta` is where ε is told.
+        config: Flower's. `target_delta` is the δ of ε.
         budget: a ledger's, or one of this run: of unit `client`, the relation of `config`, observer `released-models`.
 
     Raises:
@@ -60,11 +75,69 @@ class EpsilondAccountant:
         self._relation: Relation = read_value(Relation, config.neighboring_relation.value, at="/neighboring_relation")
         self._budget = budget
         self._compositions: list[tuple[GaussianPrivacyEvent, int]] = []
-        self._warned = False
+        self._evidence = Evidence(FEDERATED, outside=OUTSIDE_CLIENTS, budget=budget)
+        self._matching = Matching(self._evidence, sampling=config.sampling_method.value, relation=self._relation)
+        self._wrappers: list[WatchedWrapper] = []
+        self._resumed: tuple[int, ReleasedModels] = (0, ReleasedModels())
         wanted = ("client", self._relation, "released-models")
         if budget is not None and (budget.unit, budget.relation, budget.observer) != wanted:
             message = "is of another unit, relation or observer than the accountant"
             raise InvalidInput.at("/budget", message, allowed=", ".join(wanted))
+
+    def observe(self, strategy: Strategy, *, system_noise: bool = False) -> None:
+        """Watch a wrapper of Flower in each of its rounds, from now on.
+
+        Its methods `configure_train`, `aggregate_train` and `aggregate_evaluate`, and `aggregate_train` of the strategy
+        inside, are replaced by methods that observe and call the originals.
+
+        Args:
+            strategy: `DifferentialPrivacy{Server,Client}Side{Fixed,Adaptive}Clipping` of `flwr.serverapp.strategy`.
+            system_noise: seed numpy's global generator from the operating system while a round is aggregated, and
+                restore it afterwards. Without that, the source of the noise is a declared item.
+
+        Raises:
+            InvalidInput: it is none of these, is observed already, or has another accountant.
+        """
+        accountant = getattr(strategy, "accountant", None)
+        if accountant is not None and accountant is not self:
+            raise InvalidInput.at("/strategy", "has another accountant")
+        wrapper = WatchedWrapper(
+            strategy,
+            evidence=self._evidence,
+            release=self._matching.release,
+            amplified=self._config.sampling_method is not SamplingMethod.NO_AMPLIFICATION,
+            count_sensitivity=0.5 if self._relation == "replace-one" else 1.0,
+            seed_noise=system_noise,
+        )
+        wrapper.number, wrapper.models = self._resumed
+        self._wrappers.append(wrapper)
+
+    @property
+    def evidence(self) -> Evidence:
+        """Observations of the run so far."""
+        return self._evidence
+
+    def statement(self, delta: float | None = None) -> RunStatement:
+        """Return ε of the composed events with its status.
+
+        Args:
+            delta: δ of the statement; that of the configuration if absent.
+
+        Raises:
+            RunDiffers: an observation contradicts the record.
+        """
+        self.require_consistent()
+        delta = self._config.target_delta if delta is None else delta
+        curve = self._curve(self._compositions)
+        statement = state_run(
+            self._evidence,
+            Interval(0.0, 0.0) if curve is None else curve.epsilon(delta=delta),
+            delta=delta,
+            relation=self._relation,
+            unit="client",
+            observer="released-models",
+        )
+        return replace(statement, declared=(*self._open_items(), *statement.declared))
 
     @property
     def receipts(self) -> list[Receipt]:
@@ -97,30 +170,52 @@ class EpsilondAccountant:
         if self._budget is not None:
             self._budget.pay(step, count)
         self._compositions.append((event, count))
+        self._count(event, count)
 
     def get_epsilon(self, delta: float) -> float:
-        """Certified upper end of ε [nat] at δ; 0 before the first release."""
+        """Return a certified upper bound on ε [nat] at δ; 0 before the first release.
+
+        Raises:
+            RunDiffers: an observation contradicts the record.
+        """
+        self.require_consistent()
         curve = self._curve(self._compositions)
         return 0.0 if curve is None else curve.epsilon(delta=delta).upper
 
     def get_delta(self, epsilon: float) -> float:
-        """Certified upper end of δ at ε [nat]; 0 before the first release."""
+        """Return a certified upper bound on δ at ε [nat]; 0 before the first release.
+
+        Raises:
+            RunDiffers: an observation contradicts the record.
+        """
+        self.require_consistent()
         curve = self._curve(self._compositions)
         return 0.0 if curve is None else curve.delta(epsilon=epsilon).upper
 
     def get_privacy_spent(self, delta: float | None = None) -> PrivacySpent:
-        """ε at δ, the configuration's if absent, in Flower's form; a curve has no order, so `optimal_order` is None."""
+        """Return ε at δ, the configuration's if absent, in Flower's form; `optimal_order` is None.
+
+        Raises:
+            RunDiffers: an observation contradicts the record.
+        """
         at = self._config.target_delta if delta is None else delta
         return PrivacySpent(
             epsilon=self.get_epsilon(at), delta=at, num_releases=self.num_releases, accounting_method=BACKEND
         )
 
     def would_exceed(self, event: GaussianPrivacyEvent, max_epsilon: float | None = None, count: int = 1) -> bool:
-        """Whether the releases would pass the limit on ε, or what is left of the ledger. Changes nothing.
+        """Return whether the releases would pass the limit on ε, or the rest of the ledger. Nothing changes.
+
+        Args:
+            event: the next release.
+            max_epsilon: limit on ε [nat]; that of the configuration if absent.
+            count: number of releases.
 
         Raises:
             ValueError: there is neither a limit, here or in the configuration, nor a budget.
+            RunDiffers: an observation contradicts the record.
         """
+        self.require_consistent()
         step = self._step(event, count)
         limit = self._config.max_epsilon if max_epsilon is None else max_epsilon
         if limit is None and self._budget is None:
@@ -133,7 +228,7 @@ class EpsilondAccountant:
                 return True
         return self._budget is not None and self._budget.would_exceed(step, count)
 
-    def state_dict(self) -> dict[str, object]:
+    def state_dict(self) -> FlowerAccountantState:
         """What was released, in the form of Flower's own accountant; JSON."""
         config = self._config
         return {
@@ -157,9 +252,12 @@ class EpsilondAccountant:
                 }
                 for event, times in self._compositions
             ],
+            "evidence": self._evidence.state_dict(),
+            "number": self._last_number(),
+            "models": sorted(self._models().digests),
         }
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: FlowerAccountantState) -> None:
         """Take the releases of a state: of this accountant, or of Flower's RdpAccountant. The ledger is not asked.
 
         Raises:
@@ -175,18 +273,57 @@ class EpsilondAccountant:
             raise ValueError("a composition of the state cannot be read") from error
         for event, times in found:
             self._step(event, times)
+        released = self.num_releases
+        if "evidence" in state:
+            self._evidence.load_state_dict(state["evidence"])
+        else:
+            self._evidence.load_state_dict(Evidence(FEDERATED, outside=()).state_dict())
+            for event, times in found:
+                self._count(event, times)
         self._compositions = found
+        if released > self.num_releases:
+            message = f"a state of {self.num_releases} releases was loaded after {released} releases"
+            self._evidence.contradict(SAME_PARTS, message, remedy=FIX_REWOUND)
+        if self._evidence.observations and self._budget is not None:
+            self._budget.contradict(self._evidence.observations)
+        self._resumed = int(state.get("number", 0)), ReleasedModels(state.get("models", ()))
+        for wrapper in self._wrappers:
+            wrapper.number, wrapper.models = self._resumed
 
     def _step(self, event: GaussianPrivacyEvent, count: int) -> Spec:
         if whole(count, "/count") < 1:
             raise ValueError("count must be a whole number from 1 on")
         if event.population_size != self._config.population_size:
             raise ValueError("population_size is not that of the PrivacyConfig")
-        none = self._config.sampling_method is SamplingMethod.NO_AMPLIFICATION
-        if none and event.sample_size < event.population_size and not self._warned:
-            self._warned = True
-            warnings.warn(REPLACED, FlowerPrivacyWarning, stacklevel=3)
         return spec_of_event(event, self._config.sampling_method.value)
+
+    def _count(self, event: GaussianPrivacyEvent, count: int) -> None:
+        """Count composed events, and match them with the rounds of an observed wrapper."""
+        self._evidence.count_step(count=count)
+        if self._wrappers:
+            self._matching.compose(event, count)
+            return
+        unknown = self._config.sampling_method is SamplingMethod.NO_AMPLIFICATION
+        if unknown and event.sample_size < event.population_size and self._relation == "add-or-remove-one":
+            self._evidence.rest_on_caller(COHORT, REPLACED, count=count)
+
+    def _open_observations(self) -> tuple[Observation, ...]:
+        count = self._matching.unrecorded
+        if not count:
+            return ()
+        message = "a round released a model, and no event was composed for it"
+        return (Observation(ROUNDS.id, message, remedy=FIX_COMPOSE, count=count),)
+
+    def _open_items(self) -> tuple[str, ...]:
+        if self._wrappers or not self._compositions or any(self._evidence.shown.values()):
+            return ()
+        return (UNOBSERVED,)
+
+    def _last_number(self) -> int:
+        return self._wrappers[-1].number if self._wrappers else self._resumed[0]
+
+    def _models(self) -> ReleasedModels:
+        return self._wrappers[-1].models if self._wrappers else self._resumed[1]
 
     def _run(self, compositions: list[tuple[GaussianPrivacyEvent, int]]) -> Spec | None:
         sampling = self._config.sampling_method.value

@@ -2,19 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.specs import Gaussian, Spec, Subsampled
 from epsilond.integrations.counted import run_of
 from epsilond.integrations.numbers import built, count, number
 
+if TYPE_CHECKING:
+    from flwr.serverapp import GaussianPrivacyEvent, SamplingMethod
+
 SAMPLINGS = ("poisson", "without-replacement", "no-amplification")
 """The values of Flower's SamplingMethod."""
 
 
-def spec_of_event(event: Any, sampling: str, *, at: str = "") -> Spec:
+class Composition(TypedDict):
+    """A privacy event in the state of an accountant, and how often it was composed."""
+
+    event: Mapping[str, object]
+    count: int
+
+
+class FlowerAccountantState(TypedDict):
+    """State of a Flower accountant; only those of `EpsilondAccountant` have the last three fields."""
+
+    schema_version: int
+    backend: str
+    config: Mapping[str, object]
+    compositions: Sequence[Composition]
+    evidence: NotRequired[Mapping[str, object]]
+    number: NotRequired[int]
+    models: NotRequired[Sequence[str]]
+
+
+def spec_of_event(event: GaussianPrivacyEvent, sampling: SamplingMethod | str, *, at: str = "") -> Spec:
     """One release that a `GaussianPrivacyEvent` describes, under a `SamplingMethod` or its value.
 
     Flower's wrappers add noise of standard deviation noise_multiplier · clipping_norm / m to a mean of m updates, which
@@ -29,7 +51,7 @@ def spec_of_event(event: Any, sampling: str, *, at: str = "") -> Spec:
     return _step(found, str(getattr(sampling, "value", sampling)), at)
 
 
-def spec_from_flower_state(state: Mapping[str, Any]) -> Spec:
+def spec_from_flower_state(state: FlowerAccountantState) -> Spec:
     """What an accountant's `state_dict()` says was released, Flower's RdpAccountant or ours, as a Spec.
 
     Ask it for the relation that stands in `state["config"]["neighboring_relation"]`, with `unit="client"` and
@@ -64,7 +86,7 @@ def spec_from_flower_state(state: Mapping[str, Any]) -> Spec:
     return run
 
 
-def _step(event: Mapping[str, Any], sampling: str, at: str) -> Spec:
+def _step(event: Mapping[str, object], sampling: str, at: str) -> Spec:
     if sampling not in SAMPLINGS:
         raise InvalidInput.at("/sampling_method", "is none of Flower's", allowed=", ".join(SAMPLINGS))
     noise = number(event["noise_multiplier"], f"{at}/noise_multiplier")

@@ -1,6 +1,6 @@
 """What Flower's own wrappers and mods leave to the user, as figures and warnings. No Flower is imported.
 
-Each statement is compared with the installed package in tests/integrations/test_flower.py.
+Each statement is compared with the installed package in tests/integrations/flower/test_flower.py.
 """
 
 from __future__ import annotations
@@ -8,14 +8,22 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.specs import Gaussian
 from epsilond.questions.account import account
 
 if TYPE_CHECKING:
-    from epsilond.accountants.curve import Interval
+    from flwr.clientapp.mod import LocalDpMod
+    from flwr.serverapp.strategy import (
+        DifferentialPrivacyClientSideAdaptiveClipping,
+        DifferentialPrivacyServerSideAdaptiveClipping,
+        FedAvg,
+        Strategy,
+    )
+
+    from epsilond.accountants.curve.enclosure import Interval
 
 GENERATOR = (
     "its noise comes from numpy's global generator, which is no cryptographic one and may be seeded; floating-point"
@@ -65,7 +73,9 @@ def weighted_noise_multiplier(noise_multiplier: float, weights: Sequence[float])
     return noise_multiplier * math.fsum(weights) / (len(weights) * max(weights))
 
 
-def adaptive_noise_multiplier(strategy: Any) -> float:
+def adaptive_noise_multiplier(
+    strategy: DifferentialPrivacyClientSideAdaptiveClipping | DifferentialPrivacyServerSideAdaptiveClipping,
+) -> float:
     """The noise multiplier of a round of Flower's adaptive clipping, updates and count of clipped ones together.
 
     For a client whose reply is left out (add-or-remove-one, zero-out-one): the update moves the sum by C and the count
@@ -80,7 +90,7 @@ def adaptive_noise_multiplier(strategy: Any) -> float:
     return 0.0 if updates <= 0.0 or bits <= 0.0 else (updates**-2 + bits**-2) ** -0.5
 
 
-def certified_local_epsilon(mod: Any) -> Interval:
+def certified_local_epsilon(mod: LocalDpMod) -> Interval:
     """What `LocalDpMod` really gives in one round: ε [nat] at its δ, for a client that may send any other update.
 
     Two clipped updates are twice the clipping norm apart, whatever `sensitivity` says.
@@ -90,13 +100,17 @@ def certified_local_epsilon(mod: Any) -> Interval:
     """
     if not (mod.epsilon > 0.0 and 0.0 < mod.delta < 1.0 and mod.sensitivity > 0.0):
         raise InvalidInput.at("", "has no noise, or none that is finite", allowed="positive ε, δ < 1 and sensitivity")
-    noise_std = mod.sensitivity * math.sqrt(2.0 * math.log(1.25 / mod.delta)) / mod.epsilon
-    mechanism = Gaussian(noise_multiplier=noise_std / mod.clipping_norm)
+    mechanism = Gaussian(noise_multiplier=local_noise_std(mod) / mod.clipping_norm)
     found = account(mechanism, relation="replace-one", unit="client", observer="server")
     return found.guarantee.curve.epsilon(delta=mod.delta)
 
 
-def check_local_dp(mod: Any) -> list[str]:
+def local_noise_std(mod: LocalDpMod) -> float:
+    """Return the standard deviation of the noise that `LocalDpMod` adds to each coordinate."""
+    return float(mod.sensitivity * math.sqrt(2.0 * math.log(1.25 / mod.delta)) / mod.epsilon)
+
+
+def check_local_dp(mod: LocalDpMod) -> list[str]:
     """Warn of a `LocalDpMod` outside the range of its formula, or with too small a sensitivity; what was warned of."""
     shown = {name: getattr(mod, name) for name in ("epsilon", "delta", "sensitivity", "clipping_norm")}
     found = [ABOVE_ONE.format(**shown)] if mod.epsilon > 1.0 else []
@@ -107,7 +121,7 @@ def check_local_dp(mod: Any) -> list[str]:
     return _warned([*found, f"LocalDpMod: {GENERATOR}"])
 
 
-def check_strategy(strategy: Any) -> list[str]:
+def check_strategy(strategy: Strategy) -> list[str]:
     """Warn of what a differentially private wrapper of Flower does not cover; what was warned of.
 
     Args:
@@ -116,14 +130,12 @@ def check_strategy(strategy: Any) -> list[str]:
     Raises:
         InvalidInput: it is none of them.
     """
-    bases = {base.__name__ for base in type(strategy).__mro__}
-    adaptive = "DifferentialPrivacyAdaptiveBase" in bases
-    if not adaptive and "DifferentialPrivacyFixedClippingBase" not in bases:
-        raise InvalidInput.at("", "is no differentially private wrapper of Flower")
+    adaptive = "DifferentialPrivacyAdaptiveBase" in bases_of(strategy)
     found, inner = [], strategy.strategy
     if getattr(strategy, "accountant", None) is None:
         found.append(UNWEIGHED.format(key=getattr(inner, "weighted_by_key", "what they report")))
-    if type(inner).aggregate_train is not _averaging(inner):
+    base = averaging_of(inner)
+    if base is None or type(inner).aggregate_train is not vars(base)["aggregate_train"]:
         found.append(AFTERWARDS.format(inner=type(inner).__name__))
     if adaptive and strategy.noise_multiplier > 0.0:
         updates, bits = float(strategy.noise_multiplier), float(strategy.clipped_count_stddev)
@@ -133,9 +145,21 @@ def check_strategy(strategy: Any) -> list[str]:
     return _warned([f"{type(strategy).__name__}: {each}" for each in found])
 
 
-def _averaging(inner: Any) -> Any:
-    """FedAvg's own aggregation, of the FedAvg that the strategy is derived from; None if it is from none."""
-    return next((vars(base)["aggregate_train"] for base in type(inner).__mro__ if base.__name__ == "FedAvg"), None)
+def bases_of(wrapper: Strategy) -> set[str]:
+    """Return the names of the classes of a differentially private wrapper.
+
+    Raises:
+        InvalidInput: it is none.
+    """
+    bases = {base.__name__ for base in type(wrapper).__mro__}
+    if not bases & {"DifferentialPrivacyAdaptiveBase", "DifferentialPrivacyFixedClippingBase"}:
+        raise InvalidInput.at("", "is no differentially private wrapper of Flower")
+    return bases
+
+
+def averaging_of(inner: Strategy) -> type[FedAvg] | None:
+    """Return the class FedAvg that a strategy is derived from; None if it is derived from none."""
+    return next((base for base in type(inner).__mro__ if base.__name__ == "FedAvg"), None)
 
 
 def _warned(messages: list[str]) -> list[str]:

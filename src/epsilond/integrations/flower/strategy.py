@@ -3,45 +3,68 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from logging import INFO, WARNING
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Final, TypedDict
 
 import numpy as np
-from flwr.app import Array, ArrayRecord, ConfigRecord, Message, MetricRecord, RecordDict
+from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord
 from flwr.common.logger import log
 from flwr.serverapp import Grid
 from flwr.serverapp.exception import AggregationError, PrivacyBudgetExhausted
 from flwr.serverapp.strategy import Result, Strategy
+from numpy.typing import NDArray
 
+from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import EpsilondError, InvalidInput
-from epsilond.accountants.quantities import Relation
-from epsilond.accountants.specs import Gaussian, Spec, Subsampled
+from epsilond.accountants.specs import Spec
 from epsilond.integrations.budget import LedgerBudget
-from epsilond.integrations.flower import updates
+from epsilond.integrations.flower.cohorts import draw_cohort
+from epsilond.integrations.flower.noisy_sum import release_round
+from epsilond.integrations.flower.parts import InitialValues
 from epsilond.integrations.flower.pitfalls import FlowerPrivacyWarning
-from epsilond.integrations.flower.updates import AdaptiveClipping, Arrays
+from epsilond.integrations.flower.replies import reply_with, updates_of
+from epsilond.integrations.flower.rounds import CHANGED_NORM, PARTS, RoundsState, RoundWatch
+from epsilond.integrations.flower.settings import (
+    Cohort,
+    relation_of,
+    require_settings,
+    round_mechanism,
+    target_delta,
+)
+from epsilond.integrations.flower.updates import AdaptiveClipping
+from epsilond.integrations.probe import Arrays, Probe
+from epsilond.integrations.stated import Stated
 from epsilond.integrations.target import TargetBudget, spent
 from epsilond.mechanisms import secure
-from epsilond.mechanisms.clipping import LEAST_BOUND, MOST_BOUND
-from epsilond.mechanisms.continuous import gaussian
 from epsilond.mechanisms.randomness import Source
+from epsilond.runs.evidence import Evidence
+from epsilond.runs.premises import CLIPPING, ROUNDS
+from epsilond.runs.statement import RunStatement, state_run
+from epsilond.runs.status import RunStatus
 
 if TYPE_CHECKING:
-    from epsilond.accountants.curve import Interval
     from epsilond.ledgers.log.receipts import Receipt
 
-Cohort: TypeAlias = Literal["full", "poisson", "without-replacement", "strategy"]
-OBSERVERS: Final = ("released-models", "final-model")
-"""Whom a guarantee of noise that the server adds can protect against."""
 EVALUATED: Final = (
     "clients report metrics of their evaluation, which are released without noise: no ε covers them. Set"
     " fraction_evaluate=0 in the strategy, and evaluate on data of others"
 )
+SCHEMA: Final = 1
+PENDING: Final = "Not observed: whether a model of {count} configured rounds was released by other means"
 
 
-class DpFedAvg(Strategy):
+class StrategyState(TypedDict):
+    """State of a `DpFedAvg`."""
+
+    schema_version: int
+    settings: Mapping[str, object]
+    clipping_norm: float
+    rounds: RoundsState
+
+
+class DpFedAvg(Stated, Strategy):
     """DP-FedAvg on a budget: clipped updates with equal weights over a fixed number M, noise, and only then `strategy`.
 
     In each round the updates of those who reply are clipped to norm C and added, each once and with weight 1, whatever
@@ -102,17 +125,20 @@ class DpFedAvg(Strategy):
         adaptive: AdaptiveClipping | None = None,
         source: Source | None = None,
     ) -> None:
-        _checked(clipping_norm, participants, cohort, population)
+        require_settings(clipping_norm, participants, cohort, population)
         self.strategy, self.cohort, self.population = strategy, cohort, population
         self.noise_multiplier, self.clipping_norm, self.participants = noise_multiplier, clipping_norm, participants
         self.adaptive = adaptive
         self._noise = adaptive.noise_of_updates(noise_multiplier) if adaptive else noise_multiplier
-        self.step: Spec = _step(noise_multiplier, participants, cohort, population)
-        self.budget, self.relation = budget, _relation(budget, cohort)
-        self.delta = _delta(budget) if delta is None else delta
-        self._epsilon(1)  # what no theorem covers is refused before a round
-        self.rounds, self._held = 0, 0
+        self.step: Spec = round_mechanism(noise_multiplier, participants, cohort, population)
+        self.budget, self.relation = budget, relation_of(budget, cohort)
+        self.delta = target_delta(budget) if delta is None else delta
+        self._epsilon(1, self.delta)  # a round that no theorem covers is rejected before it is run
+        self._held = 0
         self._source = source or secure()
+        self._norm = clipping_norm
+        self._probe: Probe | None = None
+        self._watch = RoundWatch(budget=budget, parts=InitialValues(self, PARTS), source=self._source)
         self._current: ArrayRecord | None = None
         self._asked: dict[int, set[int]] = {}
         if getattr(strategy, "fraction_evaluate", 0.0):
@@ -128,9 +154,47 @@ class DpFedAvg(Strategy):
         """Standard deviation of the noise of each coordinate of the mean, in this round."""
         return self._noise * self.clipping_norm / self.participants
 
+    @property
+    def rounds(self) -> int:
+        """Number of released rounds."""
+        return self.evidence.steps
+
+    @property
+    def evidence(self) -> Evidence:
+        """Observations of the run so far."""
+        return self._watch.evidence
+
     def privacy_spent(self) -> Interval | None:
-        """ε [nat] at `delta` of the rounds so far, as an enclosure; None before the first."""
-        return self._epsilon(self.rounds) if self.rounds else None
+        """Return ε [nat] at `delta` of the rounds so far, as an enclosure; None before the first.
+
+        Raises:
+            RunDiffers: an observation contradicts the record.
+        """
+        self.require_consistent()
+        return self._epsilon(self.rounds, self.delta) if self.rounds else None
+
+    def statement(self, delta: float | None = None) -> RunStatement:
+        """Return ε of the rounds so far with its status.
+
+        Args:
+            delta: δ of the statement; `self.delta` if absent.
+
+        Raises:
+            RunDiffers: an observation contradicts the record.
+        """
+        delta = self.delta if delta is None else delta
+        self.require_consistent()
+        epsilon = self._epsilon(self.rounds, delta) if self.rounds else Interval(0.0, 0.0)
+        return self._complete(
+            state_run(
+                self.evidence,
+                epsilon,
+                delta=delta,
+                relation=self.relation,
+                unit="client",
+                observer=self.budget.observer,
+            )
+        )
 
     def start(
         self,
@@ -167,182 +231,168 @@ class DpFedAvg(Strategy):
     def configure_train(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
-        """The messages of the round; the budget has room for it, or nobody is asked."""
+        """Return the messages of the round. Without room in the budget no client is contacted.
+
+        Raises:
+            PrivacyBudgetExhausted: the budget has no room for the round.
+        """
         self._held = self._held or self.budget.reserve(self.step, 1)
         if self._held < 1:
             raise PrivacyBudgetExhausted("the budget has no room for another round")
         templates = list(self.strategy.configure_train(server_round, arrays, config, grid))
         if not templates:
             return templates
-        messages = templates if self.cohort == "strategy" else self._messages(templates[0], grid)
+        self._watch.begin(server_round, arrays)
+        nodes = sorted(set(grid.get_node_ids()))
+        messages = templates if self.cohort == "strategy" else self._messages(templates[0], nodes)
         self._current = arrays
         self._asked[server_round] = {message.metadata.dst_node_id for message in messages}
+        self._watch.take_cohort(server_round, self._asked[server_round], nodes, step=self.step)
         return messages
 
     def aggregate_train(
         self, server_round: int, replies: Iterable[Message]
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
-        """Commit the round, and hand out the model with the noisy mean of the updates.
+        """Commit the round, and return the model with the noisy mean of the updates.
 
         Raises:
-            AggregationError: clients were asked, and not one replied with a model; nothing is committed.
-            LedgerExhausted: the ledger refuses; nothing is handed out.
+            AggregationError: no client replied with a model; nothing is committed.
+            LedgerExhausted: the ledger rejects the round; nothing is returned.
+            RunDiffers: an observation contradicts the record; nothing is returned.
         """
-        asked = self._asked.pop(server_round, None)
-        if asked is None or self._current is None:
+        contacted = self._asked.pop(server_round, None)
+        if contacted is None or self._current is None:
             return None, None
         current = {name: array.numpy() for name, array in self._current.items()}
-        found = list(self._updates(replies, asked, current))
-        if asked and not found:
+        updates = list(updates_of(replies, contacted, current))
+        if contacted and not updates:
+            self._watch.drop(server_round)
             raise AggregationError("no client replied with an update: nothing is released")
+        self._check_norm()
+        self._watch.check(server_round)
+        self.require_consistent()
         self.budget.pay(self.step)
-        self.rounds, self._held = self.rounds + 1, max(self._held - 1, 0)
-        told = self._told()
-        model = self._released(found, current)
-        arrays, _ = self.strategy.aggregate_train(server_round, [self._reply(model, self._current)])
-        return arrays, told
+        self._held = max(self._held - 1, 0)
+        norm, noise_std = self.clipping_norm, self.noise_std
+        model = self._release(server_round, updates, current)
+        self.require_consistent()  # noise that is not the recorded one hides nothing
+        arrays, _ = self.strategy.aggregate_train(server_round, [reply_with(model, self._current, self.strategy)])
+        if arrays is not None:
+            self._watch.models.release(arrays)
+        return arrays, self._metrics(noise_std, norm)
 
     def configure_evaluate(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
-        """As `strategy` has it. What clients report is covered by no ε."""
+        """Return the messages of the strategy. No ε covers the metrics that clients report."""
         return list(self.strategy.configure_evaluate(server_round, arrays, config, grid))
 
     def aggregate_evaluate(self, server_round: int, replies: Iterable[Message]) -> MetricRecord | None:
-        """As `strategy` has it."""
-        return self.strategy.aggregate_evaluate(server_round, replies)
+        """Return the metrics of the strategy, and note that they were handed out."""
+        metrics = self.strategy.aggregate_evaluate(server_round, replies)
+        if metrics:
+            self._watch.take_evaluation(selects=self.cohort == "strategy")
+        return metrics
 
     def summary(self) -> None:
         """Log the mechanism, the relation, and what is spent and held."""
-        found = self.privacy_spent()
+        spent_so_far = "none, the run differs from its record"
+        if self.status is not RunStatus.CONTRADICTED:
+            epsilon = self.privacy_spent()
+            spent_so_far = f"ε ≤ {epsilon.upper if epsilon else 0.0:g} at δ = {self.delta:g}, {self.status}"
         log(INFO, "\t├──> DP-FedAvg: %s, for one client, %s", self.step, self.relation)
         log(INFO, "\t│\t├── Clipping norm: %g, divided by: %d", self.clipping_norm, self.participants)
         log(INFO, "\t│\t├── Noise of each coordinate of the mean: %g", self.noise_std)
-        log(
-            INFO,
-            "\t│\t└── Spent: ε ≤ %g at δ = %g; rounds held: %d",
-            found.upper if found else 0.0,
-            self.delta,
-            self._held,
-        )
+        log(INFO, "\t│\t└── Spent: %s; rounds held: %d", spent_so_far, self._held)
         self.strategy.summary()
 
     def __repr__(self) -> str:
         return f"DpFedAvg({self.strategy!r}, {self.step!r})"
 
-    def _messages(self, template: Message, grid: Grid) -> list[Message]:
-        """What the strategy would send, to the clients that are drawn here."""
-        nodes = sorted(set(grid.get_node_ids()))
-        kind = template.metadata.message_type
-        return [
-            Message(content=template.content, message_type=kind, dst_node_id=node) for node in self._drawn_of(nodes)
-        ]
-
-    def _drawn_of(self, nodes: list[int]) -> list[int]:
-        if self.cohort == "full":
-            return nodes
-        if self.cohort == "poisson":
-            assert isinstance(self.step, Subsampled | Gaussian)
-            rate = 1.0 if isinstance(self.step, Gaussian) else self.step.rate
-            assert rate is not None
-            return [node for node, drawn in zip(nodes, self._source.flips(rate, (len(nodes),)), strict=True) if drawn]
-        if len(nodes) != self.population:
-            raise AggregationError(f"{len(nodes)} clients are connected, and the population is {self.population}")
-        return [nodes[place] for place in self._source.subsets((), self.population, self.participants)]
-
-    def _updates(self, replies: Iterable[Message], asked: set[int], current: Arrays) -> Iterable[dict[str, Any]]:
-        """The updates that count: one of each client that was asked, of the model's shape and finite."""
-        left = set(asked)
-        for reply in replies:
-            node = reply.metadata.src_node_id
-            if reply.has_error() or node not in left:
-                log(INFO, "a reply of node %d counts as zero: it failed, is a second one, or was not asked for", node)
-                continue
-            left.discard(node)
-            records = list(reply.content.array_records.values())
-            arrays = {name: array.numpy() for name, array in records[0].items()} if len(records) == 1 else {}
-            found = updates.update_of(arrays, current)
-            if found is None:
-                log(INFO, "the reply of node %d counts as zero: it is of another shape or not finite", node)
-                continue
-            yield found
-
-    def _released(self, found: list[dict[str, Any]], current: Arrays) -> dict[str, Any]:
-        """The model plus the noisy mean, and the clipping norm of the next round."""
-        parts = [updates.clipped(update, self.clipping_norm) for update in found]
-        summed = updates.total((part.arrays for part in parts), current)
-        noise_std = self._noise * self.clipping_norm
-        noisy = {name: part + gaussian(noise_std, part.shape, self._source) for name, part in summed.items()}
-        if self.adaptive:
-            bits = [-0.5 if part.longer else 0.5 for part in parts if part.changed]
-            centred = sum(bits) + float(gaussian(self.adaptive.count_noise_std, (), self._source))
-            self.clipping_norm = self.adaptive.next_norm(self.clipping_norm, centred, self.participants)
+    # Checkpoints ------------------------------------------------------------------------------------------------------
+    def state_dict(self) -> StrategyState:
+        """Return the rounds, the clipping norm and the evidence as JSON values, for a server that restarts."""
         return {
-            name: (np.asarray(current[name], np.float64) + part / self.participants).astype(current[name].dtype)
-            for name, part in noisy.items()
+            "schema_version": SCHEMA,
+            "settings": self._settings(),
+            "clipping_norm": self.clipping_norm,
+            "rounds": self._watch.state_dict(),
         }
 
-    def _reply(self, model: dict[str, Any], like: ArrayRecord) -> Message:
-        """The one reply that the strategy sees: the noisy model with weight 1."""
-        arrays = ArrayRecord({name: Array(np.ascontiguousarray(model[name])) for name in like})
-        weight = MetricRecord({getattr(self.strategy, "weighted_by_key", "num-examples"): 1.0})
-        content = RecordDict({getattr(self.strategy, "arrayrecord_key", "arrays"): arrays, "metrics": weight})
-        return Message(content=content, message_type="train", dst_node_id=0)
+    def load_state_dict(self, state: StrategyState) -> None:
+        """Continue the rounds of a state. The strategy inside and the budget keep their own.
 
-    def _epsilon(self, rounds: int) -> Interval:
-        budget = self.budget
-        found = spent(
-            {self.step: rounds}, delta=self.delta, relation=self.relation, unit="client", observer=budget.observer
+        Raises:
+            InvalidInput: another form, or the state of a strategy with other settings.
+        """
+        if state.get("schema_version") != SCHEMA or "rounds" not in state:
+            raise InvalidInput.at("/schema_version", "is not the state of a DpFedAvg")
+        if state.get("settings") != self._settings():
+            raise InvalidInput.at("/settings", "are those of another strategy")
+        self._watch.load_state_dict(state["rounds"])
+        if self.evidence.observations:
+            self.budget.contradict(self.evidence.observations)
+        self.clipping_norm = self._norm = float(state["clipping_norm"])
+
+    def _settings(self) -> dict[str, object]:
+        return {
+            "noise_multiplier": self.noise_multiplier,
+            "participants": self.participants,
+            "cohort": self.cohort,
+            "population": self.population,
+            "relation": self.relation,
+        }
+
+    # Status -----------------------------------------------------------------------------------------------------------
+    def _open_items(self) -> tuple[str, ...]:
+        count = len(self._watch.pending)
+        return (f"{ROUNDS.statement} {PENDING.format(count=count)}.",) if count else ()
+
+    def _check_norm(self) -> None:
+        """Note a clipping norm that the program changed."""
+        if self.clipping_norm != self._norm:
+            self.evidence.rest_on_caller(CLIPPING, CHANGED_NORM)
+
+    # Rounds -----------------------------------------------------------------------------------------------------------
+    def _messages(self, template: Message, nodes: list[int]) -> list[Message]:
+        """Return the content that the strategy would send, to the clients that are drawn here."""
+        if self.cohort == "without-replacement" and len(nodes) != self.population:
+            raise AggregationError(f"{len(nodes)} clients are connected, and the population is {self.population}")
+        kind = template.metadata.message_type
+        return [
+            Message(content=template.content, message_type=kind, dst_node_id=node)
+            for node in draw_cohort(self.step, nodes, self._source)
+        ]
+
+    def _release(self, server_round: int, updates: Sequence[Arrays], current: Arrays) -> dict[str, NDArray[np.number]]:
+        """Return the model plus the noisy mean, and take the clipping norm of the next round."""
+        shapes = {name: array.shape for name, array in current.items()}
+        if self._probe is None or not self._probe.fits(current):
+            self._probe = Probe(shapes)
+        result = release_round(
+            updates,
+            current,
+            noise=self._noise,
+            clipping_norm=self.clipping_norm,
+            participants=self.participants,
+            adaptive=self.adaptive,
+            source=self._source,
+            probe=self._probe,
         )
-        assert found is not None
-        return found
+        self.clipping_norm = self._norm = result.clipping_norm
+        self._watch.release(server_round, result.sample, result.groups)
+        return result.model
 
-    def _told(self) -> MetricRecord:
-        found = self.privacy_spent()
-        assert found is not None
-        told = {"epsilon": found.upper, "delta": self.delta, "noise-std": self.noise_std, "rounds": self.rounds}
-        log(INFO, "committed round %d: ε ≤ %.6g at δ = %g", self.rounds, found.upper, self.delta)
-        return MetricRecord(told | {"clipping-norm": self.clipping_norm, "rounds-held": self._held})
+    def _epsilon(self, rounds: int, delta: float) -> Interval:
+        """Return ε at δ of so many rounds, at least one."""
+        observer = self.budget.observer
+        epsilon = spent({self.step: rounds}, delta=delta, relation=self.relation, unit="client", observer=observer)
+        assert epsilon is not None
+        return epsilon
 
-
-def _checked(clipping_norm: float, participants: int, cohort: str, population: int | None) -> None:
-    if cohort not in get_args(Cohort):
-        raise InvalidInput.at("/cohort", "is unknown", allowed=", ".join(get_args(Cohort)))
-    if not LEAST_BOUND <= clipping_norm <= MOST_BOUND:
-        raise InvalidInput.at("/clipping_norm", "is out of range", allowed="≥ 2^-256 and ≤ 2^256")
-    if participants < 1:
-        raise InvalidInput.at("/participants", "is out of range", allowed="≥ 1")
-    drawn = cohort in {"poisson", "without-replacement"}
-    if drawn and (population is None or population < participants):
-        raise InvalidInput.at("/population", f"is needed for {cohort}", allowed="≥ participants")
-    if not drawn and population is not None:
-        raise InvalidInput.at("/population", f"has no part in {cohort}")
-
-
-def _step(noise_multiplier: float, participants: int, cohort: Cohort, population: int | None) -> Spec:
-    mechanism = Gaussian(noise_multiplier=noise_multiplier)
-    if population is None or population == participants:
-        return mechanism
-    if cohort == "poisson":
-        return Subsampled(sampling="poisson", rate=participants / population, mechanism=mechanism)
-    return Subsampled(
-        sampling="without-replacement", batch_size=participants, population=population, mechanism=mechanism
-    )
-
-
-def _relation(budget: LedgerBudget | TargetBudget, cohort: Cohort) -> Relation:
-    if budget.unit != "client":
-        raise InvalidInput.at("/budget", "protects another unit", allowed="client")
-    if budget.observer not in OBSERVERS:
-        raise InvalidInput.at("/budget", "is against another observer", allowed=", ".join(OBSERVERS))
-    if cohort == "strategy" and budget.relation == "add-or-remove-one":
-        message = "a strategy that draws a fixed number puts another client in the place of one that is gone"
-        raise InvalidInput.at("/budget", message, allowed="relation zero-out-one or replace-one")
-    return budget.relation
-
-
-def _delta(budget: LedgerBudget | TargetBudget) -> float:
-    if isinstance(budget, TargetBudget):
-        return budget.delta
-    target = budget.ledger.told["target"]
-    return float(target["delta"] if "delta" in target else 10.0 ** target["log10_delta"])
+    def _metrics(self, noise_std: float, clipping_norm: float) -> MetricRecord:
+        """Return the metrics of a round."""
+        epsilon = self._epsilon(self.rounds, self.delta).upper
+        log(INFO, "committed round %d: ε ≤ %.6g at δ = %g, %s", self.rounds, epsilon, self.delta, self.status)
+        metrics = {"epsilon": epsilon, "delta": self.delta, "noise-std": noise_std, "rounds": self.rounds}
+        return MetricRecord(metrics | {"clipping-norm": clipping_norm, "rounds-held": self._held})

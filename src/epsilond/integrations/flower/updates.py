@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.integrations.probe import Arrays
 from epsilond.mechanisms import clip
-
-Arrays: TypeAlias = Mapping[str, NDArray[Any]]
-"""A model by the names of its arrays."""
 
 
 class Update(NamedTuple):
@@ -83,7 +81,7 @@ def clipped(update: Arrays, clipping_norm: float) -> Update:
     return Update(dict(zip(update, found.values, strict=True)), norm > 0.0, bool(found.exceeded[0]))
 
 
-def total(updates: Iterable[Arrays], like: Arrays) -> dict[str, NDArray[np.float64]]:
+def total(updates: Iterable[Mapping[str, NDArray[np.float64]]], like: Arrays) -> dict[str, NDArray[np.float64]]:
     """Their sum; zeros of the shapes of `like` if there are none."""
     zeros = {name: np.zeros(part.shape) for name, part in like.items()}
     for update in updates:

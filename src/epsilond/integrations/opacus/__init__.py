@@ -13,7 +13,7 @@ from epsilond.integrations.opacus.history import spec_from_opacus_history
 from epsilond.integrations.opacus.noise import get_noise_multiplier
 from epsilond.integrations.opacus.pitfalls import (
     DataDependentDenominator,
-    NotPoisson,
+    LargeDelta,
     OpacusPrivacyWarning,
     SamplerReplaced,
 )
@@ -26,7 +26,7 @@ __all__ = [
     "DataDependentDenominator",
     "EpsilondAccountant",
     "EpsilondPrivacyEngine",
-    "NotPoisson",
+    "LargeDelta",
     "OpacusPrivacyWarning",
     "SamplerReplaced",
     "get_noise_multiplier",

@@ -1,120 +1,214 @@
-"""An accountant for Opacus whose ε is a certified upper end, and which may stop the training by a ledger."""
+"""An accountant for Opacus whose ε has a status, and which may stop the training by a ledger."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from opacus.accountants import IAccountant
 from opacus.accountants.registry import register_accountant
 
-from epsilond.accountants.curve import Interval
+from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.guarantee import PrivacyCurve
 from epsilond.accountants.specs import Spec
-from epsilond.integrations.opacus.history import spec_from_opacus_history, step_of
+from epsilond.integrations.opacus.history import SETTING, spec_from_opacus_history, step_of
 from epsilond.integrations.opacus.pitfalls import Watch
+from epsilond.integrations.opacus.watching.record import append
+from epsilond.integrations.opacus.watching.run import ObservedRun
+from epsilond.integrations.opacus.wrapping import install
 from epsilond.questions.account import account
+from epsilond.runs.statement import RunStatement, state_run
 
 if TYPE_CHECKING:
+    import torch
+    from opacus.optimizers import DPOptimizer
+    from torch.utils.data import DataLoader
+
     from epsilond.integrations.budget import LedgerBudget
+    from epsilond.runs.evidence import Evidence
+    from epsilond.runs.status import RunStatus
 
 MECHANISM = "epsilond"
 _SAME_HISTORY = frozenset({MECHANISM, "rdp", "gdp", "prv"})
-"""Accountants whose histories are triples of noise multiplier, sample rate and steps, with the same meaning."""
+"""Accountants whose histories are triples of noise multiplier, sampling rate and steps, with the same meaning."""
 
 _step = lru_cache(maxsize=1024)(step_of)
 
 
 class EpsilondAccountant(IAccountant):
-    """An Opacus accountant: `register()` it, and say `PrivacyEngine(accountant="epsilond")`.
+    """An accountant for Opacus whose ε has a status: `register()` it, and use `PrivacyEngine(accountant="epsilond")`.
 
-    Neighbours differ by one record more or less, batches are Poisson, as Opacus has it. What its history cannot say,
-    that a loader is not Poisson, or that a mean divides by a number that depends on the data, it warns of.
+    Neighbours differ by one record more or less, and batches are Poisson batches. The objects that `make_private`
+    returns are watched, and each step gives evidence for every premise of the theorem.
 
-    Guarantees: `get_epsilon` and `get_delta` are never below the truth of the history, all errors of the computation
-    charged. With a budget, a step is committed in the ledger before the model moves.
+    Guarantees: `get_epsilon` and `get_delta` are upper bounds for the recorded history, all errors of the computation
+    included. They raise `RunDiffers` if an observation contradicts the history. With a budget, each step is committed
+    in the ledger before the model changes.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._budget: LedgerBudget | None = None
+        self._run = ObservedRun()
         self._watch = Watch()
-        self._known: tuple[tuple[Any, ...], PrivacyCurve] | None = None
+        self._known: tuple[tuple[tuple[float, ...], ...], PrivacyCurve] | None = None
 
     # Steps ------------------------------------------------------------------------------------------------------------
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
-        """Record a step that is about to be taken; where there is a budget, it is committed first.
+        """Record a step that is not observed. With a budget it is committed first.
 
         Raises:
             LedgerExhausted: the budget does not allow it; nothing is recorded.
-            InvalidInput: a budget pays for steps with noise and a rate above 0 alone.
+            InvalidInput: a budget pays only for steps with noise and a rate above 0.
         """
+        self._run.compare_history(self.history, whole=False)
+        self._pay(noise_multiplier, sample_rate)
+        self._run.tell_step((noise_multiplier, sample_rate, 1))
+
+    def _pay(self, noise_multiplier: float, sample_rate: float) -> None:
+        """Pay for a step, and write it into the history."""
         if self._budget is not None:
             self._budget.pay(_step(noise_multiplier, sample_rate))
-        if self.history and tuple(self.history[-1][:2]) == (noise_multiplier, sample_rate):
-            self.history[-1] = (noise_multiplier, sample_rate, self.history[-1][2] + 1)
-        else:
-            self.history.append((noise_multiplier, sample_rate, 1))
+        append(self.history, (noise_multiplier, sample_rate, 1))
 
     def would_exceed(self, *, noise_multiplier: float, sample_rate: float, steps: int = 1) -> bool:
-        """Whether the budget would refuse so many more steps; never, without one."""
+        """Return whether the budget would reject further steps; False without a budget.
+
+        Args:
+            noise_multiplier: noise multiplier of each step.
+            sample_rate: sampling rate of each step, in [0, 1].
+            steps: number of steps.
+        """
         return self._budget is not None and self._budget.would_exceed(_step(noise_multiplier, sample_rate), steps)
 
     def stop_by(self, budget: LedgerBudget | None) -> None:
         """Commit every step in this budget from now on, and stop where it is exhausted.
 
-        The optimizer's `step` then raises `LedgerExhausted` before it moves the model, and forgets the gradients. It is
-        meant for training in one process: where several train one model, each of them would pay for every step.
+        The optimizer's `step` then raises `LedgerExhausted` before it changes the model, and drops the gradients. Use
+        it for training in one process: where several processes train one model, each of them would pay for every step.
+        The budget is informed of the first observation that contradicts the record.
         """
         self._budget = budget
+        self._run.pay_by(budget if hasattr(budget, "contradict") else None)
 
-    def get_optimizer_hook_fn(self, sample_rate: float) -> Callable[[Any], None]:
-        """What a `DPOptimizer` calls after it has added noise and before it moves the model."""
+    def get_optimizer_hook_fn(self, sample_rate: float) -> Callable[[DPOptimizer], None]:
+        """Return the function that a `DPOptimizer` calls after it has added noise and before it changes the model."""
 
-        def hook(optimizer: Any) -> None:
+        def hook(optimizer: DPOptimizer) -> None:
+            """Observe a step, pay for it and record it."""
             batches = optimizer.accumulated_iterations
-            self._watch.before_step(optimizer, sample_rate=sample_rate, batches=batches)
+            self._watch.before_step(optimizer, sample_rate=sample_rate)
+            part = self._run.part_of(optimizer)
+            shown = part.observe_step(optimizer, rate=sample_rate, batches=batches) if part is not None else []
+            self._run.compare_history(self.history, whole=False)
+            noise, rate = optimizer.noise_multiplier, sample_rate * batches
             try:
-                self.step(noise_multiplier=optimizer.noise_multiplier, sample_rate=sample_rate * batches)
+                self._pay(noise, rate)
             except EpsilondError:
                 _forget(optimizer)
                 raise
+            if part is None:
+                part = self._run.parts[-1]
+                self._run.tell_step((noise, rate, 1), part.drawing.explanation)
+            else:
+                self._run.count_step((noise, rate, 1), shown)
+            part.pending = True
 
+        hook.epsilond_accountant = self  # type: ignore[attr-defined]
         return hook
 
     def __len__(self) -> int:
         return sum(steps for _, _, steps in self.history)
 
-    # What is lost -----------------------------------------------------------------------------------------------------
-    def get_epsilon(self, delta: float, *args: Any, **kwargs: Any) -> float:
-        """The upper end of ε at δ; 0 before the first step, infinite where a step had no noise.
+    # The status -------------------------------------------------------------------------------------------------------
+    @property
+    def evidence(self) -> Evidence:
+        """Observations of the steps, for each premise."""
+        return self._run.evidence
 
-        Other arguments are those of Opacus' own accountants and mean nothing here.
+    @property
+    def status(self) -> RunStatus:
+        """Status of every ε of the run."""
+        return self._run.conclusion(self.history).status
+
+    def declare(self, premise: str, declaration: str) -> None:
+        """Declare a premise, from now on. The declaration is printed next to every ε.
+
+        Args:
+            premise: id of the premise, such as "fresh-draw".
+            declaration: what the caller vouches for, in the caller's words.
 
         Raises:
-            InvalidInput: δ is outside (0, 1), or a step is none that can be.
+            InvalidInput: no such premise, or one that no declaration can replace.
+        """
+        self._run.evidence.vouch(premise, declaration)
+
+    def statement(self, *, delta: float) -> RunStatement:
+        """Return ε at δ with its status, and with everything that it rests on.
+
+        Raises:
+            RunDiffers: an observation contradicts the record.
+            InvalidInput: δ is outside (0, 1), or the history has an impossible step.
+        """
+        evidence = self._run.conclusion(self.history)
+        evidence.require_consistent()
+        return state_run(evidence, self._epsilon(delta), delta=delta, **SETTING)
+
+    def watch_made(
+        self, *, module: torch.nn.Module, optimizer: DPOptimizer, loader: DataLoader, poisson_sampling: bool
+    ) -> None:
+        """Watch the objects that `make_private` returned; `register()` calls this.
+
+        Args:
+            module: the wrapped model.
+            optimizer: the private optimizer.
+            loader: the returned loader.
+            poisson_sampling: whether the returned loader draws Poisson batches.
+        """
+        self._run.watch_made(module=module, optimizer=optimizer, loader=loader, poisson_sampling=poisson_sampling)
+
+    def contradict_replacement(self) -> None:
+        """Report that the engine got another accountant after `make_private`; the engine calls this."""
+        self._run.contradict_parts("accountant", "the accountant of the engine was replaced after make_private")
+
+    # Figures ----------------------------------------------------------------------------------------------------------
+    def get_epsilon(self, delta: float, *args: object, **kwargs: object) -> float:
+        """Return the upper bound of ε at δ: 0 before the first step, infinite where a step had no noise.
+
+        Other arguments are those of Opacus' own accountants and have no effect.
+
+        Raises:
+            RunDiffers: an observation contradicts the record.
+            InvalidInput: δ is outside (0, 1), or the history has an impossible step.
         """
         del args, kwargs
         return self.epsilon(delta=delta).upper
 
     def epsilon(self, *, delta: float) -> Interval:
-        """Both ends of ε at δ.
+        """Return both bounds of ε at δ.
 
         Raises:
-            InvalidInput: δ is outside (0, 1), or a step is none that can be.
+            RunDiffers: an observation contradicts the record.
+            InvalidInput: δ is outside (0, 1), or the history has an impossible step.
         """
+        self._run.conclusion(self.history).require_consistent()
+        return self._epsilon(delta)
+
+    def _epsilon(self, delta: float) -> Interval:
         curve = self._curve()
         return curve if isinstance(curve, Interval) else curve.epsilon(delta=delta)
 
     def get_delta(self, epsilon: float) -> float:
-        """The upper end of δ at ε.
+        """Return the upper bound of δ at ε.
 
         Raises:
-            InvalidInput: ε is negative, or a step is none that can be.
+            RunDiffers: an observation contradicts the record.
+            InvalidInput: ε is negative, or the history has an impossible step.
         """
+        self._run.conclusion(self.history).require_consistent()
         curve = self._curve()
         if isinstance(curve, Interval):
             return 0.0 if curve.upper == 0.0 else 1.0
@@ -122,68 +216,88 @@ class EpsilondAccountant(IAccountant):
 
     @property
     def spec(self) -> Spec:
-        """What was run.
+        """The recorded steps.
 
         Raises:
-            InvalidInput: nothing was, or it is none that can be.
+            InvalidInput: there is none, or an impossible one.
         """
         return spec_from_opacus_history(self.history)
 
     def _curve(self) -> PrivacyCurve | Interval:
-        """The curve of the history; the ε itself where it is 0 or infinite at every δ."""
-        taken = _taken(self.history)
-        if not taken:
+        """Return the privacy curve of the history; the ε itself where it is 0 or infinite at every δ."""
+        steps = _reading_steps(self.history)
+        if not steps:
             return Interval(0.0, 0.0)
-        if any(entry[0] == 0 for entry in taken):
+        if any(entry[0] == 0 for entry in steps):
             return Interval(math.inf, math.inf)
-        if self._known is None or self._known[0] != taken:
-            found = account(spec_from_opacus_history(taken), relation="add-or-remove-one")
-            self._known = (taken, found.guarantee.curve)
+        if self._known is None or self._known[0] != steps:
+            answer = account(spec_from_opacus_history(steps), **SETTING)
+            self._known = (steps, answer.guarantee.curve)
         return self._known[1]
 
     # Checkpoints ------------------------------------------------------------------------------------------------------
     @classmethod
     def mechanism(cls) -> str:
-        """The name that it is registered by."""
+        """Return the name that the accountant is registered by."""
         return MECHANISM
 
-    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """The history of a checkpoint, also of Opacus' own accountants: theirs means the same.
+    def state_dict(self, destination: MutableMapping[str, object] | None = None) -> MutableMapping[str, object]:
+        """Return the history with its evidence, for a checkpoint."""
+        self._run.compare_history(self.history, whole=True)
+        state: MutableMapping[str, object] = super().state_dict(destination)
+        state["evidence"] = self._run.state_dict()
+        return state
 
-        A budget stays as it is: what a ledger has committed it does not take back.
+    def __reduce__(self) -> tuple[Callable[[Mapping[str, object]], EpsilondAccountant], tuple[dict[str, object]]]:
+        return _restore, (dict(self.state_dict()),)
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Go on from a checkpoint. Those of Opacus' own accountants have no evidence, so the run is declared.
+
+        A budget stays as it is, because a ledger does not revoke what was committed.
 
         Raises:
-            ValueError: it is no state of an accountant.
-            InvalidInput: an entry of the history is none that can be.
+            ValueError: it is not the state of an accountant.
+            InvalidInput: the history has an impossible step, or the evidence is damaged.
         """
-        told = dict(state_dict or {})
-        if told.get("mechanism") in _SAME_HISTORY:
-            told["mechanism"] = MECHANISM
-        history = [tuple(entry) for entry in told.get("history", ())]
-        if taken := _taken(history):
-            spec_from_opacus_history({"history": [(noise or 1.0, rate, steps) for noise, rate, steps in taken]})
-        super().load_state_dict(told)
+        state = dict(state_dict or {})
+        evidence = state.pop("evidence", None)
+        if state.get("mechanism") in _SAME_HISTORY:
+            state["mechanism"] = MECHANISM
+        history = [tuple(entry) for entry in state.get("history", ())]
+        if read_steps := _reading_steps(history):
+            spec_from_opacus_history({"history": [(noise or 1.0, rate, steps) for noise, rate, steps in read_steps]})
+        super().load_state_dict(state)
         self.history = history
+        self._run.load_state_dict(evidence, history)
 
 
-def _taken(history: Iterable[Any]) -> tuple[tuple[Any, ...], ...]:
-    """The entries of steps that read anything."""
+def _restore(state: Mapping[str, object]) -> EpsilondAccountant:
+    """Return an accountant with this state, for copies; a copy watches no optimizer."""
+    accountant = EpsilondAccountant()
+    accountant.load_state_dict(state)
+    return accountant
+
+
+def _reading_steps(history: Iterable[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
+    """Return the entries of steps that read records."""
     return tuple(tuple(entry) for entry in history if entry[1] != 0 and entry[2] != 0)
 
 
 def register(*, force: bool = False) -> None:
-    """Make `PrivacyEngine(accountant="epsilond")` possible; calling it again changes nothing.
+    """Make `PrivacyEngine(accountant="epsilond")` possible, and observe its runs. A second call changes nothing.
 
     Raises:
-        ValueError: another class has the name, and it is not forced.
+        ValueError: another class has the name, and `force` is not set.
     """
     from opacus.accountants.registry import _ACCOUNTANTS  # noqa: PLC0415  it has no other list of names
 
     if _ACCOUNTANTS.get(MECHANISM) is not EpsilondAccountant:
         register_accountant(MECHANISM, EpsilondAccountant, force=force)
+    install(EpsilondAccountant)
 
 
-def _forget(optimizer: Any) -> None:
-    """Drop what a refused step has computed: nothing of it may be released."""
+def _forget(optimizer: DPOptimizer) -> None:
+    """Drop the gradients of a rejected step, so that nothing of them is released."""
     for parameter in optimizer.params:
         parameter.grad = parameter.grad_sample = parameter.summed_grad = None

@@ -1,4 +1,4 @@
-"""A `PrivacyEngine` that accounts with certified ends, calibrates its noise to them, and warns of what goes wrong."""
+"""A `PrivacyEngine` that accounts with certified bounds, calibrates its noise to them, and warns of mistakes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from opacus import PrivacyEngine
 
 from epsilond.integrations.opacus.accountant import MECHANISM, EpsilondAccountant, register
 from epsilond.integrations.opacus.noise import get_noise_multiplier
-from epsilond.integrations.opacus.pitfalls import DataDependentDenominator, NotPoisson, denominator, of_loader
+from epsilond.integrations.opacus.pitfalls import DataDependentDenominator, denominator, of_loader
 
 if TYPE_CHECKING:
+    from torch.utils.data import DataLoader
+
     from epsilond.integrations.budget import LedgerBudget
 
 
@@ -28,21 +30,41 @@ class EpsilondPrivacyEngine(PrivacyEngine):
     def __init__(
         self, *, budget: LedgerBudget | None = None, public_size: bool = False, secure_mode: bool = False
     ) -> None:
-        """With what pays for its steps, if anything does; `secure_mode` is that of Opacus."""
+        """Create an engine with the accountant `epsilond`.
+
+        Args:
+            budget: pays for each step; None for no budget.
+            public_size: whether the number of records may be known.
+            secure_mode: as in Opacus.
+        """
         register()
         super().__init__(accountant=MECHANISM, secure_mode=secure_mode)
         self.accountant.stop_by(budget)
         self._public_size = public_size
 
     def make_private(
-        self, *, data_loader: Any, poisson_sampling: bool = True, loss_reduction: str = "mean", **arguments: Any
-    ) -> Any:
-        """As in Opacus; warns of a loader or a mean that the history knows nothing of."""
-        quiet = self.accountant._watch.quiet  # noqa: SLF001  the two are one
-        for kind, message in of_loader(data_loader, poisson_sampling=poisson_sampling):
-            warnings.warn(message, kind, stacklevel=2)
-        quiet.add(NotPoisson)  # it is told by now, or the loader becomes Opacus' own
-        made = super().make_private(
+        self,
+        *,
+        data_loader: DataLoader,
+        poisson_sampling: bool = True,
+        loss_reduction: str = "mean",
+        **arguments: object,
+    ) -> tuple[object, ...]:
+        """Make model, optimizer and loader private as Opacus does, and warn of settings that no step shows to be wrong.
+
+        Args:
+            data_loader: loader of the records.
+            poisson_sampling: whether the loader is replaced by one of Poisson batches.
+            loss_reduction: "mean" or "sum", as in Opacus.
+            arguments: further arguments of Opacus.
+
+        Returns:
+            What Opacus returns.
+        """
+        if poisson_sampling:
+            for kind, message in of_loader(data_loader):
+                warnings.warn(message, kind, stacklevel=2)
+        made: tuple[object, ...] = super().make_private(
             data_loader=data_loader,
             poisson_sampling=poisson_sampling,
             loss_reduction=loss_reduction,
@@ -51,7 +73,7 @@ class EpsilondPrivacyEngine(PrivacyEngine):
         if loss_reduction == "mean" and not self._public_size:
             expected = getattr(made[1], "expected_batch_size", None)
             warnings.warn(denominator(expected, 1 / len(data_loader)), DataDependentDenominator, stacklevel=2)
-        quiet.add(DataDependentDenominator)
+        self.accountant._watch.quiet = True  # noqa: SLF001  the engine and its accountant are one component
         return made
 
     def make_private_with_epsilon(
@@ -60,10 +82,21 @@ class EpsilondPrivacyEngine(PrivacyEngine):
         target_epsilon: float,
         target_delta: float,
         epochs: float,
-        data_loader: Any,
+        data_loader: DataLoader,
         **arguments: Any,
-    ) -> Any:
-        """As in Opacus, with the least noise multiplier that is certified for the target."""
+    ) -> tuple[object, ...]:
+        """Make a run private as Opacus does, with the least noise multiplier that is certified for a target.
+
+        Args:
+            target_epsilon: ε of the target [nat].
+            target_delta: δ of the target, in (0, 1).
+            epochs: number of epochs.
+            data_loader: loader of the records.
+            arguments: further arguments of `make_private`.
+
+        Returns:
+            What `make_private` returns.
+        """
         if len(self.accountant):
             warnings.warn("the noise is for a run without earlier steps, and there were some", stacklevel=2)
         noise = get_noise_multiplier(

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, TypedDict
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.specs import Gaussian, Spec, Subsampled
 from epsilond.integrations.counted import run_of
 from epsilond.integrations.numbers import built, count, number
+from epsilond.integrations.setting import StatedSetting
+
+SETTING: Final[StatedSetting] = {
+    "relation": "add-or-remove-one",
+    "unit": "record",
+    "observer": "released-models",
+}
+"""Setting of the guarantee of an Opacus run: its batches are of records, and a trusted curator adds the noise."""
 
 
-def spec_from_opacus_history(history: Iterable[tuple[float, float, int]] | Mapping[str, Any]) -> Spec:
-    """What an Opacus accountant has recorded, as a Spec.
+class AccountantState(TypedDict):
+    """State of an accountant of Opacus, as far as it is read here."""
+
+    history: Iterable[Sequence[float]]
+
+
+def spec_from_opacus_history(history: Iterable[Sequence[float]] | AccountantState) -> Spec:
+    """Return the record of an Opacus accountant as a Spec.
 
     Opacus adds noise of standard deviation noise_multiplier times the clipping norm to the sum of the clipped gradients
     of a batch in which every record is with probability sample_rate, independently. That is our `noise_multiplier` and
@@ -27,7 +41,9 @@ def spec_from_opacus_history(history: Iterable[tuple[float, float, int]] | Mappi
     Example:
         >>> import epsilond
         >>> run = epsilond.spec_from_opacus_history([(1.0, 0.01, 1000)])
-        >>> account = epsilond.account(run, relation="add-or-remove-one")
+        >>> account = epsilond.account(
+        ...     run, relation="add-or-remove-one", unit="record", observer="released-models"
+        ... )
         >>> lower, upper = account.guarantee.curve.epsilon(delta=1e-5)
         >>> print(f"{lower:.4f} {upper:.4f}")
         1.8282 1.8282
@@ -47,7 +63,7 @@ def spec_from_opacus_history(history: Iterable[tuple[float, float, int]] | Mappi
     return run
 
 
-def _steps(entry: Any, at: str) -> tuple[Spec, int]:
+def _steps(entry: Sequence[float], at: str) -> tuple[Spec, int]:
     try:
         noise_multiplier, sample_rate, steps = entry
     except (TypeError, ValueError):
@@ -57,7 +73,12 @@ def _steps(entry: Any, at: str) -> tuple[Spec, int]:
 
 
 def step_of(noise_multiplier: float, sample_rate: float, *, at: str = "") -> Spec:
-    """One step: a Poisson batch with Gaussian noise, or all records.
+    """Return one step: a Poisson batch with Gaussian noise, or all records.
+
+    Args:
+        noise_multiplier: noise multiplier, above 0.
+        sample_rate: probability of each record, in (0, 1].
+        at: pointer of the entry in the history, for messages.
 
     Raises:
         InvalidInput: no step can have these; pointers are those of an entry of the history, `/0` and `/1`.

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+import warnings
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.integrations.opacus.history import SETTING
+from epsilond.integrations.opacus.pitfalls import LargeDelta
 from epsilond.questions.calibrate import calibrate
+
+LARGEST_DELTA = 1e-3
+"""δ from which a target is warned of. Publishing one of n records, drawn at random, is (0, 1/n)-private: δ must be far
+below 1/n, and training data have more than 1,000 records.
+"""
 
 
 def get_noise_multiplier(
@@ -16,13 +23,26 @@ def get_noise_multiplier(
     sample_rate: float,
     epochs: float | None = None,
     steps: int | None = None,
-    **ignored: Any,
+    **ignored: object,
 ) -> float:
-    """The least noise multiplier that keeps a target: `opacus.accountants.utils.get_noise_multiplier`, certified.
+    """Return the least certified noise multiplier for a target, as `opacus.accountants.utils.get_noise_multiplier`.
 
-    Opacus' own stops up to `epsilon_tolerance` = 0.01 short of the target in ε; this one meets it within what the
-    calibrator `gaussian` certifies, and its upper end is at most `target_epsilon`. `epochs` are as many steps as begin
-    in them, `epochs / sample_rate` rounded up. Opacus' other arguments, `accountant` among them, are ignored.
+    Opacus' own function stops up to `epsilon_tolerance` = 0.01 short of the target in ε. This one meets the target
+    within what the calibrator `gaussian` certifies.
+
+    Args:
+        target_epsilon: ε of the target, in nats.
+        target_delta: δ of the target. It should be far below 1 / (number of records).
+        sample_rate: probability that a record is in a batch.
+        epochs: epochs of the run, which are `epochs / sample_rate` steps, rounded up.
+        steps: steps of the run; give these or epochs.
+        ignored: other arguments of Opacus' function, `accountant` among them, which have no effect.
+
+    Guarantees:
+        The upper bound of ε at the returned noise is at most `target_epsilon`.
+
+    Warns:
+        LargeDelta: the target δ is 1/1000 or more.
 
     Example:
         >>> from epsilond.integrations.opacus import get_noise_multiplier
@@ -36,15 +56,29 @@ def get_noise_multiplier(
     del ignored
     if (epochs is None) == (steps is None):
         raise InvalidInput.at("/steps", "give either steps or epochs")
+    if target_delta >= LARGEST_DELTA:
+        warnings.warn(
+            f"δ = {target_delta:g} is no meaningful target: publishing one of {round(1 / target_delta)} records at "
+            "random would meet it without noise; choose a δ far below 1 / (number of records)",
+            LargeDelta,
+            stacklevel=2,
+        )
     rounds = steps if steps is not None else _steps(epochs, sample_rate)
     sampling = {"sampling": "full"} if sample_rate == 1.0 else {"sampling": "poisson", "rate": sample_rate}
-    fields: dict[str, Any] = {"epsilon": target_epsilon, "delta": target_delta, "rounds": rounds, **sampling}
-    answer = calibrate("gaussian", solve_for="noise_multiplier", relation="add-or-remove-one", **fields)
+    answer = calibrate(
+        "gaussian",
+        solve_for="noise_multiplier",
+        **SETTING,
+        epsilon=target_epsilon,
+        delta=target_delta,
+        rounds=rounds,
+        **sampling,
+    )
     return float(answer.parameters.noise_multiplier)
 
 
 def _steps(epochs: float | None, sample_rate: float) -> int:
-    """The steps of these epochs, up; a product that is whole but for rounding is that."""
+    """Return the number of steps in these epochs, rounded up except for rounding errors of the quotient."""
     assert epochs is not None
     if not (0.0 < sample_rate <= 1.0 and epochs > 0.0):
         raise InvalidInput.at("/epochs", "are no steps", allowed="epochs > 0 and 0 < sample_rate ≤ 1")

@@ -1,4 +1,4 @@
-"""A privacy accountant for pfl that solves for the missing number on the certified upper end."""
+"""A privacy accountant for pfl that solves for the missing number on the certified upper bound."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from pfl.privacy.privacy_accountant import PrivacyAccountant
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.guarantee import PrivacyCurve
 from epsilond.accountants.specs import Spec
+from epsilond.integrations.pfl.planned import PlannedRun
 from epsilond.integrations.pfl.runs import SCALED, PflPrivacyWarning, curve_of, noise_for, spec_from_pfl
+from epsilond.runs.statement import RunStatement
 
 
-@dataclass
-class EpsilondPrivacyAccountant(PrivacyAccountant):
+@dataclass(repr=False)
+class EpsilondPrivacyAccountant(PlannedRun, PrivacyAccountant):
     """pfl's `PrivacyAccountant`, given two of epsilon, delta and noise_parameter, or all three.
 
     It takes the place of PLDPrivacyAccountant wherever an accountant is asked for, so in
@@ -32,15 +34,17 @@ class EpsilondPrivacyAccountant(PrivacyAccountant):
     A `noise_scale` below 1 is warned of, as pfl then adds `cohort_noise_parameter = noise_parameter · noise_scale` and
     goes on telling ε and δ of the larger noise; `epsilon_as_run` is what the smaller one gives.
 
+    The accountant sees a plan, so its ε is `declared`. `observe(postprocessors)` lets it watch the mechanism, and the
+    ε is that of a plan which the iterations kept. `epsilon`, `delta`, `curve` and `epsilon_as_run` raise
+    `epsilond.RunDiffers` if an iteration contradicts the plan.
+
     Raises:
         InvalidInput: numbers that no run can have, or three of which the guarantee does not hold. It is a `ValueError`.
         AssertionError: pfl's own, of what its checks refuse.
         Infeasible: no noise that is offered meets the target.
     """
 
-    if TYPE_CHECKING:  # pfl's fields
-        epsilon: Any
-        delta: Any
+    if TYPE_CHECKING:  # pfl's field
         noise_parameter: Any
 
     def __post_init__(self) -> None:
@@ -63,26 +67,74 @@ class EpsilondPrivacyAccountant(PrivacyAccountant):
         elif self.curve.delta(epsilon=self.epsilon).upper > self.delta:
             true = self.curve.epsilon(delta=self.delta).upper
             raise InvalidInput.at("/noise_parameter", f"gives ε = {true:.7g} at this δ", allowed="more noise")
+        self._prepare(self.num_compositions)
         if self.noise_scale < 1.0:
+            self._note_scale(self.noise_scale, self.epsilon_as_run)
             told = SCALED.format(scale=self.noise_scale, epsilon=self.epsilon_as_run, delta=self.delta)
             warnings.warn(told, PflPrivacyWarning, stacklevel=3)
 
+    # pfl's fields, which are the answers here
+    @property
+    def epsilon(self) -> Any:
+        """ε [nat] of the plan; raises `RunDiffers` if an iteration contradicts it."""
+        self._require_consistent()
+        return self._epsilon
+
+    @epsilon.setter
+    def epsilon(self, epsilon: Any) -> None:
+        """Set ε, as pfl's checks do."""
+        self._epsilon = epsilon
+
+    @property
+    def delta(self) -> Any:
+        """δ of the plan; raises `RunDiffers` if an iteration contradicts it."""
+        self._require_consistent()
+        return self._delta
+
+    @delta.setter
+    def delta(self, delta: Any) -> None:
+        """Set δ, as pfl's checks do."""
+        self._delta = delta
+
+    def statement(self, delta: float | None = None) -> RunStatement:
+        """Return ε at δ with its status.
+
+        Args:
+            delta: δ of the statement; that of the plan if absent.
+
+        Raises:
+            RunDiffers: an observation contradicts the plan.
+        """
+        return self._state(self.curve, self.delta if delta is None else delta)
+
     @property
     def spec(self) -> Spec:
-        """What epsilon and delta are told for."""
+        """The planned run."""
         return self._spec(self.noise_parameter)
 
-    @cached_property
+    @property
     def curve(self) -> PrivacyCurve:
-        """The certified curve of `spec`."""
+        """The certified curve of `spec`; raises `RunDiffers` if an iteration contradicts it."""
+        self._require_consistent()
+        return self._curve
+
+    @cached_property
+    def _curve(self) -> PrivacyCurve:
         return curve_of(self.spec)
 
     @property
     def epsilon_as_run(self) -> float:
-        """Certified upper end of ε at delta, with the noise that is really added to these cohorts."""
+        """Certified upper bound on ε at δ, with the noise that is really added to these cohorts."""
         if math.isclose(self.noise_scale, 1.0):
             return self.curve.epsilon(delta=self.delta).upper
+        self._require_consistent()
         return curve_of(self._spec(self.cohort_noise_parameter)).epsilon(delta=self.delta).upper
+
+    def __repr__(self) -> str:
+        return f"EpsilondPrivacyAccountant({self.spec!r}, {self.status})"
+
+    def _plans(self) -> list[tuple[str, float, float, int]]:
+        return [(self.mechanism, self.cohort_noise_parameter, self.sampling_probability, self.num_compositions)]
 
     def _spec(self, noise: float) -> Spec:
         return spec_from_pfl(

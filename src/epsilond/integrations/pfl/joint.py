@@ -14,13 +14,15 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.guarantee import PrivacyCurve
 from epsilond.accountants.specs import Spec
 from epsilond.integrations.pfl.accountant import EpsilondPrivacyAccountant
+from epsilond.integrations.pfl.planned import PlannedRun
 from epsilond.integrations.pfl.runs import SCALED, PflPrivacyWarning, curve_of, noise_for, spec_from_pfl
+from epsilond.runs.statement import RunStatement
 
 SETTLED = 1e-3
 """How closely the ε that is shared out is searched for."""
 
 
-class EpsilondJointPrivacyAccountant(JointPrivacyAccountant):
+class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
     """pfl's `JointPrivacyAccountant` with our accountant for all mechanisms, whose runs are one composed spec.
 
     Give two of total_epsilon, total_delta and noise_parameters, or all three; or mechanism_epsilons and
@@ -43,10 +45,8 @@ class EpsilondJointPrivacyAccountant(JointPrivacyAccountant):
         Infeasible: no noise that is offered meets a share.
     """
 
-    if TYPE_CHECKING:  # pfl's fields
+    if TYPE_CHECKING:  # pfl's field
         noise_parameters: Any
-        total_epsilon: Any
-        total_delta: Any
 
     def __init__(
         self,
@@ -92,15 +92,59 @@ class EpsilondJointPrivacyAccountant(JointPrivacyAccountant):
         elif curve.delta(epsilon=self.total_epsilon).upper > self.total_delta:
             true = curve.epsilon(delta=self.total_delta).upper
             raise InvalidInput.at("/noise_parameters", f"give ε = {true:.7g} at this δ", allowed="more noise")
+        self._prepare(max(self.num_compositions))
         if self.noise_scale < 1.0:
             as_run = curve_of(*self._specs(self.cohort_noise_parameters)).epsilon(delta=self.total_delta).upper
+            self._note_scale(self.noise_scale, as_run)
             told = SCALED.format(scale=self.noise_scale, epsilon=as_run, delta=self.total_delta)
             warnings.warn(told, PflPrivacyWarning, stacklevel=4)
 
+    # pfl's fields, which are the answers here
+    @property
+    def total_epsilon(self) -> Any:
+        """ε [nat] of the plan; raises `RunDiffers` if an iteration contradicts it."""
+        self._require_consistent()
+        return self._total_epsilon
+
+    @total_epsilon.setter
+    def total_epsilon(self, epsilon: Any) -> None:
+        """Set ε, as pfl's checks do."""
+        self._total_epsilon = epsilon
+
+    @property
+    def total_delta(self) -> Any:
+        """δ of the plan; raises `RunDiffers` if an iteration contradicts it."""
+        self._require_consistent()
+        return self._total_delta
+
+    @total_delta.setter
+    def total_delta(self, delta: Any) -> None:
+        """Set δ, as pfl's checks do."""
+        self._total_delta = delta
+
+    def statement(self, delta: float | None = None) -> RunStatement:
+        """Return ε at δ with its status.
+
+        Args:
+            delta: δ of the statement; that of the plan if absent.
+
+        Raises:
+            RunDiffers: an observation contradicts the plan.
+        """
+        return self._state(self.curve, self.total_delta if delta is None else delta)
+
     @property
     def curve(self) -> PrivacyCurve:
-        """The certified curve of all mechanisms together."""
+        """The certified curve of all mechanisms together; raises `RunDiffers` if an iteration contradicts it."""
+        self._require_consistent()
         return curve_of(*self._specs(self.noise_parameters))
+
+    def __repr__(self) -> str:
+        return f"EpsilondJointPrivacyAccountant({self._specs(self.noise_parameters)!r}, {self.status})"
+
+    def _plans(self) -> list[tuple[str, float, float, int]]:
+        noises = self.cohort_noise_parameters
+        return list(zip(self.mechanisms, noises, self.sampling_probability, self.num_compositions, strict=True))
 
     def _specs(self, noises: Sequence[float]) -> list[Spec]:
         told = zip(self.mechanisms, noises, self.sampling_probability, self.num_compositions, strict=True)

@@ -1,12 +1,17 @@
-"""What pfl's postprocessors do to the sensitivity, as warnings. No pfl is imported."""
+"""What pfl's postprocessors do to the sensitivity. No pfl is imported."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from epsilond.integrations.pfl.runs import PflPrivacyWarning
+from epsilond.runs.premises import DIVISOR, NOISE, UPDATES, Premise
+
+if TYPE_CHECKING:
+    from pfl.postprocessor.base import Postprocessor
 
 AFTER = (
     "{weighting} stands after {mechanism}: it multiplies an update that is clipped already by the number of examples of"
@@ -20,23 +25,50 @@ GENERATOR = (
     "{mechanism}: its noise comes from the framework's generator, which is no cryptographic one and may be seeded;"
     " floating-point Gaussian noise besides shows more than the Gaussian mechanism does"
 )
+FIX_WEIGHTING = "Use WeightByUser, before the mechanism."
 
 
-def check_postprocessors(postprocessors: Sequence[Any]) -> list[str]:
-    """Warn of a list of pfl's postprocessors, in the order in which users apply them; what was warned of."""
-    found: list[str] = []
+@dataclass(frozen=True)
+class PostprocessorFinding:
+    """One finding about a list of postprocessors.
+
+    Attributes:
+        premise: the premise that it concerns.
+        message: the finding as a sentence.
+        remedy: what to change; empty if the finding may be harmless.
+    """
+
+    premise: Premise
+    message: str
+    remedy: str = ""
+
+
+def findings(postprocessors: Sequence[Postprocessor]) -> list[PostprocessorFinding]:
+    """Return the findings about pfl's postprocessors, in the order in which users apply them.
+
+    Without a privacy mechanism there are none, as nothing is promised.
+    """
+    result: list[PostprocessorFinding] = []
     mechanism: str | None = None
     for each in postprocessors:
         names = {base.__name__ for base in type(each).__mro__}
         name = type(each).__name__
         if "PrivacyMechanism" in names:
             mechanism = name
-            found.append(GENERATOR.format(mechanism=name))
+            result.append(PostprocessorFinding(NOISE, GENERATOR.format(mechanism=name)))
         elif "WeightByDatapoints" in names:
-            told = BEFORE if mechanism is None else AFTER
-            found.append(told.format(weighting=name, mechanism=mechanism))
-    if mechanism is None:  # nothing is promised, so nothing is broken
-        return []
-    for message in found:
+            premise, message = (DIVISOR, BEFORE) if mechanism is None else (UPDATES, AFTER)
+            message = message.format(weighting=name, mechanism=mechanism)
+            result.append(PostprocessorFinding(premise, message, FIX_WEIGHTING))
+    return [] if mechanism is None else result
+
+
+def check_postprocessors(postprocessors: Sequence[Postprocessor]) -> list[str]:
+    """Warn of the findings about pfl's postprocessors, and return their sentences.
+
+    `EpsilondPrivacyAccountant.observe` takes the same findings into the status of a run.
+    """
+    messages = [finding.message for finding in findings(postprocessors)]
+    for message in messages:
         warnings.warn(message, PflPrivacyWarning, stacklevel=2)
-    return found
+    return messages

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,7 @@ def test_the_facts_by_trying_all_events(seed: int, epsilon: float) -> None:
             "reversed_divergence": over_events(q, p, epsilon),
             "total_variation": sum(abs(a - b) for a, b in zip(p, q, strict=True)) / 2,
             "largest_loss": max(log(a / b) for a, b in zip(p, q, strict=True)),
+            "singular_mass": mpf(0),
             "divergence_after_kernel": over_events(sent[0], sent[1], epsilon),
             "divergence_of_mixture": over_events(mixed[0], mixed[1], epsilon),
             "mean_divergence": share * over_events(p, q, epsilon) + (1 - share) * over_events(r, s, epsilon),
@@ -71,6 +73,60 @@ def test_it_falls_until_the_largest_loss_and_not_to_the_total_variation() -> Non
     assert all(low < high for high, low in itertools.pairwise(values))
     assert at(1.01 * distance)["divergence"] < at(distance)["divergence"]
     assert at(end * (1 + 1e-12))["divergence"] == 0.0
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_it_falls_strictly_to_the_singular_mass_and_is_constant_from_there(seed: int) -> None:
+    """E_ε falls until ε is the largest finite loss. From there on it is μ's mass where ν has none."""
+    random = np.random.default_rng(seed)
+    size = int(random.integers(1, 6))
+    first, second = (random.dirichlet(np.full(size, 0.7)) for _ in range(2))
+    if seed % 2:  # outcomes that one law does not have
+        first = np.where(random.random(size) < 0.3, 0.0, first)
+        second = np.where(random.random(size) < 0.4, 0.0, second)
+    if seed % 5 == 0:
+        second = first
+    if seed % 7 == 0 and size > 1:  # disjoint supports
+        first, second = np.where(np.arange(size) < 1, 1.0, 0.0), np.where(np.arange(size) < 1, 0.0, 1.0)
+    first, second = (one if one.sum() > 0 else np.eye(size)[0] for one in (first, second))
+    first, second = first / first.sum(), second / second.sum()
+
+    def at(epsilon: float) -> float:
+        request = FACTS.request(first=first.tolist(), second=second.tolist(), epsilon=epsilon)
+        return float(FACTS.evaluate(request).outputs["divergence"])
+
+    with mp.workdps(40):
+        p, q = ([mpf(x) / sum(map(mpf, one.tolist())) for x in one.tolist()] for one in (first, second))
+        pairs = list(zip(p, q, strict=True))
+        singular = sum((x for x, y in pairs if y == 0), mpf(0))
+        last = max((log(x / y) for x, y in pairs if x > 0 and y > 0), default=mpf(0))
+        last = max(last, mpf(0))
+        falling = [float(last) * k / 8 for k in range(8)]
+        truths = [sum((max(x - exp(mpf(e)) * y, 0) for x, y in pairs), mpf(0)) for e in falling]
+        if last > mpf(10) ** -10:
+            assert all(low < high for high, low in itertools.pairwise(truths))
+            values = [at(epsilon) for epsilon in falling]
+            assert values == pytest.approx([float(truth) for truth in truths], rel=1e-13, abs=1e-15)
+            assert all(low < high for high, low in itertools.pairwise(values))
+            assert values[-1] > float(singular)
+        for epsilon in (float(last) * (1 + 1e-12) + 1e-15, float(last) + 1.0, 1e9):
+            assert at(epsilon) == pytest.approx(float(singular), rel=1e-15)
+    largest = FACTS.evaluate(FACTS.request(first=first.tolist(), second=second.tolist(), epsilon=0.0)).outputs
+    assert (largest["largest_loss"] == math.inf) == (singular > 0)
+
+
+def test_laws_of_overlapping_halves_have_a_constant_divergence() -> None:
+    """A-8: half of μ is singular to ν, so that E_ε(μ‖ν) is ½ at every ε, also on (0, TV]."""
+    first, second = (Fraction(1, 2), Fraction(1, 2), Fraction(0)), (Fraction(0), Fraction(1, 2), Fraction(1, 2))
+    for epsilon in (0.0, 0.25, 0.5, 2.0, 700.0):
+        outputs = FACTS.evaluate(
+            FACTS.request(first=tuple(map(float, first)), second=tuple(map(float, second)), epsilon=epsilon)
+        ).outputs
+        with mp.workdps(400):
+            expected = over_events([mpf("0.5"), mpf("0.5"), mpf(0)], [mpf(0), mpf("0.5"), mpf("0.5")], epsilon)
+        assert outputs["divergence"] == float(expected) == outputs["singular_mass"] == 0.5
+        assert outputs["total_variation"] == 0.5
+        assert outputs["largest_loss"] == math.inf
 
 
 def test_outcomes_that_only_one_law_has() -> None:

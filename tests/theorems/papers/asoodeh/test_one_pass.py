@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mpmath import exp, mp, mpf, ncdf, sqrt
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.numerics.special import log_theta
@@ -18,12 +19,13 @@ from epsilond.accountants.theorem import Evaluation, Reading
 from epsilond.accountants.theorems.hidden_states.projected_contraction import (
     ANY_LOSSES,
     AnyOnePass,
-    image_diameter,
     log_contraction_bound,
 )
+from epsilond.accountants.theorems.hidden_states.projected_run import image_diameter
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import COROLLARY_1, InverseTimeSteps
 from epsilond.accountants.theorems.papers.asoodeh.one_pass import COROLLARY_3, THEOREM_2, OnePass, RandomStop
 from epsilond.accountants.theorems.risk.asoodeh.one_pass import COROLLARY_2, AverageRisk
+from epsilond.accountants.verdict import Verdict
 from tests.oracles.contraction import Law, gradient_step, hockey_stick, run, theta
 
 CASES = json.loads((Path(__file__).parents[3] / "golden" / "contraction.json").read_text())["cases"]
@@ -66,9 +68,9 @@ def test_golden_closed_form(case: dict[str, Any]) -> None:
         reading: Reading = "corrected" if "T" in given else "printed"
         evaluation = THEOREM_2.evaluate(OnePass(smoothness=smoothness, **common), reading)
         holds = next(condition.holds for condition in evaluation.conditions if condition.id == "step-sizes")
-        assert holds is (case["outputs"]["conditions"]["step_ok"] is not False)
+        assert holds == Verdict.of(case["outputs"]["conditions"]["step_ok"] is not False)
         whole = next(condition.holds for condition in evaluation.conditions if condition.id == "whole-steps")
-        assert whole is case["outputs"]["conditions"]["T_integer"] or "T" in given
+        assert whole == Verdict.of(case["outputs"]["conditions"]["T_integer"]) or "T" in given
     else:
         losses = {"strong": {"smoothness": given.get("beta"), "strong_convexity": given.get("lam", 0.0)}}
         evaluation = ANY_LOSSES.evaluate(AnyOnePass(convex=mode == "strong", **common, **losses.get(mode, {})))
@@ -120,7 +122,7 @@ def test_golden_corollary_1(case: dict[str, Any]) -> None:
         return
     name = {"exact": "delta_two_rho", "bound11": "delta_eleven"}[given["which"]]
     assert evaluation.outputs[name] == pytest.approx(float(case["outputs"]["value"]), rel=1e-12)
-    assert evaluation.conditions[0].holds is case["conditions_ok"]
+    assert evaluation.conditions[0].holds == Verdict.of(case["conditions_ok"])
 
 
 @pytest.mark.compares("asoodeh.corollary-2")
@@ -233,7 +235,26 @@ def test_a_fraction_of_a_step_only_raises_the_printed_bound() -> None:
     inputs = one_pass(participants=30)
     printed, real = (delta(THEOREM_2.evaluate(inputs, reading)) for reading in ("printed", "corrected"))  # type: ignore[arg-type]
     assert real == pytest.approx(0.9 * printed, rel=1e-6)
-    assert THEOREM_2.evaluate(inputs).conditions[1].holds is False
+    assert THEOREM_2.evaluate(inputs).conditions[1].holds == "no"
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 1.0, 2.0])
+def test_more_users_in_a_round_lower_delta_in_figure_2(epsilon: float) -> None:
+    """At η = ½, L = ρ = 1, σ = 1.5 and n = 100 Theorem 2 decreases from q = 0.1 to 0.3."""
+
+    def divergence(shift: Any) -> Any:
+        return ncdf(shift / 2 - epsilon / shift) - exp(mpf(epsilon)) * ncdf(-shift / 2 - epsilon / shift)
+
+    deltas = []
+    with mp.workdps(60):
+        for participants in map(mpf, (10, 20, 30)):
+            start = divergence(2 / (sqrt(participants) * mpf("1.5")))
+            step = divergence(2 * sqrt(participants) / mpf("0.75"))
+            deltas.append(participants / 100 * start * (1 - step ** (100 / participants)) / (1 - step))
+    assert deltas[0] > deltas[1] > deltas[2]
+    for participants, expected in zip((10, 20, 30), deltas, strict=True):
+        inputs = one_pass(epsilon=epsilon, participants=participants)
+        assert delta(THEOREM_2.evaluate(inputs)) == pytest.approx(float(expected), rel=1e-11)
 
 
 def test_more_users_in_a_round_may_cost_privacy() -> None:
@@ -292,7 +313,7 @@ def test_a_suffix_never_beats_a_random_stop() -> None:
 def test_corollary_1_where_its_steps_break_the_condition() -> None:
     inputs = InverseTimeSteps(**COROLLARY_1.examples[0])
     evaluation = COROLLARY_1.evaluate(inputs, "corrected")
-    assert evaluation.conditions[0].holds is False
+    assert evaluation.conditions[0].holds == "no"
     assert (evaluation.conditions[0].left, evaluation.conditions[0].right) == (100.0, pytest.approx(2 / 3))
     # By hand: 2 min(ρ max(|1 − 1/j|, |1 − β/(λj)|), ρ + L/(λj)) over j, term by term.
     total, product = 0.0, 1.0
@@ -385,7 +406,7 @@ def test_equal_schedules_in_any_form_are_one() -> None:
 )
 def test_each_condition_is_checked(changes: dict[str, Any], condition: str) -> None:
     results = {result.id: result for result in THEOREM_2.evaluate(one_pass(**changes)).conditions}
-    assert results[condition].holds is False
+    assert results[condition].holds == "no"
     assert results[condition].left > results[condition].right  # type: ignore[operator]
 
 

@@ -28,6 +28,7 @@ from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
     THEOREM_B_4,
     SampledInputs,
 )
+from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.ppsgd.calibrator import CALIBRATOR
 from epsilond.calibrators.ppsgd.family import certify
 from epsilond.calibrators.ppsgd.problem import PpsgdProblem
@@ -86,8 +87,8 @@ def given_step(given: Given) -> dict[str, float]:
         gradient_std=math.sqrt(float(given["s2"])),
     )
     evaluation = ANY_STEP.evaluate(inputs)
-    assert holds(evaluation, "step-below-half") is True
-    assert holds(evaluation, "step-below-quarter") is (float(given["eta"]) <= 0.125)
+    assert holds(evaluation, "step-below-half") == "yes"
+    assert holds(evaluation, "step-below-quarter") == Verdict.of(float(given["eta"]) <= 0.125)
     found = evaluation.outputs
     return {"bound_sharp": found["excess_risk"], "bound_23": found["simple_excess_risk"]}
 
@@ -152,7 +153,7 @@ def theorem_5_1(given: Given) -> dict[str, float]:
         **target(given),
     )
     evaluation = THEOREM_5_1.evaluate(inputs)
-    assert holds(evaluation, "epsilon-range") is False
+    assert holds(evaluation, "epsilon-range") == "no"
     return {"sigma": evaluation.outputs["noise_std"]}
 
 
@@ -184,7 +185,7 @@ def sampled(given: Given) -> SampledInputs:
 def smoothness_5_2(given: Given) -> dict[str, float]:
     reading: Any = {"statement": "printed", "tight": "corrected"}[given["version"]]
     evaluation = THEOREM_5_2.evaluate(sampled(given), reading)
-    assert holds(evaluation, "statement-smoothness") is False
+    assert holds(evaluation, "statement-smoothness") == "no"
     return {"value": evaluation.outputs["weighted_smoothness"]}
 
 
@@ -279,6 +280,8 @@ def sampled_noise(given: Given) -> float:
         clipping_norm=1.0,
         shared_dimension=1,
         relation=RELATIONS[given["adjacency"]],
+        unit="client",
+        observer="other-clients",
         **target(given),
     )
     return certify(problem).noise

@@ -18,7 +18,7 @@ EXAMPLE: dict[str, Any] = dict(THEOREM_5_1.examples[0])
 def constant(rate: float, rounds: int, epsilon: float, relation: Any) -> float:
     problem = PpsgdProblem(
         clients=1000, rounds=rounds, sampling="poisson", participation_rate=rate, clipping_norm=1.0,
-        shared_dimension=1, epsilon=epsilon, delta=1e-5, relation=relation,
+        shared_dimension=1, epsilon=epsilon, delta=1e-5, relation=relation, unit="client", observer="other-clients",
     )  # fmt: skip
     return implied_constant(
         noise_std=certify(problem).noise / (rate * 1000),
@@ -58,9 +58,9 @@ def test_the_range_is_a_condition_with_both_sides() -> None:
         return next(one for one in evaluation.conditions if one.id == "epsilon-range")
 
     assert range_of().holds == "undecidable"
-    assert range_of(range_constant=20.0).holds is True
+    assert range_of(range_constant=20.0).holds == "yes"
     broken = range_of(range_constant=1.0)
-    assert (broken.holds, broken.left) == (False, 1.0)
+    assert (broken.holds, broken.left) == ("no", 1.0)
     assert broken.right == pytest.approx(0.1)
 
 

@@ -9,6 +9,7 @@ import pytest
 from mpmath import exp, log, mp, mpf
 
 from epsilond.accountants.theorems.papers.das.levels_at_rate import LEVELS
+from epsilond.accountants.verdict import Verdict
 
 
 def delta(levels: int, rate: float, epsilon: float, l1: int, linf: int) -> Any:
@@ -41,7 +42,7 @@ def test_the_least_levels_by_enumeration(
         log10 = log(exact) / log(mpf(10))
     assert answer.outputs["noise_levels"] == wanted
     assert answer.outputs["escapes_alone"] is alone
-    assert answer.conditions[-1].holds is alone
+    assert answer.conditions[-1].holds == Verdict.of(alone)
     assert answer.outputs["delta"] == pytest.approx(float(exact), rel=1e-7)
     assert answer.outputs["delta"] >= exact * (1 - mpf(10) ** -12)
     assert answer.outputs["log10_delta"] == pytest.approx(float(log10), rel=1e-7)

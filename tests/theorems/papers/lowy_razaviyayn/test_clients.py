@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.errors import Infeasible, InvalidInput
-from epsilond.accountants.federation import ClientGroup, Federation, Participation
+from epsilond.accountants.federation import ClientGroup, Federation, ParticipationMoments
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import aggregates, average_of_largest, xi
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import smallest_round_count
 
 
 def test_moments_of_a_random_number_of_participants() -> None:
     counts = [(2, 0.5), (4, 0.25), (10, 0.25)]
-    found = Participation.of(counts)
+    found = ParticipationMoments.of(counts)
     assert found.mean == pytest.approx(1 / (0.25 + 0.0625 + 0.025))
     assert found.rms == pytest.approx(1 / math.sqrt(0.125 + 0.015625 + 0.0025))
     assert 1 <= found.rms <= found.mean <= 10
@@ -23,7 +23,7 @@ def test_moments_of_a_random_number_of_participants() -> None:
 @pytest.mark.parametrize("counts", [[(0, 1.0)], [(2, 1.5), (3, -0.5)], [(2, 0.5)], []])
 def test_participation_that_no_run_can_have(counts: list[tuple[int, float]]) -> None:
     with pytest.raises(InvalidInput):
-        Participation.of(counts)
+        ParticipationMoments.of(counts)
 
 
 def test_groups_are_their_members() -> None:

@@ -33,7 +33,7 @@ def test_the_exact_sum_is_attained_by_leaking_with_probability_delta() -> None:
 
 
 def test_a_client_pays_for_each_of_its_records() -> None:
-    """E-29: Lemma D.2's (nε, n e^{(n−1)ε} δ) is the client's guarantee; no record's, which is (ε₀, δ₀)."""
+    """E-29: (nε₀, n e^{(n−1)ε₀} δ₀) is the client's guarantee, and (ε₀, δ₀) the record's."""
     inputs = CLIENT_PRIVACY.request(epsilon=0.05, delta=1e-9, samples_per_client=20)
     found = CLIENT_PRIVACY.evaluate(inputs).outputs
     assert found["epsilon"] == pytest.approx(20 * 0.05)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mpmath import log, mpf
 from scipy.special import ndtr
 
 from epsilond.accountants.numerics.special import log_theta
@@ -112,7 +113,11 @@ def test_the_smallest_clients_batch_exposes_a_larger_client() -> None:
     assert seen - math.exp(epsilon) * other > 500 * 1e-6
 
 
-def test_the_printed_xi_is_a_negative_variance() -> None:
-    """E-29."""
-    run: dict[str, Any] = {"samples_per_client": 1000, "epsilon": 1.0, "log_delta": math.log(1e-5), "rounds": 100}
-    assert xi(reading="printed", **run) < 0 < xi(**run)
+def test_the_sentence_on_balanced_data_has_the_other_sign() -> None:
+    """E-29: the sentence has ln(2δ) < 0; the definition, which ξ follows, has ln(2/δ)."""
+    samples, rounds, delta = 1000, 100, mpf("1e-5")
+    common = log(mpf("2.5") * rounds / delta) / mpf(samples) ** 2
+    sentence, definition = common * log(2 * delta), common * log(2 / delta)
+    assert sentence < 0 < definition
+    found = xi(samples_per_client=samples, epsilon=1.0, log_delta=math.log(1e-5), rounds=rounds)
+    assert found == pytest.approx(float(definition), rel=1e-14)

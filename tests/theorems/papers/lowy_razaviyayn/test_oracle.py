@@ -22,15 +22,19 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     proof_chain,
     xi,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_lemmas import recursion_bound, recursion_step_size
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import SmoothDescentRun
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
-    Problem,
+    ExcessRiskProblem,
     excess_risk,
     optimisation_error,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import gradient_variance
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.descent_lemmas import (
+    recursion_bound,
+    recursion_step_size,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import gradient_variance
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import stability
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import complete_convex
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.stability import stability
 from tests.oracles import lowy as oracle
 
 CLOSE = 1e-12
@@ -134,18 +138,20 @@ def test_the_complete_convex_statement(rng: np.random.Generator) -> None:
     dimension = int(10 ** rng.uniform(0, 6))
     lipschitz, diameter, smoothness = (float(10 ** rng.uniform(-3, 3)) for _ in range(3))
     found = complete_convex(
-        federation=Federation.of_equal_clients(
-            clients=clients,
-            participants=participants,
-            samples_per_client=n,
-            batch_size=batch,
-            epsilon=epsilon,
-            log_delta=log_delta,
-        ),
-        dimension=dimension,
-        lipschitz=lipschitz,
-        diameter=diameter,
-        smoothness=smoothness,
+        SmoothDescentRun(
+            federation=Federation.of_equal_clients(
+                clients=clients,
+                participants=participants,
+                samples_per_client=n,
+                batch_size=batch,
+                epsilon=epsilon,
+                log_delta=log_delta,
+            ),
+            dimension=dimension,
+            lipschitz=lipschitz,
+            diameter=diameter,
+            smoothness=smoothness,
+        )
     )
 
     def expected(rounds: int) -> dict[str, Any]:
@@ -222,7 +228,7 @@ def test_the_two_level_variance_is_exact(clients: int, records: int, drawn: int,
 
 
 def test_the_parts_of_the_excess_risk_add_up() -> None:
-    problem = Problem(
+    problem = ExcessRiskProblem(
         clients=9,
         participants=4,
         samples_per_client=50,

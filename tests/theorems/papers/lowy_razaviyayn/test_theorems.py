@@ -20,23 +20,24 @@ from epsilond.accountants.theorems.mechanisms import gaussian_calibration as cla
 from epsilond.accountants.theorems.papers.lowy_razaviyayn import noise as lowy_noise
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import epsilon_limit
 from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    descent_lemmas as lowy_convergence,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
     explicit_bound as lowy_step_size,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    gradient_variance as lowy_variance_lemmas,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
-    noisy_descent as lowy_descent,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
     smooth_losses as lowy_2_1,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas import (
+    descent_lemmas as lowy_convergence,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas import (
+    gradient_variance as lowy_variance_lemmas,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas import (
+    noisy_descent as lowy_descent,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas import (
     stability as lowy_stability,
 )
+from epsilond.accountants.verdict import Verdict
 
 FAMILIES = (
     classical,
@@ -88,6 +89,11 @@ SIGNS: dict[tuple[str, str], Callable[[float, float], bool]] = {
     ("ullman-2017.amplification", "epsilon-at-most-one"): operator.le,
     ("bun-steinke-2016.proposition-1.3", "epsilon-range"): operator.le,
     ("lowy.corollary-f.1", "round-epsilon"): operator.le,
+    ("dwork-roth-2014.3.20", "delta-below-one"): operator.lt,
+    ("kairouz-oh-viswanath-2015.3.5", "delta-below-one"): operator.lt,
+    ("lowy.corollary-f.1", "delta-below-one"): operator.lt,
+    ("lowy.lemma-f.4", "delta-below-one"): operator.lt,
+    ("lowy.appendix-g.1", "delta-below-one"): operator.lt,
     ("lowy.lemma-f.2", "delta-below-one"): operator.lt,
     ("lowy.lemma-d.2", "delta-below-one"): operator.lt,
     ("epsilond.mini-batch-sgd-noise", "epsilon-range"): operator.le,
@@ -133,6 +139,27 @@ EDGES = [
         "round-epsilon",
         example("lowy.corollary-f.1", epsilons=(0.1, 1.2564), deltas=(0.0, 0.0)),
         example("lowy.corollary-f.1", epsilons=(1.2565, 0.1), deltas=(0.0, 0.0)),
+    ),
+    *(
+        Edge(
+            name,
+            "delta-below-one",
+            example(name, epsilons=(0.5,), deltas=(0.25,), times=3, slack_delta=0.2499),
+            example(name, epsilons=(0.5,), deltas=(0.25,), times=3, slack_delta=0.2501),
+        )
+        for name in ("dwork-roth-2014.3.20", "kairouz-oh-viswanath-2015.3.5", "lowy.corollary-f.1")
+    ),
+    Edge(
+        "lowy.lemma-f.4",
+        "delta-below-one",
+        example("lowy.lemma-f.4", delta=0.999 / (1.0 + math.exp(0.5))),
+        example("lowy.lemma-f.4", delta=1.001 / (1.0 + math.exp(0.5))),
+    ),
+    Edge(
+        "lowy.appendix-g.1",
+        "delta-below-one",
+        example("lowy.appendix-g.1", delta=0.999 * 100.0 * math.expm1(0.01) / math.expm1(1.0)),
+        example("lowy.appendix-g.1", delta=1.001 * 100.0 * math.expm1(0.01) / math.expm1(1.0)),
     ),
     Edge(
         "lowy.lemma-f.2",
@@ -278,7 +305,7 @@ def test_a_condition_holds_up_to_its_edge_and_fails_beyond(edge: Edge) -> None:
     for fields, holds in ((edge.holding, True), (edge.failing, False)):
         evaluation = theorem.evaluate(theorem.inputs(**fields))
         (result,) = (one for one in evaluation.conditions if one.id == edge.condition)
-        assert result.holds is holds
+        assert result.holds == Verdict.of(holds)
         assert result.left is not None
         assert result.right is not None
         assert SIGNS[theorem.id, edge.condition](result.left, result.right) is holds

@@ -109,6 +109,34 @@ def test_every_conversion_is_undone() -> None:
         assert ratio["zcdp_noise_ratio"] == exact / zcdp
 
 
+@pytest.mark.compares("epsilond.gaussian-composition-target")
+@pytest.mark.parametrize("epsilon", [0.0, 1e-300, 1e-250, 1e-100, 1e-5, 1.0, 1e9])
+@pytest.mark.parametrize("log10_delta", [-0.001, -5.0, -140.0, -160.0, -290.0, -1000.0])
+def test_the_largest_mu_of_concentrated_privacy_at_every_magnitude(epsilon: float, log10_delta: float) -> None:
+    log_delta = log10_delta * math.log(10.0)
+    served = zcdp_mu(epsilon=epsilon, log_delta=log_delta)
+    if epsilon == 0.0 and log10_delta < -308.0:
+        assert served == 0.0
+        return
+    with mp.workdps(800):  # ρ and b have magnitudes of 1e±600
+
+        def log_bound(mu: mp.mpf) -> mp.mpf:
+            """Return the bound on log δ at its best b: the root of (2b + 1) ρ + log(b/(1 + b)) = ε."""
+            rho, at, low, high = mu**2 / 2, mp.mpf(epsilon), mp.mpf(10) ** -400, (1 + epsilon / mu) * 10 / mu + 10
+            low, high = mp.log(low), mp.log(high)
+            for _ in range(60):
+                middle = (low + high) / 2
+                b = mp.exp(middle)
+                low, high = (middle, high) if (2 * b + 1) * rho - mp.log1p(1 / b) < at else (low, middle)
+            b = mp.exp(low)
+            return b * ((b + 1) * rho - at) - mp.log(b) - (b + 1) * mp.log1p(1 / b)
+
+        assert served > 0.0
+        slack = mp.mpf(10) ** -11 * (1 - log_delta)
+        assert log_bound(mp.mpf(served)) <= mp.mpf(log_delta) + slack
+        assert log_bound(mp.mpf(served) * (1 + mp.mpf(10) ** -9)) > mp.mpf(log_delta) - slack
+
+
 def test_epsilon_zero_is_an_advantage() -> None:
     for delta in (1e-200, 1e-12, 1e-5, 0.3, 0.99):
         with mp.workdps(250):

@@ -43,6 +43,44 @@ def test_no_channel_enlarges_a_divergence(seed: int, order: float) -> None:
     assert found["renyi_divergence_after_kernel"] <= found["renyi_divergence"]
 
 
+def close_or_apart(random: np.random.Generator, size: int) -> tuple[list[float], list[float]]:
+    """Draw two laws that are equal, a millionth apart or unrelated, some with outcomes that a law does not have."""
+    first = random.dirichlet(np.full(size, 0.5))
+    kind = random.integers(0, 4)
+    second = first * (1 + 1e-6 * random.uniform(-1, 1, size)) if kind == 1 else random.dirichlet(np.full(size, 0.5))
+    second = first if kind == 0 else second
+    if kind == 3:
+        first = np.where(np.arange(size) <= size // 2, first, 0.0)
+    return (first / first.sum()).tolist(), (second / second.sum()).tolist()
+
+
+@pytest.mark.compares("reshef.appendix-a.post-processing")
+@pytest.mark.parametrize("seed", range(60))
+def test_a_channel_enlarges_no_divergence_at_any_order_and_closeness(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    size = int(random.integers(1, 6))
+    first, second = close_or_apart(random, size)
+    kernel = [random.dirichlet(np.full(3, 0.5)).tolist() for _ in range(size)]
+    order = 1.0 + 10.0 ** random.uniform(-15, 4)
+    inputs = POST_PROCESSING.request(first=first, second=second, order=order, kernel=kernel)
+    served = POST_PROCESSING.evaluate(inputs).outputs
+    with mp.workdps(60):
+        p, q = ([mpf(x) / sum(map(mpf, one)) for x in one] for one in (first, second))
+        truth = divergence(p, q, order) if all(y > 0 for x, y in zip(p, q, strict=True) if x > 0) else mp.inf
+        before, after = mpf(served["renyi_divergence"]), mpf(served["renyi_divergence_after_kernel"])
+        assert before >= truth
+        assert before == truth or before <= truth * (1 + mpf(10) ** -9) + mpf(10) ** -40
+        assert 0 <= after <= before * (1 + mpf(10) ** -11)
+
+
+def test_equal_laws_stay_equal_behind_a_channel() -> None:
+    laws = (0.1, 0.2, 0.7)
+    kernel = ((0.1, 0.9), (0.3, 0.7), (0.7, 0.3))
+    inputs = POST_PROCESSING.request(first=laws, second=laws, order=1.0000001, kernel=kernel)
+    served = POST_PROCESSING.evaluate(inputs).outputs
+    assert served == {"renyi_divergence": 0.0, "renyi_divergence_after_kernel": 0.0}
+
+
 @pytest.mark.compares("reshef.appendix-a.products")
 @pytest.mark.parametrize("order", [1.5, 7.0])
 def test_the_divergence_of_both_by_enumeration(order: float) -> None:

@@ -23,6 +23,7 @@ from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import 
     upper_mu,
 )
 from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences import CONSTANTS, ConstantsInputs
+from epsilond.accountants.verdict import Verdict
 
 NOISES = (3.0, 5.0, 2.0, 7.0, 4.0)
 
@@ -192,7 +193,7 @@ def test_spreads_beyond_their_bounds_fail_the_condition() -> None:
     ):
         for value, holds in ((most, True), (1.1 * most, False)):
             condition = CONSTANTS.evaluate(ConstantsInputs(**fine, **{name: value})).conditions[0]
-            assert (condition.id, condition.holds) == ("spreads", holds)
+            assert (condition.id, condition.holds) == ("spreads", Verdict.of(holds))
         assert (condition.left, condition.right) == (1.1 * most, most)
 
 

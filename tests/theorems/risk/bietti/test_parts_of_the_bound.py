@@ -75,6 +75,18 @@ def test_the_bias_is_the_first_term_of_theorem_b_4(alpha: float, reading: Any) -
     assert found["ratio_to_claim"] * 4.0 * 2.0 * 9.0 * batch / (clients * n) == pytest.approx(term(alpha), rel=1e-12)
 
 
+@pytest.mark.parametrize("alpha", [1e-3, 0.1, 0.5, 1.0, 30.0])
+def test_the_remark_holds_for_every_fixed_alpha(alpha: float) -> None:
+    """At q = 1/N and T = nN the bias is at most max{2, 1/α} 4L‖v‖²/(Nn), whatever N."""
+    for clients in (2, 10, 1000, 10**6):
+        fields = {"clients": clients, "smoothness": 2.0, "optimum_norm": 3.0, "samples_per_client": 100}
+        found = bias("corrected", **fields, personalization=alpha)
+        share = mpf(alpha) * clients / (mpf(alpha) * clients + 1)
+        factor = max((2 - mpf(1) / clients) * share, (1 - share) * clients)
+        assert found["optimisation_term"] == pytest.approx(float(4 * 2 * 9 * factor / (100 * clients)), rel=1e-12)
+        assert found["ratio_to_claim"] <= max(2.0, 1.0 / alpha)
+
+
 def test_at_small_alpha_the_bias_does_not_fall_with_the_clients() -> None:
     """α → 0 is local learning, whose bias is 4L‖v‖²/n whatever N; as printed it would fall with N."""
     for clients in (10, 1000, 10**6):

@@ -16,10 +16,12 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import
     ACCELERATED_RISK_BOUND,
     AcceleratedProblem,
     AcceleratedRiskInputs,
-    Descent,
-    Stage,
     accelerated_risk,
     best_envelope_smoothness,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_descent import (
+    DescentFacts,
+    Stage,
     best_stage,
     best_stages,
     stage_factors,
@@ -62,7 +64,7 @@ def test_the_convex_bound_in_closed_form(seed: int) -> None:
     rng = np.random.default_rng(seed)
     beta, distance, variance = (float(10 ** rng.uniform(-2, 2)) for _ in range(3))
     rounds = int(10 ** rng.uniform(0, 8))
-    descent = Descent(smoothness=beta, initial_distance=distance, diameter=distance)
+    descent = DescentFacts(smoothness=beta, initial_distance=distance, diameter=distance)
     (stage,) = best_stages(rounds, descent=descent, variance=variance)
     found = stages_bound((stage,), descent, variance=variance).at(variance)
     noise = 2 * distance * math.sqrt(variance * (2 * rounds + 1) / (6 * rounds * (rounds + 1)))
@@ -79,7 +81,7 @@ def test_the_best_stages_lose_little_to_a_fine_search(seed: int) -> None:
     mu = float(10 ** rng.uniform(-4, 0))
     rounds = int(10 ** rng.uniform(0, 4))
     variance, distance = float(10 ** rng.uniform(-4, 2)), float(10 ** rng.uniform(-1, 1))
-    descent = Descent(smoothness=1.0, strong_convexity=mu, initial_distance=distance, diameter=distance)
+    descent = DescentFacts(smoothness=1.0, strong_convexity=mu, initial_distance=distance, diameter=distance)
     stage = best_stage(rounds, descent=descent, squared_distance=distance**2, variance=variance)
     found = stages_bound((stage,), descent, variance=variance).at(variance)
     least = rounds / (rounds + 1)
@@ -146,7 +148,7 @@ def test_runs_stay_below_the_bound(name: str, rounds: int, std: float) -> None:
     distance = float(np.linalg.norm(start - minimiser))
     dimension = len(start)
     variance = dimension * std * std
-    descent = Descent(
+    descent = DescentFacts(
         smoothness=beta,
         strong_convexity=mu,
         initial_distance=distance,
@@ -313,8 +315,8 @@ def test_one_pass_is_a_condition_of_the_population_alone() -> None:
         objective: ACCELERATED_RISK_BOUND.evaluate(inputs(rounds=201, objective=objective)).conditions[0].holds
         for objective in ("population", "empirical")
     }
-    assert holds == {"population": False, "empirical": True}
-    assert ACCELERATED_RISK_BOUND.evaluate(inputs()).conditions[0].holds is True
+    assert holds == {"population": "no", "empirical": "yes"}
+    assert ACCELERATED_RISK_BOUND.evaluate(inputs()).conditions[0].holds == "yes"
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,13 @@ from typing import Any
 import pytest
 
 from epsilond.accountants.federation import Federation
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_lemmas import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import SmoothDescentRun
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.descent_lemmas import (
     recursion_bound,
     recursion_scale,
     recursion_step_size,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.noisy_descent import convex_bound, convex_bound_printed
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.noisy_descent import convex_bound, convex_bound_printed
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import complete_convex
 
 
@@ -39,13 +40,20 @@ def test_a_constrained_minimum_refutes_the_printed_average(reading: Any) -> None
 
     # Theorem 2.1's own prescription: a million clients, R = 1, so that the printed output is the start itself.
     found = complete_convex(
-        federation=Federation.of_equal_clients(
-            clients=10**6, participants=10**6, samples_per_client=10**4, batch_size=10**4, epsilon=1.0, log_delta=-11.5
+        SmoothDescentRun(
+            federation=Federation.of_equal_clients(
+                clients=10**6,
+                participants=10**6,
+                samples_per_client=10**4,
+                batch_size=10**4,
+                epsilon=1.0,
+                log_delta=-11.5,
+            ),
+            dimension=1,
+            lipschitz=1.0,
+            diameter=2.0,
+            smoothness=1e-9,
         ),
-        dimension=1,
-        lipschitz=1.0,
-        diameter=2.0,
-        smoothness=1e-9,
         reading=reading,
     )
     assert found.rounds == 1 >= found.prescribed_rounds

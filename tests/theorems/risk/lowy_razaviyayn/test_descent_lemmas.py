@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_lemmas import LEMMA_E3, LEMMA_E7, LEMMA_E8
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.descent_lemmas import LEMMA_E3, LEMMA_E7, LEMMA_E8
+from epsilond.accountants.verdict import Verdict
 
 
 @pytest.mark.compares("lowy.lemma-e.3")
@@ -27,10 +28,46 @@ def test_a_step_shrinks_distances_by_each_factor(seed: int) -> None:
     assert np.max(np.abs(1 - step * curvatures)) == pytest.approx(found["least_contraction"], rel=1e-9, abs=1e-12)
 
 
+def test_curvature_along_the_segment_only_is_not_enough() -> None:
+    """F = x²/2 + √8 xy: on the x-axis the curvature is 1 and |∇F(w) − ∇F(w')| = 3|w − w'|, but a step expands by 1.5.
+
+    The Hessian [[1, √8], [√8, 0]] has a negative eigenvalue, so F is not convex on any open set that holds the segment.
+    """
+    hessian = np.array([[1.0, math.sqrt(8.0)], [math.sqrt(8.0), 0.0]])
+    direction = np.array([1.0, 0.0])
+    assert direction @ hessian @ direction == 1.0
+    assert np.linalg.norm(hessian @ direction) == pytest.approx(3.0, rel=1e-15)
+    ratio = np.linalg.norm(direction - 0.5 * hessian @ direction)
+    evaluation = LEMMA_E3.evaluate(LEMMA_E3.request(step_size=0.5, smoothness=3.0, strong_convexity=1.0))
+    assert evaluation.conditions[0].holds == Verdict.YES
+    assert ratio == pytest.approx(1.5, rel=1e-15)
+    assert ratio > evaluation.outputs["contraction"] == 0.625
+    assert np.linalg.eigvalsh(hessian).min() < 0.0
+    loss = next(condition for condition in LEMMA_E3.conditions if condition.id == "loss")
+    assert "open convex set" in loss.statement
+    assert "every direction" in loss.statement
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_step_on_any_quadratic_between_the_curvatures_shrinks_distances(seed: int) -> None:
+    """Hessians with random eigenvectors and eigenvalues in [μ, β]: the condition in every direction is enough."""
+    rng = np.random.default_rng(seed)
+    beta = float(10 ** rng.uniform(-3, 3))
+    mu = beta * float(10 ** rng.uniform(-6, 0))
+    step = 2.0 / (beta + mu) * float(rng.uniform(0.0, 1.0) ** 3)
+    basis = np.linalg.qr(rng.normal(size=(5, 5)))[0]
+    hessian = basis @ np.diag(rng.uniform(mu, beta, 5)) @ basis.T
+    difference = rng.normal(size=5)
+    ratio = np.linalg.norm(difference - step * hessian @ difference) / np.linalg.norm(difference)
+    served = LEMMA_E3.evaluate(LEMMA_E3.request(step_size=step, smoothness=beta, strong_convexity=mu)).outputs
+    assert ratio <= served["least_contraction"] * (1.0 + 1e-12)
+    assert served["least_contraction"] <= served["contraction"] + 1e-15
+
+
 def test_a_longer_step_violates_the_condition() -> None:
     for step, holds in ((0.8, True), (0.81, False)):
         evaluation = LEMMA_E3.evaluate(LEMMA_E3.request(step_size=step, smoothness=2.0, strong_convexity=0.5))
-        assert (evaluation.conditions[0].holds, evaluation.conditions[0].right) == (holds, 0.8)
+        assert (evaluation.conditions[0].holds, evaluation.conditions[0].right) == (Verdict.of(holds), 0.8)
     with pytest.raises(InvalidInput, match="/strong_convexity"):
         LEMMA_E3.request(step_size=0.1, smoothness=1.0, strong_convexity=1.1)
 

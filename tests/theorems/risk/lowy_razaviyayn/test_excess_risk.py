@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
-    Problem,
+    ExcessRiskProblem,
     best_step_size,
     closed_step_size,
     excess_risk,
@@ -28,8 +28,8 @@ class Simulation:
         self.lean = np.array(lean)
         self.rng = np.random.default_rng(23)
 
-    def problem(self, *, strong_convexity: float = 0.0, **changes: Any) -> Problem:
-        return Problem(
+    def problem(self, *, strong_convexity: float = 0.0, **changes: Any) -> ExcessRiskProblem:
+        return ExcessRiskProblem(
             clients=len(self.lean),
             participants=self.taking_part,
             samples_per_client=self.n,
@@ -123,7 +123,7 @@ def test_simulated_runs_stay_below_the_bound(name: str, mu: float, objective: st
 def test_noise_and_client_sampling_are_charged_close_to_what_they_cost() -> None:
     """Unconstrained quadratic at its optimum: E of the stationary excess is known, and the bound is within a factor."""
     step, rounds, std, clients = 0.1, 400, 2.0, 5
-    problem = Problem(
+    problem = ExcessRiskProblem(
         clients=clients, participants=clients, samples_per_client=1, batch_size=1, dimension=3, lipschitz=1e-9,
         smoothness=1.0, initial_distance=1e-9, objective="empirical",
     )  # fmt: skip
@@ -138,7 +138,7 @@ def test_noise_and_client_sampling_are_charged_close_to_what_they_cost() -> None
     assert 0.5 * ((total / rounds) ** 2).sum(axis=1).mean() < iterates <= bound.total < 3.0 * iterates
 
 
-PROBLEM = Problem(
+PROBLEM = ExcessRiskProblem(
     clients=25, participants=10, samples_per_client=1000, batch_size=100, dimension=20, lipschitz=1.0, smoothness=2.0,
     initial_distance=1.5,
 )  # fmt: skip

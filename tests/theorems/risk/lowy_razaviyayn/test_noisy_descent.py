@@ -9,8 +9,8 @@ from mpmath import mp, mpf
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.theorem import Theorem
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import LEMMA_E5_FRESH, LEMMA_E5_REUSED
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.noisy_descent import LEMMA_E4, LEMMA_E4_STRONGLY_CONVEX
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import LEMMA_E5_FRESH, LEMMA_E5_REUSED
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.noisy_descent import LEMMA_E4, LEMMA_E4_STRONGLY_CONVEX
 from tests.oracles.lowy_reused import moments, over_largest
 
 LAW = [(2, 0.25), (5, 0.75)]

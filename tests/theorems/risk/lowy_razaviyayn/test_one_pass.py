@@ -13,10 +13,9 @@ from mpmath import mpf
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.specs import Gaussian
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass import (
-    THEOREM_2_3,
-    OnePass,
-    OnePassInputs,
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass import THEOREM_2_3, OnePassInputs
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass_rates import (
+    OnePassFacts,
     balanced_convex_terms,
     balanced_strongly_convex_terms,
     clients_needed,
@@ -46,12 +45,12 @@ def number(text: object) -> float:
     return float(Fraction(str(text)))
 
 
-def run_of(given: dict[str, Any]) -> OnePass:
+def run_of(given: dict[str, Any]) -> OnePassFacts:
     def value(name: str, otherwise: float) -> float:
         return number(given.get(name, otherwise))
 
     participants = int(given.get("M", 1))
-    return OnePass(
+    return OnePassFacts(
         epsilon=value("eps", 1),
         log_delta=math.log(value("delta", 1e-6)),
         samples_per_client=int(given.get("n", 1)),
@@ -90,7 +89,7 @@ def noise(given: dict[str, Any]) -> dict[str, Any]:
         request(epsilon=shared["epsilon"], delta=number(given["delta"]), lipschitz=1.0, batch_size=given["K"])
     )
     assert found.outputs["noise_std"] == std
-    assert not next(one.holds for one in found.conditions if one.id == "epsilon-range")
+    assert next(one.holds for one in found.conditions if one.id == "epsilon-range") == "no"
     return {
         "sigma2": std * std,
         "sigma": std,
@@ -161,7 +160,7 @@ def test_golden(name: str) -> None:
 
 
 # Errata -------------------------------------------------------------------------------------------------------------
-def random_run(seed: int, **changes: Any) -> OnePass:
+def random_run(seed: int, **changes: Any) -> OnePassFacts:
     rng = np.random.default_rng(seed)
     clients = int(10 ** rng.uniform(0.3, 5))
     smoothness = float(10 ** rng.uniform(-3, 3))
@@ -180,7 +179,7 @@ def random_run(seed: int, **changes: Any) -> OnePass:
         "heterogeneity": float(10 ** rng.uniform(-2, 2)),
         "gap": float(10 ** rng.uniform(-2, 2)),
     }
-    return OnePass(**(fields | changes))
+    return OnePassFacts(**(fields | changes))
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -277,14 +276,14 @@ def test_rounds_are_whole_and_the_rest_of_the_records_is_unused() -> None:
 )
 def test_each_condition_fails_where_it_should(condition: str, broken: dict[str, Any]) -> None:
     held = {"participants": 50, "strong_convexity": 0.0}
-    assert verdicts(**held)[condition] is True
-    assert verdicts(**{**held, **broken})[condition] is False
+    assert verdicts(**held)[condition] == "yes"
+    assert verdicts(**{**held, **broken})[condition] == "no"
 
 
 def test_the_informal_statement_wants_everyone_or_equal_clients() -> None:
-    assert verdicts()["informal-participation"] is False
-    assert verdicts(participants=50)["informal-participation"] is True
-    assert verdicts(heterogeneity=0.0)["informal-participation"] is True
+    assert verdicts()["informal-participation"] == "no"
+    assert verdicts(participants=50)["informal-participation"] == "yes"
+    assert verdicts(heterogeneity=0.0)["informal-participation"] == "yes"
 
 
 def test_a_logarithm_that_vanishes_prescribes_all_records_in_one_round() -> None:

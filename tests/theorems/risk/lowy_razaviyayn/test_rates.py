@@ -7,15 +7,17 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from mpmath import mpf
 
 from epsilond.accountants.theorem import Reading
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.rates import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds.rates import (
     FIGURE_2,
     REFERENCE_RATES,
     ReferenceInputs,
 )
+from epsilond.accountants.verdict import Verdict
 from tests.oracles import lowy as oracle
 
 CASES = {
@@ -97,6 +99,43 @@ def test_reference_rates_in_their_order() -> None:
     curved = reference(strong_convexity=0.5).outputs
     assert curved["non_private_scale"] == pytest.approx(0.25 / (0.5 * 5000), rel=1e-12)
     assert curved["central_scale"] == pytest.approx(curved["non_private_scale"] + 2.0 * 20 / 5000**2, rel=1e-12)
+
+
+@pytest.mark.parametrize("strong_convexity", [0.0, 1e-8, 0.5])
+@pytest.mark.parametrize("epsilon", [1e-6, 1e6])
+def test_no_reference_rate_exceeds_the_largest_excess(strong_convexity: float, epsilon: float) -> None:
+    found = reference(strong_convexity=strong_convexity, epsilon=epsilon).outputs
+    for name in ("non_private_scale", "one_record_scale", "central_scale"):
+        assert 0.0 < found[name] <= 2.0
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_lower_rate_exceeds_its_upper_rate(seed: int) -> None:
+    """Corrected: everywhere, and C ≥ 1. Printed: where r ≤ 1, the condition that the figure needs."""
+    rng = np.random.default_rng(seed)
+    changes = {
+        "samples_per_client": int(10 ** rng.uniform(0, 4)),
+        "clients": int(10 ** rng.uniform(0, 4)),
+        "dimension": int(10 ** rng.uniform(0, 5)),
+        "epsilon": float(10 ** rng.uniform(-3, 2)),
+        "condition_number": float(10 ** rng.uniform(0, 6)),
+    }
+    few = {**changes, "samples_per_client": 1, "clients": 1, "dimension": 10_000, "epsilon": 1e-3}
+    for given in (changes, few):
+        inputs = FIGURE_2.request(**given)
+        printed, corrected = (FIGURE_2.evaluate(inputs, reading) for reading in ("printed", "corrected"))
+        ratio = next(condition for condition in printed.conditions if condition.id == "ratio-at-most-one")
+        checked = (printed.outputs, corrected.outputs) if ratio.holds == Verdict.YES else (corrected.outputs,)
+        for rates in checked:
+            assert rates["one_pass_compositionality_squared"] >= 1.0
+            assert rates["one_pass_excess_factor"] >= 1.0
+            assert rates["different_convex_lower"] <= rates["different_convex_lower_sequential"]
+            assert rates["different_convex_lower_sequential"] <= rates["different_convex_upper"]
+        upper = corrected.outputs["different_strongly_convex_upper"]
+        assert corrected.outputs["different_strongly_convex_lower"] <= upper
+        rates_only = [value for name, value in corrected.outputs.items() if not name.startswith("one_pass")]
+        assert max(rates_only) <= 1.0
+    assert printed.outputs["different_convex_lower_sequential"] > printed.outputs["different_convex_upper"]
 
 
 def test_the_threshold_of_free_privacy_has_sides_but_no_verdict() -> None:

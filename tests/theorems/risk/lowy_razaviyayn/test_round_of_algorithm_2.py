@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_weights import WEIGHTS
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_stages import WEIGHTS
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.compressed_messages import REMARK_2_1
 
 COMPRESSED: dict[str, Any] = dict(REMARK_2_1.examples[0])

@@ -11,8 +11,9 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.federation import Federation
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import noise_stds, xi
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import smallest_round_count
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import Problem, excess_risk
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.noisy_descent import convex_bound_printed
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import SmoothDescentRun
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import ExcessRiskProblem, excess_risk
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.noisy_descent import convex_bound_printed
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import THEOREM_2_2, NonsmoothInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import (
     THEOREM_2_1,
@@ -63,15 +64,11 @@ def test_the_constant_272_stands_for_diameter_and_radius() -> None:
         assert together <= 272.0
         for seed in range(60):
             federation, loss = random_instance(seed, everyone=True)
-            found = complete_convex(federation=federation, **loss)
+            run = SmoothDescentRun(federation=federation, **loss)
+            found = complete_convex(run)
             assert found.step_size is not None
             terms = master_inequality(
-                federation=federation,
-                dimension=loss["dimension"],
-                lipschitz=loss["lipschitz"],
-                initial_distance=distance * loss["diameter"],
-                rounds=found.rounds,
-                step_size=found.step_size,
+                run, rounds=found.rounds, step_size=found.step_size, initial_distance=distance * loss["diameter"]
             )
             assert terms["master"] <= together * found.terms["unit"] * (1 + 1e-12)
 
@@ -80,12 +77,12 @@ def test_the_constant_272_stands_for_diameter_and_radius() -> None:
 def test_what_is_proved_here_replaces_272_by_174(seed: int) -> None:
     """The average of w_1, …, w_R with no stationarity (E-13), with client sampling where not all take part (E-14)."""
     federation, loss = random_instance(seed, everyone=seed % 2 == 0)
-    found = complete_convex(federation=federation, **loss)
+    found = complete_convex(SmoothDescentRun(federation=federation, **loss))
     (group,) = federation.groups
     (std,) = noise_stds(federation, lipschitz=loss["lipschitz"], rounds=found.rounds)
     assert found.step_size is not None
     risk = excess_risk(
-        Problem(
+        ExcessRiskProblem(
             clients=federation.clients,
             participants=federation.participation.mean,
             samples_per_client=group.samples_per_client,
@@ -108,12 +105,12 @@ def test_the_printed_participants_lose_a_square_root() -> None:
     for clients in (1, 10**4):
         federation = Federation.of_equal_clients(**{**EQUAL, "clients": clients, "participants": clients})
         for reading in ("printed", "corrected"):
-            found = complete_convex(federation=federation, rounds=10**4, reading=reading, **LOSS)
+            found = complete_convex(SmoothDescentRun(federation=federation, **LOSS), rounds=10**4, reading=reading)
             assert found.aggregates is not None
             bounds[reading].append(found.excess_risk)
             expected = found.aggregates.xi / found.aggregates.participants
             assert (reading == "corrected" or clients == 1) == (expected == pytest.approx(found.aggregates.noise_ratio))
-        bounds["informal"].append(informal(federation=federation, **LOSS).excess_risk)
+        bounds["informal"].append(informal(SmoothDescentRun(federation=federation, **LOSS)).excess_risk)
     assert bounds["printed"][0] / bounds["printed"][1] == pytest.approx(10.0)
     assert bounds["corrected"][0] / bounds["corrected"][1] == pytest.approx(100.0)
     assert bounds["informal"][0] / bounds["informal"][1] == pytest.approx(100.0)
@@ -134,10 +131,7 @@ def test_the_printed_rounds_forget_the_batch() -> None:
     federation = Federation.of_equal_clients(**EQUAL)
     found = {
         reading: complete_strongly_convex(
-            federation=federation,
-            strong_convexity=2.0,
-            reading=reading,
-            **{**LOSS, "diameter": 0.05},
+            SmoothDescentRun(federation=federation, strong_convexity=2.0, **{**LOSS, "diameter": 0.05}), reading=reading
         )
         for reading in ("printed", "corrected")
     }
@@ -164,11 +158,7 @@ def test_the_noise_in_the_printed_steps_of_the_proof() -> None:
 
     strongly = {
         reading: complete_strongly_convex(
-            federation=federation,
-            strong_convexity=0.5,
-            rounds=2000,
-            reading=reading,
-            **LOSS,
+            SmoothDescentRun(federation=federation, strong_convexity=0.5, **LOSS), rounds=2000, reading=reading
         )
         for reading in ("printed", "corrected")
     }
@@ -187,12 +177,12 @@ def test_the_strongly_convex_bound_covers_ours(seed: int) -> None:
     """Ours at the prescribed run is below the explicit empirical bound plus the printed stability, where M = N."""
     federation, loss = random_instance(seed, everyone=True)
     mu = loss["smoothness"] * float(np.random.default_rng(seed).random())
-    found = complete_strongly_convex(federation=federation, strong_convexity=mu, **loss)
+    found = complete_strongly_convex(SmoothDescentRun(federation=federation, strong_convexity=mu, **loss))
     (group,) = federation.groups
     (std,) = noise_stds(federation, lipschitz=loss["lipschitz"], rounds=found.rounds)
     assert found.step_size is not None
     risk = excess_risk(
-        Problem(
+        ExcessRiskProblem(
             clients=federation.clients,
             participants=federation.participation.mean,
             samples_per_client=group.samples_per_client,
@@ -213,8 +203,10 @@ def test_the_strongly_convex_bound_covers_ours(seed: int) -> None:
 def test_client_sampling_needs_more_rounds() -> None:
     """E-14: 1/ν² is divided by K only if all clients take part."""
     loss: dict[str, Any] = {**LOSS, "smoothness": 1e-6}
-    everyone = complete_convex(federation=Federation.of_equal_clients(**EQUAL), **loss)
-    some = complete_convex(federation=Federation.of_equal_clients(**{**EQUAL, "participants": 5}), **loss)
+    everyone = complete_convex(SmoothDescentRun(federation=Federation.of_equal_clients(**EQUAL), **loss))
+    some = complete_convex(
+        SmoothDescentRun(federation=Federation.of_equal_clients(**{**EQUAL, "participants": 5}), **loss)
+    )
     assert everyone.prescribed_rounds == pytest.approx(1 / (everyone.terms["rate"] ** 2 * 100))
     assert some.prescribed_rounds == pytest.approx(1 / some.terms["rate"] ** 2)
     assert some.rounds > 50 * everyone.rounds

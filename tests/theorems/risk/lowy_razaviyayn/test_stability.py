@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.stability import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import (
     convex_stability_printed,
     divergence,
     mean_divergence,

@@ -12,16 +12,20 @@ import pytest
 from mpmath import mpf
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.federation import ClientGroup, Participation, loss_scales
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import Problem, best_step_size, excess_risk
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import client_factor, sampling_factor
+from epsilond.accountants.federation import ClientGroup, ParticipationMoments, loss_scales
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.enveloped_bound import best_envelope, enveloped_excess_risk
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
+    ExcessRiskProblem,
+    best_step_size,
+    excess_risk,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import client_factor, sampling_factor
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import (
     FEDERATED_RISK,
     FederatedInputs,
     UnequalProblem,
-    best_envelope,
-    enveloped_excess_risk,
 )
+from epsilond.accountants.verdict import Verdict
 from tests.oracles import lowy as oracle
 
 CASES = json.loads((Path(__file__).parents[3] / "golden" / "lowy.json").read_text())["cases"]
@@ -36,7 +40,7 @@ EXAMPLE: dict[str, Any] = dict(FEDERATED_RISK.examples[0])
 
 def unequal(groups: tuple[ClientGroup, ...] = GROUPS, **changes: Any) -> UnequalProblem:
     given: dict[str, Any] = {
-        "participants": Participation.of(COUNTS).mean,
+        "participants": ParticipationMoments.of(COUNTS).mean,
         "dimension": 1,
         "smoothness": math.inf,
         "strong_convexity": 0.0,
@@ -75,7 +79,7 @@ def test_the_variance_is_that_of_every_draw(seed: int) -> None:
             for chosen in combinations(range(3), count)
         ]
         exact += share * float(np.mean(squares))
-    participants = Participation.of(((1, 0.25), (2, 0.75))).mean
+    participants = ParticipationMoments.of(((1, 0.25), (2, 0.75))).mean
     within = np.mean(
         [row.var() * sampling_factor(population=n, drawn=k) for row, (n, k) in zip(data, shapes, strict=True)]
     )
@@ -93,7 +97,7 @@ def test_the_variance_is_that_of_every_draw(seed: int) -> None:
 def test_equal_clients_get_the_bound_for_equal_clients(mu: float) -> None:
     group = ClientGroup(clients=5, samples_per_client=40, batch_size=8, lipschitz=1.5)
     split = (replace(group, clients=2), replace(group, clients=3))
-    plain = Problem(
+    plain = ExcessRiskProblem(
         clients=5, participants=2, samples_per_client=40, batch_size=8, dimension=7, lipschitz=1.5, smoothness=3.0,
         strong_convexity=mu, initial_distance=2.0,
     )  # fmt: skip
@@ -220,7 +224,7 @@ def test_a_heavy_client_bounds_the_step_and_not_the_descent() -> None:
     shared = {**EXAMPLE, "smoothness": 2.0, "rounds": 3}
     for share, holds in ((1 - 2**-40, True), (1 + 2**-40, False)):
         inputs = FederatedInputs(**{**shared, "step_size": share / (2.0 * scale)})
-        assert condition.at(inputs).holds is holds
+        assert condition.at(inputs).holds == Verdict.of(holds)
         assert math.isfinite(FEDERATED_RISK.evaluate(inputs).outputs["excess_risk"]) is holds
     # Few rounds want long steps: the one chosen is the longest there is.
     assert FEDERATED_RISK.evaluate(FederatedInputs(**shared)).outputs["step_size"] == pytest.approx(0.5 / scale)
@@ -250,7 +254,7 @@ def test_the_step_size_condition_at_its_edge() -> None:
     (condition,) = (one for one in FEDERATED_RISK.conditions if one.checked)
     for share, holds in ((1 - 2**-50, True), (1.0, False)):
         inputs = FederatedInputs(**EXAMPLE, envelope_smoothness=2.0, step_size=share / 2.0)
-        assert condition.at(inputs).holds is holds
+        assert condition.at(inputs).holds == Verdict.of(holds)
         risk = FEDERATED_RISK.evaluate(inputs).outputs["excess_risk"]
         assert math.isfinite(risk) is holds
 

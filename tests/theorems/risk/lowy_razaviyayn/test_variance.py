@@ -5,7 +5,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.gradient_variance import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import (
     LEMMA_E6,
     fresh_gradient_variance,
     gradient_variance,

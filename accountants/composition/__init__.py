@@ -1,0 +1,1 @@
+"""Composition of pairs: an ordered list of methods, and the product that tries them."""

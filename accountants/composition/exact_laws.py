@@ -1,0 +1,349 @@
+"""Products of pairs whose laws are known exactly: the contour engine, with the lattice behind it.
+
+Where the contour engine refuses, bounds for one large step are tried; where these are wide, the lattice composes the
+same pairs from their tails. A few different steps are convolved directly where the contour engine has no quick answer.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.curve.enclosure import Interval, Tails
+from epsilond.accountants.curve.near_tests import NearTest
+from epsilond.accountants.curve.pair import Pair, PairSearch
+from epsilond.accountants.curve.profile import PointwiseProfile
+from epsilond.accountants.engine.contour import composition as contour
+from epsilond.accountants.engine.contour import ways
+from epsilond.accountants.engine.contour.parts import Parts, compiled
+from epsilond.accountants.engine.contour.thresholds import Threshold, thresholds
+from epsilond.accountants.engine.contour.transforms.transform import ContourRefused
+from epsilond.accountants.engine.direct.profile import DirectProfile
+from epsilond.accountants.engine.direct.thresholds import DirectTest, direct_tests
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.deferred import DeferredValue, deferred_pair
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.profiles.one_large_step import NARROW, NARROW_LOG_DELTA, OneLargeStep
+from epsilond.accountants.trade_off import OUTERMOST
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.laws import Law
+    from epsilond.accountants.curve.profile import Profile
+    from epsilond.accountants.engine.contour.profile import ContourProfile
+    from epsilond.accountants.numerics.special import FloatArray
+
+Laws = tuple[tuple["Law", int], ...]
+
+_NO_CERTIFICATE = (ContourRefused, ArithmeticError, ValueError)
+"""Also where numbers at the edge of the doubles overflow."""
+_KEPT = 32
+_BEYOND_DOUBLES = -800.0
+"""log δ that no double holds: the lattice has no lower end there."""
+_NARROW = 1e-3
+"""A relative width of δ, and of ε, of the direct convolution with which nothing else is tried."""
+_ROUNDED_SHIFT = 64 * UNIT_ROUNDOFF
+"""A law is that of the float it was given. A shift that was itself rounded moves log δ by this times 1 + |log δ|."""
+
+
+def _raised(end: float) -> float:
+    """An upper end of log δ, with what a rounded shift may add."""
+    return end + _ROUNDED_SHIFT * (1.0 + abs(end)) if math.isfinite(end) else end
+
+
+def _lowered(end: float) -> float:
+    """A lower end of log δ, less what a rounded shift may take away."""
+    return end - _ROUNDED_SHIFT * (1.0 + abs(end)) if math.isfinite(end) else end
+
+
+def _outward(near: ContourProfile, epsilon: float) -> Interval:
+    """log δ on nodes that are given, with what a rounded shift may add or take away."""
+    lower, upper = near.log_delta(epsilon)
+    return Interval(_lowered(lower), min(_raised(upper), 0.0))
+
+
+def _near_test(found: Threshold) -> NearTest:
+    """A threshold with log δ around it."""
+    steepness = 1.0 + found.profile.nodes.place.tilt
+    return NearTest(found.epsilon, functools.partial(_outward, found.profile), found.width, steepness)
+
+
+@dataclass(frozen=True, eq=False)
+class ExactProfile(PointwiseProfile):
+    """One order of a product of exact laws.
+
+    Guarantees: lower ≤ log δ ≤ upper at every ε ≥ 0, from whichever engine answers; what was asked before changes
+    nothing. Tails and infinite mass are the lattice's, of a pair that dominates.
+    """
+
+    laws: Laws
+    behind: Profile
+    _quick: dict[float, bool] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def parts(self) -> Parts:
+        """The laws as the contour engine reads them."""
+        return compiled(self.laws)
+
+    @cached_property
+    def direct(self) -> DirectProfile | None:
+        """The direct convolution, where there are few steps: of several kinds, or where many ε are asked."""
+        return DirectProfile.of(self.laws)
+
+    @property
+    def supremum(self) -> float:
+        """An ε from which on δ is zero; math.inf if none is known."""
+        return self.parts.supremum * (1.0 + 4 * UNIT_ROUNDOFF * len(self.parts))
+
+    @property
+    def log_infinite_mass(self) -> float:
+        """Of the lattice's dominating pair."""
+        return self.behind.log_infinite_mass
+
+    @property
+    def tail_accuracy(self) -> float:
+        """Of the lattice's dominating pair."""
+        return self.behind.tail_accuracy
+
+    @cached_property
+    def rare(self) -> OneLargeStep:
+        """Bounds for rare large losses, where the contour engine sees none of them."""
+        return OneLargeStep.of(self.laws)
+
+    @cached_property
+    def unsampled(self) -> Pair:
+        """The Gaussian pair that dominates in both orders: as if every contribution were drawn."""
+        square = math.fsum(count * law.distance**2 for law, count in self.laws)
+        return gaussian_pair(math.sqrt(square) * (1.0 + 8 * UNIT_ROUNDOFF))
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Of the lattice's dominating pair."""
+        return self.behind.log_tails(epsilon)
+
+    def ends(self, epsilon: float) -> Interval:
+        """Return an enclosure of log δ at one ε."""
+        return self.enclose(epsilon)
+
+    def ends_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
+        """Return enclosures of log δ, by the direct convolution where it serves many ε."""
+        del lower
+        return [self.enclose(epsilon, among_many=True) for epsilon in epsilons]
+
+    def enclose_epsilon(self, log_delta: float) -> tuple[Interval, bool]:
+        """Return an enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, and whether it is narrow."""
+        slack = _ROUNDED_SHIFT * (1.0 + abs(log_delta))
+        if self.direct is not None and self.direct.different and not self._eased(self.direct.near(log_delta)):
+            directly = self.direct.epsilon(log_delta, slack)
+            if directly is not None and directly.upper - directly.lower <= _NARROW * directly.upper:
+                return directly, True
+        try:
+            return contour.epsilon(self.parts, log_delta, slack=slack), True
+        except _NO_CERTIFICATE:
+            found = self.rare.epsilon(log_delta - slack)
+            return found, found.upper - found.lower <= NARROW * found.upper < math.inf
+
+    def bound_log_delta(self, epsilon: float, *, enough: float = -math.inf) -> float:
+        """A quick upper bound of log δ(ε), quicker if it need not be below `enough`."""
+        try:
+            bound = contour.upper_log_delta(self.parts, epsilon, enough=_lowered(enough))
+        except _NO_CERTIFICATE:
+            bound = self.rare.log_delta(epsilon).upper
+        return _raised(bound)
+
+    def is_at_most(self, epsilon: float, log_delta: float) -> bool:
+        """Return whether a Chernoff bound is at most `log_delta`."""
+        return self.bound_log_delta(epsilon, enough=log_delta) <= log_delta
+
+    def likely_meets(self, epsilon: float, log_delta: float) -> bool:
+        """Return whether a Chernoff bound tells so."""
+        return self.is_at_most(epsilon, log_delta)
+
+    def surely_meets(self, epsilon: float, log_delta: float) -> bool:
+        """Whether δ(ε) is at most the target, by a quick bound or, where that is too high, by the contour engine."""
+        if self.is_at_most(epsilon, log_delta):
+            return True
+        try:
+            return _raised(contour.log_delta(self.parts, epsilon).upper) <= log_delta
+        except _NO_CERTIFICATE:
+            return False
+
+    def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
+        """For each size α in (0, 1) about the ε, of any sign, at which Q(S > ε) = α, and log δ around it.
+
+        None where the contour engine refuses.
+        """
+        if self.direct is not None:
+            tests = direct_tests(self.direct, sizes, self._eased)
+            return [None if test is None else self._direct_test(test) for test in tests]
+        try:
+            found = thresholds(self.parts, [math.log(size) for size in sizes])
+        except _NO_CERTIFICATE:
+            return [None] * len(sizes)
+        return [None if each is None else _near_test(each) for each in found]
+
+    def _direct_test(self, found: DirectTest) -> NearTest:
+        """A test of the direct convolution with log δ around it; that at ε ≤ 0 has a lattice of its own.
+
+        Its width is that of the rate, in which little of δ's shows.
+        """
+
+        def ends(epsilon: float) -> Interval:
+            if epsilon <= 0.0:
+                return self.enclose(epsilon, among_many=True)
+            lower, upper = found.lattice.log_delta(epsilon)
+            return Interval(_lowered(lower), min(_raised(upper), 0.0))
+
+        return NearTest(found.epsilon, ends, found.width / OUTERMOST, found.steepness)
+
+    def enclose(self, epsilon: float, *, among_many: bool = False) -> Interval:
+        """Enclosure of log δ at one ε, of many that will be asked."""
+        direct = self.direct if self.direct is not None and (among_many or self.direct.different) else None
+        if direct is not None and not self._eased(direct.representative_of(epsilon)):
+            lower, upper = direct.log_delta(epsilon)
+            if upper == lower or upper - lower <= _NARROW:
+                return Interval(_lowered(lower), min(_raised(upper), 0.0))
+        try:
+            lower, upper = contour.log_delta(self.parts, epsilon, among_many=among_many)
+        except _NO_CERTIFICATE:
+            lower, upper = self.rare.log_delta(epsilon)
+            if not upper - lower <= NARROW_LOG_DELTA:
+                ends = self.behind.log_delta(np.asarray([epsilon]))
+                known = min(float(ends.upper[0]), self.unsampled.ends(epsilon).upper)
+                return Interval(max(float(ends.lower[0]), _lowered(lower)), min(known, _raised(upper)))
+        return Interval(_lowered(lower), min(_raised(upper), 0.0))
+
+    def is_beyond_doubles(self, epsilon: float) -> bool:
+        """Whether δ is far below every double, so that the lattice has no lower end, and the contour engine refuses."""
+        if self.direct is not None or not self._normal_log_delta(epsilon) < _BEYOND_DOUBLES:
+            return False
+        try:
+            contour.log_delta(self.parts, epsilon, quickly=True)
+        except _NO_CERTIFICATE:
+            return self.rare.log_delta(epsilon).upper < _BEYOND_DOUBLES
+        return False
+
+    def _normal_log_delta(self, epsilon: float) -> float:
+        """About log δ by the central limit: whether to look closer."""
+        square = math.fsum(
+            count * getattr(law, "rate", 1.0) ** 2 * math.expm1(min(law.distance**2, 700.0)) for law, count in self.laws
+        )
+        return -0.5 * epsilon * epsilon / max(square, 1e-300)
+
+    def _eased(self, epsilon: float) -> bool:
+        """Whether the contour engine has a good and quick answer at the end of a range of the direct convolution."""
+        if math.isnan(epsilon):
+            return True
+        if epsilon not in self._quick:
+            try:
+                contour.log_delta(self.parts, epsilon, widest=ways.GOOD_WIDTH, quickly=True)
+                self._quick[epsilon] = True
+            except _NO_CERTIFICATE:
+                self._quick[epsilon] = False
+        return self._quick[epsilon]
+
+
+@dataclass(frozen=True)
+class ExactSearch(PairSearch):
+    """The search of a product of exact laws: by the contour engine, and where that refuses by the fallback.
+
+    Attributes:
+        profiles: the distinct directions.
+        fallback: makes the pair that is searched where the contour engine refuses.
+        known: the last enclosures of log δ, by ε.
+    """
+
+    profiles: tuple[ExactProfile, ...]
+    fallback: Callable[[], Pair]
+    known: dict[float, Interval] = field(default_factory=dict, compare=False, repr=False)
+
+    def ends(self, pair: Pair, epsilon: float) -> Interval:
+        """Enclose the larger of both directions; the last few enclosures are kept."""
+        enclosed = self.known.get(epsilon)
+        if enclosed is None:
+            enclosed = super().ends(pair, epsilon)
+            if len(self.known) >= _KEPT:
+                self.known.clear()
+            self.known[epsilon] = enclosed
+        return enclosed
+
+    def upper_end(self, pair: Pair, epsilon: float) -> float:
+        """Return the upper bound of both, which one evaluation gives."""
+        return self.ends(pair, epsilon).upper
+
+    def lower_end(self, pair: Pair, epsilon: float) -> float:
+        """Return −∞ without an attempt of the lattice if both directions are far below every double."""
+        if epsilon not in self.known and all(profile.is_beyond_doubles(epsilon) for profile in self.profiles):
+            return -math.inf
+        return self.ends(pair, epsilon).lower
+
+    def epsilon(self, pair: Pair, log_delta: float, near: float) -> Interval:
+        """Enclose the larger of both directions, with the fallback's bounds if one of them is known too roughly."""
+        del near
+        solved, all_narrow = self._solved(log_delta)
+        if not all_narrow:
+            rough = self.fallback().epsilon(log_delta)
+            most = self.profiles[0].unsampled.epsilon(log_delta).upper
+            upper = min(solved.upper, rough.upper, most)
+            solved = Interval(min(max(solved.lower, rough.lower), upper), upper)
+        return self._evaluated(pair, solved, log_delta)
+
+    def lower_epsilon(self, pair: Pair, log_delta: float, near: float) -> float:
+        """Return the lower bound, which spares the fallback the search for the upper one."""
+        solved, all_narrow = self._solved(log_delta)
+        if all_narrow:
+            return self._evaluated(pair, solved, log_delta).lower
+        lower = max(solved.lower, self.fallback().lower_epsilon(log_delta, near))
+        return self._above(pair, Interval(lower, max(lower, solved.upper)), log_delta)
+
+    def _solved(self, log_delta: float) -> tuple[Interval, bool]:
+        """Return the larger of both directions by their own engine, and whether both are narrow."""
+        larger, all_narrow = Interval(0.0, 0.0), True
+        for place, profile in enumerate(self.profiles):
+            if place and profile.surely_meets(larger.lower, log_delta):
+                continue
+            solved, narrow = profile.enclose_epsilon(log_delta)
+            larger = Interval(max(larger.lower, solved.lower), max(larger.upper, solved.upper))
+            all_narrow = all_narrow and narrow
+        return larger, all_narrow
+
+    def _evaluated(self, pair: Pair, enclosed: Interval, log_delta: float) -> Interval:
+        """Move both bounds outward until `ends`, on nodes of its own, agrees that they are on their sides."""
+        lower, upper = enclosed
+        width = min(upper - lower, 1e-3 * upper)
+        pad = max(1e-13 * (1.0 + upper), 0.05 * width)
+        while self.ends(pair, upper).upper > log_delta:
+            upper, pad = upper + pad, 4.0 * pad
+        return Interval(self._above(pair, enclosed, log_delta), upper)
+
+    def _above(self, pair: Pair, enclosed: Interval, log_delta: float) -> float:
+        """Move the lower bound down likewise."""
+        lower = enclosed.lower
+        pad = max(1e-13 * (1.0 + lower), 0.05 * min(enclosed.upper - lower, 1e-3 * enclosed.upper))
+        while lower > 0.0 and self.ends(pair, lower).lower <= log_delta:
+            lower, pad = max(lower - pad, 0.0), 4.0 * pad
+        return lower
+
+
+def exact_pair(parts: Sequence[tuple[Pair, int]], fallback: Callable[[], Pair]) -> Pair | None:
+    """Return the product of pairs that all carry a law; None if one does not.
+
+    Args:
+        parts: pairs, and how often each is run.
+        fallback: makes a pair that encloses the product where the contour engine refuses.
+    """
+    laws = [(pair.law, count) for pair, count in parts]
+    forward: Laws = tuple((law, count) for law, count in laws if law is not None)
+    if len(forward) < len(laws):
+        return None
+    made = DeferredValue(fallback)
+    behind = deferred_pair(made)
+    first = ExactProfile(forward, behind.forward)
+    if all(pair.symmetric for pair, _ in parts):
+        return Pair(first, first, search=ExactSearch((first,), made))
+    second = ExactProfile(tuple((law.reversed(), count) for law, count in forward), behind.backward)
+    return Pair(first, second, search=ExactSearch((first, second), made))

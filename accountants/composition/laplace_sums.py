@@ -1,0 +1,169 @@
+"""Compositions of Laplace mechanisms, with Gaussian ones among them or without: the contour engine, else the lattice.
+
+A run of one kind is answered at any length, a list of different kinds where they are so many, or so noisy a Gaussian
+is among them, that their transform decays. What the contour engine refuses the lattice composes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.curve.enclosure import Interval, Tails
+from epsilond.accountants.curve.near_tests import NearTest, rated
+from epsilond.accountants.curve.pair import Pair, PairSearch
+from epsilond.accountants.curve.profile import PointwiseProfile
+from epsilond.accountants.engine.contour import composition as contour
+from epsilond.accountants.engine.contour import ways
+from epsilond.accountants.engine.contour.parts import Parts
+from epsilond.accountants.engine.contour.thresholds import Threshold, thresholds
+from epsilond.accountants.engine.contour.transforms.gaussian import GaussianTransform
+from epsilond.accountants.engine.contour.transforms.laplace import laplace_part
+from epsilond.accountants.engine.contour.transforms.transform import ContourRefused
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from epsilond.accountants.engine.contour.transforms.transform import Part
+    from epsilond.accountants.numerics.special import FloatArray
+
+_NO_CERTIFICATE = (ContourRefused, ArithmeticError, ValueError)
+"""Also where numbers at the edge of the doubles overflow."""
+_MANY, _WIDE = 48, 1e-3
+"""Kinds beyond which the lattice has few cells for each, and a width of δ that is then less than its own."""
+_ROUNDED = 4 * UNIT_ROUNDOFF
+"""Relative error of a shift; a larger one moves ε by at most so much of the largest loss (certificate, A7)."""
+
+
+@dataclass(frozen=True, eq=False)
+class LaplaceSumProfile(PointwiseProfile):
+    """A product of Laplace pairs, and a Gaussian one, which is the same in both orders.
+
+    Guarantees: lower ≤ log δ ≤ upper at every ε ≥ 0, from whichever engine answers; what was asked before changes
+    nothing. Tails are the lattice's, of a pair that dominates.
+    """
+
+    parts: Parts
+    moved: float
+    """What the rounding of the shifts may move ε by."""
+    widest: float
+    fallback: Callable[[], Pair]
+
+    log_infinite_mass: float = -math.inf
+
+    @cached_property
+    def behind(self) -> Pair:
+        """The pair that answers where the contour engine refuses."""
+        return self.fallback()
+
+    @property
+    def tail_accuracy(self) -> float:
+        """Of the lattice's dominating pair."""
+        return self.behind.forward.tail_accuracy
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Of the lattice's dominating pair."""
+        return self.behind.forward.log_tails(epsilon)
+
+    def ends(self, epsilon: float) -> Interval:
+        """Return an enclosure of log δ at one ε."""
+        try:
+            upper = contour.log_delta(self.parts, epsilon - self.moved, widest=self.widest).upper
+            lower = contour.log_delta(self.parts, epsilon + self.moved, widest=self.widest).lower
+        except _NO_CERTIFICATE:
+            return self.behind.ends(epsilon)
+        return Interval(min(lower, upper), upper)
+
+    def likely_meets(self, epsilon: float, log_delta: float) -> bool:
+        """Return whether the upper bound is at most `log_delta`: it costs little."""
+        return self.upper_end(epsilon) <= log_delta
+
+    def enclose_epsilon(self, log_delta: float) -> Interval | None:
+        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; None where the contour engine refuses."""
+        try:
+            lower, upper = contour.epsilon(self.parts, log_delta, widest=self.widest)
+        except _NO_CERTIFICATE:
+            return None
+        at_zero = upper == 0.0 and self.ends(0.0).upper <= log_delta
+        return Interval(max(lower - self.moved, 0.0), 0.0 if at_zero else upper + self.moved)
+
+    def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
+        """For each size α in (0, 1) about the ε at which Q(S > ε) = α, and log δ around it, from either engine."""
+        try:
+            found = thresholds(self.parts, [math.log(size) for size in sizes], widest=self.widest)
+        except _NO_CERTIFICATE:
+            found = []
+        if any(each is not None for each in found):
+            tests = zip(found, sizes, strict=True)
+            return [None if each is None else rated(self._near(each), size) for each, size in tests]
+        return self.behind.forward.near_tests(sizes)
+
+    def _near(self, found: Threshold) -> NearTest:
+        near, moved = found.profile, self.moved
+
+        def ends(epsilon: float) -> Interval:
+            try:
+                lower, upper = near.log_delta(epsilon + moved).lower, near.log_delta(epsilon - moved).upper
+            except _NO_CERTIFICATE:  # too far from where the nodes were laid
+                return Interval(-math.inf, 0.0)
+            return Interval(min(lower, upper), upper)
+
+        return NearTest(found.epsilon, ends, found.width, 1.0 + near.nodes.place.tilt)
+
+
+@dataclass(frozen=True)
+class LaplaceSearch(PairSearch):
+    """The search of a product of Laplace pairs: by the contour engine, and where that refuses by the fallback.
+
+    Attributes:
+        profile: both directions.
+    """
+
+    profile: LaplaceSumProfile
+
+    def epsilon(self, pair: Pair, log_delta: float, near: float) -> Interval:
+        """Enclose ε(δ) by one of the two."""
+        del pair, near
+        enclosed = self.profile.enclose_epsilon(log_delta)
+        return self.profile.behind.epsilon(log_delta) if enclosed is None else enclosed
+
+    def upper_epsilon(self, pair: Pair, log_delta: float, near: float) -> float:
+        """Return the upper bound, which the fallback finds in less time than both."""
+        del pair, near
+        enclosed = self.profile.enclose_epsilon(log_delta)
+        return self.profile.behind.upper_epsilon(log_delta) if enclosed is None else enclosed.upper
+
+    def lower_epsilon(self, pair: Pair, log_delta: float, near: float) -> float:
+        """Return the lower bound likewise."""
+        del pair
+        enclosed = self.profile.enclose_epsilon(log_delta)
+        return self.profile.behind.lower_epsilon(log_delta, near) if enclosed is None else enclosed.lower
+
+
+def laplace_sum_pair(parts: Sequence[tuple[Pair, int]], fallback: Callable[[], Pair]) -> Pair | None:
+    """Return the product of pairs that are all Laplace or Gaussian; None if one is not, or all are Gaussian.
+
+    Args:
+        parts: pairs, and how often each is run.
+        fallback: makes a pair that encloses the product where the contour engine refuses.
+    """
+    counts: Counter[float] = Counter()
+    square = 0.0
+    for pair, count in parts:
+        if pair.gaussian_dp_mu is not None:
+            square += count * pair.gaussian_dp_mu**2
+        elif pair.laplace_shift is not None:
+            counts[pair.laplace_shift] += count
+        else:
+            return None
+    if not counts:
+        return None
+    shifts = tuple(sorted(counts))
+    steps = laplace_part(shifts, tuple(counts[shift] for shift in shifts), alone=square == 0.0)
+    kept: list[Part] = [GaussianTransform(square, 16 * UNIT_ROUNDOFF)] if square > 0.0 else []
+    widest = _WIDE if len(shifts) > _MANY else ways.WIDEST
+    profile = LaplaceSumProfile(Parts([*kept, steps]), _ROUNDED * steps.supremum, widest, fallback)
+    return Pair(profile, profile, parts=tuple(parts), search=LaplaceSearch(profile))

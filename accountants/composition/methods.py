@@ -1,0 +1,161 @@
+"""The methods of composing pairs, in the order in which they are tried.
+
+A method may join several parts into one in closed form. It may replace the fallback, the pair that answers where a
+later method refuses. And it may compose the whole product.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from epsilond.accountants.composition.exact_laws import exact_pair
+from epsilond.accountants.composition.laplace_sums import laplace_sum_pair
+from epsilond.accountants.engine.enumeration import enumerated_pair, enumerated_pair_and_gaussian
+from epsilond.accountants.profiles.concentrated import composed_concentrated
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.profiles.second_moment import rare_composition
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.pair import Pair
+    from epsilond.accountants.profiles.second_moment import RareComposition
+
+    Parts = Sequence[tuple[Pair, int]]
+
+_NARROW = 0.25
+"""Width of log δ, in nats, up to which an engine's bounds are preferred to those of rare losses."""
+
+
+@dataclass(frozen=True)
+class Fallback:
+    """What answers where a method refuses.
+
+    Attributes:
+        make: makes a pair that encloses the product; called twice it returns the same pair.
+        close_from: the ε, in nats, from which on its bounds are close; None for those of the lattice.
+    """
+
+    make: Callable[[], Pair]
+    close_from: float | None = None
+
+
+class Method:
+    """One way of composing pairs.
+
+    Attributes:
+        applies: when the method applies.
+        cost: what it costs.
+    """
+
+    applies: ClassVar[str]
+    cost: ClassVar[str]
+
+    def join(self, parts: Parts) -> Parts:
+        """Return the same product with some parts joined in closed form."""
+        return parts
+
+    def replace_fallback(self, parts: Parts, fallback: Fallback) -> Fallback:
+        """Return a fallback that serves these parts better, or the given one."""
+        del parts
+        return fallback
+
+    def compose(self, parts: Parts, fallback: Fallback) -> Pair | None:
+        """Return the product of at least two runs; None if the method does not apply."""
+        del parts, fallback
+        return None
+
+
+class Gaussian(Method):
+    """Pairs N(μ_i, 1) against N(0, 1) compose to μ = √(Σ μ_i²)."""
+
+    applies = "to every Gaussian part"
+    cost = "a sum of squares"
+
+    def join(self, parts: Parts) -> Parts:
+        """Replace the Gaussian parts by one, the last."""
+        squares = [(pair.gaussian_dp_mu, times) for pair, times in parts if pair.gaussian_dp_mu is not None]
+        others = [(pair, times) for pair, times in parts if pair.gaussian_dp_mu is None]
+        mu = math.sqrt(math.fsum(times * mu * mu for mu, times in squares))
+        return [*others, (gaussian_pair(mu), 1)] if mu > 0.0 or not others else others
+
+
+class Concentrated(Method):
+    """ρ-zCDP adds up, and survival probabilities multiply."""
+
+    applies = "to every part that is known by its ρ"
+    cost = "a sum"
+
+    def join(self, parts: Parts) -> Parts:
+        """Replace the concentrated parts by one, before the Gaussian one."""
+        known = [(pair.concentrated, times) for pair, times in parts if pair.concentrated is not None]
+        if not known:
+            return parts
+        others = [(pair, times) for pair, times in parts if pair.concentrated is None]
+        place = len(others) - sum(pair.gaussian_dp_mu is not None for pair, _ in others)
+        return [*others[:place], (composed_concentrated(known), 1), *others[place:]]
+
+
+class Enumerated(Method):
+    """All totals of losses with few values, next to one Gaussian part or without it."""
+
+    applies = "if all parts but a Gaussian one have atoms, and the kinds of runs are few"
+    cost = "the number of kinds of runs, at most `enumeration.MOST_KINDS`"
+
+    def compose(self, parts: Parts, fallback: Fallback) -> Pair | None:
+        """Enumerate the totals."""
+        del fallback
+        finite = [(pair, times) for pair, times in parts if pair.gaussian_dp_mu is None]
+        if len(finite) == len(parts):
+            return enumerated_pair(parts)
+        mu = parts[-1][0].gaussian_dp_mu
+        return None if mu is None else enumerated_pair_and_gaussian(finite, mu)
+
+
+def _pair_of(composition: RareComposition) -> Pair:
+    return composition.pair
+
+
+class Rare(Method):
+    """Bounds from the second moment and from one large step, for many steps that tell next to nothing."""
+
+    applies = "to a million steps or more, whose total loss no lattice resolves"
+    cost = "integrals over the profiles of the steps"
+
+    def replace_fallback(self, parts: Parts, fallback: Fallback) -> Fallback:
+        """Put these bounds in front of the lattice, which gives the tails."""
+        rare = rare_composition(parts, fallback.make)
+        return fallback if rare is None else Fallback(functools.partial(_pair_of, rare), rare.deviation)
+
+
+class Contour(Method):
+    """The inverse transform along a contour: of exact laws (a few of them convolved directly), or of Laplace pairs."""
+
+    applies = "if every part carries a law, or is a Laplace or a Gaussian pair"
+    cost = "some hundred nodes at each ε"
+
+    def compose(self, parts: Parts, fallback: Fallback) -> Pair | None:
+        """Transform; None if the bounds are wide where those of the fallback are close."""
+        pair = exact_pair(parts, fallback.make) or laplace_sum_pair(parts, fallback.make)
+        if pair is None or fallback.close_from is None:
+            return pair
+        bounds = pair.ends(fallback.close_from)
+        return pair if bounds.upper - bounds.lower <= _NARROW else None
+
+
+class Lattice(Method):
+    """Losses on one lattice, tilted and transformed; or what has taken its place as the fallback."""
+
+    applies = "to all pairs"
+    cost = "transforms of up to a million cells at each ε"
+
+    def compose(self, parts: Parts, fallback: Fallback) -> Pair | None:
+        """Return the fallback."""
+        del parts
+        return fallback.make()
+
+
+METHODS: tuple[Method, ...] = (Gaussian(), Concentrated(), Enumerated(), Rare(), Contour(), Lattice())
+"""The methods in the order in which they are tried."""

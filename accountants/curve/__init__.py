@@ -1,0 +1,1 @@
+"""Privacy curves: profiles, pairs of distributions with what is known of them, and ε(δ)."""

@@ -1,0 +1,48 @@
+"""Enclosures of log δ and of ε, and the tails of a loss. Everything is in natural logarithms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from epsilond.accountants.numerics.special import LEAST_LOG
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+LARGEST_EPSILON = 1e15
+"""Largest ε of every search, in nats. A loss beyond it is answered as unbounded."""
+SMALL_EPSILON = 2.0**-10
+"""First positive ε of a search without an initial estimate, in nats."""
+
+
+class Enclosure(NamedTuple):
+    """Elementwise bounds, lower ≤ truth ≤ upper."""
+
+    lower: FloatArray
+    upper: FloatArray
+
+    @classmethod
+    def around(cls, value: FloatArray, accuracy: float) -> Enclosure:
+        """Enclose the logarithm of a probability that was computed within accuracy · (1 + |value|).
+
+        Only the upper bound of `LEAST_LOG` is known.
+        """
+        with np.errstate(invalid="ignore"):
+            slack = np.where(np.isneginf(value), 0.0, accuracy * (1.0 + np.abs(value)))
+        return cls(np.where(value <= LEAST_LOG, -np.inf, value - slack), np.minimum(value + slack, 0.0))
+
+
+class Interval(NamedTuple):
+    """Bounds of one number."""
+
+    lower: float
+    upper: float
+
+
+class Tails(NamedTuple):
+    """log P(L > ε) and log Q(L > ε), each within the profile's `tail_accuracy`."""
+
+    log_p: FloatArray
+    log_q: FloatArray

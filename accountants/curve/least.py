@@ -1,0 +1,209 @@
+"""The least of several dominating pairs of one mechanism.
+
+At every ε the least bound holds. Under composition another one may win than did at one round. Compositions are
+therefore formed of each alternative alone, and only then compared.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from epsilond.accountants.curve.enclosure import Enclosure, Interval, Tails
+from epsilond.accountants.curve.pair import Pair, PairSearch
+from epsilond.accountants.curve.profile import Profile
+from epsilond.accountants.curve.search import bracketed_epsilon, sparing_epsilon
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from epsilond.accountants.curve.near_tests import UpperTest
+    from epsilond.accountants.numerics.special import FloatArray
+
+_USUAL_LOG_DELTA = -14.0
+_LEAST_MARGIN, _MARGIN = 0.05, 0.1
+_ROUGHLY = 4.0
+"""How many margins an estimate must be above a bound."""
+_ALIKE = 1.5
+"""Estimates of ε further apart than this factor tell two bounds apart."""
+
+
+@dataclass(frozen=True)
+class LeastProfile(Profile):
+    """The least of several profiles, each of which dominates the same order of the same mechanism.
+
+    It bounds δ at every ε. It need not be convex: its tails are those of one of the profiles, the one that is least
+    at ε = 0, and a composition is formed of each by itself (`alternatives`).
+    """
+
+    one_sided: ClassVar[bool] = True
+
+    profiles: tuple[Profile, ...]
+
+    @cached_property
+    def _chosen(self) -> Profile:
+        return min(self.profiles, key=lambda profile: float(profile.log_delta(np.zeros(1)).upper[0]))
+
+    @property
+    def log_infinite_mass(self) -> float:
+        """That of the profile behind the tails."""
+        return self._chosen.log_infinite_mass
+
+    @property
+    def lossy(self) -> bool:
+        """Whether δ at ε = 0 is known to be above 0 without an evaluation: one profile tells it of the mechanism."""
+        return any(profile.lossy for profile in self.profiles)
+
+    @property
+    def tail_accuracy(self) -> float:
+        """That of the profile behind the tails."""
+        return self._chosen.tail_accuracy
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """Elementwise the least lower and the least upper end, of composed profiles those that are seen to compete."""
+        if self._composed:
+            points = np.asarray(epsilon, dtype=np.float64)
+            known = np.asarray([self._least_at(point) for point in points.ravel().tolist()]).reshape(*points.shape, 2)
+            return Enclosure(known[..., 0], known[..., 1])
+        return self._least_of(self.profiles, epsilon)
+
+    def upper_end(self, epsilon: float) -> float:
+        """The upper end at one ε, of the same profiles."""
+        least = float(self._least_of(self._closed, np.asarray(epsilon)).upper) if self._closed else 0.0
+        for place, profile in enumerate(self._composed):
+            if (place or self._closed) and _out_of_the_running(profile, epsilon, least):
+                continue
+            least = min(least, profile.upper_end(epsilon))
+        return least
+
+    @staticmethod
+    def _least_of(profiles: Sequence[Profile], epsilon: FloatArray) -> Enclosure:
+        ends = [profile.log_delta(epsilon) for profile in profiles]
+        lower, upper = (np.minimum.reduce([end[side] for end in ends]) for side in (0, 1))
+        return Enclosure(lower, upper)
+
+    @cached_property
+    def _closed(self) -> list[Profile]:
+        """The profiles that are not composed."""
+        return [profile for profile in self.profiles if not profile.estimated]
+
+    @cached_property
+    def _composed(self) -> list[Profile]:
+        """The composed profiles by their estimated ε at a usual δ."""
+        composed = [profile for profile in self.profiles if profile.estimated]
+        if len(composed) < 2:  # nothing to estimate
+            return composed
+        return sorted(composed, key=lambda profile: profile.guess(_USUAL_LOG_DELTA).epsilon)
+
+    def closed_decides(self, epsilon: float, share: float) -> bool:
+        """Return whether the estimates of all composed profiles are above the least of the others by a share of it."""
+        if not self._closed:
+            return False
+        least = (1.0 - share) * float(self._least_of(self._closed, np.asarray(epsilon)).upper)
+        return all(profile.likely_log_delta(epsilon) > least for profile in self._composed)
+
+    def _least_at(self, epsilon: float) -> Interval:
+        """The least ends at one ε."""
+        least = Interval(0.0, 0.0)
+        if self._closed:
+            least = Interval(*map(float, self._least_of(self._closed, np.asarray(epsilon))))
+        for place, profile in enumerate(self._composed):
+            if (place or self._closed) and _out_of_the_running(profile, epsilon, least.upper):
+                continue
+            lower, upper = (float(end[0]) for end in profile.log_delta(np.asarray([epsilon])))
+            least = Interval(min(least.lower, lower), min(least.upper, upper))
+        return least
+
+    def upper_tests(self, sizes: Sequence[float]) -> list[UpperTest | None]:
+        """For each size the test of the profile that bounds its rate best, of those whose estimates are alike.
+
+        γ α + E_γ is least where one of the profiles makes it so. One profile says nothing of the least from below.
+        """
+        if self._closed:
+            return []
+        places = [profile.test_guess(math.log(max(sizes))).epsilon for profile in self._composed]
+        alike = [
+            profile for profile, place in zip(self._composed, places, strict=True) if place <= _ALIKE * min(places)
+        ]
+        found = [tests for profile in alike if (tests := profile.upper_tests(sizes))]
+        if len(found) < len(alike):
+            return []
+        return [_least_test(size, tests) for size, tests in zip(sizes, zip(*found, strict=True), strict=True)]
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Tails of one of the profiles."""
+        return self._chosen.log_tails(epsilon)
+
+
+def _out_of_the_running(profile: Profile, epsilon: float, log_delta: float) -> bool:
+    """Whether a quick upper end is so far above a bound in hand that the dear one is, too; first by an estimate.
+
+    To leave a bound out is safe. What is answered then is the least of the others, with both of its ends.
+    """
+    margin = _LEAST_MARGIN + _MARGIN * abs(log_delta)
+    if profile.likely_log_delta(epsilon) > log_delta + _ROUGHLY * margin:
+        return True
+    return profile.quick_upper_end(epsilon) > log_delta + margin
+
+
+def _least_test(size: float, tests: Sequence[UpperTest | None]) -> UpperTest | None:
+    """The test with the least γ α + E_γ; None where one of the profiles has none."""
+    there = [test for test in tests if test is not None]
+    return min(there, key=functools.partial(_rate_at, size)) if len(there) == len(tests) else None
+
+
+def _rate_at(size: float, test: UpperTest) -> float:
+    """γ α + E_γ at a test."""
+    return size * math.exp(min(test.epsilon, 700.0)) + math.exp(test.log_delta)
+
+
+class LeastSearch(PairSearch):
+    """The search of a pair of least profiles, on the alternatives that they are made of."""
+
+    def epsilon(self, pair: Pair, log_delta: float, near: float) -> Interval:
+        """Enclose ε(δ) with few evaluations where bounds are expensive.
+
+        If every alternative is symmetric, δ is the least of theirs. It falls below the target where the first of them
+        does. Each is searched alone, unless its δ at the least ε so far is above the target for certain.
+        """
+        del near
+        alternatives = pair.alternatives
+        if all(profile.root_search == "spare" for known in alternatives for profile in known.directions()):
+            return sparing_epsilon(pair.ends, log_delta)
+        if not all(known.symmetric for known in alternatives):
+            return bracketed_epsilon(pair.ends, log_delta)
+        first, *others = sorted(alternatives, key=lambda known: known.forward.guess(log_delta).epsilon)
+        least = first.epsilon(log_delta)
+        for alternative in others:
+            if math.isfinite(least.upper) and _is_surely_above(alternative, least.upper, log_delta):
+                continue
+            enclosed = alternative.epsilon(log_delta)
+            least = Interval(min(least.lower, enclosed.lower), min(least.upper, enclosed.upper))
+        return least
+
+
+def _is_surely_above(pair: Pair, epsilon: float, log_delta: float) -> bool:
+    """Return whether a symmetric pair's δ at ε is above the target, for certain or by a quick bound far above it."""
+    if pair.forward.estimated and _out_of_the_running(pair.forward, epsilon, log_delta):
+        return True
+    return pair.ends(epsilon).lower > log_delta
+
+
+def least_of(pairs: Sequence[Pair]) -> Pair:
+    """Return the pair of the least bound at every ε, from several dominating pairs of one mechanism."""
+    if len(pairs) == 1:
+        return pairs[0]
+    forward = LeastProfile(tuple(pair.forward for pair in pairs))
+    symmetric = all(pair.symmetric for pair in pairs)
+    backward = forward if symmetric else LeastProfile(tuple(pair.backward for pair in pairs))
+    return Pair(forward, backward, alternatives=tuple(pairs), search=LeastSearch())
+
+
+def alternatives_of(pair: Pair) -> tuple[Pair, ...]:
+    """Return the dominating pairs of which a pair is the least: itself, if it is no least of several."""
+    return pair.alternatives or (pair,)

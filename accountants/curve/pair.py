@@ -1,0 +1,268 @@
+"""Pairs of distributions, known by their profiles in both directions, and what else is known of them.
+
+Both directions of a pair (P, Q) determine each other: E_γ(P‖Q) = 1 − γ + γ E_{1/γ}(Q‖P).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from epsilond.accountants.curve.enclosure import Enclosure, Interval
+from epsilond.accountants.curve.search import (
+    bracketed_epsilon,
+    line_guess,
+    solved_epsilon,
+    sparing_epsilon,
+    swept_epsilon,
+)
+from epsilond.accountants.log_delta import asks_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from epsilond.accountants.curve.facts import Concentrated, Plateau
+    from epsilond.accountants.curve.finite_law import FiniteLaw
+    from epsilond.accountants.curve.laws import Law
+    from epsilond.accountants.curve.profile import Profile
+    from epsilond.accountants.numerics.special import FloatArray
+
+
+class PairSearch:
+    """How δ(ε) and ε(δ) of a pair follow from the profiles of its two directions.
+
+    Every question has a default that is valid for all pairs. A subclass serves pairs whose searches can share work; a
+    question that it leaves out is answered by the default, which may take longer.
+    """
+
+    def directions(self, pair: Pair) -> tuple[Profile, ...]:
+        """Return the profiles of which δ of the unordered pair is the larger one."""
+        return pair.directions()
+
+    def ends(self, pair: Pair, epsilon: float) -> Interval:
+        """Enclose the larger of both directions at one ε. This is the only rule for two directions.
+
+        The second direction is not evaluated if a cheap bound shows that it is at most the first.
+        """
+        lower, upper = -math.inf, -math.inf
+        for profile in self.directions(pair):
+            if lower > -math.inf and profile.is_at_most(epsilon, lower):
+                continue
+            bounds = profile.ends(epsilon)
+            lower, upper = max(lower, bounds.lower), max(upper, bounds.upper)
+        return Interval(lower, min(upper, 0.0))
+
+    def log_delta(self, pair: Pair, epsilon: FloatArray) -> Enclosure:
+        """Apply `ends` elementwise: to whole arrays, unless a profile is evaluated at one ε after the other."""
+        profiles = self.directions(pair)
+        if any(profile.pointwise for profile in profiles):
+            points = np.asarray(epsilon, dtype=np.float64)
+            bounds = np.asarray([self.ends(pair, point) for point in points.ravel().tolist()])
+            bounds = bounds.reshape(*points.shape, 2)
+            return Enclosure(bounds[..., 0], bounds[..., 1])
+        lower, upper = profiles[0].log_delta(epsilon)
+        for profile in profiles[1:]:
+            bounds_there = profile.log_delta(epsilon)
+            lower, upper = np.maximum(lower, bounds_there.lower), np.maximum(upper, bounds_there.upper)
+        return Enclosure(lower, np.minimum(upper, 0.0))
+
+    def upper_end(self, pair: Pair, epsilon: float) -> float:
+        """Return the upper bound of `ends`, without the work that only the lower one takes."""
+        profiles = self.directions(pair)
+        if len(profiles) == 1 or any(profile.one_sided for profile in profiles):
+            return min(max(profile.upper_end(epsilon) for profile in profiles), 0.0)
+        return self.ends(pair, epsilon).upper
+
+    def lower_end(self, pair: Pair, epsilon: float) -> float:
+        """Return the lower bound of `ends`, without the work that only the upper one takes."""
+        profiles = self.directions(pair)
+        return profiles[0].lower_end(epsilon) if len(profiles) == 1 else self.ends(pair, epsilon).lower
+
+    def epsilon(self, pair: Pair, log_delta: float, near: float) -> Interval:
+        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, by the search that the profiles ask for.
+
+        Args:
+            pair: the pair that is asked about.
+            log_delta: the target, log δ ≤ 0.
+            near: an ε at which δ may be close to the target; 0 where none is known.
+        """
+        profiles = self.directions(pair)
+        if len(profiles) == 1 and (known := profiles[0].exact_epsilon(log_delta)) is not None:
+            return known
+        wanted = {profile.root_search for profile in profiles}
+        kind = wanted.pop() if len(wanted) == 1 else "bracket"
+        enclosed: Interval | None = None
+        if kind == "solve":
+            enclosed = self._solve(pair, log_delta)
+        elif kind == "sweep":
+            enclosed = swept_epsilon(lambda epsilon: self.log_delta(pair, epsilon), log_delta)
+        elif kind == "spare":
+            guess = profiles[0].guess(log_delta)
+            enclosed = sparing_epsilon(pair.ends, log_delta, guess if guess.epsilon > 0.0 else None)
+        elif near > 0.0 and (line := line_guess(pair.ends, log_delta, near)) is not None:
+            enclosed = sparing_epsilon(pair.ends, log_delta, line)
+        return bracketed_epsilon(pair.ends, log_delta) if enclosed is None else enclosed
+
+    def _solve(self, pair: Pair, log_delta: float) -> Interval | None:
+        """Certify the larger solution of both directions; None if there is none."""
+        solutions = [profile.solve(log_delta) for profile in self.directions(pair)]
+        known = [solution for solution in solutions if solution is not None]
+        if len(known) < len(solutions):
+            return None
+        largest = max(known, key=lambda solution: solution.epsilon)
+        if not 0.0 < largest.epsilon < math.inf:
+            return None
+        largest = largest._replace(pad=max(solution.pad for solution in known))
+        return solved_epsilon(pair.upper_end, pair.lower_end, log_delta, largest)
+
+    def upper_epsilon(self, pair: Pair, log_delta: float, near: float) -> float:
+        """Return the upper bound of `epsilon`, without the work that only the lower one takes.
+
+        Args:
+            pair: the pair that is asked about.
+            log_delta: the target, log δ ≤ 0.
+            near: an ε at which δ may be close to the target; 0 where none is known.
+        """
+        return self.epsilon(pair, log_delta, near).upper
+
+    def lower_epsilon(self, pair: Pair, log_delta: float, near: float) -> float:
+        """Return a lower bound about as close as that of `epsilon`.
+
+        Args:
+            pair: the pair that is asked about.
+            log_delta: the target, log δ ≤ 0.
+            near: an ε at which δ may be close to the target; 0 where none is known.
+        """
+        return self.epsilon(pair, log_delta, near).lower
+
+
+@final
+@dataclass(frozen=True)
+class Pair:
+    """An ordered pair of distributions (P, Q), known by the profiles of both directions.
+
+    For a relation that removes something (add-or-remove-one, zero-out-one), P is the distribution with the
+    contribution and Q the one without it, in every pair of a composition. Replace-one is symmetric, and a dominating
+    pair then has equal profiles.
+
+    Attributes:
+        forward: E(P‖Q).
+        backward: E(Q‖P).
+        gaussian_dp_mu: μ, if the pair is exactly N(μ, 1) against N(0, 1). Such pairs compose in closed form.
+        laplace_shift: s, if the pair is exactly Laplace(s) against Laplace(0) of scale 1.
+        law: the distribution of the forward loss, if its transform is known exactly.
+        atoms: the same if the loss has finitely many values.
+        concentrated: ρ and the survival probability, if these describe the pair.
+        plateau: an ε from which on δ is at most a rational number.
+        parts: the pairs that the pair is the product of, and how often each is run. Composing the pair again composes
+            its parts, so that no accuracy is lost.
+        alternatives: dominating pairs of the same mechanism of which the pair is the least. Each is composed alone.
+        search: how δ(ε) and ε(δ) are computed.
+    """
+
+    forward: Profile
+    backward: Profile
+    gaussian_dp_mu: float | None = None
+    laplace_shift: float | None = None
+    law: Law | None = None
+    atoms: FiniteLaw | None = None
+    concentrated: Concentrated | None = None
+    plateau: Plateau | None = None
+    parts: tuple[tuple[Pair, int], ...] = ()
+    alternatives: tuple[Pair, ...] = ()
+    search: PairSearch = field(default=PairSearch(), compare=False, repr=False)
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether both directions are one profile."""
+        return self.forward is self.backward
+
+    def directions(self) -> tuple[Profile, ...]:
+        """Return the distinct profiles: one if the pair is symmetric."""
+        return (self.forward,) if self.symmetric else (self.forward, self.backward)
+
+    def reversed(self) -> Pair:
+        """Return (Q, P), known by its profiles only."""
+        return self if self.symmetric else Pair(self.backward, self.forward)
+
+    # δ at ε ---------------------------------------------------------------------------------------------------------
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """Enclose log δ of the unordered pair, the larger of both directions, elementwise at ε ≥ 0."""
+        return self.search.log_delta(self, epsilon)
+
+    def ends(self, epsilon: float) -> Interval:
+        """Return `log_delta` at one ε."""
+        return self.search.ends(self, epsilon)
+
+    def upper_end(self, epsilon: float) -> float:
+        """Return the upper bound of `ends`, without the work that only the lower one takes."""
+        return self.search.upper_end(self, epsilon)
+
+    def upper_end_next_to(self, epsilon: float, evaluated: float) -> float:
+        """Return an upper bound at an ε next to one that has been evaluated, from the same work where it is shared."""
+        profiles = self.search.directions(self)
+        if not any(profile.shares_nodes for profile in profiles):
+            return self.upper_end(epsilon)
+        return max(profile.upper_ends([epsilon, evaluated])[0] for profile in profiles)
+
+    def lower_end(self, epsilon: float) -> float:
+        """Return the lower bound of `ends`, or a lower one where δ is far below every double."""
+        return self.search.lower_end(self, epsilon)
+
+    def likely_meets(self, epsilon: float, log_delta: float) -> bool:
+        """Return whether log δ(ε) is likely to be at most `log_delta`, by bounds or estimates that cost little.
+
+        Nothing is proved. It decides whether an attained pair is evaluated, which may lower a lower bound.
+        """
+        return all(profile.likely_meets(epsilon, log_delta) for profile in self.directions())
+
+    # ε at δ ---------------------------------------------------------------------------------------------------------
+    def epsilon(self, log_delta: float, near: float = 0.0) -> Interval:
+        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` in both directions; math.inf where there is none.
+
+        Args:
+            log_delta: the target, log δ.
+            near: an ε at which log δ may be about the target; 0 if none is known. It affects only the work.
+        """
+        lower, upper = self.search.epsilon(self, log_delta, near)
+        most = self._cut(upper, log_delta)
+        return Interval(min(lower, most), most)
+
+    def upper_epsilon(self, log_delta: float, near: float = 0.0) -> float:
+        """Return the upper bound of `epsilon`, without the work that only the lower one takes."""
+        return self._cut(self.search.upper_epsilon(self, log_delta, near), log_delta)
+
+    def lower_epsilon(self, log_delta: float, near: float = 0.0) -> float:
+        """Return the lower bound of `epsilon`, or one about as close, without the work of the upper one."""
+        return self._cut(self.search.lower_epsilon(self, log_delta, near), log_delta)
+
+    def _cut(self, epsilon: float, log_delta: float) -> float:
+        """Return the plateau's ε if it is smaller and δ is at most the target there."""
+        plateau = self.plateau
+        if plateau is None or epsilon <= plateau.epsilon or not asks_for(log_delta, plateau.delta):
+            return epsilon
+        return plateau.epsilon
+
+
+def with_plateau(pair: Pair, plateau: Plateau | None) -> Pair:
+    """Return the pair with a plateau, if there is one."""
+    return pair if plateau is None else replace(pair, plateau=plateau)
+
+
+def unfold(parts: Iterable[tuple[Pair, int]]) -> Iterator[tuple[Pair, int]]:
+    """Replace products by their parts.
+
+    Args:
+        parts: pairs, and how often each is run.
+
+    Yields:
+        Pairs that are no products, and how often each is run.
+    """
+    for pair, times in parts:
+        if pair.parts:
+            yield from unfold((inner, count * times) for inner, count in pair.parts)
+        else:
+            yield pair, times

@@ -1,0 +1,202 @@
+"""Profiles: ε ↦ log E_{e^ε}(P‖Q) for one direction of a pair of distributions, and every question about one.
+
+E_γ(P‖Q) = ∫ (dP − γ dQ)₊ for γ = e^ε ≥ 1. A profile also gives the two masses of {L > ε}, L = log dP/dQ, because
+
+    Q(L > ε) = −dE_γ/dγ at γ = e^ε,   P(L > ε) = E_γ + γ Q(L > ε),
+
+and differences of E would lose the digits of small tail probabilities.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+
+import numpy as np
+
+from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Enclosure, Interval, Tails
+from epsilond.accountants.curve.search import Solution
+from epsilond.accountants.numerics.crossing import Guess
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from epsilond.accountants.curve.near_tests import NearTest, UpperTest
+    from epsilond.accountants.numerics.special import FloatArray
+
+
+RootSearch: TypeAlias = Literal["bracket", "solve", "sweep", "spare"]
+"""Searches for ε(δ): without an estimate; from `Profile.solve`; at many ε at once; with few expensive evaluations."""
+
+
+class Profile(ABC):
+    """ε ↦ log E_{e^ε}(P‖Q) on ε ≥ 0, elementwise on float64 arrays.
+
+    A subclass gives `log_delta`, and `log_tails` with its `tail_accuracy`. Every other question has a default that is
+    valid for every profile; a subclass overrides it with a cheaper or a closer answer. A profile that wraps another
+    one loses time, but no validity, where it leaves a question to its default.
+    """
+
+    pointwise: ClassVar[bool] = False
+    """True if `log_delta` evaluates one ε after the other, by `ends`."""
+    one_sided: ClassVar[bool] = False
+    """True if `upper_end` costs less than both bounds."""
+    shares_nodes: ClassVar[bool] = False
+    """True if upper bounds at several neighbouring ε cost what one of them does (`upper_ends`)."""
+    estimated: ClassVar[bool] = False
+    """True if evaluations are expensive, and the estimates (`guess`, `likely_log_delta`, `quick_upper_end`) cheap."""
+    closed_form: ClassVar[bool] = False
+    """True if an evaluation at one ε costs next to nothing, or is remembered."""
+    root_search: ClassVar[RootSearch] = "bracket"
+    """Name of the search for ε(δ) that suits the profile."""
+
+    @abstractmethod
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """Return an enclosure of log E_{e^ε}(P‖Q), elementwise, ε ≥ 0. −inf means exactly zero."""
+
+    @abstractmethod
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Return the log masses of {L > ε} under both distributions, elementwise, ε ≥ 0."""
+
+    @property
+    @abstractmethod
+    def tail_accuracy(self) -> float:
+        """Bound on the error of each log tail, per unit of 1 + |log tail|."""
+
+    @property
+    def log_infinite_mass(self) -> float:
+        """Upper bound on log P(L = ∞), within `tail_accuracy`; −inf if no loss is infinite."""
+        log_p = float(self.log_tails(np.asarray([LARGEST_EPSILON])).log_p[0])
+        return min(log_p + self.tail_accuracy * (1.0 + abs(log_p)), 0.0) if math.isfinite(log_p) else log_p
+
+    @property
+    def lossy(self) -> bool:
+        """Whether δ at ε = 0 is known to be above 0 without an evaluation."""
+        return False
+
+    @property
+    def supremum(self) -> float:
+        """An ε from which on δ is zero; math.inf if none is known."""
+        return math.inf
+
+    @property
+    def span(self) -> float | None:
+        """The largest length of which every finite loss is a multiple, if losses are too many to be located."""
+        return None
+
+    # One ε, and several ---------------------------------------------------------------------------------------------
+    def ends(self, epsilon: float) -> Interval:
+        """Return `log_delta` at one ε."""
+        lower, upper = self.log_delta(np.asarray([epsilon]))
+        return Interval(float(lower[0]), float(upper[0]))
+
+    def upper_end(self, epsilon: float) -> float:
+        """Return the upper bound of `log_delta` at one ε, without the work that only the lower one takes."""
+        return self.ends(epsilon).upper
+
+    def lower_end(self, epsilon: float) -> float:
+        """Return the lower bound of `log_delta` at one ε, without the work that only the upper one takes."""
+        return self.ends(epsilon).lower
+
+    def is_at_most(self, epsilon: float, log_delta: float) -> bool:
+        """Return whether a bound that costs less than `ends` proves log δ(ε) ≤ `log_delta`."""
+        del epsilon, log_delta
+        return False
+
+    def quick_upper_end(self, epsilon: float) -> float:
+        """Return an upper bound on log δ(ε) that costs little and may be above `upper_end`; −inf where it fails."""
+        return self.upper_end(epsilon)
+
+    def upper_ends(self, epsilons: Sequence[float]) -> Sequence[float]:
+        """Return upper bounds on log δ at several ε. They may be higher than those of each ε alone."""
+        return [self.upper_end(epsilon) for epsilon in epsilons]
+
+    def ends_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
+        """Return bounds on log δ at several ε, in a search that will ask for more.
+
+        Args:
+            epsilons: ε ≥ 0, in nats.
+            lower: whether lower bounds are wanted. Otherwise an interval may hold the upper bound twice.
+        """
+        if self.one_sided and not lower:
+            return [Interval(end, end) for end in map(self.upper_end, epsilons)]
+        bounds = self.log_delta(np.asarray(epsilons))
+        return [Interval(*each) for each in zip(bounds.lower.tolist(), bounds.upper.tolist(), strict=True)]
+
+    # ε at δ ---------------------------------------------------------------------------------------------------------
+    def exact_epsilon(self, log_delta: float) -> Interval | None:
+        """Return an enclosure of ε(δ) in closed form; None where there is none."""
+        del log_delta
+        return None
+
+    def solve(self, log_delta: float) -> Solution | None:
+        """Return about where log δ is `log_delta`, if a formula tells."""
+        del log_delta
+        return None
+
+    # Tests of given sizes -------------------------------------------------------------------------------------------
+    def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
+        """Return a test L > ε of about each size under Q; None where there is none, or nothing at all."""
+        del sizes
+        return ()
+
+    def upper_tests(self, sizes: Sequence[float]) -> Sequence[UpperTest | None]:
+        """Return the same tests with upper bounds only, where these cost less; or nothing at all."""
+        del sizes
+        return ()
+
+    # Estimates, which decide where a search starts and what is evaluated; nothing is proved by them -----------------
+    def guess(self, log_delta: float) -> Guess:
+        """Return an estimate of the ε with the given log δ; ε = 0 where nothing is known."""
+        del log_delta
+        return Guess(0.0, 1.0)
+
+    def test_guess(self, log_size: float) -> Guess:
+        """Return an estimate of the ε at which the test L > ε has the given log size; ε = 0 where nothing is known."""
+        del log_size
+        return Guess(0.0, 1.0)
+
+    def likely_log_delta(self, epsilon: float) -> float:
+        """Return an estimate of log δ(ε)."""
+        return self.upper_end(epsilon)
+
+    def closed_decides(self, epsilon: float, share: float) -> bool:
+        """Return whether bounds in closed form are likely to be the least at ε, so that no engine need be asked.
+
+        Args:
+            epsilon: ε, in nats.
+            share: fraction of the least log δ by which the estimates of the others must be above it.
+        """
+        del epsilon, share
+        return False
+
+    def likely_meets(self, epsilon: float, log_delta: float) -> bool:
+        """Return whether log δ(ε) is likely to be at most `log_delta`; False where it costs too much to tell."""
+        del epsilon, log_delta
+        return False
+
+
+class PointwiseProfile(Profile):
+    """A profile that is evaluated at one ε after the other."""
+
+    pointwise: ClassVar[bool] = True
+
+    @abstractmethod
+    def ends(self, epsilon: float) -> Interval:
+        """Return an enclosure of log E_{e^ε}(P‖Q) at one ε ≥ 0."""
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """Evaluate one ε after the other."""
+        points = np.asarray(epsilon, dtype=np.float64)
+        bounds = [self.ends(point) for point in points.ravel().tolist()]
+        lower, upper = (
+            np.asarray([each[side] for each in bounds], dtype=np.float64).reshape(points.shape) for side in (0, 1)
+        )
+        return Enclosure(lower, upper)
+
+    def ends_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
+        """Return bounds on log δ, one ε after the other."""
+        if self.one_sided and not lower:
+            return [Interval(end, end) for end in map(self.upper_end, epsilons)]
+        return [self.ends(epsilon) for epsilon in epsilons]

@@ -1,0 +1,249 @@
+"""Root searches for ε(δ): from nothing, at many ε at once, and with few evaluations.
+
+Each search is inexact. The ε that it returns have themselves been evaluated and are on their sides of the target.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, SMALL_EPSILON, Interval
+from epsilond.accountants.numerics.crossing import Guess, closest, crossing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from epsilond.accountants.curve.enclosure import Enclosure
+    from epsilond.accountants.numerics.special import FloatArray
+
+PROBES = (0.0, 1 / 16, 1.0, 8.0)
+"""The ε, in nats, at which bounds are compared. Values there are remembered, so that a search may start from them."""
+_MOST_SQUARE = 1e6
+"""Limit on −log δ in an initial estimate, in nats: a smaller δ is as good as 0."""
+
+
+class Solution(NamedTuple):
+    """An ε > 0 at which log δ is about the target, as a formula without charged roundings gives it.
+
+    Attributes:
+        epsilon: ε, in nats.
+        pad: distance from ε at which a certified bound is tried first.
+        steepness: about |d log δ/dε| there, if it is known.
+    """
+
+    epsilon: float
+    pad: float
+    steepness: float | None = None
+
+
+def bracketed_epsilon(read: Callable[[float], Interval], log_delta: float) -> Interval:
+    """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` without an initial estimate; math.inf if there is none.
+
+    Args:
+        read: bounds on log δ at one ε.
+        log_delta: the target.
+    """
+    upper = upper_epsilon(lambda epsilon: read(epsilon).upper, log_delta)
+    lower = lower_epsilon(lambda epsilon: read(epsilon).lower, log_delta, guess=upper)
+    return Interval(min(lower, upper), upper)
+
+
+def upper_epsilon(upper: Callable[[float], float], log_delta: float) -> float:
+    """An ε ≥ 0 whose certified upper end is at most `log_delta`, within 1e-9 of the smallest; math.inf if none.
+
+    The search is sloppy; the ε returned has itself been evaluated and meets the target.
+    """
+    if upper(0.0) <= log_delta:
+        return 0.0
+    failing, passing = _bracket(lambda epsilon: upper(epsilon) > log_delta)
+    if math.isinf(passing):
+        return math.inf
+    return _narrow(upper, log_delta, failing, passing)[1]
+
+
+def lower_epsilon(lower: Callable[[float], float], log_delta: float, *, guess: float) -> float:
+    """Return an ε ≥ 0 whose certified lower bound is above `log_delta`, so that the true ε(δ) is larger.
+
+    The result is 0 if δ(0) may be at most the target.
+
+    Args:
+        lower: certified lower bound of log δ at one ε.
+        log_delta: the target, log δ.
+        guess: an ε at or above the answer; math.inf if unknown.
+    """
+    if lower(0.0) <= log_delta:
+        return 0.0
+    if math.isfinite(guess) and lower(guess) <= log_delta:
+        near = guess * (1 - 1e-6)
+        bracket = (near, guess) if lower(near) > log_delta else (0.0, near)
+    else:
+        bracket = _bracket(lambda epsilon: lower(epsilon) > log_delta)
+    if math.isinf(bracket[1]):
+        return bracket[0]
+    return _narrow(lower, log_delta, *bracket)[0]
+
+
+def _bracket(above: Callable[[float], bool]) -> tuple[float, float]:
+    """An ε above the target and one that is not (math.inf past `LARGEST_EPSILON`).
+
+    Grown from a small ε, as a δ far below the target costs an engine more than one near it.
+    """
+    failing, passing = 0.0, SMALL_EPSILON
+    while above(passing):
+        if passing >= LARGEST_EPSILON:
+            return passing, math.inf
+        failing, passing = passing, min(3.0 * passing, LARGEST_EPSILON)
+    return failing, passing
+
+
+def _narrow(end: Callable[[float], float], log_delta: float, failing: float, passing: float) -> tuple[float, float]:
+    """Illinois false position on a decreasing function, kept as a bracket with end(failing) > log_delta ≥ end(passing).
+
+    Falls back to bisection where the function is flat, jumps or is −inf. Stops at a relative width of 1e-10.
+    """
+    value_failing, value_passing = end(failing) - log_delta, end(passing) - log_delta
+    weight_failing = weight_passing = 1.0
+    for iteration in range(200):
+        if passing - failing <= 1e-10 * passing + 1e-300:
+            break
+        middle = 0.5 * (failing + passing)
+        rise, fall = weight_failing * value_failing, weight_passing * value_passing
+        if math.isfinite(rise) and math.isfinite(fall) and rise > fall and iteration % 8 != 7:
+            guess = failing + (passing - failing) * rise / (rise - fall)
+            margin = 2e-11 * passing
+            middle = min(max(guess, failing + margin), passing - margin)
+        value = end(middle) - log_delta
+        if value > 0:
+            failing, value_failing, weight_failing, weight_passing = middle, value, 1.0, 0.5 * weight_passing
+        else:
+            passing, value_passing, weight_passing, weight_failing = middle, value, 1.0, 0.5 * weight_failing
+    return failing, passing
+
+
+_SWEPT_FIRST = np.concatenate([[0.0], SMALL_EPSILON * 3.0 ** np.arange(38.0), [LARGEST_EPSILON]])
+_EVEN_SHARES = np.arange(1.0, 16.0) / 16.0
+_AROUND = np.concatenate([-(8.0 ** -np.arange(1.0, 16.0)), 8.0 ** -np.arange(1.0, 16.0)])
+_MOST_SWEEPS = 12
+
+
+def swept_epsilon(read: Callable[[FloatArray], Enclosure], log_delta: float) -> Interval | None:
+    """Enclose ε(δ) by evaluations at many ε at once; None where the enclosure is too wide.
+
+    The ε are spread evenly over the bracket, and around the place where the last values point. The bracket runs from
+    the largest ε whose lower bound is above the target to the smallest ε whose upper bound is not.
+
+    Args:
+        read: bounds on log δ at an array of ε.
+        log_delta: the target.
+    """
+    at, before = _SWEPT_FIRST, (math.nan, math.nan)
+    for _ in range(_MOST_SWEEPS):
+        ends = read(at)
+        above, below = np.flatnonzero(ends.lower > log_delta), np.flatnonzero(ends.upper <= log_delta)
+        if below.size == at.size:
+            return Interval(0.0, 0.0)
+        if above.size == 0:
+            return None
+        low = float(at[above[-1]])
+        if below.size == 0:
+            return Interval(low, math.inf)
+        high, width = float(at[below[0]]), float(at[below[0]]) - low
+        if 0.0 < width <= 1e-10 * high:
+            return Interval(low, high)
+        if width <= 0.0 or (low, high) == before:
+            return None
+        before = low, high
+        first, last = (0.5 * float(ends.lower[place] + ends.upper[place]) for place in (above[-1], below[0]))
+        share = (first - log_delta) / (first - last) if -math.inf < last < first else 0.5
+        inner = low + width * np.concatenate([_EVEN_SHARES, share + _AROUND])
+        at = np.unique(np.concatenate([[low], inner[(inner > low) & (inner < high)], [high]]))
+    return None
+
+
+def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: Guess | None = None) -> Interval:
+    """Enclose ε(δ) with few evaluations, each of which is expensive and gives both bounds on log δ.
+
+    Args:
+        read: bounds on log δ at one ε.
+        log_delta: the target.
+        guess: where the search starts. By default, the values at `PROBES` tell: √−log δ is about linear in ε.
+    """
+    zero = read(0.0)
+    if zero.upper <= log_delta:
+        return Interval(0.0, 0.0)
+    guess = guess or _interpolated(read, log_delta, zero.upper)
+    found = crossing(lambda epsilon: read(epsilon).upper, log_delta, guess)
+    if zero.lower <= log_delta:
+        return Interval(0.0, found.below)
+    if math.isinf(found.below):
+        return Interval(lower_epsilon(lambda epsilon: read(epsilon).lower, log_delta, guess=math.inf), math.inf)
+    near = Guess(found.above, guess.steepness)
+    if read(found.above).lower > log_delta:
+        return Interval(found.above, found.below)
+    ends = read(found.below)
+    width = ends.upper - ends.lower if ends.upper > -math.inf else 0.0
+    pad = 2.0 * width / guess.steepness + 1e-10 * found.below
+    lower = closest(lambda epsilon: read(epsilon).lower, log_delta, near, -pad)
+    if lower is None:
+        lower = crossing(lambda epsilon: read(epsilon).lower, log_delta, near).above
+    return Interval(min(lower, found.below), found.below)
+
+
+def _interpolated(read: Callable[[float], Interval], log_delta: float, at_zero: float) -> Guess:
+    """Return the target's place on the line of √−log δ through the two probes around it, and the slope there."""
+    low, before = 0.0, at_zero
+    for high in (*PROBES[1:], *(4.0**k for k in range(2, 15))):
+        after = read(high).upper
+        if after <= log_delta:
+            break
+        low, before = high, after
+    else:
+        return Guess(low, 1.0)
+    wanted, first, second = (math.sqrt(max(-value, 0.0)) for value in (log_delta, before, max(after, -1e6)))
+    if not second > first:
+        return Guess(high, 1.0)
+    epsilon = low + (high - low) * min((wanted - first) / (second - first), 1.0)
+    return Guess(epsilon, max(2.0 * wanted * (second - first) / (high - low), 1e-9))
+
+
+def line_guess(read: Callable[[float], Interval], log_delta: float, near: float) -> Guess | None:
+    """Return the target's place on the line of √−log δ through ε = 0 and `near`; None if the line does not rise.
+
+    Args:
+        read: bounds on log δ at one ε.
+        log_delta: the target.
+        near: an ε > 0 at which log δ is about the target.
+    """
+    wanted, at_zero, there = (
+        math.sqrt(min(max(-value, 0.0), _MOST_SQUARE)) for value in (log_delta, read(0.0).upper, read(near).upper)
+    )
+    rise = (there - at_zero) / near
+    if not rise > 0.0:
+        return None
+    return Guess(max((wanted - at_zero) / rise, 0.0), max(2.0 * wanted * rise, 1e-9))
+
+
+def solved_epsilon(
+    upper: Callable[[float], float], lower: Callable[[float], float], log_delta: float, solution: Solution
+) -> Interval | None:
+    """Certify a solution a little to either side; None if a bound is not found there and no slope is known.
+
+    Args:
+        upper: upper bound on log δ at one ε.
+        lower: lower bound likewise.
+        log_delta: the target.
+        solution: about where log δ meets the target.
+    """
+    guess = Guess(solution.epsilon, 1.0 if solution.steepness is None else solution.steepness)
+    above = closest(upper, log_delta, guess, solution.pad)
+    below = closest(lower, log_delta, guess, -solution.pad)
+    if (above is None or below is None) and solution.steepness is None:
+        return None
+    if above is None:
+        above = crossing(upper, log_delta, guess).below
+    if below is None:
+        below = crossing(lower, log_delta, guess).above
+    return Interval(min(below, above), above)

@@ -1,0 +1,130 @@
+"""The laws and transforms that one direction of a product uses, of which the latest few are kept."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from epsilond.accountants.engine.lattice.laws import BandLaws, Chosen, GridKey, LatticeLaws, band_laws
+from epsilond.accountants.engine.lattice.plan import TransformPlan
+from epsilond.accountants.engine.lattice.spectrum import Spectrum
+from epsilond.accountants.errors import BeyondBudget
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp
+
+if TYPE_CHECKING:
+    from epsilond.accountants.engine.lattice.budget import Budget
+    from epsilond.accountants.engine.lattice.survey import Survey
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+_KEPT_GRIDS, _KEPT_SPECTRA = 6, 8
+_KEPT_BYTES = 2**25
+"""Of all the transforms that one order of a composition keeps, unless two are larger."""
+_MOST_TRIES = 40
+
+Used = dict["GridKey | tuple[Chosen, bool]", int]
+"""Grids and transforms that were needed, with how many lattices each took."""
+
+
+class Transforms:
+    """The laws and transforms of one direction of a product."""
+
+    def __init__(self, survey: Survey, budget: Budget, log_width: float) -> None:
+        """Keep nothing yet; `log_width` is the logarithm of the relative width wanted of δ."""
+        self._survey = survey
+        self._budget = budget
+        self._log_width = log_width
+        self.grids: dict[GridKey, BandLaws] = {}
+        self.spectra: dict[tuple[Chosen, bool], tuple[GridKey, Spectrum, int]] = {}
+        self.used: Used = {}
+
+    def spectrum(self, found: Chosen, *, from_above: bool) -> tuple[GridKey, Spectrum]:
+        """Return the transform at a tilt, on a lattice so wide that it fits the budget."""
+        index = (found, from_above)
+        if index not in self.spectra:
+            remember(self.spectra, index, self._transformed(found, from_above=from_above), _KEPT_SPECTRA)
+            self._forget_large()
+        key, spectrum, self.used[index] = self.spectra[index]
+        return key, spectrum
+
+    def _forget_large(self) -> None:
+        """Drop the oldest transforms, until those that are kept take few enough bytes."""
+        sizes = [spectrum.nbytes for _, spectrum, _ in self.spectra.values()]
+        excess = sum(sizes) - _KEPT_BYTES
+        for size in sizes[:-2]:
+            if excess <= 0:
+                break
+            self.spectra.pop(next(iter(self.spectra)))
+            excess -= size
+
+    def _transformed(self, found: Chosen, *, from_above: bool) -> tuple[GridKey, Spectrum, int]:
+        """Return the same, and how many lattices were tried."""
+        key, place = found
+        limits = self._budget.limits_for(len(self._survey.parts))
+        log_width = self._log_width - key.boost
+        for tried in range(1, _MOST_TRIES + 1):
+            laws = self.laws(key)
+            made = TransformPlan.of(laws.upper if from_above else laws.lower, place, log_width).made(limits)
+            if isinstance(made, Spectrum):
+                return key, made, tried
+            key = key._replace(coarsening=key.coarsening + max(1, math.ceil(math.log2(min(made.factor, 2.0**60)))))
+        raise BeyondBudget("no lattice within the budget spans the loss")
+
+    def laws(self, key: GridKey) -> BandLaws:
+        """Return the laws of a band on its grid."""
+        self.used[key] = 1
+        if key not in self.grids:
+            remember(self.grids, key, band_laws(self._survey, key, self._budget), _KEPT_GRIDS)
+        return self.grids[key]
+
+
+def remember(kept: dict[Key, Value], key: Key, value: Value, most: int) -> None:
+    """Add an entry, and drop the oldest ones.
+
+    Args:
+        kept: entries in the order of their addition.
+        key: key of the new entry.
+        value: the new entry.
+        most: number of entries that remain at most.
+    """
+    while len(kept) >= most:
+        kept.pop(next(iter(kept)))
+    kept[key] = value
+
+
+def upper_end(spectrum: Spectrum, laws: LatticeLaws, epsilon: float) -> float:
+    """Return an upper bound of log δ of the composed lattice laws.
+
+    Args:
+        spectrum: transform of the composed distribution.
+        laws: distributions of the losses, rounded up to the lattice.
+        epsilon: ε ≥ 0.
+    """
+    atom = laws.log_infinite_mass(direction=1)
+    if epsilon >= laws.top * laws.unit * (1 + 4 * UNIT_ROUNDOFF):
+        return atom
+    inside = spectrum.log_integral(epsilon)
+    if spectrum.place.direct:
+        return min(float(np.logaddexp(atom, inside.upper)) + 4 * UNIT_ROUNDOFF, 0.0)
+    spare = math.exp(min(inside.lower, 0.0)) * (1 - 8 * UNIT_ROUNDOFF) - laws.excess
+    return math.log1p(-spare) * (1 - 8 * UNIT_ROUNDOFF) if 0.0 < spare < 1.0 else 0.0
+
+
+def lower_end(spectrum: Spectrum, laws: LatticeLaws, epsilon: float) -> float:
+    """Return a lower bound of log δ of the composed lattice laws.
+
+    Args:
+        spectrum: transform of the composed distribution.
+        laws: distributions of the losses, rounded down to the lattice.
+        epsilon: ε ≥ 0.
+    """
+    atom = laws.log_infinite_mass(direction=-1)
+    if epsilon >= laws.top * laws.unit * (1 + 4 * UNIT_ROUNDOFF):
+        return atom
+    inside = spectrum.log_integral(epsilon)
+    if spectrum.place.direct:
+        return float(np.logaddexp(atom, inside.lower)) - 4 * UNIT_ROUNDOFF
+    return max(atom, float(log1m_exp(min(inside.upper, 0.0))) * (1 + 8 * UNIT_ROUNDOFF))

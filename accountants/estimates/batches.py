@@ -1,0 +1,181 @@
+"""About δ of many batches of fixed size, under replace-one: estimates that decide where a search starts, nothing else.
+
+Drawing K of n leaves a contribution δ(ε) = q δ₀(log(1 + (e^ε − 1)/q)) in both orders, q = K/n, δ₀ that of N(μ, 1)
+against N(0, 1). With r(x) = 1 − q + q e^{μx − μ²/2} the symmetric pair of this profile has the loss log r(x) with
+density φ(x) r(x), −log r(x) with density φ(x), both on x > μ/2, and 0 with what is left, so that
+
+    M(z) = E[e^{zL}] = 1 + ∫_{μ/2}^∞ φ (r^{1+z} − r + r^{−z} − 1) dx,   δ(ε) = (1/2πi) ∫ M(z)^T e^{−zε}/(z(1 + z)) dz.
+
+The first by Gauss and Legendre's rule, the second by the trapezoidal rule through the saddle. Nothing is certified.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from epsilond.accountants.estimates.central_limit import central_log_delta
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+_POINTS, _PANEL, _MOST_PANELS = 10, 1.2, 256
+"""Points of a panel, its width in standard deviations of the noise, and the most panels."""
+_BEYOND = 7.5
+"""Standard deviations beyond the mean of a tilted law that are looked at."""
+_STEPS, _NEAR = 60, 1e-3
+"""Of the search for the saddle, and how near in log λ it ends."""
+_LEAST, _MOST = math.log(1e-6), math.log(1e6)
+"""Tilts, as logarithms."""
+_NATS, _SPREADS = 18.0, 7.0
+"""How small what is left out is made: nats, and deviations of one loss or of all."""
+_BLOCK, _MOST_BLOCKS = 64, 96
+"""Frequencies at once, and how often."""
+_ENOUGH = 1e-9
+_TOLD, _GONE = 2.0, 1.5
+"""Radians from a node to the next up to which a sum over nodes tells of a frequency, and in units of that, up to which
+it is looked at."""
+_RARE = 5e-3
+"""Expected number of draws below which δ is nearly that of each round, added up."""
+_BLUR = 3e-3
+"""Of normal noise, in units of 1/λ, that is added to the loss so that few frequencies matter where large ones are rare:
+it adds half its square to log δ, nearly."""
+
+
+class _Tilted(NamedTuple):
+    """One step at a tilt: losses with the weights of both signs, log M, and mean and variance of the tilted loss."""
+
+    loss: FloatArray
+    above: FloatArray
+    below: FloatArray
+    rest: float
+    spread: FloatArray
+    log_moment: float
+    mean: float
+    variance: float
+
+
+@functools.lru_cache(maxsize=1)
+def _rule() -> tuple[FloatArray, FloatArray]:
+    points, weights = np.polynomial.legendre.leggauss(_POINTS)
+    return 0.5 * (points + 1.0), 0.5 * weights
+
+
+def _tilted(mu: float, rate: float, tilt: float) -> _Tilted:
+    """The law at a real tilt.
+
+    Raises:
+        ArithmeticError: its numbers leave the doubles, or it reaches too far.
+    """
+    low, high = 0.5 * mu, (1.0 + tilt) * mu + _BEYOND
+    panels = math.ceil((high - low) / _PANEL)
+    if panels > _MOST_PANELS:
+        raise OverflowError(f"{panels} panels")
+    width = (high - low) / panels
+    points, weights = _rule()
+    x = (low + width * (np.arange(panels)[:, None] + points)).ravel()
+    density = np.tile(width * weights, panels) * np.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi)
+    exponent = mu * x - 0.5 * mu * mu
+    if exponent[-1] > 600.0:
+        loss = np.logaddexp(math.log1p(-rate), math.log(rate) + exponent)
+    else:
+        loss = np.log1p(rate * np.expm1(exponent))
+    with np.errstate(over="raise", under="ignore"):
+        above, below = density * np.exp((1.0 + tilt) * loss), density * np.exp(-tilt * loss)
+    # What lies within rounding of 1 is added to 1 last.
+    moved = density * (np.expm1(np.minimum((1.0 + tilt) * loss, 700.0)) - np.expm1(np.minimum(loss, 700.0)))
+    change = float(moved.sum() + (density * np.expm1(-tilt * loss)).sum())
+    moment = 1.0 + change
+    mean = float((above - below) @ loss) / moment
+    square = float((above + below) @ (loss * loss)) / moment
+    rest = moment - float(above.sum() + below.sum())
+    spread = mu * (width / _POINTS / _TOLD) * -np.expm1(math.log1p(-rate) - loss)
+    return _Tilted(loss, above, below, rest, spread, math.log1p(change), mean, square - mean * mean)
+
+
+class _Saddle(NamedTuple):
+    tilt: float
+    law: _Tilted
+    curvature: float
+
+
+def _saddle(epsilon: float, mu: float, rate: float, rounds: int, start: float) -> _Saddle:
+    """Find where M^T e^{−λε}/(λ(1 + λ)) is least, by Newton's steps on log λ within a bracket.
+
+    Returns:
+        The last tilt at which the law stays within the doubles, with its law.
+
+    Raises:
+        ArithmeticError: the law leaves the doubles at every tilt that is tried.
+    """
+    saddle: _Saddle | None = None
+    low, high, y = _LEAST, _MOST, min(max(math.log(start), _LEAST), _MOST)
+    for _ in range(_STEPS):
+        tilt = math.exp(y)
+        try:
+            law = _tilted(mu, rate, tilt)
+        except ArithmeticError:
+            high, y = y, 0.5 * (low + y)
+            continue
+        curvature = rounds * law.variance + tilt**-2.0 + (1.0 + tilt) ** -2.0
+        excess = rounds * law.mean - epsilon - 1.0 / tilt - 1.0 / (1.0 + tilt)
+        saddle = _Saddle(tilt, law, curvature)
+        low, high = (low, y) if excess > 0.0 else (y, high)
+        step = -excess / (curvature * tilt)
+        if abs(step) < _NEAR or high - low < _NEAR:
+            return saddle
+        y += min(max(step, -1.5), 1.5)
+        if not low < y < high:
+            y = 0.5 * (low + high)
+    if saddle is None:
+        raise ArithmeticError("the law of one round leaves the doubles at every tilt")
+    return saddle
+
+
+def likely_log_delta_of_batches(
+    epsilon: float, *, mu: float, rate: float, rounds: int, start: float = 1.0
+) -> tuple[float, float]:
+    """About log δ(ε) of so many rounds, 0 < rate < 1, and the tilt λ of its saddle; `start` is a guess at that.
+
+    Raises:
+        ArithmeticError, ValueError: it is not found.
+    """
+    if rate * rounds < _RARE:
+        drawn = math.log1p(math.expm1(min(epsilon, 700.0)) / rate)
+        return math.log(rounds * rate) + central_log_delta(drawn, mu), start
+    tilt, law, curvature = _saddle(epsilon, mu, rate, rounds, start)
+    deviation = math.sqrt(curvature)
+    log_scale = rounds * law.log_moment - tilt * epsilon
+    depth = log_scale - math.log(tilt) - math.log1p(tilt) - 0.5 * math.log(2.0 * math.pi * curvature)
+    period = max(_SPREADS * deviation, float(law.loss[-1]) + _SPREADS * mu - epsilon, (_NATS - min(depth, 0.0)) / tilt)
+    spacing = 2.0 * math.pi / period
+    blur = _BLUR / tilt
+    # A node stands for losses as far around it as the next one: beyond a frequency it says nothing, and counts as none.
+    moment, rest = math.exp(law.log_moment), max(law.rest, 0.0)
+    order = np.argsort(law.spread)
+    loss, above, below, spread = (each[order] for each in (law.loss, law.above, law.below, law.spread))
+    turned = np.exp(1j * spacing * np.arange(_BLOCK)[:, None] * loss)
+    stride = np.exp(1j * spacing * _BLOCK * loss)
+    none, total = (rest / moment) ** rounds, 0.0
+    for block in range(_MOST_BLOCKS):
+        frequencies = spacing * (block * _BLOCK + np.arange(_BLOCK))
+        kept = int(np.searchsorted(spread, _GONE / max(float(frequencies[0]), 1e-300)))
+        loss, above, below, spread, stride = (each[:kept] for each in (loss, above, below, spread, stride))
+        turned = turned[:, :kept]
+        known = np.exp(-((frequencies[:, None] * spread) ** 8))
+        sum_ = (turned * known) @ above + (turned.conj() * known) @ below + rest
+        z = tilt + 1j * frequencies
+        terms = ((sum_ / moment) ** rounds - none) * np.exp(
+            -1j * frequencies * epsilon - 0.5 * (blur * frequencies) ** 2
+        )
+        terms /= z * (1.0 + z)
+        if block == 0:
+            terms[0] *= 0.5
+        total += float(terms.real.sum())
+        if abs(complex(terms[-1])) * _BLOCK < _ENOUGH * abs(total):
+            break
+        turned = turned * stride
+    return log_scale + math.log(total * spacing / math.pi) - 0.5 * _BLUR * _BLUR, tilt

@@ -1,0 +1,51 @@
+"""Estimates of composed bounds, and the bounds that the least one is made of."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.least import alternatives_of
+
+LIKELY_SHARE = 1 / 16
+"""Share of ε at which the bounds of single rounds are compared."""
+
+
+def alternatives(curve: Curve) -> tuple[Curve, ...]:
+    """Return the bounds whose least is the upper bound of a curve, each as a curve without witnesses."""
+    return tuple(Curve(pair) for pair in alternatives_of(curve.upper))
+
+
+def likely_least(curve: Curve, epsilon: float) -> int:
+    """Return the place of the alternative that is likely to be least at ε: its single round is, at a share of ε.
+
+    This is an estimate, because composing one alternative is expensive.
+    """
+    rounds = [pair.parts for pair in alternatives_of(curve.upper)]
+    if any(len(parts) != 1 for parts in rounds):
+        return 0
+    share = np.asarray([epsilon * LIKELY_SHARE])
+    values = [float(parts[0][0].forward.log_delta(share).upper[0]) for parts in rounds]
+    return values.index(min(values))
+
+
+def quick_upper_log_delta(curve: Curve, epsilon: float) -> float:
+    """Return an upper bound on log δ(ε) that costs little where the curve is composed, and may be loose."""
+    pair = curve.upper
+    quick = max(
+        order.quick_upper_end(epsilon) if order.estimated else pair.ends(epsilon).upper for order in pair.directions()
+    )
+    return quick if math.isfinite(quick) else pair.ends(epsilon).upper
+
+
+def closed_form_decides(curve: Curve, epsilon: float, share: float) -> bool:
+    """Tell whether bounds in closed form are likely to be least at ε.
+
+    Args:
+        curve: the curve.
+        epsilon: ε, in nats.
+        share: how far above the least closed form all composed bounds must be, relative to its log δ.
+    """
+    return all(profile.closed_decides(epsilon, share) for profile in curve.upper.directions())

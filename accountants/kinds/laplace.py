@@ -1,0 +1,88 @@
+"""The Laplace mechanism, exactly, in any dimension."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Annotated
+
+import numpy as np
+
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.kinds.kind import Kind
+from epsilond.accountants.numerics.outward import round_up
+from epsilond.accountants.profiles.laplace import laplace_pair
+from epsilond.accountants.quantities import (
+    RELATION,
+    Epsilon,
+    Relation,
+    ScaleMultiplier,
+    delta_outputs,
+    request,
+)
+from epsilond.accountants.rule import Case, Rule
+from epsilond.accountants.specs import Laplace
+from epsilond.accountants.structure import ONE_SUM, sensitivity_factor
+from epsilond.accountants.theorem import Outputs, Source, Status, Theorem
+
+
+@request
+class LaplaceInputs:
+    """One release of the Laplace mechanism."""
+
+    epsilon: Epsilon
+    scale_multiplier: ScaleMultiplier
+    relation: Annotated[Relation, RELATION]
+
+
+def privacy_profile(inputs: LaplaceInputs) -> Outputs:
+    """Compute δ at ε of one release, and the ε at which it is 0, rounded up."""
+    factor = sensitivity_factor(inputs.relation)
+    pure_epsilon = round_up(Fraction(factor) / Fraction(inputs.scale_multiplier))
+    upper = float(laplace_pair(factor / inputs.scale_multiplier).log_delta(np.asarray(inputs.epsilon)).upper)
+    return {"pure_epsilon": pure_epsilon, **delta_outputs(upper)}
+
+
+EXACT = Theorem(
+    id="epsilond.laplace",
+    title="The Laplace mechanism, exactly",
+    statement=(
+        "δ(ε) = (1 − e^{(ε − s)/2})₊ with s the ℓ1 sensitivity over the scale, whatever the dimension: among all "
+        "shifts of that ℓ1 norm the one along an axis is worst at every ε"
+    ),
+    source=Source("epsilond", "docs/shifted-noise.md, One axis is worst"),
+    status=Status.PROVED,
+    conditions=(ONE_SUM,),
+    inputs=LaplaceInputs,
+    formula=privacy_profile,
+    examples=(
+        {"epsilon": 1.0, "scale_multiplier": 0.5, "relation": "add-or-remove-one"},
+        {"epsilon": 3.0, "scale_multiplier": 1.0, "relation": "replace-one"},
+    ),
+)
+
+
+def laplace_mechanism(spec: Laplace, case: Case) -> Guarantee:
+    """Return two Laplace distributions shifted by the sensitivity, which two contributions along one axis attain.
+
+    Source: docs/shifted-noise.md.
+    """
+    shift = sensitivity_factor(case.setting.relation) / spec.scale_multiplier
+    pair = laplace_pair(shift)
+    return Guarantee(
+        setting=case.setting,
+        curve=Curve(pair, (pair,)),
+        derivation=EXACT.because(scale_multiplier=spec.scale_multiplier, pure_epsilon=shift),
+        declared=(ONE_SUM,),
+    )
+
+
+THEOREMS: tuple[Theorem, ...] = (EXACT,)
+RULES: tuple[Rule, ...] = (Rule(EXACT, "laplace", laplace_mechanism),)
+KIND = Kind(
+    sentence=(
+        "Laplace noise of scale multiplier {scale_multiplier}"
+        " (scale per coordinate over the bound on the ℓ1 norm of one contribution)"
+    ).format_map,
+    at_noise=lambda noise: Laplace(scale_multiplier=noise),
+)

@@ -1,0 +1,255 @@
+"""The truncated discrete Laplace mechanism: exact for bounds on the ℓ1 and ℓ∞ distance, and a bound that uses ℓ2.
+
+The worst integer shift of ℓ1 norm at most Δ₁ with coordinates at most Δ∞ has q coordinates K and one remainder r, at
+every ε; outputs are independent over coordinates, so the mechanism is the composition of one-coordinate pairs. Proofs:
+docs/shifted-noise.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from epsilond.accountants.composition.product import composed_pair
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.least import least_of
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.formula import formula
+from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.kinds.kind import Kind
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.concentrated import concentrated_pair, log_escape_of
+from epsilond.accountants.profiles.geometric import GeometricProfile, geometric_pair
+from epsilond.accountants.quantities import Epsilon, Rounds, delta_outputs
+from epsilond.accountants.rule import Case, Effort, Refusal, Rule
+from epsilond.accountants.specs import TruncatedDiscreteLaplace
+from epsilond.accountants.structure import ANY_INTEGERS
+from epsilond.accountants.theorem import Outputs, Source, Status, Theorem
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.pair import Pair
+
+
+class Shift(NamedTuple):
+    """An integer shift.
+
+    Attributes:
+        coordinates: number of coordinates that differ by `size`.
+        size: difference of each of them.
+        remainder: difference of one more coordinate.
+    """
+
+    coordinates: int
+    size: int
+    remainder: int
+
+    @property
+    def parts(self) -> tuple[tuple[int, int], ...]:
+        """Sizes above zero, with counts."""
+        return tuple(
+            (size, count) for size, count in ((self.size, self.coordinates), (self.remainder, 1)) if size and count
+        )
+
+    @property
+    def square(self) -> int:
+        """The squared ℓ2 norm."""
+        return sum(count * size * size for size, count in self.parts)
+
+    @property
+    def total(self) -> int:
+        """The ℓ1 norm."""
+        return sum(count * size for size, count in self.parts)
+
+
+def largest_shift(*, dimension: int, l1: int, linf: int, square: int | None = None) -> Shift:
+    """Return as many coordinates of the largest size as the norms allow, and then the largest remainder.
+
+    Without `square` the shift majorises every shift within the norms. With `square` it is one of those shifts.
+
+    Args:
+        dimension: number of coordinates.
+        l1: bound on the ℓ1 norm.
+        linf: bound on the ℓ∞ norm.
+        square: bound on the squared ℓ2 norm, if there is one.
+    """
+    size = min(linf, l1)
+    if square is not None:
+        size = min(size, math.isqrt(square))
+    if size == 0:
+        return Shift(0, 0, 0)
+    count = min(dimension, l1 // size)
+    if square is not None:
+        count = min(count, square // size**2)
+    remainder = min(size, l1 - count * size) if count < dimension else 0
+    if square is not None:
+        remainder = min(remainder, math.isqrt(square - count * size**2))
+    return Shift(count, size, remainder)
+
+
+def worst_shift(spec: TruncatedDiscreteLaplace) -> Shift:
+    """Return the worst shift under the ℓ1 and ℓ∞ bounds, after the ℓ2 bound has tightened them."""
+    l1, linf = math.floor(spec.l1_sensitivity), math.floor(spec.linf_sensitivity)
+    square = squared_bound(spec)
+    if square is not None:
+        l1, linf = min(l1, math.isqrt(spec.dimension * square)), min(linf, math.isqrt(square))
+    return largest_shift(dimension=spec.dimension, l1=l1, linf=linf)
+
+
+def squared_bound(spec: TruncatedDiscreteLaplace) -> int | None:
+    """Return the largest squared ℓ2 norm of an integer shift, exactly, or None without a bound."""
+    return None if spec.l2_sensitivity is None else math.floor(Fraction(spec.l2_sensitivity) ** 2)
+
+
+def allowed_shifts(spec: TruncatedDiscreteLaplace, square: int) -> tuple[Shift, ...]:
+    """Return two shifts within all three norms.
+
+    The first has the largest coordinates, and its outputs escape most. The second has the largest ℓ1 norm among a few
+    sizes, and so the largest common loss.
+    """
+    l1, linf = math.floor(spec.l1_sensitivity), math.floor(spec.linf_sensitivity)
+    sizes = {min(linf, 2**power) for power in range(max(linf, 1).bit_length())} | {linf}
+    shifts = {size: largest_shift(dimension=spec.dimension, l1=l1, linf=size, square=square) for size in sorted(sizes)}
+    longest = max(shifts.values(), key=lambda shift: (shift.total, shift.square))
+    return tuple(dict.fromkeys((shifts[linf], longest)))
+
+
+def shifted_pair(spec: TruncatedDiscreteLaplace, shift: Shift, effort: Effort) -> Pair:
+    """Return the composition of the pairs of all coordinates."""
+    parts = [(geometric_pair(spec.decay_rate, size, spec.noise_levels), count) for size, count in shift.parts]
+    return composed_pair(parts, effort)
+
+
+def log_survival_and_escape(spec: TruncatedDiscreteLaplace, shift: Shift, rounds: int = 1) -> tuple[float, float]:
+    """Return log S and an upper bound on log(1 − S).
+
+    S is the probability that both neighbours could have given all outputs.
+    """
+    parts = [(size, count * rounds) for size, count in shift.parts]
+    profiles = [(GeometricProfile(spec.decay_rate, size, spec.noise_levels), count) for size, count in parts]
+    log_survival = math.fsum(count * profile.log_survival for profile, count in profiles)
+    return log_survival, log_escape_of(
+        log_survival, [math.log(count) + profile.log_infinite_mass for profile, count in profiles]
+    )
+
+
+def escape(inputs: TruncatedDiscreteLaplace) -> Outputs:
+    """Compute the worst shift, the ε from which δ is the escape probability 1 − S, and log S and log(1 − S)."""
+    shift = worst_shift(inputs)
+    log_survival, log_escape = log_survival_and_escape(inputs, shift)
+    return {
+        "shifted_coordinates": shift.coordinates,
+        "shift": shift.size,
+        "remainder": shift.remainder,
+        "epsilon": inputs.decay_rate * shift.total,
+        **delta_outputs(log_escape),
+        "log10_one_minus_delta": log_survival / math.log(10.0),
+    }
+
+
+@formula(given="The noise, what is known of the distance of two neighbours, and for how many rounds at which ε.")
+def by_distance(*, noise: TruncatedDiscreteLaplace, epsilon: Epsilon, rounds: Rounds = 1) -> Outputs:
+    """Compute ρ of all rounds if no output escapes, the probability that an output escapes, and the bound on δ at ε."""
+    square = squared_bound(noise)
+    if square is None:
+        raise InvalidInput.at("/l2_sensitivity", "is what this bound is of")
+    shift = worst_shift(noise)
+    if shift.total == 0:
+        return {"zcdp_rho": 0.0, **delta_outputs(-math.inf, "escape"), **delta_outputs(-math.inf)}
+    rho = 0.5 * noise.decay_rate**2 * min(square, shift.square) * rounds * (1 + 8 * UNIT_ROUNDOFF)
+    if not 0.0 < rho <= LARGEST_RHO:
+        raise InvalidInput.at("/rounds", "make a zCDP ρ that no bound is computed for", allowed=f"ρ ≤ {LARGEST_RHO:g}")
+    log_survival, log_escape = log_survival_and_escape(noise, shift, rounds)
+    log_delta = min(concentrated_pair(rho, log_survival, log_escape).ends(epsilon).upper, 0.0)
+    return {"zcdp_rho": rho, **delta_outputs(log_escape, "escape"), **delta_outputs(log_delta)}
+
+
+LARGEST_RHO = 1e9
+_EXAMPLE = {"noise_levels": 113, "decay_rate": 0.0625, "dimension": 30, "l1_sensitivity": 30.0, "linf_sensitivity": 1.0}
+EXACT = Theorem(
+    id="epsilond.truncated-discrete-laplace",
+    title="The truncated discrete Laplace mechanism, exactly",
+    statement=(
+        "Among integer shifts of ℓ1 norm ≤ Δ₁ and coordinates ≤ Δ∞ the one with q = min(d, Δ₁ div K) coordinates "
+        "K = min(Δ₁, Δ∞) and a remainder r is worst at every ε; from αΔ₁ on, δ = 1 − (1 − esc K)^q (1 − esc r)"
+    ),
+    source=Source("epsilond", "docs/shifted-noise.md, One axis is worst, and Outputs that escape"),
+    status=Status.PROVED,
+    conditions=(ANY_INTEGERS,),
+    inputs=TruncatedDiscreteLaplace,
+    formula=escape,
+    examples=(_EXAMPLE,),
+)
+BY_L2 = Theorem(
+    id="epsilond.truncated-discrete-laplace-l2",
+    title="The truncated discrete Laplace mechanism, with a bound on the ℓ2 distance",
+    statement=(
+        "Given that both neighbours could have given the output, a coordinate shifted by k is αk-differentially "
+        "private, so all are α²Δ₂²/2-zCDP together: δ ≤ 1 − S + S δ_zCDP(ε). Over rounds ρ adds and S multiplies"
+    ),
+    source=Source("epsilond", "docs/shifted-noise.md; Bun and Steinke 2016, Proposition 1.4 and Lemma 1.7"),
+    status=Status.PROVED,
+    conditions=(ANY_INTEGERS,),
+    formula=by_distance,
+    examples=({**_EXAMPLE, "l2_sensitivity": 3.0, "epsilon": 2.0, "rounds": 10},),
+)
+
+
+def exact(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee:
+    """Return the pair of the worst shift.
+
+    Neighbours attain the worst shift if the ℓ2 bound allows it, and otherwise two shifts within all bounds.
+    """
+    worst = worst_shift(spec)
+    square = squared_bound(spec)
+    pair = shifted_pair(spec, worst, case.effort)
+    realised: tuple[Pair, ...] = (pair,)
+    if square is not None and square < worst.square:
+        realised = tuple(shifted_pair(spec, shift, case.effort) for shift in allowed_shifts(spec, square))
+    step = EXACT.because(coordinates=worst.coordinates, shift=worst.size, remainder=worst.remainder)
+    return Guarantee(setting=case.setting, curve=Curve(pair, realised), derivation=step, declared=(ANY_INTEGERS,))
+
+
+def by_l2(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee | Refusal:
+    """Return the better of both bounds at every ε, and of their compositions."""
+    worst, square = worst_shift(spec), squared_bound(spec)
+    if square is None or square >= worst.square:
+        return Refusal(BY_L2, "there is no bound on the ℓ2 distance, or the others imply it")
+    without = exact(spec, case)
+    rho = 0.5 * spec.decay_rate**2 * square * (1 + 4 * UNIT_ROUNDOFF)
+    log_survival, log_escape = log_survival_and_escape(spec, worst)
+    pair = least_of([without.curve.upper, concentrated_pair(rho, log_survival, log_escape)])
+    return Guarantee(
+        setting=case.setting,
+        curve=Curve(pair, without.curve.witnesses),
+        derivation=BY_L2.because(without.derivation, zcdp_rho=rho),
+        declared=without.declared,
+    )
+
+
+def sentence(fields: Mapping[str, str]) -> str:
+    """Describe the noise and the sensitivities that are given."""
+    norms = {"ℓ1": "l1_sensitivity", "ℓ∞": "linf_sensitivity", "ℓ2": "l2_sensitivity"}
+    given = [f"{norm} {fields[name]}" for norm, name in norms.items() if name in fields]
+    coordinates = "coordinate" if fields["dimension"] == "1" else "coordinates"
+    return (
+        f"truncated discrete Laplace noise of decay rate {fields['decay_rate']},"
+        f" at most {fields['noise_levels']} steps either way, on each of {fields['dimension']} {coordinates};"
+        f" sensitivities in steps of the grid: {', '.join(given)}"
+    )
+
+
+def at_noise(noise: float) -> TruncatedDiscreteLaplace:
+    """Return noise of a given scale, on three coordinates."""
+    return TruncatedDiscreteLaplace(
+        noise_levels=300, decay_rate=1.0 / noise, dimension=3, l1_sensitivity=5.0, linf_sensitivity=2.0
+    )
+
+
+THEOREMS: tuple[Theorem, ...] = (EXACT, BY_L2)
+RULES: tuple[Rule, ...] = (
+    Rule(BY_L2, "truncated_discrete_laplace", by_l2),
+    Rule(EXACT, "truncated_discrete_laplace", exact),
+)
+KIND = Kind(sentence=sentence, at_noise=at_noise)

@@ -1,0 +1,1 @@
+"""Certificates that one privacy profile stays below another at every ε."""

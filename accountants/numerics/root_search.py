@@ -1,0 +1,163 @@
+"""Bracketing searches for the point where a condition ceases to hold, or where a function changes sign.
+
+A search keeps two points: one at which the condition holds, and one at which it does not. Both are returned, so that
+the caller takes the point that is safe. Except for `brent_root`, each returned point was given or evaluated.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sys
+from collections.abc import Callable
+from typing import TypeVar
+
+Point = TypeVar("Point", int, float)
+
+MOST_STEPS = 200
+"""Limit on the steps of one search. A bisection of doubles takes fewer to end at two neighbouring doubles."""
+HALVE_EVERY, HALVE_INTEGERS_EVERY = 6, 3
+"""Numbers of steps after which one bisects, so that a curved function cannot stall false position."""
+LEAST_RELATIVE = 4 * sys.float_info.epsilon
+"""The smallest relative tolerance that the method of Brent accepts."""
+
+
+def bisect_reals(
+    holds: Callable[[float], bool], low: float, high: float, *, width: float = 0.0, steps: int = MOST_STEPS
+) -> tuple[float, float]:
+    """Bisect an interval until it is at most `width` long, at most `steps` times.
+
+    Args:
+        holds: a condition that holds at `low` and not at `high`. It is not evaluated at these two points.
+        low: the point at which the condition holds; smaller than `high`.
+        high: the point at which the condition does not hold.
+        width: the distance at which the search ends; 0 for neighbouring doubles.
+        steps: limit on the evaluations.
+
+    Returns:
+        The last point at which the condition holds, and the first at which it does not.
+    """
+    for _ in range(steps):
+        if high - low <= width:
+            break
+        middle = 0.5 * (low + high)
+        if middle in (low, high):  # neighbouring doubles
+            break
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low, high
+
+
+def bisect_integers(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """Return the largest integer in [low, high) at which a condition holds; exact at any size.
+
+    Args:
+        holds: a condition that holds at `low` and not at `high`. It is not evaluated at these two integers.
+        low: the integer at which the condition holds.
+        high: a larger integer, at which the condition does not hold.
+    """
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+def false_position(excess: Callable[[float], float], low: float, high: float, *, width: float) -> tuple[float, float]:
+    """Search the root of a decreasing function by the Illinois algorithm.
+
+    Args:
+        excess: a function that is positive at `low`, and at most zero at `high`.
+        low: the point at which the function is positive.
+        high: the point at which the function is at most zero.
+        width: the distance of the two returned points.
+
+    Returns:
+        A point at which the function is positive, and one at which it is at most zero.
+    """
+    return _narrow(
+        excess,
+        (low, high),
+        (excess(low), excess(high)),
+        width=width,
+        place=lambda low, high, share: low + (high - low) * share,
+        every=HALVE_EVERY,
+    )
+
+
+def least_integer(excess: Callable[[int], float], low: int, high: int, *, at_low: float) -> int:
+    """Return the least integer above `low` at which a decreasing function is at most zero; exact at any size.
+
+    Args:
+        excess: a function that is at most zero at `high`.
+        low: an integer at which the function is positive.
+        high: a larger integer.
+        at_low: the value at `low`, where `excess` is not evaluated; math.inf if it is not defined there.
+    """
+    _, least = _narrow(
+        excess,
+        (low, high),
+        (at_low, excess(high)),
+        width=1,
+        place=lambda low, high, share: min(max(low + round(share * (high - low)), low + 1), high - 1),
+        every=HALVE_INTEGERS_EVERY,
+    )
+    return least
+
+
+def _narrow(
+    excess: Callable[[Point], float],
+    points: tuple[Point, Point],
+    values: tuple[float, float],
+    *,
+    width: float,
+    place: Callable[[Point, Point, float], Point],
+    every: int,
+) -> tuple[Point, Point]:
+    """Run the Illinois algorithm: false position that halves the value of a point which is kept twice.
+
+    Args:
+        excess: a decreasing function.
+        points: where the function is positive, and where it is at most zero.
+        values: of the function at these two points.
+        width: the distance at which the search ends.
+        place: the point at a share of the way between two points.
+        every: the number of steps after which one bisects.
+    """
+    (low, high), (above, below) = points, values
+    side = 0
+    for iteration in itertools.count(1):
+        if high - low <= width:
+            break
+        share, margin = 0.5, 0.25 * width / (high - low)
+        if math.isfinite(above - below) and above > below and iteration % every:
+            share = above / (above - below)
+        middle = place(low, high, min(max(share, margin), 1.0 - margin))
+        if middle in (low, high):  # neighbouring doubles
+            break
+        value = excess(middle)
+        if value > 0.0:
+            low, above = middle, value
+            below, side = (0.5 * below if side > 0 else below), 1
+        else:
+            high, below = middle, value
+            above, side = (0.5 * above if side < 0 else above), -1
+    return low, high
+
+
+def brent_root(
+    excess: Callable[[float], float], low: float, high: float, *, absolute: float, relative: float = LEAST_RELATIVE
+) -> float:
+    """Return a root of a function with different signs at `low` and `high`, by the method of Brent.
+
+    The sign of the function at the returned point is unknown. A caller that needs one side moves the point, and
+    evaluates the function there.
+
+    Args:
+        excess: a continuous function.
+        low: one end of the bracket.
+        high: the other end.
+        absolute: tolerance of the root, to which `relative` times its size is added.
+        relative: relative tolerance, at least `LEAST_RELATIVE`.
+    """
+    from scipy.optimize import brentq  # noqa: PLC0415  half a second of imports, for callers that search
+
+    return float(brentq(excess, low, high, xtol=absolute, rtol=relative, maxiter=MOST_STEPS))

@@ -1,0 +1,240 @@
+"""The truncated discrete Laplace law in decimal arithmetic, wherever a double would lose the answer.
+
+P(y) = e^(−α|y|)/Z for |y| ≤ m, α ≥ 0. Written with D = (1 − e^−α) Z = 1 + e^−α − 2 e^(−α(m+1)), everything here is
+elementary; but α is often 1e-9 and m beyond 2^53, so that Lemma 1 of Das et al. cancels thirty digits, and the least m
+for a δ of 2^−1e6 is decided in the sixteenth digit of log δ. Digits are therefore carried as α and m ask for.
+"""
+
+from __future__ import annotations
+
+import decimal
+import functools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from decimal import Decimal
+from fractions import Fraction
+from typing import NamedTuple
+
+from epsilond.accountants.numerics.root_search import bisect_integers
+
+DIGITS = 50
+"""Digits that are left after every cancellation."""
+CANCELLED = 27
+"""Digits that one less a product of many survivals may lose."""
+_SMALL = Decimal("1e-26")
+"""Escape probabilities below this are added up, not multiplied out."""
+_NEGLIGIBLE = Decimal("1e-20")
+"""Of a logarithm of one less this, the fourth term of the series is 1e-60 of the first."""
+
+
+class LogProbability(NamedTuple):
+    """Two ends of the logarithm of a probability."""
+
+    lower: Decimal
+    upper: Decimal
+
+
+@contextmanager
+def digits_for(decay_rate: float, levels: int, further: int = 0) -> Iterator[None]:
+    """A decimal context with room for what α and m cancel, and `further` digits, and for exponents of any size."""
+    lost = 0.0 if decay_rate == 0.0 else max(0.0, -math.log10(decay_rate))
+    context = decimal.Context(
+        prec=math.ceil(DIGITS + further + 4 * lost + len(str(levels))),
+        Emax=decimal.MAX_EMAX,
+        Emin=decimal.MIN_EMIN,
+        traps=[decimal.InvalidOperation, decimal.DivisionByZero, decimal.Overflow],
+    )
+    with decimal.localcontext(context):
+        yield
+
+
+def _scaled_total(decay: Decimal, levels: int) -> Decimal:
+    """D = (1 − e^−α) Z."""
+    return 1 + (-decay).exp() - 2 * (-decay * (levels + 1)).exp()
+
+
+def normaliser(decay_rate: float, levels: int) -> Decimal:
+    """Z = Σ e^(−α|y|) over |y| ≤ m: equation (4)."""
+    if decay_rate == 0.0:
+        return Decimal(2 * levels + 1)
+    with digits_for(decay_rate, levels):
+        decay = Decimal(decay_rate)
+        return _scaled_total(decay, levels) / (1 - (-decay).exp())
+
+
+def probability(decay_rate: float, levels: int, value: int) -> Decimal:
+    """P(Y = y): equation (3); 0 beyond m."""
+    if abs(value) > levels:
+        return Decimal(0)
+    with digits_for(decay_rate, levels):
+        return (-Decimal(decay_rate) * abs(value)).exp() / normaliser(decay_rate, levels)
+
+
+def _top(decay: Decimal, levels: int, ratio: Decimal, count: int) -> Decimal:
+    """P(Y in its top `count` levels) for 0 ≤ count ≤ m + 1 and `ratio` = e^(−α(m+1))/D: Lemma 1, without logarithms."""
+    if not decay:
+        return Decimal(count) / (2 * levels + 1)
+    reached = (-decay * count).exp()
+    return ratio * (1 - reached) / reached
+
+
+class _Shifted(NamedTuple):
+    """What escapes when one coordinate is shifted, and what does not, each to all its digits; how many coordinates."""
+
+    escaping: Decimal
+    staying: Decimal
+    times: int
+
+
+def _shifted(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]]) -> list[_Shifted]:
+    """Each shift by itself; what does not escape is the mass of the levels below."""
+    decay = Decimal(decay_rate)
+    edge = (-decay * (levels + 1)).exp()
+    ratio = edge / (1 + (-decay).exp() - 2 * edge) if decay else edge
+    found = []
+    for shift, count in parts:
+        if shift <= levels:
+            escaping = _top(decay, levels, ratio, shift)
+            found.append(_Shifted(escaping, 1 - escaping, count))
+        else:
+            staying = _top(decay, levels, ratio, max(2 * levels + 1 - shift, 0))
+            found.append(_Shifted(1 - staying, staying, count))
+    return found
+
+
+def log_top(decay_rate: float, levels: int, count: int) -> Decimal:
+    """log P(Y in its top `count` levels), −∞ for none, 0 for all."""
+    if count <= 0:
+        return Decimal("-Infinity")
+    with digits_for(decay_rate, levels):
+        ((escaping, staying, _),) = _shifted(decay_rate, levels, ((count, 1),))
+        return escaping.ln() if count <= levels else _log_rest(staying)
+
+
+def _log_rest(value: Decimal) -> Decimal:
+    """log(1 − x) for 0 ≤ x ≤ 1, by its series where 1 − x would lose the digits of x."""
+    return -value - value * value / 2 - value**3 / 3 if value < _NEGLIGIBLE else (1 - value).ln()
+
+
+def cumulative(decay_rate: float, levels: int, value: int) -> Decimal:
+    """P(Y ≤ y)."""
+    with digits_for(decay_rate, levels):
+        return log_top(decay_rate, levels, levels + value + 1).exp()
+
+
+def log_survival(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]]) -> Decimal:
+    """log Π (1 − esc k)^count over (shift k, count): the mass that both neighbours can give; −∞ if there is none."""
+    with digits_for(decay_rate, levels):
+        total = Decimal(0)
+        for escaping, staying, count in _shifted(decay_rate, levels, parts):
+            total += count * (_log_rest(escaping) if 2 * escaping < 1 else staying.ln())
+        return total
+
+
+def log_escape(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]]) -> LogProbability:
+    """log(1 − Π (1 − esc k)^count), over (shift k, count): Theorem E of the errata, for α‖k‖₁ ≤ ε.
+
+    Accuracy: 1e-40, or, where nothing else is a double any more, 2 e^value.
+    """
+    return _log_escape(decay_rate, levels, tuple(parts))
+
+
+@functools.lru_cache(maxsize=64)
+def _log_escape(decay_rate: float, levels: int, parts: tuple[tuple[int, int], ...]) -> LogProbability:
+    """Of few noises; an answer asks for the same one in several of its parts.
+
+    1 − Π loses the digits of the largest escape probability, at most 27 of them, which are carried beside the others.
+    """
+    with digits_for(decay_rate, levels, CANCELLED):
+        each = [one for one in _shifted(decay_rate, levels, parts) if one.escaping and one.times]
+        if not each:
+            return LogProbability(Decimal("-Infinity"), Decimal("-Infinity"))
+        if max(one.escaping for one in each) >= _SMALL:
+            left = Decimal(1)
+            for one in each:
+                left *= one.staying**one.times
+            rest = (1 - left).ln()
+            return LogProbability(rest - Decimal("1e-40"), min(rest + Decimal("1e-40"), Decimal(0)))
+        # E − E²/2 ≤ 1 − Π (1 − e)^n ≤ E = Σ n e.
+        expected = sum((one.times * one.escaping for one in each), Decimal(0))
+        total = expected.ln()
+        return LogProbability(total - expected - Decimal("1e-40"), total + Decimal("1e-40"))
+
+
+def least_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta: float) -> int:
+    """The least m with escape probability at most δ, exactly: it falls with m (errata, D-1). 0 for δ = 1."""
+    target = Decimal(log_delta)
+    guess = math.ceil(min(max(_likely_levels(decay_rate, parts, log_delta), 0.0), 1e30))
+    return _least(lambda levels: log_escape(decay_rate, levels, parts).upper <= target, guess)
+
+
+def _likely_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta: float) -> float:
+    """Return an initial estimate of the least m, in doubles: Lemma 1 solved for e^(−α(m+1)).
+
+    The estimate affects the number of trials of `least_levels`, not its result. With g = Σ count (e^(αk) − 1) and
+    x = e^(−α(m+1)), g x/(1 + e^−α − 2x) coordinates are expected to escape.
+
+    Args:
+        decay_rate: α.
+        parts: pairs of a shift k and the number of coordinates with that shift.
+        log_delta: ln δ.
+    """
+    grown = [(decay_rate * size, count) for size, count in parts if size and count]
+    if not grown or decay_rate == 0.0 or not log_delta < 0.0:
+        return 0.0
+    if log_delta < -40.0:
+        log_expected = log_delta
+    else:  # ln(−ln(1 − δ)); 1 − δ keeps its digits where δ is next to 1
+        log_expected = math.log(
+            -math.log(-math.expm1(log_delta)) if log_delta > -0.7 else -math.log1p(-math.exp(log_delta))
+        )
+    largest = max(size for size, _ in grown)
+    log_grown = largest + math.log(
+        math.fsum(count * math.exp(size - largest) * -math.expm1(-size) for size, count in grown)
+    )
+    ratio = log_expected - log_grown  # of the expected escapes to g
+    log_x = ratio + math.log1p(math.exp(-decay_rate)) - math.log1p(2.0 * math.exp(min(ratio, 700.0)))
+    return -log_x / decay_rate - 1.0
+
+
+def _least(meets: Callable[[int], bool], guess: int) -> int:
+    """The least integer ≥ 0 that meets a monotone demand: by steps that double away from a guess, then bisection."""
+    low, high, step = guess - 1, guess, 1
+    while not meets(high):
+        low, high, step = high, high + step, 2 * step
+    step = 1
+    while low >= 0 and meets(low):
+        low, high, step = low - step, low, 2 * step
+    return bisect_integers(lambda count: not meets(count), max(low, -1), high) + 1
+
+
+def largest_rate(epsilon: float, total: int) -> float:
+    """The largest double α with α · total ≤ ε, exactly."""
+    rate = epsilon / total
+    while Fraction(rate) * total > Fraction(epsilon):
+        rate = math.nextafter(rate, 0.0)
+    return rate
+
+
+@functools.lru_cache(maxsize=64)
+def variance(decay_rate: float, levels: int) -> float:
+    """E Y² in squared grid steps: Lemma 1's closed form, with the digits it cancels carried."""
+    if decay_rate == 0.0:
+        return levels * (levels + 1) / 3
+    with digits_for(decay_rate, levels):
+        decay = Decimal(decay_rate)
+        x, power = (-decay).exp(), (-decay * levels).exp()
+        rest = 1 - x
+        top = 1 + x - power * (levels * rest + 1) ** 2 - x * power
+        return float(2 * x * top / (rest * rest * (rest + 2 * x * (1 - power))))
+
+
+def bits_per_coordinate(quantization_levels: int, noise_levels: int) -> int:
+    """⌈log₂(2(s + m) + 1)⌉: equation (7), exactly."""
+    return (2 * (quantization_levels + noise_levels)).bit_length()
+
+
+def extra_bits(quantization_levels: int, noise_levels: int) -> int:
+    """What noise adds to the ⌈log₂(2s + 1)⌉ bits of the value alone, exactly."""
+    return bits_per_coordinate(quantization_levels, noise_levels) - bits_per_coordinate(quantization_levels, 0)

@@ -1,0 +1,104 @@
+"""Profiles of upper bounds on δ that are known at one ε at a time.
+
+The divergence of a pair is convex in e^ε. A bound that is convex too is a profile, and its slopes are the tails with
+which it is composed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Enclosure, Interval, Tails
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.profile import Profile, RootSearch
+from epsilond.accountants.profiles.piecewise import TABLE_ACCURACY, PiecewiseTails, tabulated
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+NEGLIGIBLE_LOG_DELTA = -745.0
+CORNERS = 384
+"""Entries of a table of tails: dense near ε = 0, where losses are; a chord is about 1 % above a bound of 1e-6."""
+
+
+class Bound(ABC):
+    """An upper bound on log δ in both directions of every pair of neighbours. Hashable."""
+
+    @abstractmethod
+    def log_bound(self, epsilon: float) -> Interval:
+        """Return numerical bounds on the logarithm of the bound at one ε ≥ 0."""
+
+    @property
+    def convex(self) -> Bound:
+        """A bound that is convex in e^ε, falls, and is nowhere below this one."""
+        return self
+
+    def log_bounds(self, epsilons: FloatArray) -> list[Interval]:
+        """Return `log_bound` at each ε, up to roundings within its bounds, where many together cost less."""
+        return [self.log_bound(float(epsilon)) for epsilon in epsilons]
+
+
+@dataclass(frozen=True)
+class BoundProfile(Profile):
+    """The profile of a bound. Its tails are the slopes of a table of it, or of the convex bound above it."""
+
+    closed_form: ClassVar[bool] = True
+    root_search: ClassVar[RootSearch] = "spare"
+
+    bound: Bound
+
+    @cached_property
+    def _known(self) -> dict[float, Interval]:
+        """Ends at every ε that was asked: a bound over many steps is dear, and searches come back to a place."""
+        return {}
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """The bound's ends, point by point."""
+        points = np.asarray(epsilon, dtype=np.float64)
+        for point in points.ravel():
+            if float(point) not in self._known:
+                self._known[float(point)] = self.bound.log_bound(float(point))
+        ends = [self._known[float(point)] for point in points.ravel()]
+        lower, upper = (np.asarray(side).reshape(points.shape) for side in zip(*ends, strict=True))
+        return Enclosure(lower, upper)
+
+    @property
+    def tail_accuracy(self) -> float:
+        """How accurate the tails of a table are."""
+        return TABLE_ACCURACY
+
+    @property
+    def log_infinite_mass(self) -> float:
+        """The value the table ends with."""
+        return self._table.log_infinite_mass
+
+    @cached_property
+    def _table(self) -> PiecewiseTails:
+        """Upper values where the bound, or the convex one above it, is not negligible."""
+        bound, end = self.bound.convex, 2.0**-20
+        while end < LARGEST_EPSILON and bound.log_bound(end).upper > NEGLIGIBLE_LOG_DELTA:
+            end *= 2.0
+        epsilon = end * (np.arange(CORNERS + 1.0) / CORNERS) ** 2
+        return tabulated(epsilon, _pointwise(bound, epsilon).upper)
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """The table's slopes."""
+        return self._table.tails(np.asarray(epsilon, dtype=np.float64))
+
+
+def _pointwise(bound: Bound, epsilon: FloatArray) -> Enclosure:
+    points = np.asarray(epsilon, dtype=np.float64)
+    ends = bound.log_bounds(points.ravel())
+    lower, upper = (np.asarray(side).reshape(points.shape) for side in zip(*ends, strict=True))
+    return Enclosure(lower, upper)
+
+
+def bound_pair(bound: Bound) -> Pair:
+    """Return the symmetric pair of a bound that holds in both directions."""
+    profile = BoundProfile(bound)
+    return Pair(profile, profile)

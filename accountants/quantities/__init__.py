@@ -1,0 +1,323 @@
+"""The one place for names, symbols, units and domains of every number.
+
+A field is declared once, `clients: Clients`, and its range, symbol, unit and description follow everywhere: the
+library's own checks, the HTTP schema, the command line and the documents (`accountants/quantity.py` says how).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Annotated, ClassVar, Literal
+
+from epsilond.accountants.formula import ReadFrom
+from epsilond.accountants.log_delta import natural_log_delta
+from epsilond.accountants.quantities.ranges import count, positive, squared, squared_or_zero
+from epsilond.accountants.quantity import (
+    LARGEST_COUNT,
+    AtMost,
+    Checks,
+    Quantity,
+    Tagged,
+    assumptions,
+    check_quantities,
+    check_scales,
+    quantity_of,
+    request,
+    value_of,
+    whole_number,
+)
+from epsilond.accountants.scale import ANY_SCALE, RATIOS, SQUARES
+
+__all__ = [
+    "ANY_SCALE",
+    "LARGEST_COUNT",
+    "RATIOS",
+    "SQUARES",
+    "AtMost",
+    "Checks",
+    "Quantity",
+    "Tagged",
+    "assumptions",
+    "check_quantities",
+    "check_scales",
+    "quantity_of",
+    "request",
+    "value_of",
+    "whole_number",
+]
+
+
+# Privacy ------------------------------------------------------------------------------------------------------------
+EPSILON = Quantity(symbol="ε", unit="nat", gt=0, le=1e9, description="privacy loss bound ε of (ε, δ), natural logs")
+DELTA = Quantity(symbol="δ", gt=0, lt=1, description="failure probability δ of (ε, δ)")
+LOG10_DELTA = Quantity(symbol="log10 δ", lt=0, ge=-1e9, description="base-10 logarithm of δ, for a δ below any double")
+NOISE_STD = squared("σ", "standard deviation per coordinate of the Gaussian noise added to what is sent", "gradient")
+LEAST_MULTIPLIER, LARGEST_MULTIPLIER = 1e-6, 1e15
+NOISE_MULTIPLIER = Quantity(
+    symbol="z",
+    ge=LEAST_MULTIPLIER,
+    le=LARGEST_MULTIPLIER,
+    description="σ over the bound on the ℓ2 norm of one contribution to the noisy quantity, never over the sensitivity",
+)
+RATE = Quantity(
+    symbol="q",
+    gt=0,
+    le=1,
+    description="probability that a given record, or client where clients are drawn, is in a batch",
+    of_unit="probability that a given {unit} is in a batch",
+)
+SCALE_MULTIPLIER = Quantity(
+    symbol="b",
+    ge=LEAST_MULTIPLIER,
+    le=LARGEST_MULTIPLIER,
+    description="Laplace scale over the bound on the ℓ1 norm of one contribution (never over the sensitivity)",
+)
+DECAY_RATE = Quantity(
+    symbol="α", gt=0, le=700, description="decay of integer noise: its probability at y is proportional to e^(−α|y|)"
+)
+NOISE_LEVELS = Quantity(symbol="m", ge=1, le=10**24, description="largest absolute value of truncated integer noise")
+INTEGER_SENSITIVITY = Quantity(
+    symbol="Δ", ge=1, le=LARGEST_COUNT, description="ℓ1 distance of the integers on neighbouring data, at its largest"
+)
+L1_SENSITIVITY = Quantity(
+    symbol="Δ₁", gt=0, le=LARGEST_COUNT, unit="grid step", description="ℓ1 distance of the values on neighbouring data"
+)
+LINF_SENSITIVITY = Quantity(
+    symbol="Δ∞", gt=0, le=LARGEST_COUNT, unit="grid step", description="most that one coordinate differs between them"
+)
+L2_SENSITIVITY = Quantity(
+    symbol="Δ₂", gt=0, le=LARGEST_COUNT, unit="grid step", description="ℓ2 distance of the values on neighbouring data"
+)
+CATEGORIES = Quantity(symbol="k", ge=2, le=LARGEST_COUNT, description="categories a report is one of")
+PURE_DELTA = Quantity(symbol="δ", ge=0, lt=1, description="failure probability δ of (ε, δ), 0 for a pure guarantee")
+LOCAL_EPSILON = Quantity(
+    symbol="ε₀", unit="nat", gt=0, le=500, description="ε of what one client sends, to whoever sees it with its sender"
+)
+LOCAL_DELTA = Quantity(symbol="δ₀", ge=0, lt=1, description="δ of what one client sends, beside its ε₀; 0 if pure")
+ZCDP_RHO = Quantity(symbol="ρ", gt=0, le=1e9, unit="nat", description="parameter of zero-concentrated privacy")
+RENYI_ORDER = Quantity(symbol="a", gt=1, le=1e6, description="order of a Rényi divergence")
+
+Relation = Literal["replace-one", "add-or-remove-one", "zero-out-one"]
+Unit = Literal["record", "client"]
+Observer = Literal["server", "shuffled-server", "released-models", "final-model", "other-clients"]
+Sampling = Literal["poisson", "without-replacement", "with-replacement", "full"]
+Level = Literal["records", "clients"]
+
+RELATION = Quantity(
+    description="how two neighbouring data sets differ",
+    choices=(
+        ("replace-one", "One unit's data is replaced by any other data, and the number of units is the same."),
+        ("add-or-remove-one", "One unit is in one of the data sets and absent from the other."),
+        ("zero-out-one", "One unit's contribution counts as zero in one of the data sets."),
+    ),
+)
+UNIT = Quantity(
+    description="whose data is protected",
+    choices=(
+        ("record", "One record is protected."),
+        ("client", "Everything that one client holds is protected."),
+    ),
+)
+OBSERVER = Quantity(
+    description="the adversary, by what it sees",
+    choices=(
+        (
+            "server",
+            "The server itself is the adversary and sees every message by name; each client must add its own noise.",
+        ),
+        (
+            "shuffled-server",
+            "The server is the adversary and sees every message, but a trusted shuffler hides who sent it.",
+        ),
+        (
+            "released-models",
+            "The adversary sees the model after every round; a trusted curator trains it, as in central DP-SGD.",
+        ),
+        ("final-model", "The adversary sees only the last model."),
+        (
+            "other-clients",
+            "All other clients together are the adversary and see every model that a trusted server sends them.",
+        ),
+    ),
+)
+SAMPLING = Quantity(description="how a batch is drawn")
+LEVEL = Quantity(
+    description=(
+        "what is drawn. Absent: the unit that is protected, or, if the mechanism draws again, whichever of both "
+        "readings is the safe one; refused where neither bounds the other"
+    )
+)
+
+Epsilon = Annotated[float, EPSILON]
+Delta = Annotated[float, DELTA]
+Log10Delta = Annotated[float, LOG10_DELTA]
+NoiseStd = Annotated[float, NOISE_STD]
+NoiseMultiplier = Annotated[float, NOISE_MULTIPLIER]
+Rate = Annotated[float, RATE]
+ScaleMultiplier = Annotated[float, SCALE_MULTIPLIER]
+DecayRate = Annotated[float, DECAY_RATE]
+NoiseLevels = Annotated[int, NOISE_LEVELS]
+IntegerSensitivity = Annotated[int, INTEGER_SENSITIVITY]
+Categories = Annotated[int, CATEGORIES]
+PureDelta = Annotated[float, PURE_DELTA]
+LocalEpsilon = Annotated[float, LOCAL_EPSILON]
+LocalDelta = Annotated[float, LOCAL_DELTA]
+ZcdpRho = Annotated[float, ZCDP_RHO]
+RenyiOrder = Annotated[float, RENYI_ORDER]
+
+
+@request
+class DeltaFields:
+    """A δ, as exactly one of delta and log10_delta."""
+
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+
+    checks: ClassVar[Checks] = (lambda record: record.log_delta,)
+
+    @property
+    def log_delta(self) -> float:
+        """The natural logarithm of δ."""
+        return natural_log_delta(self.delta, self.log10_delta)
+
+
+@request
+class BudgetFields(DeltaFields):
+    """A guarantee (ε, δ), the δ as exactly one of delta and log10_delta."""
+
+    epsilon: Epsilon
+
+
+@request
+class SettingFields:
+    """What a guarantee is about: how neighbours differ, whose data is protected, and who the adversary is.
+
+    The fields have no defaults, because a guarantee for another setting than the intended one protects nobody.
+    """
+
+    relation: Annotated[Relation, RELATION]
+    unit: Annotated[Unit, UNIT]
+    observer: Annotated[Observer, OBSERVER]
+
+
+GivenLogDelta = Annotated[float, ReadFrom(DeltaFields)]
+"""A formula's parameter `log_delta`, which a request gives as delta or log10_delta."""
+
+
+def delta_outputs(log_delta: float, name: str = "delta") -> dict[str, float]:
+    """δ beside log10 δ, as both stand in every answer; δ is absent where neither 0 nor a normal double holds it."""
+    outputs = {f"log10_{name}": log_delta / math.log(10.0)}
+    held = -708.0 < log_delta < 709.0 or log_delta == -math.inf
+    return outputs | ({name: math.exp(log_delta)} if held else {})
+
+
+# The shape of a run -------------------------------------------------------------------------------------------------
+SAMPLES_PER_CLIENT = count("n", "records of one client")
+CLIENTS = count("N", "clients in the federation")
+PARTICIPANTS = count("M", "clients that report in one round")
+ROUNDS = count("R", "communication rounds")
+BATCH_SIZE = count("K", "records of one client per round")
+DRAWN = replace(
+    count("K", "how many records, or clients where clients are drawn, are in a batch"), of_unit="{unit}s in a batch"
+)
+POPULATION = replace(
+    count("n", "how many records, or clients where clients are drawn, a batch is drawn from"),
+    of_unit="{unit}s that a batch is drawn from",
+)
+TIMES = count("T", "how often the mechanism is run")
+DIMENSION = count("d", "coordinates of the model")
+REPORT_DIMENSION = count("d", "coordinates of what one client sends; absent: any number")
+PROBABILITY = Quantity(symbol="p", ge=0, le=1, description="probability of this count")
+PARTICIPATION = Quantity(description="law of the number of clients that report in one round")
+CLIENT_GROUPS = Quantity(description="clients that are alike, as counts; what a group leaves out is as for all")
+WEIGHT = positive("p", "weight of one client's loss in the mean, relative to that of the others")
+MAX_GRADIENTS = count("", "gradient evaluations one client may spend, batch_size times rounds")
+COMMUNICATION_BUDGET = count("", "bits all clients together may send over the run", unit="bit")
+MAX_ROUNDS = count("", "most rounds of a run, where they are chosen")
+MAX_BYTES_PER_CLIENT = count(
+    "", "bytes that one client may send over the run, in expectation over who is drawn", unit="byte"
+)
+MAX_REPORTS_PER_CLIENT = positive(
+    "", "rounds that one client may report in over the run, in expectation over who is drawn"
+)
+WITHIN = Quantity(
+    ge=0,
+    le=1e6,
+    description="where rounds or batch_size are left open: how far the bound on the excess risk may be above the least "
+    "one within the budgets, as a share of it; the smallest run that is no further is chosen",
+)
+IDENTICALLY_DISTRIBUTED = Quantity(description="whether all clients draw from one distribution")
+GROUP_SIZE = count("k", "records that may differ at once")
+
+SamplesPerClient = Annotated[int, SAMPLES_PER_CLIENT]
+Clients = Annotated[int, CLIENTS]
+Participants = Annotated[int, PARTICIPANTS]
+Rounds = Annotated[int, ROUNDS]
+BatchSize = Annotated[int, BATCH_SIZE]
+Population = Annotated[int, POPULATION]
+Times = Annotated[int, TIMES]
+Within = Annotated[float, WITHIN]
+Dimension = Annotated[int, DIMENSION]
+GroupSize = Annotated[int, GROUP_SIZE]
+
+BATCH_WITHIN_CLIENT = AtMost("batch_size", "samples_per_client", "exceeds the client's records")
+PARTICIPANTS_AMONG_CLIENTS = AtMost("participants", "clients", "exceeds the number of clients")
+
+
+@request
+class ParticipantFields:
+    """How many clients there are, and how many of them report in one round."""
+
+    clients: Clients
+    participants: Participants
+
+    checks: ClassVar[Checks] = (PARTICIPANTS_AMONG_CLIENTS,)
+
+
+# The optimisation problem -------------------------------------------------------------------------------------------
+LIPSCHITZ = squared("L", "bound on the ℓ2 norm of one record's gradient", "loss/length")
+SMOOTHNESS = squared("β", "Lipschitz constant of the gradient", "loss/length²")
+ENVELOPE_SMOOTHNESS = squared("b", "smoothness of the Moreau envelope that stands in for the loss", "loss/length²")
+STRONG_CONVEXITY = squared_or_zero("μ", "strong convexity, 0 if only convex", "loss/length²")
+DIAMETER = squared("D", "diameter of the domain", "length")
+INITIAL_DISTANCE = squared("‖w₀−w*‖", "bound on the distance from the start to a minimiser", "length")
+HETEROGENEITY = squared_or_zero("v", "root mean square over clients of |∇F_i − ∇F|, at its largest", "loss/length")
+STEP_SIZE = squared("η", "step size", "length²/loss")
+LEARNING_RADIUS = squared("ρ", "radius of the domain", "length")
+GRADIENT_STD = squared_or_zero(
+    "φ",
+    "root mean square distance of a record's gradient from its client's expected one, at its largest",
+    "loss/length",
+)
+EMPIRICAL_GRADIENT_STD = squared_or_zero(
+    "Φ̂",
+    "root mean square over all records of |∇f − ∇F̂| on the data at hand, at its largest over the domain",
+    "loss/length",
+)
+EMPIRICAL_HETEROGENEITY = squared_or_zero(
+    "v̂",
+    "root mean square over clients of |∇F̂_i − ∇F̂| on the data at hand, at its largest over the domain",
+    "loss/length",
+)
+INITIAL_GAP = squared("Δ", "bound on the excess risk of the start", "loss")
+EXCESS_RISK = Quantity(symbol="α", unit="loss", ge=0, description="expected loss above the least one")
+STABILITY = Quantity(
+    symbol="α", unit="loss", ge=0, description="most that replacing one record changes the expected loss of the output"
+)
+SENSITIVITY = positive("Δ", "ℓ2 distance of the values on neighbouring data, at its largest", "that of the value")
+
+Lipschitz = Annotated[float, LIPSCHITZ]
+Smoothness = Annotated[float, SMOOTHNESS]
+StrongConvexity = Annotated[float, STRONG_CONVEXITY]
+Diameter = Annotated[float, DIAMETER]
+StepSize = Annotated[float, STEP_SIZE]
+InitialDistance = Annotated[float, INITIAL_DISTANCE]
+Heterogeneity = Annotated[float, HETEROGENEITY]
+GradientStd = Annotated[float, GRADIENT_STD]
+EmpiricalGradientStd = Annotated[float, EMPIRICAL_GRADIENT_STD]
+EmpiricalHeterogeneity = Annotated[float, EMPIRICAL_HETEROGENEITY]
+InitialGap = Annotated[float, INITIAL_GAP]
+Sensitivity = Annotated[float, SENSITIVITY]
+
+CONVEXITY_WITHIN_SMOOTHNESS = AtMost("strong_convexity", "smoothness", "exceeds the smoothness")

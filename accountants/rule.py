@@ -1,0 +1,62 @@
+"""Rules: theorems put to work on specs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from epsilond.accountants.guarantee import Guarantee, Setting
+from epsilond.accountants.specs import Spec
+from epsilond.accountants.theorem import Theorem
+
+if TYPE_CHECKING:
+    from epsilond.accountants.specs import Spec
+
+Effort = Literal["coarse", "default", "fine"]
+"""Work that a composition may take, as fixed numbers of cells; every effort is certified, and more work is tighter."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A theorem that gives no guarantee for a spec, and the reason."""
+
+    theorem: Theorem
+    reason: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """The question that a rule answers.
+
+    Attributes:
+        setting: the relation, unit and observer.
+        effort: the work that a composition may take.
+        account: returns the guarantee of an inner spec in a setting.
+        whole: the spec of the question, of which the rule reads a part.
+    """
+
+    setting: Setting
+    effort: Effort
+    account: Callable[[Spec, Setting], Guarantee]
+    whole: Spec
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A theorem that gives guarantees for the specs of one kind.
+
+    The first rule that applies decides. If it `combines`, the later rules of the kind are tried too, and the answer is
+    the least of all bounds.
+
+    Attributes:
+        theorem: the theorem that is applied.
+        kind: kind of the specs.
+        apply: returns the guarantee of a spec, or a refusal with its reason.
+        combines: whether later rules are tried too.
+    """
+
+    theorem: Theorem
+    kind: str
+    apply: Callable[[Any, Case], Guarantee | Refusal]
+    combines: bool = False

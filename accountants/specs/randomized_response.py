@@ -1,0 +1,29 @@
+"""The spec of k-ary randomized response."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from epsilond.accountants.quantities import Categories, Epsilon, request
+from epsilond.accountants.specs.primitives import KIND, CategoryReport
+
+
+@request
+class RandomizedResponse:
+    """Each record reports its own category with probability e^ε/(e^ε + k − 1), any other one with 1/(e^ε + k − 1).
+
+    `epsilon` is meant for replacing a record's category by another, whatever the request's relation.
+
+    Admits: reports that are seen with the names of their records, so that a batch shows who is in it and a draw only
+    thins (δ' = q δ at the same ε). For reports without names or order say `shuffled`. A zeroed record is answered as
+    some category would be, fixed or random; an absent one sends nothing, so nothing bounds add-or-remove-one.
+    """
+
+    kind: Annotated[Literal["randomized_response"], KIND] = "randomized_response"
+    epsilon: Epsilon
+    categories: Categories
+
+    @property
+    def primitive(self) -> CategoryReport:
+        """A report of a category, by name."""
+        return CategoryReport(self.epsilon, self.categories)

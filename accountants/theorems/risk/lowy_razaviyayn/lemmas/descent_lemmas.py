@@ -1,0 +1,197 @@
+"""Lemmas E.3 and E.7 to E.9 of Lowy and Razaviyayn: what projected gradient steps do. Lemma E.4: `noisy_descent.py`."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from epsilond.accountants.formula import formula
+from epsilond.accountants.quantities import (
+    CONVEXITY_WITHIN_SMOOTHNESS,
+    SQUARES,
+    Quantity,
+    Rounds,
+    Smoothness,
+    StepSize,
+    StrongConvexity,
+)
+from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
+
+
+def step_contraction_printed(*, step_size: float, smoothness: float, strong_convexity: float) -> float:
+    """Return 1 − ηβμ/(β + μ), a factor by which a gradient step shrinks distances at least, for η ≤ 2/(β + μ).
+
+    |w − w' − η(g − g')|² = |w − w'|² − 2η⟨g − g', w − w'⟩ + η²|g − g'|², and the inner product is at least
+    (βμ|w − w'|² + |g − g'|²)/(β + μ): the factor squared is at most 1 − 2ηβμ/(β + μ).
+    The inner product's bound needs the Hessian to be between μ and β in every direction near the segment.
+
+    Args:
+        step_size: η.
+        smoothness: β, the largest eigenvalue of the Hessian.
+        strong_convexity: μ, the least one.
+    """
+    return 1.0 - step_size * (smoothness * (strong_convexity / (smoothness + strong_convexity)))
+
+
+def step_contraction(*, step_size: float, smoothness: float, strong_convexity: float) -> float:
+    """Return max{1 − ημ, ηβ − 1}, the least factor by which a gradient step shrinks distances.
+
+    The mean Hessian H over the segment between the points has eigenvalues in [μ, β], so that |1 − ηH| is at most this
+    factor. Quadratic losses attain it. It is 1 − ημ for η ≤ 2/(β + μ).
+
+    Args:
+        step_size: η.
+        smoothness: β, the largest eigenvalue of the Hessian.
+        strong_convexity: μ, the least one.
+    """
+    return max(1.0 - step_size * strong_convexity, step_size * smoothness - 1.0)
+
+
+@formula(given="A gradient step on a strongly convex and smooth loss.", checks=(CONVEXITY_WITHIN_SMOOTHNESS,))
+def contraction(*, step_size: StepSize, smoothness: Smoothness, strong_convexity: StrongConvexity) -> Outputs:
+    """The printed factor, the printed simpler one 1 − ημ/2, and the least one."""
+    shared = {"step_size": step_size, "smoothness": smoothness, "strong_convexity": strong_convexity}
+    return {
+        "contraction": step_contraction_printed(**shared),
+        "simple_contraction": 1.0 - 0.5 * step_size * strong_convexity,
+        "least_contraction": step_contraction(**shared),
+    }
+
+
+def _step(*, step_size: float, smoothness: float, strong_convexity: float) -> Sides:
+    return Sides.at_most(step_size, 2.0 / (smoothness + strong_convexity))
+
+
+_DIVERGENCE = Quantity(unit="loss", ge=0, scale=SQUARES, description="F(x) − F(y) − ⟨∇F(y), x − y⟩")
+
+
+@formula(given="A smooth convex loss at two points.")
+def coercivity(*, smoothness: Smoothness, bregman_divergence: Annotated[float, _DIVERGENCE]) -> Outputs:
+    """2β(F(x) − F(y) − ⟨∇F(y), x − y⟩), at least |∇F(x) − ∇F(y)|²."""
+    return {"squared_gradient_difference": 2.0 * smoothness * bregman_divergence}
+
+
+LEMMA_E3 = Theorem(
+    id="lowy.lemma-e.3",
+    title="A gradient step brings points closer",
+    statement=(
+        "η ≤ 2/(β + μ): |w − η∇F(w) − w' + η∇F(w')| ≤ (1 − ηβμ/(β + μ))|w − w'| ≤ (1 − ημ/2)|w − w'|; 1 − ημ does too"
+    ),
+    source=Source("lowy2023", "Lemma E.3"),
+    status=Status.PROVED,
+    conditions=(
+        Condition("step-size", "η ≤ 2/(β + μ)", _step),
+        Condition(
+            "loss",
+            "F is μ-strongly convex and β-smooth on an open convex set that holds both points: the Hessian there is "
+            "between μ and β in every direction, not only along the segment between the points",
+        ),
+    ),
+    formula=contraction,
+    examples=({"step_size": 0.5, "smoothness": 2.0, "strong_convexity": 0.5},),
+)
+LEMMA_E7 = Theorem(
+    id="lowy.lemma-e.7",
+    title="Projections do not expand",
+    statement="|Π(w) − Π(w')| ≤ |w − w'| for the projection Π on a closed convex set",
+    source=Source("lowy2023", "Lemma E.7"),
+    status=Status.PROVED,
+    conditions=(Condition("closed-convex-domain", "the set is closed and convex"),),
+)
+LEMMA_E8 = Theorem(
+    id="lowy.lemma-e.8",
+    title="Gradients of smooth convex losses are co-coercive",
+    statement="|∇F(x) − ∇F(y)|² ≤ 2β(F(x) − F(y) − ⟨∇F(y), x − y⟩)",
+    source=Source("lowy2023", "Lemma E.8"),
+    status=Status.PROVED,
+    conditions=(
+        Condition("whole-space", "F is convex and β-smooth on the whole space, not only on the domain of the model"),
+    ),
+    formula=coercivity,
+    examples=({"smoothness": 2.0, "bregman_divergence": 0.3},),
+)
+
+
+_TESTS = "tests/theorems/risk/lowy_razaviyayn/test_convergence.py"
+
+
+# Lemma E.9 ----------------------------------------------------------------------------------------------------------
+def recursion_step_size(*, contraction: float, curvature: float, variance: float, start: float, rounds: int) -> float:
+    """η = min{1/g, ln(max{2, a² r₀ T²/c})/(aT)} of Lemma E.9.
+
+    a = `contraction`, g = `curvature`, c = `variance`, r₀ = `start`, T = `rounds`. With c = 0 it is 1/g.
+    """
+    if variance == 0.0:
+        return 1.0 / curvature
+    reach = contraction * rounds
+    argument = reach * reach * start / variance
+    return min(1.0 / curvature, math.log(max(2.0, argument)) / reach)
+
+
+def recursion_bound(*, contraction: float, variance: float, start: float, step_size: float, averaged: int) -> float:
+    """(r₀/η)(1 − aη)^T' + cη for r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη² (E-33).
+
+    It bounds (b/Γ) Σ γ_t s_t + a r_{T'} over the T' = `averaged` first terms, γ_t = (1 − aη)^{−(t+1)}. Multiply the
+    recursion by γ_t/η and add: b Σ γ_t s_t ≤ r₀/η − γ_{T'−1} r_{T'}/η + cηΓ; then Γ ≥ γ_{T'−1} = (1 − aη)^{−T'} and
+    Γ ≤ γ_{T'−1}/(aη). The lemma averages T + 1 terms and Algorithm 1 only R, so T' = R there. Needs aη < 1, else inf.
+    """
+    if contraction * step_size >= 1.0:
+        return math.inf
+    return start / step_size * math.exp(averaged * math.log1p(-contraction * step_size)) + variance * step_size
+
+
+def recursion_scale(*, contraction: float, curvature: float, variance: float, start: float, rounds: int) -> float:
+    """g r₀ e^{−aT/g} + c/(aT), the printed form of Lemma E.9: a scale, its constant and logarithm hidden."""
+    fading = curvature * start * math.exp(-contraction * rounds / curvature)
+    return fading + variance / (contraction * rounds)
+
+
+_CONTRACTION = Quantity(symbol="a", gt=0, scale=SQUARES, description="rate of the recursion, before the step size")
+_PROGRESS = Quantity(symbol="b", gt=0, scale=SQUARES, description="weight of the excess in the recursion")
+_VARIANCE = Quantity(
+    symbol="c", ge=0, scale=SQUARES, description="variance of the recursion, before the squared step size"
+)
+_CURVATURE = Quantity(symbol="g", gt=0, scale=SQUARES, description="one over the largest admissible step size")
+_START = Quantity(symbol="r₀", gt=0, scale=SQUARES, description="first value of the recursion")
+
+
+@formula(given="r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη² for t = 0, …, T − 1, at every η ≤ 1/g.")
+def recursion(
+    *,
+    contraction: Annotated[float, _CONTRACTION],
+    progress: Annotated[float, _PROGRESS] = 1.0,
+    variance: Annotated[float, _VARIANCE],
+    curvature: Annotated[float, _CURVATURE],
+    start: Annotated[float, _START],
+    rounds: Rounds,
+) -> Outputs:
+    """The step size, the ratio of successive weights, the explicit bound on (b/Γ) Σγ_t s_t, and on the mean s alone."""
+    shared = {"contraction": contraction, "variance": variance, "start": start}
+    step = recursion_step_size(curvature=curvature, rounds=rounds, **shared)
+    bound = recursion_bound(step_size=step, averaged=rounds, **shared)
+    left = 1.0 - contraction * step
+    return {
+        "step_size": step,
+        "averaging_ratio": 1.0 / left if left > 0.0 else math.inf,
+        "bound": bound,
+        "excess_risk": bound / progress,
+        "scale": recursion_scale(curvature=curvature, rounds=rounds, **shared),
+    }
+
+
+LEMMA_E9 = Theorem(
+    id="lowy.lemma-e.9",
+    title="The recursion of strongly convex descent, solved",
+    statement=(
+        "r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη² gives (b/Γ) Σ_{t<T} γ_t s_t + a r_T ≤ (r₀/η)(1 − aη)^T + cη with "
+        "γ_t = (1 − aη)^{−(t+1)}, Γ their sum (T + 1 terms in the lemma, T in Algorithm 1); "
+        "η = min{1/g, ln(max{2, a²r₀T²/c})/(aT)}"
+    ),
+    source=Source("lowy2023", "Lemma E.9"),
+    status=Status.PROVED,
+    conditions=(Condition("curvature", "g ≥ a", lambda inputs: Sides.at_least(inputs.curvature, inputs.contraction)),),
+    formula=recursion,
+    examples=({"contraction": 0.1, "variance": 0.5, "curvature": 8.0, "start": 1.0, "rounds": 1000},),
+)
+
+THEOREMS: tuple[Theorem, ...] = (LEMMA_E3, LEMMA_E7, LEMMA_E8, LEMMA_E9)

@@ -1,0 +1,211 @@
+"""Lemmas E.1 and E.2 of Lowy and Razaviyayn: how much one record can move the output, and what that costs.
+
+Run Algorithm 1 twice, on data that differ in one record of one client, with the same clients, batches and noise. A step
+on the same data brings two points no further apart (convex, η ≤ 2/β), or closer by 1 − ημ (η ≤ 2/(β + μ)): an averaged
+Hessian H of the batch loss has μ ≤ H ≤ β along the segment, and projection does not expand. The changed record is in
+the round's batches with probability (M/N)(K/n), and then shifts the step by at most 2Lη/(MK). So
+
+    E|w_{t+1} − w'_{t+1}| ≤ (1 − ημ) E|w_t − w'_t| + 2Lη/(Nn),   E|w_t − w'_t| ≤ 2Lη/(Nn) · (1 − (1 − ημ)^t)/(ημ)
+
+free of M and K (E-31); for a random number of participants too. The loss changes by at most L times that.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, ClassVar
+
+from epsilond.accountants.formula import formula
+from epsilond.accountants.quantities import (
+    CONVEXITY_WITHIN_SMOOTHNESS,
+    EXCESS_RISK,
+    STABILITY,
+    Checks,
+    Lipschitz,
+    ParticipantFields,
+    Rounds,
+    SamplesPerClient,
+    Smoothness,
+    StepSize,
+    StrongConvexity,
+    request,
+)
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.verdict import Verdict
+
+_TESTS = "tests/theorems/risk/lowy_razaviyayn/test_stability.py"
+
+
+def convex_stability_printed(
+    *, lipschitz: float, samples_per_client: int, participants: float, step_size: float, rounds: int
+) -> float:
+    """α = 2L²Rη/(n_min M), in loss units, for η ≤ 1/β."""
+    return 2.0 * lipschitz * lipschitz * rounds * step_size / (samples_per_client * participants)
+
+
+def strongly_convex_stability_printed(
+    *, lipschitz: float, samples_per_client: int, participants: float, strong_convexity: float
+) -> float:
+    """α = 4L²/(μ(M n_min − 1)), for η ≤ 1/β; infinite unless M n_min > 1."""
+    left = participants * samples_per_client - 1.0
+    return 4.0 * lipschitz * lipschitz / (strong_convexity * left) if left > 0.0 else math.inf
+
+
+def divergence(*, contraction: float, steps: int) -> float:
+    """(1 − (1 − x)^t)/x for x in [0, 1): the sum of t powers of 1 − x, t itself at x = 0."""
+    return -math.expm1(steps * math.log1p(-contraction)) / contraction if contraction > 0.0 else float(steps)
+
+
+def mean_divergence(*, contraction: float, rounds: int) -> float:
+    """The average of `divergence` over t = 1, …, R with weights (1 − x)^{−t}: (R + 1)/2 at x = 0, below 1/x.
+
+    It is (1 − Rx/((1 − x)^{−R} − 1))/x; where Rx is small the difference is the series Σ_{k≥2} C(R+k−1, k) x^k.
+    """
+    if contraction * rounds < 0.25:
+        term, excess, k = contraction * rounds, 0.0, 2
+        first = term
+        while term > 1e-18 * first and k < 80:
+            term *= (rounds + k - 1) / k * contraction
+            excess, k = excess + term, k + 1
+        return excess / (first + excess) / contraction if excess > 0.0 else 0.5 * (rounds + 1)
+    fading = math.exp(rounds * math.log1p(-contraction))
+    return (1.0 - rounds * contraction * fading / (1.0 - fading)) / contraction
+
+
+def stability(
+    *,
+    lipschitz: float,
+    samples_per_client: int,
+    clients: int,
+    step_size: float,
+    rounds: int,
+    strong_convexity: float = 0.0,
+) -> float:
+    """α = 2L²η/(Nn) · mean of (1 − (1 − ημ)^t)/(ημ), for the average of w_1, …, w_R with weights (1 − ημ)^{−t}.
+
+    In loss units, for η ≤ 2/(β + μ). It is L²η(R + 1)/(Nn) for μ = 0 (R − 1 where w_0, …, w_{R−1} are averaged), and
+    below 2L²/(μNn) for every μ. n is the smallest client's.
+    """
+    moved = mean_divergence(contraction=step_size * strong_convexity, rounds=rounds)
+    return 2.0 * lipschitz * lipschitz * step_size * moved / (float(clients) * samples_per_client)
+
+
+@formula(given="An algorithm's stability, and its expected excess risk on the data at hand.", bounded=False)
+def generalisation(
+    *, stability: Annotated[float, STABILITY], empirical_excess_risk: Annotated[float, EXCESS_RISK]
+) -> Outputs:
+    """α + empirical excess risk."""
+    return {"excess_risk": stability + empirical_excess_risk}
+
+
+@request
+class StabilityInputs(ParticipantFields):
+    """A run of Algorithm 1 with a constant step size, equal clients."""
+
+    samples_per_client: SamplesPerClient
+    rounds: Rounds
+    step_size: StepSize
+    lipschitz: Lipschitz
+    smoothness: Smoothness
+    strong_convexity: StrongConvexity = 0.0
+
+    checks: ClassVar[Checks] = (CONVEXITY_WITHIN_SMOOTHNESS,)
+
+
+def replaced_record(inputs: StabilityInputs, reading: Reading = "printed") -> Outputs:
+    """α, by the printed lemma or by the sharper recursion above."""
+    lipschitz, n, mu = inputs.lipschitz, inputs.samples_per_client, inputs.strong_convexity
+    if reading == "corrected":
+        alpha = stability(
+            lipschitz=lipschitz,
+            samples_per_client=n,
+            clients=inputs.clients,
+            step_size=inputs.step_size,
+            rounds=inputs.rounds,
+            strong_convexity=mu if inputs.step_size * mu < 1.0 else 0.0,
+        )
+    elif mu > 0.0:
+        alpha = strongly_convex_stability_printed(
+            lipschitz=lipschitz, samples_per_client=n, participants=inputs.participants, strong_convexity=mu
+        )
+    else:
+        alpha = convex_stability_printed(
+            lipschitz=lipschitz,
+            samples_per_client=n,
+            participants=inputs.participants,
+            step_size=inputs.step_size,
+            rounds=inputs.rounds,
+        )
+    return {"stability": alpha}
+
+
+LOST_STEP_SIZE = Erratum(
+    "E-16",
+    grade=Grade.MISPRINT,
+    printed="the proof has E|w_t − w_t'| ≤ 2Lt/(n_min M)",
+    truth="2Lηt/(n_min M): the step size was lost; the lemma's α has it",
+    test=f"{_TESTS}::test_the_printed_divergence_lost_the_step_size",
+)
+SLACK = Erratum(
+    "E-31",
+    grade=Grade.REFINEMENT,
+    printed="α = 2L²Rη/(n_min M), or 4L²/(μ(M n_min − 1))",
+    truth=(
+        "true and loose: the changed client takes part with probability M/N only, and the average iterate is half way: "
+        "L²η(R ± 1)/(n_min N), or 2L²/(μ N n_min)"
+    ),
+    test=f"{_TESTS}::test_one_record_moves_a_linear_run_by_exactly_the_sharper_bound",
+)
+
+LEMMA_E1 = Theorem(
+    id="lowy.lemma-e.1",
+    title="Stability bounds what is lost between data and distribution",
+    statement=(
+        "an α-uniformly stable algorithm has E F(ŵ) − F* ≤ α + E[F̂(ŵ) − min F̂], records independent, each from its "
+        "client's distribution"
+    ),
+    source=Source("lowy2023", "Lemma E.1"),
+    status=Status.PROVED,
+    conditions=(Condition("independent-records", "the records are independent, each from its client's distribution"),),
+    formula=generalisation,
+    examples=({"stability": 0.01, "empirical_excess_risk": 0.2},),
+)
+LEMMA_E2 = Theorem(
+    id="lowy.lemma-e.2",
+    title="Uniform stability of Algorithm 1",
+    statement=(
+        "replacing one record changes the expected loss of the output by at most 2L²Rη/(n_min M) if convex, by "
+        "4L²/(μ(M n_min − 1)) if every record's loss is μ-strongly convex"
+    ),
+    source=Source("lowy2023", "Lemma E.2"),
+    status=Status.PROVED,
+    conditions=(
+        Condition("step-size", "η β ≤ 1", lambda inputs: Sides.at_most(inputs.step_size * inputs.smoothness, 1.0)),
+        Condition(
+            "several-records",
+            "M n_min > 1",
+            lambda inputs: Sides(
+                Verdict.of(inputs.participants * inputs.samples_per_client > 1),
+                inputs.participants * inputs.samples_per_client,
+                1,
+            ),
+        ),
+        Condition("convex-smooth", "every record's loss is convex, β-smooth and L-Lipschitz on the domain"),
+    ),
+    errata=(LOST_STEP_SIZE, SLACK),
+    inputs=StabilityInputs,
+    formula=replaced_record,
+    examples=(
+        {
+            "clients": 25,
+            "participants": 10,
+            "samples_per_client": 1000,
+            "rounds": 99,
+            "step_size": 0.1,
+            "lipschitz": 1.0,
+            "smoothness": 2.0,
+        },
+    ),
+)
+
+THEOREMS: tuple[Theorem, ...] = (LEMMA_E1, LEMMA_E2)

@@ -1,0 +1,234 @@
+"""Reference rates of Lowy and Razaviyayn: Section 3's comparisons, the threshold of free privacy, and Figure 2.
+
+All are orders of magnitude, without constants and logarithms.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from epsilond.accountants.formula import formula
+from epsilond.accountants.quantities import (
+    ANY_SCALE,
+    GRADIENT_STD,
+    Clients,
+    Diameter,
+    Dimension,
+    Epsilon,
+    Lipschitz,
+    Quantity,
+    SamplesPerClient,
+    StrongConvexity,
+    request,
+)
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds.scales import (
+    cap_scale,
+    central_ratio,
+    local_ratio,
+    privacy_scale,
+    statistical_scale,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds.statements import HIDDEN
+from epsilond.accountants.verdict import Verdict
+
+_TESTS = "tests/theorems/risk/lowy_razaviyayn/test_rates.py"
+CONDITION_NUMBER = Quantity(symbol="κ", ge=1, le=1e100, description="smoothness over strong convexity, β/μ")
+
+
+def free_privacy_epsilon(*, dimension: int, samples_per_client: int) -> float:
+    """√(d/n): from here on, up to constants, privacy against everyone costs no more than the records' own number."""
+    return math.sqrt(dimension / samples_per_client)
+
+
+@request
+class ReferenceInputs:
+    """A federation and a loss. φ is L where it is absent."""
+
+    samples_per_client: SamplesPerClient
+    clients: Clients
+    dimension: Dimension
+    epsilon: Epsilon
+    lipschitz: Lipschitz
+    diameter: Diameter
+    strong_convexity: StrongConvexity = 0.0
+    gradient_std: Annotated[float | None, GRADIENT_STD, ANY_SCALE] = None
+
+
+def reference(inputs: ReferenceInputs, reading: Reading = "printed") -> Outputs:
+    """Return the scales that Section 3 compares with, and the ε at which privacy is free.
+
+    Args:
+        inputs: the federation and the loss.
+        reading: "printed" begins the central rate of convex losses with φ²/√(nN) (E-26). "corrected" has φD/√(nN).
+
+    Returns:
+        `non_private_scale`; `one_record_scale`, the local model with one record per person; `central_scale`, with a
+        trusted server; `free_privacy_epsilon`, √(d/n). No corrected scale exceeds LD.
+    """
+    lipschitz, diameter, mu = inputs.lipschitz, inputs.diameter, inputs.strong_convexity
+    phi = lipschitz if inputs.gradient_std is None else inputs.gradient_std
+    sizes = {"samples_per_client": inputs.samples_per_client, "clients": inputs.clients}
+    statistical = statistical_scale(
+        gradient_std=phi, lipschitz=lipschitz, diameter=diameter, strong_convexity=mu, **sizes
+    )
+    one_record = local_ratio(
+        epsilon=inputs.epsilon, dimension=inputs.dimension, samples_per_client=1, clients=inputs.clients
+    )
+    central = central_ratio(epsilon=inputs.epsilon, dimension=inputs.dimension, **sizes)
+    one_record_cost, central_cost = (
+        privacy_scale(ratio=ratio, lipschitz=lipschitz, diameter=diameter, strong_convexity=mu)
+        for ratio in (one_record, central)
+    )
+    if reading == "printed" and mu == 0.0:
+        central_scale = phi * phi / math.sqrt(inputs.samples_per_client * float(inputs.clients)) + central_cost
+    else:
+        central_scale = cap_scale(statistical, central_cost, lipschitz=lipschitz, diameter=diameter)
+    return {
+        "non_private_scale": statistical,
+        "one_record_scale": one_record_cost,
+        "central_scale": central_scale,
+        "free_privacy_epsilon": free_privacy_epsilon(
+            dimension=inputs.dimension, samples_per_client=inputs.samples_per_client
+        ),
+    }
+
+
+@formula(given="A federation, in units where L = D = φ = 1, and L²/μ = 1 for the strongly convex rates.")
+def figure(
+    *,
+    samples_per_client: SamplesPerClient,
+    clients: Clients,
+    dimension: Dimension,
+    epsilon: Epsilon,
+    condition_number: Annotated[float, CONDITION_NUMBER],
+    reading: Reading = "printed",
+) -> Outputs:
+    """Return every entry of Figure 2, and the ratio of (8) to (4).
+
+    Args:
+        samples_per_client: records n of each client.
+        clients: number N of clients.
+        dimension: d.
+        epsilon: ε₀, or ε with a shuffler.
+        condition_number: κ = β/μ.
+        reading: "printed" leaves the entries as they are, with √(κd) for different clients and strongly convex losses.
+            "corrected" has √κ d (E-25), and no rate exceeds 1, the largest possible excess risk.
+
+    Returns:
+        The entries by name. `one_pass_compositionality_squared` is C² of the one-pass algorithm that (8) is for; it
+        divides the lower bound for different clients, and `different_convex_lower_sequential` is that bound at C = 1.
+        The corrected C² is at least 1, as every C-compositional algorithm has C ≥ 1 (E-27).
+    """
+    corrected = reading == "corrected"
+    records = float(samples_per_client) * clients
+    sizes = {"dimension": dimension, "samples_per_client": samples_per_client, "clients": clients}
+    local, central = local_ratio(epsilon=epsilon, **sizes), central_ratio(epsilon=epsilon, **sizes)
+    root, kappa = 1.0 / math.sqrt(records), condition_number
+    squared = max(1.0, local**-0.4) if corrected else local**-0.4
+    widened = math.sqrt(kappa) if corrected else math.sqrt(kappa * dimension) / dimension
+    rates = {
+        "identical_convex": root + local,
+        "identical_strongly_convex": 1.0 / records + local * local,
+        "different_convex_upper": root + local**0.8,
+        "different_convex_lower": root + local / squared,
+        "different_convex_lower_sequential": root + local,
+        "different_strongly_convex_upper": 1.0 / records + widened * local * local,
+        "different_strongly_convex_lower": 1.0 / records + local * local / kappa,
+        "empirical_convex": local,
+        "empirical_strongly_convex": local * local,
+        "shuffled_identical_convex": root + central,
+        "shuffled_identical_strongly_convex": 1.0 / records + central * central,
+    }
+    if corrected:
+        rates = {name: min(1.0, rate) for name, rate in rates.items()}
+    factor = local**-0.2
+    return {
+        **rates,
+        "one_pass_compositionality_squared": squared,
+        "one_pass_excess_factor": max(1.0, factor) if corrected else factor,
+    }
+
+
+def _privacy_ratio(*, samples_per_client: int, clients: int, dimension: int, epsilon: float) -> Sides:
+    """Compare the privacy ratio r with 1."""
+    ratio = local_ratio(epsilon=epsilon, dimension=dimension, samples_per_client=samples_per_client, clients=clients)
+    return Sides.at_most(ratio, 1.0)
+
+
+def _free(inputs: ReferenceInputs) -> Sides:
+    return Sides(Verdict.UNDECIDABLE, inputs.dimension / inputs.epsilon**2, inputs.samples_per_client)
+
+
+FREE_PRIVACY = Condition(
+    "privacy-for-free",
+    "d/ε₀² is at most of order n: then privacy against everyone is free, up to constants",
+    _free,
+)
+RATIO_AT_MOST_ONE = Condition(
+    "ratio-at-most-one",
+    "r = √d/(ε₀n√N) ≤ 1: the printed figure leaves out min{1, ·}, beyond which the start is as good",
+    _privacy_ratio,
+)
+WRONG_UNIT = Erratum(
+    "E-26",
+    grade=Grade.MISPRINT,
+    printed="φ²/√(nN) in the central rate",
+    truth="φD/√(nN), which is a loss",
+    test=f"{_TESTS}::test_the_printed_central_rate_is_not_a_loss",
+)
+SPREAD = Erratum(
+    "E-25",
+    grade=Grade.MISPRINT,
+    printed="√(κd)/(ε²n²N); and (8) is looser than (4) by (√d/(nε√M))^{1/5}",
+    truth="√κ d/(ε²n²N), as in (9); and by the inverse, (εn√M/√d)^{1/5}, which exceeds 1",
+    test=f"{_TESTS}::test_the_figure_drops_a_root_of_the_dimension",
+)
+REFERENCE_RATES = Theorem(
+    id="lowy.section-3",
+    title="What federated privacy is measured against",
+    statement=(
+        "without privacy φD/√(nN), or min{φ²/(μnN), φD/√(nN)} if strongly convex; local privacy with one record a "
+        "person LD min{1, √d/(ε√N)}; a trusted server φD/√(nN) + LD min{1, √d/(εnN)}. Privacy against everyone is "
+        "free, in order, where d/ε₀² is at most n"
+    ),
+    source=Source("lowy2023", "Section 3 and footnote 8"),
+    status=Status.PROVED,
+    constants="hidden",
+    conditions=(FREE_PRIVACY, HIDDEN),
+    errata=(WRONG_UNIT,),
+    inputs=ReferenceInputs,
+    formula=reference,
+    examples=(
+        {
+            "samples_per_client": 100,
+            "clients": 50,
+            "dimension": 20,
+            "epsilon": 1.0,
+            "lipschitz": 1.0,
+            "diameter": 2.0,
+            "gradient_std": 0.5,
+        },
+    ),
+)
+FIGURE_2 = Theorem(
+    id="lowy.figure-2",
+    title="The rates of Figure 2",
+    statement=(
+        "with r = √d/(ε₀n√N) ≤ 1: identical clients 1/√(nN) + r and 1/(nN) + r²; different ones 1/√(nN) + r^{4/5} and "
+        "1/(nN) + √κ r² from above, 1/√(nN) + r/C² and 1/(nN) + r²/κ from below, C² = r^{−2/5} for one pass; on the "
+        "data at hand r and r²; shuffled "
+        "1/√(nN) + √d/(εnN) and 1/(nN) + d/(εnN)². The printed figure has √(κd)/(ε₀²n²N) for √κ r². "
+        "For any r the rates hold with min{1, ·}"
+    ),
+    source=Source("lowy2023", "Figure 2"),
+    status=Status.PROVED,
+    constants="hidden",
+    conditions=(RATIO_AT_MOST_ONE, HIDDEN),
+    errata=(SPREAD,),
+    formula=figure,
+    examples=({"samples_per_client": 100, "clients": 50, "dimension": 20, "epsilon": 1.0, "condition_number": 16.0},),
+)
+
+THEOREMS: tuple[Theorem, ...] = (REFERENCE_RATES, FIGURE_2)

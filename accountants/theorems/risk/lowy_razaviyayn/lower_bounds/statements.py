@@ -1,0 +1,308 @@
+"""Lower bounds on the excess risk of private federated learning: Theorems 3.1, F.3, F.4 and F.5 of Lowy and Razaviyayn.
+
+Every constant is hidden, so that each figure is a scale: the order in which the least possible risk grows, never a
+number that a run's risk must exceed. All clients participate. With r the privacy ratio,
+
+    convex:           φD/√(nN) + LD min{1, r},
+    strongly convex:  min{φ²/(μnN), φD/√(nN)} + LD min{1, r²},
+
+r = √d/(ε₀n√N C²) where nobody is trusted and √d/(εnN) where the server is; for the mean loss on the data at hand the
+first term is absent. No scale exceeds LD, as no point of the domain has a larger excess risk. A condition such as
+δ = o(1/(nN)²) is about a sequence of problems and can never be checked.
+"""
+
+from __future__ import annotations
+
+import math
+
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds.inputs import (
+    CentralEmpiricalInputs,
+    CentralInputs,
+    LocalEmpiricalInputs,
+    LocalInputs,
+    LowerBoundFields,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds.scales import (
+    cap_scale,
+    enough_clients,
+    least_round_log_delta,
+    privacy_scale,
+)
+
+_TESTS = "tests/theorems/risk/lowy_razaviyayn/test_lower_bounds.py"
+LN10 = math.log(10.0)
+
+
+# Formulas -----------------------------------------------------------------------------------------------------------
+def _scale_outputs(inputs: LowerBoundFields, terms: dict[str, float], diameter: float) -> dict[str, float]:
+    """Return the scale, which is the sum of the terms up to LD, and the terms.
+
+    Args:
+        inputs: the federation.
+        terms: the terms by name; one whose name starts with `printed_` is not part of the sum.
+        diameter: size D of the domain.
+    """
+    summands = (term for name, term in terms.items() if not name.startswith("printed_"))
+    return {"excess_risk_scale": cap_scale(*summands, lipschitz=inputs.lipschitz, diameter=diameter), **terms}
+
+
+def local_population(inputs: LocalInputs) -> Outputs:
+    """Return the scale, its terms, and the fewest clients, as printed and as the proof needs.
+
+    Args:
+        inputs: the federation and the algorithm.
+    """
+    terms = inputs.statistical_outputs(inputs.gradient_std, inputs.diameter)
+    terms["privacy_term"] = inputs.privacy(inputs.local_ratio(inputs.compositionality), inputs.diameter)
+    return {
+        **_scale_outputs(inputs, terms, inputs.diameter),
+        "least_clients": _clients_needed(inputs, printed=False),
+        "printed_least_clients": _clients_needed(inputs, printed=True),
+    }
+
+
+def central_population(inputs: CentralInputs) -> Outputs:
+    """Return the scale and its terms.
+
+    For μ > 0 it also returns `larger_scale`, which holds if L is of order μD. The factor LD of the privacy term is then
+    L²/μ, and the term is at most LD min{1, r}, the order for convex losses.
+
+    Args:
+        inputs: the federation.
+    """
+    ratio, mu = inputs.central_ratio, inputs.strong_convexity
+    lipschitz, radius = inputs.lipschitz, inputs.radius
+    terms = inputs.statistical_outputs(inputs.gradient_std, radius)
+    terms["privacy_term"] = inputs.privacy(ratio, radius)
+    outputs = _scale_outputs(inputs, terms, radius)
+    if mu > 0.0:
+        convex = privacy_scale(ratio=ratio, lipschitz=lipschitz, diameter=radius)
+        larger = min(lipschitz * lipschitz / mu * min(1.0, ratio * ratio), convex)
+        outputs["larger_scale"] = cap_scale(terms["statistical_term"], larger, lipschitz=lipschitz, diameter=radius)
+    return outputs
+
+
+def local_empirical(inputs: LocalEmpiricalInputs) -> Outputs:
+    """Return the scale, which is the privacy term, and the least δ₀^r, as printed and as the proof needs.
+
+    Args:
+        inputs: the federation and the algorithm.
+    """
+    terms = {"privacy_term": inputs.privacy(inputs.local_ratio(), inputs.radius)}
+    return {
+        **_scale_outputs(inputs, terms, inputs.radius),
+        "log10_least_round_delta": _least_log_delta(inputs, printed=False) / LN10,
+        "printed_log10_least_round_delta": _least_log_delta(inputs, printed=True) / LN10,
+    }
+
+
+def central_empirical(inputs: CentralEmpiricalInputs) -> Outputs:
+    """Return the scale, which is the privacy term.
+
+    Args:
+        inputs: the federation.
+    """
+    terms = {"privacy_term": inputs.privacy(inputs.central_ratio, inputs.radius)}
+    return _scale_outputs(inputs, terms, inputs.radius)
+
+
+# Conditions ---------------------------------------------------------------------------------------------------------
+def _clients_needed(inputs: LocalInputs, *, printed: bool) -> float:
+    return enough_clients(
+        round_epsilon=inputs.largest_round_epsilon, round_delta=inputs.round_delta, printed=printed, **inputs.sizes
+    )
+
+
+def _least_log_delta(inputs: LocalEmpiricalInputs, *, printed: bool) -> float:
+    return least_round_log_delta(local_epsilon=inputs.epsilon, printed=printed, **inputs.sizes)
+
+
+def _least_round_delta(inputs: LocalEmpiricalInputs) -> Sides:
+    return Sides.at_least(math.log10(inputs.round_delta), _least_log_delta(inputs, printed=False) / LN10)
+
+
+def _steep_in_radius(inputs: CentralInputs | CentralEmpiricalInputs | LocalEmpiricalInputs) -> Sides:
+    return Sides.at_least(inputs.lipschitz, inputs.strong_convexity * inputs.radius)
+
+
+NOT_ABOVE_ROOT = Condition(
+    "root-of-clients", "ε₀ ≤ √N", lambda inputs: Sides.at_most(inputs.epsilon, math.sqrt(inputs.clients))
+)
+ONE_OVER_RECORDS = Condition(
+    "one-over-records",
+    "ε₀^r ≤ 1/n",
+    lambda inputs: Sides.at_most(inputs.largest_round_epsilon, 1.0 / inputs.samples_per_client),
+)
+ENOUGH_CLIENTS = Condition(
+    "enough-clients",
+    "N ≥ 16 e^{nε₀^r} ln(2/(Nnδ₀^r)), the premise of Theorem F.2",
+    lambda inputs: Sides.at_least(inputs.clients, _clients_needed(inputs, printed=False)),
+)
+PRINTED_ENOUGH_CLIENTS = Condition(
+    "printed-enough-clients",
+    "N ≥ 16 ln(2/(nδ₀^r)), as printed",
+    lambda inputs: Sides.at_least(inputs.clients, _clients_needed(inputs, printed=True)),
+)
+STEEP = Condition(
+    "steep-enough",
+    "L ≥ μD/2, as every μ-strongly convex loss has",
+    lambda inputs: Sides.at_least(inputs.lipschitz, 0.5 * inputs.strong_convexity * inputs.diameter),
+)
+STEEP_IN_RADIUS = Condition("steep-enough", "L ≥ μD, D the radius", _steep_in_radius)
+EVERYONE = Condition("all-participate", "every client takes part in every round (M = N)")
+SYMMETRIC = Condition("symmetric", "the algorithm treats clients alike (class B)")
+VANISHING_SQUARED = Condition("vanishing-delta", "δ₀, or Σδ₀^r, is o(1/(nN)²)", undecidable=True)
+VANISHING = Condition("vanishing-delta", "δ is o(1/(nN))", undecidable=True)
+HIDDEN = Condition("hidden-constants", "the constant and the logarithms that Ω̃ leaves out", undecidable=True)
+LARGE_PRIVACY_TERM = Condition(
+    "lipschitz-of-order", "L is of order μD, for `larger_scale` with L²/μ in place of LD", undecidable=True
+)
+
+# Errata -------------------------------------------------------------------------------------------------------------
+MISSING_POWER = Erratum(
+    "E-21",
+    grade=Grade.PROVED_WRONG,
+    printed="N ≥ 16 ln(2/(nδ₀)) in Theorem 3.1, δ₀ ≥ 2e^{−N/16}/(Nn) in Theorem F.4",
+    truth="the proof applies Theorem F.2, whose premise has e^{nε₀^r}: at ε₀^r = 1/n that is e times as many clients",
+    test=f"{_TESTS}::test_the_printed_number_of_clients_lacks_a_power_of_e",
+)
+MISSING_MINIMUM = Erratum(
+    "E-37",
+    grade=Grade.UNCLEAR,
+    printed="Theorem 3.1 states φ²/(μnN) for μ-strongly convex losses without the premise L ≈ μD of Theorem F.3",
+    truth=(
+        "with that premise it holds. For every μ ≤ L/D the term is min{φ²/(μnN), φD/√(nN)}: as μ → 0 the first of the "
+        "two exceeds LD, the largest possible excess risk"
+    ),
+    test=f"{_TESTS}::test_no_lower_bound_exceeds_the_largest_excess",
+)
+AT_LEAST_ONE = Erratum(
+    "E-27",
+    grade=Grade.UNCLEAR,
+    printed="C²; by Corollary F.1 it stands for max(C, C²)",
+    truth="C ≥ 1 is needed: below 1 the bound would grow like 1/C² beyond what is proved",
+    test=f"{_TESTS}::test_a_compositionality_below_one_is_refused",
+)
+
+LOCAL_POPULATION = Theorem(
+    id="lowy.3.1",
+    title="What privacy against everyone costs at least, for the expected loss",
+    statement=(
+        "C-compositional algorithms that are ε₀-private for every record against everyone: the excess risk is at least "
+        "of order φD/√(nN) + LD min{1, √d/(ε₀n√N C²)}, or min{φ²/(μnN), φD/√(nN)} + LD min{1, d/(ε₀²n²N C⁴)} if "
+        "strongly convex (printed: φ²/(μnN) for the first minimum), and never more than LD"
+    ),
+    source=Source("lowy2023", "Theorem 3.1"),
+    status=Status.PROVED,
+    constants="hidden",
+    conditions=(
+        NOT_ABOVE_ROOT,
+        ONE_OVER_RECORDS,
+        ENOUGH_CLIENTS,
+        PRINTED_ENOUGH_CLIENTS,
+        STEEP,
+        EVERYONE,
+        VANISHING_SQUARED,
+        HIDDEN,
+    ),
+    errata=(MISSING_POWER, MISSING_MINIMUM, AT_LEAST_ONE),
+    inputs=LocalInputs,
+    formula=local_population,
+    examples=(
+        {
+            "samples_per_client": 10,
+            "clients": 10_000,
+            "dimension": 20,
+            "lipschitz": 1.0,
+            "epsilon": 0.1,
+            "round_delta": 1e-12,
+            "diameter": 1.0,
+            "gradient_std": 0.5,
+        },
+    ),
+)
+CENTRAL_POPULATION = Theorem(
+    id="lowy.f.3",
+    title="What central privacy costs at least, for the expected loss",
+    statement=(
+        "ε-private algorithms with a trusted server: at least of order φD/√(nN) + LD min{1, √d/(εnN)}, or, if strongly "
+        "convex, min{φ²/(μnN), φD/√(nN)} + LD min{1, d/(εnN)²}, with L²/μ for LD if L is of order μD; never more than "
+        "LD; D the radius. The text has the second case for L ≈ μD only"
+    ),
+    source=Source("lowy2023", "Theorem F.3"),
+    status=Status.PROVED,
+    constants="hidden",
+    conditions=(STEEP_IN_RADIUS, LARGE_PRIVACY_TERM, VANISHING, HIDDEN),
+    inputs=CentralInputs,
+    formula=central_population,
+    examples=(
+        {
+            "samples_per_client": 10,
+            "clients": 1000,
+            "dimension": 20,
+            "lipschitz": 1.0,
+            "strong_convexity": 0.5,
+            "epsilon": 0.5,
+            "radius": 1.0,
+        },
+    ),
+)
+LOCAL_EMPIRICAL = Theorem(
+    id="lowy.f.4",
+    title="What privacy against everyone costs at least, on the data at hand",
+    statement=(
+        "symmetric algorithms that are ε₀-private against everyone: at least of order LD min{1, √d/(ε₀n√N)}, or LD "
+        "min{1, d/(ε₀²n²N)} if strongly convex"
+    ),
+    source=Source("lowy2023", "Theorem F.4"),
+    status=Status.PROVED,
+    constants="hidden",
+    conditions=(
+        NOT_ABOVE_ROOT,
+        ONE_OVER_RECORDS,
+        Condition("least-round-delta", "log10 δ₀^r ≥ log10(2e^{−Ne^{−nε₀}/16}/(Nn))", _least_round_delta),
+        STEEP_IN_RADIUS,
+        EVERYONE,
+        SYMMETRIC,
+        VANISHING_SQUARED,
+        HIDDEN,
+    ),
+    errata=(MISSING_POWER,),
+    inputs=LocalEmpiricalInputs,
+    formula=local_empirical,
+    examples=(
+        {
+            "samples_per_client": 10,
+            "clients": 10_000,
+            "dimension": 20,
+            "lipschitz": 1.0,
+            "epsilon": 0.1,
+            "round_delta": 1e-12,
+            "radius": 1.0,
+        },
+    ),
+)
+CENTRAL_EMPIRICAL = Theorem(
+    id="lowy.f.5",
+    title="What central privacy costs at least, on the data at hand",
+    statement="at least of order LD min{1, √d/(εnN)}, or LD min{1, d/(εnN)²} if strongly convex; D the radius",
+    source=Source("lowy2023", "Theorem F.5"),
+    status=Status.PROVED,
+    constants="hidden",
+    conditions=(STEEP_IN_RADIUS, VANISHING, HIDDEN),
+    inputs=CentralEmpiricalInputs,
+    formula=central_empirical,
+    examples=(
+        {
+            "samples_per_client": 10,
+            "clients": 1000,
+            "dimension": 20,
+            "lipschitz": 1.0,
+            "epsilon": 0.5,
+            "radius": 1.0,
+        },
+    ),
+)
+
+THEOREMS: tuple[Theorem, ...] = (LOCAL_POPULATION, CENTRAL_POPULATION, LOCAL_EMPIRICAL, CENTRAL_EMPIRICAL)

@@ -1,0 +1,224 @@
+"""Formulas of Theorem 2.3 of Lowy and Razaviyayn: noise, batch, rounds and the terms of its risks, all as scales."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from epsilond.accountants.theorem import Reading
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import Variance, client_factor
+
+PRINTED_FACTOR, RISK_PROOF_FACTOR = 32.0, 8.0
+"""Of L² ln(1.25/δ)/(εK)² in the statement, and in the proof of its risk (E-24)."""
+
+
+def one_pass_noise_std(
+    *, lipschitz: float, batch_size: int, epsilon: float, log_delta: float, factor: float = PRINTED_FACTOR
+) -> float:
+    """σ = √(32 L² ln(1.25/δ))/(εK), per coordinate of the client's mean gradient; for ε ≤ 8 ln(1/δ).
+
+    It is the Gaussian mechanism of Bun and Steinke at sensitivity 2L/K, 1.05 to 3.3 times the least σ that does.
+    """
+    return math.sqrt(factor * (math.log(1.25) - log_delta)) * lipschitz / (epsilon * batch_size)
+
+
+def one_pass_rounds(*, samples_per_client: int, batch_size: int) -> int:
+    """⌊n/K⌋ disjoint batches."""
+    return samples_per_client // batch_size
+
+
+def one_pass_variance(
+    *,
+    clients: int,
+    participants: float,
+    batch_size: int,
+    dimension: int,
+    noise_std: float,
+    gradient_std: float,
+    heterogeneity: float,
+) -> Variance:
+    """V² = φ²/(MK) + (v²/M)(N − M)/(N − 1) + dσ²/M about the expected gradient, records being fresh."""
+    return Variance(
+        sampling=gradient_std * gradient_std / (participants * batch_size),
+        clients=client_factor(clients=clients, participants=participants) * heterogeneity * heterogeneity,
+        noise=dimension * noise_std * noise_std / participants,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnePassFacts:
+    """Equal clients, M = 1/E[1/M_r] of N in each round, and what is known of the loss. `gap` is Δ, used if μ > 0."""
+
+    epsilon: float
+    log_delta: float
+    samples_per_client: int
+    clients: int
+    participants: float
+    dimension: int
+    lipschitz: float
+    diameter: float
+    smoothness: float
+    strong_convexity: float
+    gradient_std: float
+    heterogeneity: float
+    gap: float
+
+    @property
+    def condition_number(self) -> float:
+        """The condition number κ = β/μ."""
+        return self.smoothness / self.strong_convexity
+
+    @property
+    def privacy(self) -> float:
+        """d ln(1/δ), by which privacy enters every rate."""
+        return self.dimension * -self.log_delta
+
+    @property
+    def records(self) -> float:
+        """nM, the records of the clients that take part in a round."""
+        return float(self.samples_per_client) * self.participants
+
+    @property
+    def left_out(self) -> float:
+        """(N − M)/(N − 1), the share of v² that client sampling leaves; 0 for one client."""
+        return self.participants * client_factor(clients=self.clients, participants=self.participants)
+
+    @property
+    def reach(self) -> float:
+        """εn, the records of a client as far as privacy lets them count."""
+        return self.epsilon * self.samples_per_client
+
+
+def convex_batch(run: OnePassFacts) -> float:
+    """K = (L/(βD))^{2/5} n^{3/5} (d ln(1/δ))^{1/5}/(ε^{2/5} M^{1/5}), a real number, maybe outside [1, n]."""
+    n = float(run.samples_per_client)
+    slope = math.pow(run.lipschitz / (run.smoothness * run.diameter), 0.4)
+    return slope * math.pow(n, 0.6) * math.pow(run.privacy / run.participants, 0.2) / math.pow(run.epsilon, 0.4)
+
+
+def logarithm_argument(run: OnePassFacts) -> float:
+    """μΔ min{ε²n²M/(L² d ln(1/δ)), nM/φ²}, whose logarithm the strongly convex rule divides by."""
+    private = run.reach * run.reach * run.participants / (run.lipschitz * run.lipschitz * run.privacy)
+    variance = run.gradient_std * run.gradient_std
+    statistical = run.records / variance if variance > 0.0 else math.inf
+    return run.strong_convexity * run.gap * min(private, statistical)
+
+
+def strongly_convex_batch(run: OnePassFacts) -> float:
+    """K = n/(√κ ln(…)); infinite where the logarithm's argument is at most 1: the rule gives nothing."""
+    argument = logarithm_argument(run)
+    if argument <= 1.0:
+        return math.inf
+    return run.samples_per_client / (math.sqrt(run.condition_number) * math.log(argument))
+
+
+def prescribed_batch(run: OnePassFacts) -> float:
+    """The rule's K, a real number."""
+    return strongly_convex_batch(run) if run.strong_convexity > 0.0 else convex_batch(run)
+
+
+def whole_batch(real: float, *, samples_per_client: int) -> int:
+    """A prescribed K as one that can be run: rounded down, within [1, n]."""
+    return max(1, math.floor(min(real, samples_per_client)))
+
+
+def convex_terms(run: OnePassFacts, *, batch_size: int, reading: Reading = "corrected") -> dict[str, float]:
+    """βD²K²/n² + φD/√(nM) + LD √(d ln(1/δ))/(ε√(KnM)) + √K vD/√(nM) · √((N − M)/(N − 1)).
+
+    Printed: β² in the first term, which is no loss (E-07).
+    """
+    size = run.diameter * batch_size / run.samples_per_client
+    power = 2 if reading == "printed" else 1
+    root = math.sqrt(run.records)
+    return {
+        "optimisation": run.smoothness**power * size * size,
+        "sampling": run.gradient_std * run.diameter / root,
+        "privacy": run.lipschitz * run.diameter * math.sqrt(run.privacy / batch_size) / (run.epsilon * root),
+        "heterogeneity": run.heterogeneity * run.diameter * math.sqrt(batch_size * run.left_out) / root,
+    }
+
+
+def strongly_convex_terms(run: OnePassFacts, *, batch_size: int) -> dict[str, float]:
+    """Δ e^{−n/(K√κ)} + φ²/(μnM) + v²K/(μnM) (N − M)/(N − 1) + L² d ln(1/δ)/(μKnε²M)."""
+    scale = run.strong_convexity * run.records
+    exponent = run.samples_per_client / (batch_size * math.sqrt(run.condition_number))
+    return {
+        "optimisation": run.gap * math.exp(-exponent),
+        "sampling": run.gradient_std * run.gradient_std / scale,
+        "heterogeneity": run.heterogeneity * run.heterogeneity * batch_size / scale * run.left_out,
+        "privacy": run.lipschitz * run.lipschitz * run.privacy / (scale * batch_size * run.epsilon * run.epsilon),
+    }
+
+
+def balanced_convex_terms(run: OnePassFacts) -> dict[str, float]:
+    """(37): the convex terms at the prescribed real K, where the first and third are equal and counted once."""
+    steep = math.pow(run.smoothness, 0.25) * run.lipschitz * math.pow(run.diameter, 1.5)
+    base = steep * math.sqrt(run.privacy / run.participants)
+    root = math.sqrt(run.records)
+    batch = convex_batch(run)
+    return {
+        "sampling": run.gradient_std * run.diameter / root,
+        "privacy": math.pow(base / run.reach, 0.8),
+        "heterogeneity": run.heterogeneity * run.diameter * math.sqrt(batch * run.left_out) / root,
+    }
+
+
+def balanced_strongly_convex_terms(run: OnePassFacts, *, reading: Reading = "corrected") -> dict[str, float]:
+    """(38): φ²/(μnM) + L²√κ d ln(1/δ)/(με²n²M) + v²/(μ√κM) (N − M)/(N − 1).
+
+    Printed: no μ in the first term (E-08).
+    """
+    mu, root = run.strong_convexity, math.sqrt(run.condition_number)
+    squared = run.lipschitz * run.lipschitz
+    return {
+        "sampling": run.gradient_std * run.gradient_std / (run.records * (1.0 if reading == "printed" else mu)),
+        "privacy": squared * root * run.privacy / (mu * run.reach * run.reach * run.participants),
+        "heterogeneity": run.heterogeneity * run.heterogeneity / (mu * root * run.participants) * run.left_out,
+    }
+
+
+def informal_terms(run: OnePassFacts, *, reading: Reading = "corrected") -> dict[str, float]:
+    """(8) or (9), for M = N: the two terms of (37) or (38) without heterogeneity. Printed (9): E-08."""
+    if run.strong_convexity == 0.0:
+        found = balanced_convex_terms(run)
+        return {name: found[name] for name in ("sampling", "privacy")}
+    corrected = balanced_strongly_convex_terms(run)
+    lost = run.strong_convexity if reading == "printed" else 1.0
+    return {"sampling": corrected["sampling"], "privacy": corrected["privacy"] * lost}
+
+
+def informal_rounds(run: OnePassFacts) -> float:
+    """((βDεn)² M/(L²d))^{1/5}, or √κ: the rounds of the informal statement, up to constants and logarithms."""
+    if run.strong_convexity > 0.0:
+        return math.sqrt(run.condition_number)
+    drift = run.smoothness * run.diameter * run.reach / run.lipschitz
+    return math.pow(drift * drift * run.participants / run.dimension, 0.2)
+
+
+def heterogeneity_threshold(run: OnePassFacts) -> float:
+    """The v up to which client sampling costs no more than the other terms of (37) or (38).
+
+    Up to constants; infinite where all clients take part.
+    """
+    if run.left_out == 0.0:
+        return math.inf
+    n = float(run.samples_per_client)
+    if run.strong_convexity > 0.0:
+        root = math.sqrt(run.condition_number)
+        noise = root * (run.lipschitz / run.reach) ** 2 * run.privacy
+        return math.sqrt(root * (run.gradient_std * run.gradient_std / n + noise) / run.left_out)
+    steep = math.pow(run.lipschitz, 0.6) * math.pow(run.diameter * run.smoothness, 0.4)
+    private = steep * math.pow(run.participants, 0.2) * math.pow(run.privacy, 0.3) / math.pow(run.reach, 0.6)
+    drift = math.pow(run.smoothness * run.diameter / run.lipschitz, 0.2)
+    sampled = run.gradient_std * drift * math.pow(run.epsilon**2 * run.participants / (n**3 * run.privacy), 0.1)
+    return (private + sampled) / math.sqrt(run.left_out)
+
+
+def clients_needed(run: OnePassFacts, *, reading: Reading = "corrected") -> float:
+    """Remark E.2: (8) with M for N needs M of the order (εn/√(d ln(1/δ)))³. Printed: no square root (E-25)."""
+    return math.pow(run.reach / (run.privacy if reading == "printed" else math.sqrt(run.privacy)), 3.0)
+
+
+def regularization(*, variance: float, diameter: float, rounds: int) -> float:
+    """λ = V/(2D√R), the weight of (λ/2)|w|² that the convex case adds; V/(D√R) about w₀ in Lemma E.11 (E-29)."""
+    return math.sqrt(variance) / (2.0 * diameter * math.sqrt(rounds))

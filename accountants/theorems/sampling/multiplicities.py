@@ -1,0 +1,80 @@
+"""How often a record is drawn when a batch is drawn with replacement."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+NEGLIGIBLE_LOG_WEIGHT = -800.0
+"""Log-probability [nat] below which multiplicities are left out; e^−800 is below every δ of a double."""
+FAINT_LOG_WEIGHT = -80.0
+"""Log-probability [nat] below which groups may be wider."""
+TOLD_APART = 24
+"""Multiplicity up to which each has a group of its own; 24 keeps a list near 100 groups."""
+CLOSE, WIDE = 1.1, 1.5
+"""Largest over smallest multiplicity of a group; the second holds for groups below `FAINT_LOG_WEIGHT`."""
+MOST_DRAWS = 1e5
+"""Largest mean number of times that a record is drawn."""
+
+
+@dataclass(frozen=True)
+class Multiplicities:
+    """The distribution of the number of times that a record is drawn, given that it is drawn, in groups.
+
+    Attributes:
+        least: smallest multiplicity of each group.
+        most: largest multiplicity of each group.
+        log_weights: log-probability [nat] that the record is drawn, with a multiplicity of the group.
+        rate: probability that the record is drawn at all.
+        accuracy: bound on the error of a log-weight [nat].
+    """
+
+    least: tuple[int, ...]
+    most: tuple[int, ...]
+    log_weights: tuple[float, ...]
+    rate: float
+    accuracy: float
+
+
+def multiplicities(draws: int, population: int, *, told_apart: int = TOLD_APART) -> Multiplicities | None:
+    """Return the positive part of the binomial distribution of `draws` draws at probability 1/population.
+
+    Multiplicities above `told_apart` are grouped within 10 %, or within 50 % where each weighs less than e^−80. For an
+    upper bound a group counts as its largest multiplicity. Those that weigh less than e^−800 are left out.
+
+    Args:
+        draws: records of a batch.
+        population: records that are drawn from.
+        told_apart: largest multiplicity that has a group of its own.
+
+    Returns:
+        The groups, or None if a record is drawn more than `MOST_DRAWS` times on average.
+    """
+    if draws > MOST_DRAWS * population or (draws > MOST_DRAWS and population == 1):
+        return None
+    if population == 1:
+        return Multiplicities((draws,), (draws,), (0.0,), 1.0, 0.0)
+    log_absent = draws * math.log1p(-1.0 / population)
+    longest = min(draws, int(2 * draws / population) + 1024)
+    k = np.arange(1, longest + 1, dtype=np.float64)
+    steps = np.log((draws - k + 1) / k) - math.log(population - 1)
+    log_weights = log_absent + np.cumsum(steps)
+    # Past twice the mean every weight is at most half the one before: the rest weighs less than the last one kept.
+    kept = int(np.max(np.nonzero((log_weights > NEGLIGIBLE_LOG_WEIGHT) | (k <= 1))[0])) + 1
+    least, most, weights = [], [], []
+    start = 1
+    while start <= kept:
+        faint = log_weights[start - 1] <= FAINT_LOG_WEIGHT and start > draws / population
+        end = start if start < told_apart else int((WIDE if faint else CLOSE) * start)
+        end = min(end, kept)
+        least.append(start)
+        most.append(end)
+        weights.append(float(logsumexp(log_weights[start - 1 : end])))
+        start = end + 1
+    accuracy = 4 * UNIT_ROUNDOFF * (abs(log_absent) + float(np.abs(steps[:kept]).sum()) + kept)
+    return Multiplicities(tuple(least), tuple(most), tuple(weights), -math.expm1(log_absent), accuracy)

@@ -1,0 +1,41 @@
+"""Conditions that fail where a statement is vacuous: every mechanism satisfies a δ, or a probability, of 1 or more."""
+
+from __future__ import annotations
+
+from epsilond.accountants.theorem import Condition, Outputs, Sides
+from epsilond.accountants.verdict import Verdict
+
+
+def delta_below_one(name: str = "delta", *, condition: str = "delta-below-one") -> Condition:
+    """Return the condition that a resulting δ is below 1.
+
+    Args:
+        name: name of the output δ; the condition reads its decimal logarithm, `log10_<name>`.
+        condition: id of the condition.
+    """
+    logarithm = f"log10_{name}"
+
+    def compare(inputs: object, outputs: Outputs) -> Sides:
+        """Compare log10 δ with 0."""
+        del inputs
+        return Sides(Verdict.of(outputs[logarithm] < 0.0), outputs[logarithm], 0.0)
+
+    statement = f"{logarithm} is below 0: every mechanism satisfies δ = 1"
+    return Condition(condition, statement, compare, of_outputs=True)
+
+
+def probability_below_one(name: str) -> Condition:
+    """Return the condition that a resulting bound on a probability is below 1.
+
+    Args:
+        name: name of the output.
+    """
+
+    def compare(inputs: object, outputs: Outputs) -> Sides:
+        """Compare the bound with 1."""
+        del inputs
+        return Sides(Verdict.of(outputs[name] < 1.0), outputs[name], 1.0)
+
+    words = name.replace("_", " ")
+    statement = f"the {words} is below 1: no probability exceeds 1"
+    return Condition(f"{name.replace('_', '-')}-below-one", statement, compare, of_outputs=True)

@@ -1,0 +1,170 @@
+"""Parts that many places of the document have: each is written once, and the places refer to it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from epsilond.app.catalogue import pascal
+from epsilond.app.http.components.walk import REF, Schema, map_schemas, references
+
+NUMBER: Schema = {"type": "number"}
+STRING: Schema = {"type": "string"}
+NAMED: Mapping[str, Schema] = {
+    "Unbounded": {
+        "type": "string",
+        "enum": ["unbounded", "-unbounded"],
+        "description": "an infinite value, which JSON numbers cannot hold",
+    },
+    "Figure": {
+        "anyOf": [NUMBER, {"$ref": f"{REF}Unbounded"}],
+        "description": "a number, or an infinite value",
+    },
+    "NumberOrText": {"anyOf": [NUMBER, STRING], "description": "a number, or a text"},
+    "JsonObject": {"type": "object", "additionalProperties": True, "description": "any JSON object"},
+    "JsonValue": {
+        "anyOf": [{"$ref": f"{REF}JsonObject"}, {"type": "array", "items": {}}, STRING, NUMBER, {"type": "boolean"}],
+        "description": "any JSON value that is not null",
+    },
+    "Texts": {"type": "object", "additionalProperties": STRING, "description": "texts by name"},
+    "Numbers": {"type": "object", "additionalProperties": NUMBER, "description": "numbers by name"},
+    "Figures": {
+        "type": "object",
+        "additionalProperties": {"$ref": f"{REF}Figure"},
+        "description": "numbers or infinite values by name",
+    },
+    "Values": {
+        "type": "object",
+        "additionalProperties": {"$ref": f"{REF}NumberOrText"},
+        "description": "numbers or texts by name",
+    },
+}
+"""Schemas for values without a class of their own."""
+INFINITE = frozenset({"unbounded", "-unbounded"})
+
+
+def name_anonymous(document: Schema) -> None:
+    """Replace anonymous unions and maps by references to the named schemas that are equal to them."""
+    schemas = document["components"]["schemas"]
+    names = {_form(schema): name for name, schema in NAMED.items()}
+
+    def refer(schema: Schema) -> Schema:
+        """Return a reference in place of a schema that equals a named one."""
+        if "properties" in schema or not ("anyOf" in schema or "additionalProperties" in schema):
+            return schema
+        if "anyOf" in schema:
+            schema = _shorten_union(schema)
+        name = names.get(_form(schema))
+        if name is None:
+            return schema
+        notes = {key: item for key, item in schema.items() if key not in ("type", "anyOf", "additionalProperties")}
+        return {"$ref": REF + name, **notes}
+
+    map_schemas(document, refer)
+    schemas |= {name: dict(schema) for name, schema in NAMED.items()}
+
+
+def name_any(schemas: Schema) -> None:
+    """Refer to `JsonValue` where an optional property may be any value.
+
+    Generators take a schema without a type for one that allows null, and then send null for an absent property.
+    """
+    for owner in schemas.values():
+        for name, schema in owner.get("properties", {}).items():
+            if name not in owner.get("required", ()) and not {"type", "$ref", "anyOf", "enum"} & schema.keys():
+                owner["properties"][name] = {"$ref": f"{REF}JsonValue", **schema}
+
+
+def _form(schema: Schema) -> str:
+    """Return what makes two schemas equal: everything except descriptions and extensions."""
+    form = {key: item for key, item in schema.items() if key in ("type", "anyOf", "additionalProperties")}
+    return json.dumps(form, sort_keys=True)
+
+
+def _shorten_union(union: Schema) -> Schema:
+    """Return a union of values in its shortest form: nested unions are opened, and infinite values are `Unbounded`.
+
+    The bounds of its number are written beside the union: they say nothing about other types.
+    """
+    alternatives: list[Schema] = []
+    notes: Schema = {key: item for key, item in union.items() if key != "anyOf"}
+    for alternative in _alternatives(union):
+        kind, bounds = alternative, {}
+        if set(alternative.get("enum", ())) & INFINITE:
+            kind = {"$ref": f"{REF}Unbounded"}
+        elif alternative.get("type") in ("number", "integer", "string") and "enum" not in alternative:
+            kind = {"type": alternative["type"]}
+            bounds = {key: item for key, item in alternative.items() if key not in ("type", "title", "description")}
+        notes = {**bounds, **notes}
+        if kind not in alternatives:
+            alternatives.append(kind)
+    if NUMBER in alternatives:
+        alternatives = [NUMBER, *(each for each in alternatives if each not in (NUMBER, {"type": "integer"}))]
+    if STRING in alternatives:
+        alternatives = [each for each in alternatives if each != {"$ref": f"{REF}Unbounded"}]
+    return {**notes, "anyOf": alternatives}
+
+
+def _alternatives(union: Schema) -> Iterator[Schema]:
+    """Yield the alternatives of a union and of the unions in it."""
+    for alternative in union["anyOf"]:
+        name = alternative.get("$ref", "").removeprefix(REF)
+        if "anyOf" in alternative:
+            yield from _alternatives(alternative)
+        elif name in ("Figure", "NumberOrText"):
+            yield from NAMED[name]["anyOf"]
+        else:
+            yield alternative
+
+
+def share_parts(document: Schema) -> None:
+    """Replace header parameters, headers and responses of several operations by references to shared components."""
+    operations = [operation for path in document["paths"].values() for operation in path.values()]
+    responses = [operation["responses"] for operation in operations]
+    headers = [response["headers"] for each in responses for response in each.values() if "headers" in response]
+    parameters = [operation["parameters"] for operation in operations if "parameters" in operation]
+    _share(document, "headers", [(place, name, pascal(name)) for place in headers for name in place])
+    _share(
+        document,
+        "parameters",
+        [
+            (place, index, pascal(each["name"]))
+            for place in parameters
+            for index, each in enumerate(place)
+            if each["in"] == "header"
+        ],
+    )
+    _share(
+        document,
+        "responses",
+        [
+            (place, status, f"{name}{status}")
+            for place in responses
+            for status in place
+            for name in list(references(place[status]))[:1]
+            if "$ref" not in place[status]
+        ],
+    )
+
+
+def _share(document: Schema, kind: str, places: Sequence[tuple[Any, Any, str]]) -> None:
+    """Move what equals in two or more places into the components of a kind.
+
+    Args:
+        document: the OpenAPI document.
+        kind: name of the components.
+        places: the container, the key in it, and the name of the component; equal names are numbered.
+    """
+    texts = [json.dumps(place[key], sort_keys=True) for place, key, _ in places]
+    counts = Counter(texts)
+    names: dict[str, str] = {}
+    shared: Schema = document["components"].setdefault(kind, {})
+    for text, (place, key, proposal) in zip(texts, places, strict=True):
+        if counts[text] > 1:
+            if text not in names:
+                number = sum(name.partition("-")[0] == proposal for name in names.values()) + 1
+                names[text] = proposal if number == 1 else f"{proposal}-{number}"
+                shared[names[text]] = place[key]
+            place[key] = {"$ref": f"#/components/{kind}/{names[text]}"}

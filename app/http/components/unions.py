@@ -1,0 +1,170 @@
+"""Unions of object schemas, written as one object schema.
+
+Client generators treat unions of objects in different ways: some try the members in order and keep the first that does
+not fail. One object with the properties of all members is read by every generator. A member `kind` says which
+properties belong together, and the service checks that.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import partial
+
+from epsilond.accountants.json_types import JsonObject
+from epsilond.app.catalogue import pascal
+from epsilond.app.http.components.walk import REF, Schema, map_schemas
+
+FAMILIES: Mapping[str, Sequence[str]] = {
+    "Calibration": ("*Calibration",),
+    "RiskProblem": ("*RiskProblem",),
+    "LearningProblem": ("AnyProblem", "ProblemSpec"),
+    "Job": ("JobDocument", "JobSummary"),
+    "Ledger": ("LedgerAnswer", "LedgerSummary"),
+    "TheoremDetail": ("TheoremDetail", "TheoremSummary"),
+    "Stage": ("StageAnswer", "StageRequest"),
+    "ClientGroup": ("ClientGroups", "ClientGroupRequest"),
+    "Target": ("TargetAnswer", "TargetAsked", "Claim", "AuditClaim", "CurvePoint"),
+    "Condition": ("ConditionAnswer", "ConditionDocument", "ConditionResult", "ListedCondition", "DeclaredCondition"),
+    "PlanChange": ("PlannedAsked", "LowerAsked"),
+    "Receipt": ("ReceiptAnswer", "CommitAnswer"),
+    "RiskBound": ("RiskBound", "PlannedRisk", "UpperBound", "LowerBound"),
+    "RunChoice": ("FrontierRun", "RoundsRun", "PlanChoice"),
+    "Point": ("Point", "TrueFigures"),
+    "Observation": ("ObservationAsked", "ObservationAnswer"),
+    "ReserveAsked": ("ReserveAsked", "ReserveManyAsked", "WhatIfAsked"),
+}
+"""Schemas that differ only in what one place adds to them, by patterns of their names."""
+LOWER, UPPER = ("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")
+
+
+def merge_unions(schemas: dict[str, Schema], kept: frozenset[str] = frozenset()) -> None:
+    """Replace each tagged union by one object schema with the properties of all its members."""
+    for name, union in list(schemas.items()):
+        if "discriminator" in union and name not in kept:
+            mapping = union["discriminator"]["mapping"]
+            members = {tag: schemas[reference.removeprefix(REF)] for tag, reference in mapping.items()}
+            tag_name = union["discriminator"]["propertyName"]
+            merged = merge_objects(schemas, list(members.values()))
+            merged["required"] = [tag_name]
+            texts = [union.get("description", ""), *(f"`{tag}`: {_text(each)}" for tag, each in members.items())]
+            merged["description"] = "\n\n".join(filter(None, texts))
+            merged["x-tag"] = tag_name
+            merged["x-members"] = {tag: _member(each, tag_name) for tag, each in members.items()}
+            schemas[name] = merged
+
+
+def merge_families(document: Schema) -> None:
+    """Replace the schemas of each family by one schema with the properties of all of them."""
+    schemas = document["components"]["schemas"]
+    for family, patterns in FAMILIES.items():
+        members = [name for name in schemas if any(fnmatchcase(name, pattern) for pattern in patterns)]
+        if not members:
+            continue
+        merged = merge_objects(schemas, [schemas[name] for name in members])
+        merged["description"] = _text(schemas[family if family in members else members[0]])
+        aliases = {REF + name: REF + family for name in members}
+        map_schemas(document, partial(_rename_reference, aliases=aliases))
+        schemas[family] = merged
+
+
+def _rename_reference(schema: Schema, aliases: Mapping[str, str]) -> Schema:
+    """Return a schema that refers to the new names."""
+    reference = aliases.get(str(schema.get("$ref")))
+    return schema if reference is None else {**schema, "$ref": reference}
+
+
+def _text(schema: Schema) -> str:
+    return str(schema.get("description", ""))
+
+
+def _member(schema: Schema, tag_name: str) -> Schema:
+    """Return the names of the properties that one member of a union has, without its tag."""
+    required = [name for name in schema.get("required", ()) if name != tag_name]
+    optional = [name for name in schema["properties"] if name not in {*required, tag_name}]
+    return {"required": required, "optional": optional}
+
+
+def merge_objects(schemas: dict[str, Schema], members: Sequence[Schema]) -> Schema:
+    """Return an object schema with the properties of all members; required are those that every member requires."""
+    properties: dict[str, list[Schema]] = {}
+    for member in members:
+        for name, schema in member["properties"].items():
+            properties.setdefault(name, []).append(schema)
+    required = set.intersection(*(set(member.get("required", ())) for member in members))
+    merged: Schema = {
+        "type": "object",
+        "properties": {name: merge_property(schemas, name, found) for name, found in properties.items()},
+        "required": [name for name in properties if name in required],
+    }
+    if any(member.get("additionalProperties") is False for member in members):
+        merged["additionalProperties"] = False
+    return merged
+
+
+def merge_property(schemas: dict[str, Schema], name: str, alternatives: Sequence[Schema]) -> Schema:
+    """Return a schema that allows what any of the given schemas of one property allows.
+
+    Schemas of different types become the schema of any JSON value.
+
+    Args:
+        schemas: the schemas of the document, to which merged objects are added.
+        name: name of the property.
+        alternatives: its schemas.
+    """
+    distinct = list({json.dumps(_bare(each), sort_keys=True): each for each in alternatives if _bare(each)}.values())
+    if not distinct:
+        return dict(alternatives[0])
+    notes = _notes(alternatives)
+    if len(distinct) == 1:
+        return {**_bare(distinct[0]), **notes}
+    if all("enum" in each for each in distinct):
+        values = dict.fromkeys(value for each in distinct for value in each["enum"])
+        return {"type": "string", "enum": list(values), **notes}
+    types = {each.get("type") for each in distinct}
+    figure = REF + "Figure"
+    if {figure} < {each.get("$ref", each.get("type")) for each in distinct} <= {figure, "number", "integer"}:
+        return {"$ref": figure, **notes}
+    if all("$ref" in each for each in distinct):
+        names = [each["$ref"].removeprefix(REF) for each in distinct]
+        schemas[pascal(name)] = merge_objects(schemas, [schemas[each] for each in names])
+        return {"$ref": REF + pascal(name), **notes}
+    if types == {"array"}:
+        return {"type": "array", "items": merge_property(schemas, name, [each["items"] for each in distinct]), **notes}
+    if types <= {"number", "integer"}:
+        return {"type": "number" if "number" in types else "integer", **_widest(distinct), **notes}
+    return notes
+
+
+def _is_note(key: str) -> bool:
+    return key in ("description", "default") or key.startswith("x-")
+
+
+def _bare(schema: Mapping[str, object]) -> Schema:
+    """Return a schema without descriptions, defaults and extensions."""
+    return {key: item for key, item in schema.items() if not _is_note(key)}
+
+
+def _notes(alternatives: Iterable[JsonObject]) -> Schema:
+    """Return the notes of several schemas: all descriptions, and other notes where all schemas have the same."""
+    schemas = list(alternatives)
+    texts = dict.fromkeys(each["description"] for each in schemas if "description" in each)
+    shared = {
+        key: item
+        for key, item in schemas[0].items()
+        if _is_note(key) and all(key in each and each[key] == item for each in schemas)
+    }
+    return {**shared, **({"description": "; or ".join(texts)} if texts else {})}
+
+
+def _widest(intervals: Sequence[JsonObject]) -> Schema:
+    """Return the bounds of the smallest interval that contains all the intervals given."""
+    bounds: Schema = {}
+    for inclusive, exclusive in (LOWER, UPPER):
+        if not all(inclusive in interval or exclusive in interval for interval in intervals):
+            continue
+        pick = min if inclusive == "minimum" else max
+        bound = pick(interval.get(inclusive, interval.get(exclusive)) for interval in intervals)
+        bounds[inclusive if any(interval.get(inclusive) == bound for interval in intervals) else exclusive] = bound
+    return bounds

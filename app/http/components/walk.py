@@ -1,0 +1,80 @@
+"""Walks over the schemas of an OpenAPI document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from epsilond.accountants.json_types import JsonRecord
+
+Schema = JsonRecord
+REF = "#/components/schemas/"
+DATA = ("example", "examples")
+"""Keys whose values are data, so that a pass over schemas leaves them unchanged."""
+
+
+def map_schemas(document: Schema, change: Callable[[Schema], Schema]) -> None:
+    """Replace every schema of the document by its image under `change`, inner schemas first."""
+    for place, key in list(schema_places(document)):
+        place[key] = map_schema(place[key], change)
+
+
+def map_schema(schema: object, change: Callable[[Schema], Schema]) -> object:
+    """Return a schema with `change` applied to it and to every schema in it, inner schemas first."""
+    if not isinstance(schema, dict):
+        return schema
+    mapped = dict(schema)
+    if "properties" in mapped:
+        mapped["properties"] = {name: map_schema(each, change) for name, each in mapped["properties"].items()}
+    for key in ("items", "additionalProperties"):
+        if key in mapped:
+            mapped[key] = map_schema(mapped[key], change)
+    for key in ("anyOf", "oneOf"):
+        if key in mapped:
+            mapped[key] = [map_schema(each, change) for each in mapped[key]]
+    return change(mapped)
+
+
+def schema_places(document: Schema) -> Iterator[tuple[Schema, str]]:
+    """Yield the object and the key that hold each outermost schema of the document."""
+    schemas = document["components"]["schemas"]
+    yield from ((schemas, name) for name in schemas)
+    yield from _places_below(document["paths"])
+    yield from _places_below([part for kind, part in document["components"].items() if kind != "schemas"])
+
+
+def _places_below(node: object) -> Iterator[tuple[Schema, str]]:
+    """Yield the object and the key of each member that is called `schema`."""
+    if isinstance(node, dict):
+        for key, item in node.items():
+            if key == "schema":
+                yield node, key
+            elif key not in DATA:
+                yield from _places_below(item)
+    elif isinstance(node, list):
+        for item in node:
+            yield from _places_below(item)
+
+
+def references(node: object) -> Iterator[str]:
+    """Yield the names of the schemas that a part of the document refers to."""
+    if isinstance(node, dict):
+        reference = node.get("$ref")
+        if isinstance(reference, str) and reference.startswith(REF):
+            yield reference.removeprefix(REF)
+        for item in node.values():
+            yield from references(item)
+    elif isinstance(node, list):
+        for item in node:
+            yield from references(item)
+
+
+def reachable(schemas: Schema, start: object) -> set[str]:
+    """Return the names of the schemas that a part of the document refers to, directly or through other schemas."""
+    names: set[str] = set()
+    pending = list(references(start))
+    while pending:
+        name = pending.pop()
+        if name not in names:
+            names.add(name)
+            pending.extend(references(schemas[name]))
+    return names

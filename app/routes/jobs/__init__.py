@@ -1,0 +1,1 @@
+"""Routes of jobs: simulations, and questions that take long."""

@@ -1,0 +1,109 @@
+"""GET /v1/jobs/{id}/events: the progress of a job, as server-sent events, until it has ended."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import Depends, FastAPI, Header
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from starlette.requests import Request
+from starlette.responses import Response
+
+from epsilond.app.callers.caller import caller_again, caller_of
+from epsilond.app.callers.scopes import ScopeName
+from epsilond.app.http.problems import Problem
+from epsilond.app.jobs.documents import PATH, JobSummary
+from epsilond.app.jobs.job import SIMULATION, Job
+from epsilond.app.jobs.manager import JOBS
+from epsilond.app.jobs.places import STREAMS
+from epsilond.app.workers.work import render
+
+
+class NothingMore(Exception):
+    """The client has seen the end. A browser that gets an answer without content does not connect again."""
+
+
+async def _changes(
+    request: Request,
+    id: str,  # noqa: A002 (the name of the path parameter)
+    last_event_id: Annotated[
+        str | None,
+        Header(alias="Last-Event-ID", description="the last that was seen; it is not sent again", max_length=64),
+    ] = None,
+) -> AsyncIterator[AsyncIterator[Job]]:
+    """The job as it changes, found to be there before the answer begins; its place is kept until the answer ends.
+
+    Raises:
+        Problem: there is no such job, or too many streams are open, or of this caller.
+        NothingMore: it has ended, and the client knows.
+    """
+    streams = STREAMS.of(request)
+    waiting = JOBS.of(request).waiting
+    caller = caller_of(request)
+    with streams.place(caller.identity):
+        job = await waiting.glimpse(caller.name, id)
+        scope: ScopeName = "simulate" if job.record.kind == SIMULATION else "calibrate"
+        caller.require_scope(scope)
+        if job.ended and last_event_id == _id(job):
+            raise NothingMore
+        yield _unseen(_allowed(waiting.changes(caller.name, id), request, scope), last_event_id)
+
+
+async def follow_job(jobs: Annotated[AsyncIterator[Job], Depends(_changes)]) -> AsyncIterator[ServerSentEvent]:
+    """Send the job without its request and result in each event. A slow client misses steps, never the end."""
+    async for job in jobs:
+        yield ServerSentEvent(
+            event=job.record.state if job.ended else "progress",
+            id=_id(job),
+            raw_data=render(JobSummary.of(job)).decode(),
+        )
+
+
+def add(app: FastAPI) -> None:
+    """Add the route."""
+    app.add_exception_handler(NothingMore, _no_content)
+    app.add_api_route(
+        f"{PATH}/{{id}}/events",
+        follow_job,
+        operation_id="follow_job",
+        summary="The progress of a job, as server-sent events",
+        response_class=EventSourceResponse,
+        response_description="`progress` now, every few seconds and after each step,"
+        " then `done`, `failed`, `cancelled` or `interrupted`",
+        responses={204: {"description": "Last-Event-ID says that the client has seen the end"}},
+        openapi_extra={"x-problems": [429, 503]},
+        tags=["jobs"],
+    )
+
+
+async def _allowed(jobs: AsyncIterator[Job], request: Request, scope: ScopeName) -> AsyncIterator[Job]:
+    """As long as the client's credentials are taken and have this scope: they may be revoked, or expire, meanwhile."""
+    async for job in jobs:
+        try:
+            (await caller_again(request)).require_scope(scope)
+        except Problem:
+            return
+        yield job
+
+
+async def _unseen(jobs: AsyncIterator[Job], seen: str | None) -> AsyncIterator[Job]:
+    async for job in jobs:
+        if _id(job) != seen:
+            yield job
+        seen = _id(job)
+
+
+def _id(job: Job) -> str:
+    """Equal for equal states, in whichever process."""
+    state, progress = job.record.state, job.progress
+    done, left = (progress.done, progress.seconds_left) if progress is not None else (0, None)
+    if job.ended:
+        return f"{state}-{done}"
+    spent = progress.seconds_spent if progress is not None else None
+    times = [f"{each:.1f}" for each in (left, spent) if each is not None]
+    return "-".join([state, str(done), *times])
+
+
+async def _no_content(_: Request, __: Exception) -> Response:
+    return Response(status_code=204)

@@ -1,0 +1,86 @@
+"""GET /v1/jobs/{id}/figure: a drawing of the result of a simulation."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, get_args
+
+from fastapi import FastAPI, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from epsilond.app.http.problems import Problem
+from epsilond.app.jobs.documents import PATH
+from epsilond.app.jobs.job import SIMULATION
+from epsilond.app.jobs.work import Format, drawn
+from epsilond.app.questions.asking import computed
+from epsilond.app.questions.question import Question
+from epsilond.app.routes.by_algorithm import Endpoint
+from epsilond.app.routes.jobs.looking import looked_for
+
+MEDIA_TYPES: dict[Format, str] = {"png": "image/png", "svg": "image/svg+xml"}
+HEADERS = {
+    "cache-control": "no-cache",
+    "vary": "Accept",
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+}
+"""An SVG carries its styles with it."""
+
+
+def add(app: FastAPI, figures: str) -> None:
+    """Add the route; a worker draws by the module `figures`."""
+    image = {media_type: {"schema": {"type": "string", "format": "binary"}} for media_type in MEDIA_TYPES.values()}
+    app.add_api_route(
+        f"{PATH}/{{id}}/figure",
+        _endpoint(figures),
+        operation_id="draw_job",
+        summary="A figure of the result of a simulation",
+        response_class=Response,
+        responses={200: {"description": "The figure, as image/png or image/svg+xml", "content": image}},
+        openapi_extra={"x-problems": [406, 409, 429, 503]},
+        tags=["jobs"],
+    )
+
+
+def _endpoint(figures: str) -> Endpoint:
+    async def draw_job(
+        request: Request,
+        id: str,  # noqa: A002 (the name of the path parameter)
+        form: Annotated[Format | None, Query(alias="format", description="goes before Accept")] = None,
+    ) -> Response:
+        """Draw the result in a worker: as `format` says, else as Accept does; PNG if it weighs both equally."""
+        chosen = form or accepted(request.headers.get("accept", "").strip() or "*/*")
+        record = (await looked_for(request, id, 0.0)).record
+        if record.kind != SIMULATION:
+            raise Problem("not-found", f"Only the result of a simulation has a figure; this job is a {record.kind}.")
+        if record.result is None:
+            raise Problem("no-result", f"There is nothing to draw: the job is {record.state}.")
+        question = Question.of("figure", record.name, (id, chosen), partial(drawn, figures, record.result, chosen))
+        answer = await computed(request, question)
+        return Response(answer.body, media_type=MEDIA_TYPES[chosen], headers=HEADERS)
+
+    return draw_job
+
+
+def accepted(header: str) -> Format:
+    """The form that an Accept header likes best; of those it likes alike, PNG.
+
+    Raises:
+        Problem: it likes none.
+    """
+    liked = {form: _quality(header, MEDIA_TYPES[form]) for form in get_args(Format)}
+    best: Format = max(liked, key=lambda form: liked[form])
+    if liked[best] <= 0.0:
+        raise Problem("not-acceptable", f"A figure is {' or '.join(MEDIA_TYPES.values())}.")
+    return best
+
+
+def _quality(header: str, media_type: str) -> float:
+    """The weight of a media type, from the most specific range that holds it (RFC 9110, 12.5.1)."""
+    weights: dict[str, float] = {}
+    for item in header.split(","):
+        name, *parameters = (part.strip().lower() for part in item.split(";"))
+        given = next((value[2:] for value in parameters if value.startswith("q=")), "1")
+        weights[name] = float(given) if given.replace(".", "", 1).isdecimal() else 0.0
+    ranges = (media_type, f"{media_type.partition('/')[0]}/*", "*/*")
+    return next((weights[each] for each in ranges if each in weights), 0.0)

@@ -1,0 +1,111 @@
+"""/v1/jobs: simulations, and questions that took too long for their requests: list, look, wait, cancel, forget."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+from fastapi import FastAPI, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from epsilond.app.callers.caller import caller_of
+from epsilond.app.http.answers import json_response
+from epsilond.app.http.body import OfLook
+from epsilond.app.jobs.documents import PATH, JobDocument, JobList, JobSummary, document
+from epsilond.app.jobs.manager import JOBS
+from epsilond.app.ledgers.signatures import DESCRIBED
+from epsilond.app.questions.asking import signed_result
+from epsilond.app.routes.jobs import events
+from epsilond.app.routes.jobs.looking import looked_for, next_page, removed
+from epsilond.app.store.record import State
+
+TAGS: list[str | Enum] = ["jobs"]
+JSON = "application/json"
+
+
+def add(app: FastAPI) -> None:
+    """Add every route of jobs."""
+    app.add_api_route(
+        PATH,
+        list_jobs,
+        operation_id="list_jobs",
+        summary="The jobs that are kept",
+        response_model=JobList,
+        response_description="A page of them",
+        openapi_extra={"x-problems": [503]},
+        tags=TAGS,
+    )
+    app.add_api_route(
+        f"{PATH}/{{id}}",
+        get_job,
+        operation_id="get_job",
+        summary="One job: its progress, and its result",
+        response_model=JobDocument,
+        response_description="The job",
+        openapi_extra={"x-problems": [503]},
+        tags=TAGS,
+    )
+    app.add_api_route(
+        f"{PATH}/{{id}}/result",
+        get_job_result,
+        operation_id="get_job_result",
+        summary="The answer itself, as it would have come at once",
+        response_class=Response,
+        responses={
+            200: {
+                "description": "What the question answers, in its own media type",
+                "content": {JSON: {"schema": {}}, "text/html": {"schema": {"type": "string"}}},
+                "headers": DESCRIBED,
+            }
+        },
+        openapi_extra={"x-problems": [409, 503]},
+        tags=TAGS,
+    )
+    app.add_api_route(
+        f"{PATH}/{{id}}",
+        remove_job,
+        methods=["DELETE"],
+        operation_id="remove_job",
+        summary="Cancel a job, or forget one that has ended",
+        response_model=JobDocument,
+        response_description="It was cancelled",
+        responses={204: {"description": "It had ended, and is forgotten"}},
+        openapi_extra={"x-problems": [503]},
+        tags=TAGS,
+    )
+    events.add(app)
+
+
+async def list_jobs(
+    request: Request,
+    state: Annotated[State | None, Query(description="only those of this state")] = None,
+    kind: Annotated[str | None, Query(description="only those of this kind", pattern=r"^[a-z-]{1,64}$")] = None,
+    limit: Annotated[int, Query(description="most that are answered", ge=1, le=100)] = 20,
+    cursor: Annotated[str | None, Query(description="as `next` has it", pattern=r"^[0-9]{1,18}$")] = None,
+) -> Response:
+    """Newest first."""
+    jobs = JOBS.of(request)
+    before = None if cursor is None else int(cursor)
+    page = await jobs.waiting.page(caller_of(request).name, state, kind, before, limit + 1)
+    shown = page[:limit]
+    answer = JobList(jobs=tuple(map(JobSummary.of, shown)), next=next_page(PATH, page, limit, state=state, kind=kind))
+    return json_response(answer)
+
+
+async def get_job(request: Request, id: str, preferences: OfLook) -> Response:  # noqa: A002 (the path parameter)
+    """As it is now, or once it has ended if that is within the time of `Prefer: wait`."""
+    job = await looked_for(request, id, float(preferences.granted or 0))
+    return Response(document(job), media_type=JSON, headers={"cache-control": "no-cache", **preferences.applied})
+
+
+async def get_job_result(request: Request, id: str, preferences: OfLook) -> Response:  # noqa: A002
+    """A job that failed is answered with its problem; 409 if it has not ended, or was given up for good."""
+    return await signed_result(request, await looked_for(request, id, float(preferences.granted or 0)))
+
+
+async def remove_job(request: Request, id: str) -> Response:  # noqa: A002 (the name of the path parameter)
+    """One that waits or runs is cancelled, and answered; one that has ended is forgotten: 204."""
+    await looked_for(request, id, 0.0)
+    cancelled = await removed(request, id)
+    return Response(status_code=204) if cancelled is None else Response(document(cancelled), media_type=JSON)

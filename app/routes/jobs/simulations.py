@@ -1,0 +1,88 @@
+"""POST /v1/simulations: an algorithm to run, or a mechanism to attack, as a job."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Body, FastAPI
+from fastapi.openapi.models import Example
+from starlette.requests import Request
+from starlette.responses import Response
+
+from epsilond.app.callers.caller import caller_of
+from epsilond.app.http.body import OfQuestion, unread
+from epsilond.app.jobs.documents import JobDocument
+from epsilond.app.jobs.job import SIMULATION, Job
+from epsilond.app.jobs.manager import JOBS
+from epsilond.app.jobs.places import JOB_WAITS
+from epsilond.app.jobs.responses import job_response
+from epsilond.app.jobs.simulations import SIMULATIONS
+from epsilond.app.questions.asking import in_worker
+from epsilond.app.questions.simulations import opened_simulation, request_type
+from epsilond.app.routes.by_algorithm import Endpoint
+from epsilond.app.routes.jobs.looking import looked_for
+from epsilond.app.routes.questions import APPLIED, LOCATION, RETRY
+from epsilond.witness.kind import Kind
+
+PATH = "/v1/simulations"
+
+
+def add(app: FastAPI, kinds: tuple[Kind, ...]) -> None:
+    """Add the route that takes in simulations of these kinds."""
+    app.add_api_route(
+        PATH,
+        _post(kinds),
+        methods=["POST"],
+        operation_id="start_simulation",
+        summary="Run an algorithm, or attack a mechanism, and measure",
+        status_code=202,
+        response_model=JobDocument,
+        response_description="The job, which waits or runs; it is at Location",
+        responses={
+            202: {"headers": LOCATION | RETRY | APPLIED},
+            200: {
+                "description": "The job, which has ended within the time of `Prefer: wait`",
+                "model": JobDocument,
+                "headers": LOCATION | APPLIED,
+            },
+        },
+        tags=["simulations"],
+    )
+
+
+def _post(kinds: tuple[Kind, ...]) -> Endpoint:
+    async def start_simulation(request: Request, simulation: bytes, preferences: OfQuestion) -> Response:
+        """Create a job. The same seed gives the same result, with any number of workers.
+
+        The job's state, progress, events and result, its figure and its cancellation are at `/v1/jobs/{id}`. The
+        response is 202 at once where too many requests wait for jobs already.
+        """
+        jobs = JOBS.of(request)
+        caller = caller_of(request)
+        reading = await in_worker(request, SIMULATIONS.of(request).reading(simulation))
+        question = opened_simulation(reading)
+        job: Job | None = None
+        if preferences.key is not None:
+            job = await jobs.with_key(caller.name, preferences.key, question.fingerprint)
+        if job is None:
+            job = await jobs.submit(
+                SIMULATION,
+                question.kind,
+                question.rendered,
+                caller=caller,
+                steps=question.plan.blocks,
+                seconds=question.plan.seconds,
+                idempotency_key=preferences.key,
+                fingerprint=question.fingerprint,
+            )
+        if preferences.granted and JOB_WAITS.of(request).has_room(caller.identity):
+            job = await looked_for(request, job.record.id, float(preferences.granted))
+        return job_response(job, preferences, status=200 if job.ended else 202)
+
+    examples: dict[str, Example] = {
+        kind.example["kind"]: {"value": dict(kind.example)} for kind in kinds if kind.example
+    }
+    start_simulation.__annotations__["simulation"] = Annotated[
+        unread(request_type(tuple(kind.request for kind in kinds))), Body(openapi_examples=examples or None)
+    ]
+    return start_simulation

@@ -1,0 +1,1 @@
+"""Routes of ledgers, their reservations, and the log of their entries."""

@@ -1,0 +1,1 @@
+"""Pages for readers: documents, the description of the service, and the kinds of problem."""

@@ -1,0 +1,69 @@
+"""GET /openapi.json, and GET /docs to read and try it, from files of our own: no other host is asked."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+
+from fastapi import FastAPI
+from fastapi.openapi.docs import get_swagger_ui_html
+from starlette.requests import Request
+from starlette.responses import Response
+
+from epsilond.app.http.document import Document, Documents, json_document
+from epsilond.app.http.files import PackageFiles
+from epsilond.app.http.record import ServicePart
+
+NAME = "openapi.json"
+CONTRACT: ServicePart[Documents[str]] = ServicePart("contract")
+
+POLICY = (
+    "default-src 'none'; script-src 'self' {scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
+    " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""The page's own script stands inline and is allowed by its hash; the browser refuses any other, and any other host."""
+SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
+
+
+def add(app: FastAPI) -> None:
+    """Add the document, the page and its assets, which the package fastapi-swagger carries."""
+    page = get_swagger_ui_html(
+        openapi_url="openapi.json",
+        title=f"{app.title}: try it",
+        swagger_js_url="docs/swagger-ui-bundle.js",
+        swagger_css_url="docs/swagger-ui.css",
+        swagger_favicon_url="docs/favicon-32x32.png",
+        swagger_ui_parameters={"tryItOutEnabled": True, "validatorUrl": None, "docExpansion": "none"},
+    )
+    policy = POLICY.format(scripts=" ".join(map(_hash, SCRIPT.findall(page.body))))
+    shown = Document(bytes(page.body), "text/html", {"content-security-policy": policy})
+    contract = CONTRACT.put(app, Documents(lambda _: json_document(compact(app.openapi()))))
+
+    async def openapi(request: Request) -> Response:
+        """The OpenAPI document, as it is committed but for the indentation."""
+        return (await contract.of(NAME)).response(request)
+
+    async def docs(request: Request) -> Response:
+        return shown.response(request)
+
+    app.add_api_route("/openapi.json", openapi, include_in_schema=False)
+    app.add_api_route("/docs", docs, include_in_schema=False)
+    PackageFiles("fastapi_swagger", "resources", {"cache-control": "max-age=86400"}).add(app, "/docs")
+
+
+async def prepare(app: FastAPI) -> None:
+    """Make the OpenAPI document, which takes a second, before anybody asks for it."""
+    await CONTRACT.within(app).of(NAME)
+
+
+def compact(document: Mapping[str, object]) -> bytes:
+    """The document as it is served."""
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _hash(script: bytes) -> str:
+    """A script, as a policy names it."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script).digest()).decode()}'"

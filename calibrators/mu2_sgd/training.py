@@ -1,0 +1,87 @@
+"""Step size, risk bound and start of a run of mu2-sgd at its noise."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import (
+    CERTIFIED,
+    CONVERGENCE,
+    best_step_size,
+    certified_risk,
+)
+from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import (
+    ORDERS,
+    TRUSTED_RUN,
+    order_scale,
+    order_terms,
+    trusted_step_size,
+    trusted_terms,
+)
+from epsilond.calibrators.answer import Risk, RiskBound
+from epsilond.calibrators.risk.baseline import Start, start_of
+
+if TYPE_CHECKING:
+    from epsilond.accountants.theorem import Condition
+    from epsilond.calibrators.mu2_sgd.problem import Mu2SgdProblem
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mu2Training:
+    """The step size with the least certified bound, and the bound; only the order where no theorem has a bound."""
+
+    step_size: float | None = None
+    risk: Risk
+
+    @property
+    def declared(self) -> tuple[Condition, ...]:
+        """The conditions of the bound that only the caller can vouch for."""
+        return CONVERGENCE if self.step_size else ()
+
+
+def training_of(problem: Mu2SgdProblem, noise_std: float, epsilon: float) -> Mu2Training:
+    """Return the bound where the participation is that of the theorems, and orders.
+
+    The terms add up to the bound; `bound_by_…` are the three of which it is the least.
+
+    Args:
+        problem: the request.
+        noise_std: the base of the noise schedule.
+        epsilon: ε of the target.
+    """
+    run = problem.federation
+    orders = order_terms(
+        server=problem.server,
+        clients=problem.clients,
+        reports=float(problem.reporting) * problem.rounds,
+        dimension=problem.dimension,
+        epsilon=epsilon if epsilon > 0.0 else math.inf,
+    )
+    lower = RiskBound(value=order_scale(orders), constant="hidden", theorem=ORDERS.id, terms=orders)
+    if not problem.printed_participation:
+        return Mu2Training(risk=Risk(lower=lower))
+    if problem.server == "trusted":
+        step_size = trusted_step_size(run, noise_std=noise_std)
+        terms = trusted_terms(run, noise_std=noise_std, step_size=step_size)
+        upper = RiskBound(value=math.fsum(terms.values()), constant="explicit", theorem=TRUSTED_RUN.id, terms=terms)
+    else:
+        step_size = best_step_size(run, noise_variance=noise_std * noise_std)
+        found = certified_risk(run, step_size=step_size, noise_variance=noise_std * noise_std)
+        terms = {name: getattr(found, name) for name in ("optimisation", "statistical", "noise")}
+        terms |= {f"bound_{name}": getattr(found, name) for name in ("by_norm", "by_young", "by_stability")}
+        upper = RiskBound(value=found.total, constant="explicit", theorem=CERTIFIED.id, terms=terms)
+    return Mu2Training(step_size=step_size, risk=Risk(upper=upper, lower=lower))
+
+
+def start_of_run(problem: Mu2SgdProblem) -> Start:
+    """Return the bound on the risk before training, for Lipschitz and smooth losses with a bounded gradient there."""
+    run = problem.federation
+    return start_of(
+        "population",
+        distance=run.diameter,
+        lipschitz=run.lipschitz,
+        smoothness=run.smoothness,
+        minimiser_gradient_norm=run.optimum_gradient_norm,
+    )

@@ -1,0 +1,124 @@
+"""The request that an adapter of an algorithm makes of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from typing import Any, get_type_hints
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.json_types import Fields, JsonObject
+from epsilond.accountants.quantities import Quantity, SettingFields, quantity_of
+from epsilond.calibrators.calibration import Calibrator
+from epsilond.calibrators.planning.adapter import PlanAdapter
+from epsilond.calibrators.planning.answer import GuaranteeKind, Reason
+from epsilond.calibrators.planning.problem import PlanProblem
+from epsilond.calibrators.problem import require_present_clients
+
+TARGET = ("epsilon", "delta", "log10_delta")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """What one adapter of one algorithm makes of a plan: its request, or why there is none."""
+
+    calibrator: Calibrator
+    adapter: PlanAdapter
+    guarantee: GuaranteeKind
+    unused: tuple[str, ...]
+    request: Any = None
+    why: tuple[Reason, ...]
+
+    @property
+    def name(self) -> str:
+        """The algorithm, and which variant of it where there are several."""
+        return self.calibrator.name + (f" ({self.adapter.variant})" if self.adapter.variant else "")
+
+
+def draft(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Draft:
+    """The adapter's request for a plan, or the reasons why it has none. Never raises."""
+    kind = GuaranteeKind(
+        definition=adapter.definition,
+        unit=plan.unit,
+        relation=plan.relation,
+        observer=adapter.observer,
+    )
+    used = {*TARGET, *adapter.copied, *adapter.read}
+    unused = tuple(name for name in plan.given if name not in used)
+    reasons = [*_unwanted(adapter, plan), *adapter.refusals(plan)]
+    values = _values(calibrator, adapter, plan, kind)
+    reasons += _missing(calibrator, adapter, values, told={reason.pointer for reason in reasons})
+    request = None
+    if not reasons:
+        try:
+            request = calibrator.problem(**values)
+            if isinstance(request, SettingFields):
+                require_present_clients(request, adapter.definition)
+        except InvalidInput as error:
+            request = None
+            reasons += [_renamed(Reason.of(fault), adapter) for fault in error.faults]
+    why = tuple(reasons) if request is None else tuple(adapter.assumptions(plan))
+    return Draft(calibrator=calibrator, adapter=adapter, guarantee=kind, unused=unused, request=request, why=why)
+
+
+def _unwanted(adapter: PlanAdapter, plan: PlanProblem) -> Iterable[Reason]:
+    """What the plan wants and the algorithm does not give."""
+    if plan.trust is not None and adapter.definition not in plan.trust:
+        yield Reason(
+            message=f"its guarantee is {adapter.definition}, which the plan does not accept",
+            pointer="/trust",
+            allowed=adapter.definition,
+        )
+    if adapter.observer not in plan.observers:
+        yield Reason(
+            message=f"its guarantee is against {adapter.observer}, which the plan does not accept",
+            pointer="/observers",
+            allowed=adapter.observer,
+        )
+    if plan.unit not in adapter.units:
+        yield Reason(
+            message=f"it protects a {adapter.units[0]}, not a {plan.unit}",
+            pointer="/unit",
+            allowed=", ".join(adapter.units),
+        )
+
+
+def _values(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem, kind: GuaranteeKind) -> Fields:
+    own = {item.name for item in fields(calibrator.problem)}
+    passed: Fields = {name: getattr(plan, name) for name in (*TARGET, *adapter.copied)}
+    wanted: Fields = {name: getattr(kind, name) for name in ("unit", "relation", "observer") if name in own}
+    passed |= wanted | dict(adapter.computed(plan))
+    return {name: value for name, value in passed.items() if value is not None}
+
+
+def _missing(
+    calibrator: Calibrator, adapter: PlanAdapter, values: JsonObject, told: set[str | None]
+) -> Iterable[Reason]:
+    """The algorithm's own needs that the plan leaves open, each in words."""
+    problem: type = calibrator.problem
+    for own, quantity in _needed(problem):
+        name = adapter.renamed.get(own, own)
+        if own in values or f"/{name}" in told:
+            continue
+        symbol = f" ({quantity.symbol})" if quantity is not None and quantity.symbol else ""
+        meaning = f": {quantity.description}" if quantity is not None else ""
+        yield Reason(message=f"needs {name}{symbol}{meaning}", pointer=f"/{name}")
+
+
+@cache
+def _needed(problem: Hashable) -> tuple[tuple[str, Quantity | None], ...]:
+    """The fields of a problem that have no default, and what they mean."""
+    hints = get_type_hints(problem, include_extras=True)
+    return tuple(
+        (each.name, quantity_of(hints[each.name])[1])
+        for each in fields(problem)  # type: ignore[arg-type]
+        if each.default is MISSING and each.default_factory is MISSING
+    )
+
+
+def _renamed(reason: Reason, adapter: PlanAdapter) -> Reason:
+    """With the pointer of the plan's own field."""
+    first, *rest = (reason.pointer or "").removeprefix("/").split("/")
+    pointer = "/" + "/".join([adapter.renamed.get(first, first), *rest])
+    return Reason(message=reason.message, pointer=pointer, allowed=reason.allowed)

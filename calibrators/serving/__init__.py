@@ -1,0 +1,1 @@
+"""The parts of answers: described values, printed readings and the JSON form."""

@@ -1,0 +1,239 @@
+"""Group the readings of printed statements that prescribe the same parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, TypeVar
+
+from epsilond.accountants.json_types import JsonObject, JsonRecord
+from epsilond.accountants.numerics.digits import round_to_digits
+from epsilond.accountants.verdict import Verdict
+from epsilond.calibrators.serving.printed import PrintedClaims, PrintedEntry, ReadingDetails, TrueAtPrinted
+from epsilond.calibrators.serving.values import Ends
+
+if TYPE_CHECKING:
+    from epsilond.calibrators.answer import Risk, TargetAnswer
+    from epsilond.calibrators.serving.printed import ConditionAnswer, PrintedReading, TrueFigures
+
+T = TypeVar("T")
+
+DIGITS = 6
+"""Significant digits of figures at printed parameters; two readings that differ by less say the same of a paper."""
+RISK_ORDERS = (
+    "excess_risk_scale",
+    "informal_excess_risk_scale",
+    "excess_risk_at_effective_participants",
+    "certified_excess_risk",
+)
+"""Parameters that state a risk. They may differ between readings that prescribe the same run."""
+NOT_SERVED = ("noise_multiplier",)
+"""Parameters that are left out of entries: the statements prescribe σ, and the multiplier follows from it."""
+ALWAYS_SHARED = ("noise_std", "noise_levels", "batch_size", "rounds", "group")
+"""Parameters that readings of one entry must all have, or all lack: a reading without noise prescribes another run."""
+
+
+def printed_entries(
+    readings: Iterable[PrintedReading], *, problem: object, target: TargetAnswer, risk: Risk | None
+) -> tuple[PrintedEntry, ...]:
+    """Group the readings by theorem and prescribed parameters, in the order of their first members.
+
+    Two readings share an entry only if theorem, status, reason, claimed (ε, δ) and certified guarantee are equal and no
+    prescribed parameter differs. Everything else that differs is in `by_reading`.
+
+    Args:
+        readings: the readings, with every condition.
+        problem: the request; an entry does not repeat its values.
+        target: the target of the answer, which an entry does not repeat.
+        risk: the risk of the answer; an entry does not repeat its objective and baseline.
+
+    Guarantees: for every reading, the request, the entry and its member of `by_reading` give all its claims, its
+    parameters apart from `NOT_SERVED`, and all its conditions that do not hold. `true` contains the certified figures.
+    Claimed risks are rounded up, and the sides of conditions apart.
+    """
+    groups: list[list[PrintedReading]] = []
+    for reading in readings:
+        group = next((group for group in groups if all(_agree(reading, member) for member in group)), None)
+        if group is None:
+            groups.append([reading])
+        else:
+            group.append(reading)
+    return tuple(_Entry(group, problem, target, risk).entry for group in groups)
+
+
+def _agree(first: PrintedReading, second: PrintedReading) -> bool:
+    """Decide whether two readings prescribe the same run, with the same promise and the same guarantee."""
+    return _promise(first) == _promise(second) and _prescribe_alike(first.parameters, second.parameters)
+
+
+def _promise(reading: PrintedReading) -> tuple[object, ...]:
+    """Return what readings of one entry must have in common besides their parameters."""
+    claims = reading.claims
+    privacy = (claims.epsilon, claims.delta, claims.log10_delta)
+    return (reading.theorem, reading.status, reading.reason, privacy, reading.true)
+
+
+def _prescribe_alike(first: Mapping[str, float], second: Mapping[str, float]) -> bool:
+    """Decide whether no prescribed parameter differs. A parameter that only one reading has does not differ."""
+    shared = (set(first) & set(second)) - set(RISK_ORDERS)
+    same_names = all((name in first) == (name in second) for name in ALWAYS_SHARED)
+    return same_names and all(first[name] == second[name] for name in shared)
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """The readings of one entry, and the parts of the answer that the entry does not repeat."""
+
+    group: Sequence[PrintedReading]
+    problem: object
+    target: TargetAnswer
+    risk: Risk | None
+
+    @property
+    def entry(self) -> PrintedEntry:
+        """The common part of the readings, and the differences."""
+        first = self.group[0]
+        prescribed = self._prescribed
+        claims = self._common_claims
+        conditions = self._common(_open_conditions)
+        details = [self._details(reading, prescribed, claims, conditions) for reading in self.group]
+        differences = [reading for reading in details if reading != ReadingDetails(reading=reading.reading)]
+        return PrintedEntry(
+            theorem=first.theorem,
+            readings=tuple(reading.reading for reading in self.group),
+            status=first.status,
+            reason=first.reason,
+            parameters=prescribed,
+            claims=PrintedClaims(**claims) if claims else None,
+            true=_served_truth(first.true),
+            conditions=tuple(conditions.values()) or None,
+            by_reading=_with_statements_once(differences, conditions) or None,
+        )
+
+    @property
+    def _prescribed(self) -> dict[str, float]:
+        """The parameters of all readings, apart from risks that differ and values of the request."""
+        union: dict[str, float] = {}
+        for reading in self.group:
+            union |= reading.parameters
+        shared = self._common(lambda reading: reading.parameters)
+        return {
+            name: value
+            for name, value in union.items()
+            if name not in NOT_SERVED
+            and (name in shared or name not in RISK_ORDERS)
+            and getattr(self.problem, name, None) != value
+        }
+
+    @property
+    def _common_claims(self) -> JsonRecord:
+        """The claims that all readings make, with the objective and the baseline of every risk that one claims."""
+        common = self._common(self._claims)
+        if "excess_risk" not in common:
+            common.pop("vacuous", None)
+        for reading in self.group:
+            claims = self._claims(reading)
+            common |= {name: claims[name] for name in ("objective", "baseline") if name in claims}
+        return common
+
+    def _common(self, members_of: Callable[[PrintedReading], Mapping[str, T]]) -> dict[str, T]:
+        """Return the members that all readings have with equal values."""
+        first, *rest = map(members_of, self.group)
+        return {
+            name: value
+            for name, value in first.items()
+            if all(name in members and members[name] == value for members in rest)
+        }
+
+    def _details(
+        self,
+        reading: PrintedReading,
+        prescribed: Mapping[str, float],
+        claims: JsonObject,
+        conditions: Mapping[str, ConditionAnswer],
+    ) -> ReadingDetails:
+        """Return the parameters, claims and conditions of a reading that are not in the common part."""
+        own_parameters = {
+            name: round_to_digits(value, DIGITS, up=True)
+            for name, value in reading.parameters.items()
+            if name in RISK_ORDERS and name not in prescribed
+        }
+        own_claims = {name: value for name, value in self._claims(reading).items() if name not in claims}
+        own_conditions = tuple(
+            condition for name, condition in _open_conditions(reading).items() if name not in conditions
+        )
+        return ReadingDetails(
+            reading=reading.reading,
+            parameters=own_parameters or None,
+            leaves_open=tuple(name for name in prescribed if name not in reading.parameters) or None,
+            excess_risk=own_claims.get("excess_risk"),
+            vacuous=own_claims.get("vacuous") if "excess_risk" in own_claims else None,
+            conditions=own_conditions or None,
+        )
+
+    def _claims(self, reading: PrintedReading) -> JsonRecord:
+        """Return the claims without those that repeat the target, or the objective and baseline of the risk."""
+        claims = reading.claims
+        members = {field.name: getattr(claims, field.name) for field in fields(claims)}
+        target = {name: getattr(self.target, name) for name in ("epsilon", "delta", "log10_delta")}
+        if target.items() <= members.items():
+            members = {name: value for name, value in members.items() if name not in target}
+        if self.risk is not None:
+            of_the_risk = {"objective": self.risk.objective, "baseline": self.risk.baseline}.items()
+            members = {name: value for name, value in members.items() if (name, value) not in of_the_risk}
+        if claims.excess_risk is not None:
+            members["excess_risk"] = round_to_digits(claims.excess_risk, DIGITS, up=True)
+        return {name: value for name, value in members.items() if value is not None}
+
+
+def _open_conditions(reading: PrintedReading) -> dict[str, ConditionAnswer]:
+    """Return the conditions that fail or are undecidable, by id."""
+    return {condition.id: _round_sides(condition) for condition in reading.conditions if condition.holds != Verdict.YES}
+
+
+def _round_sides(condition: ConditionAnswer) -> ConditionAnswer:
+    """Return the condition with its smaller side rounded down and its larger side rounded up.
+
+    The order of the sides stays. Sides that are equal, or integers, are not rounded.
+    """
+    left, right = condition.left, condition.right
+    if left is None or right is None or left == right:
+        return condition
+    return replace(condition, left=_round_side(left, up=left > right), right=_round_side(right, up=right > left))
+
+
+def _round_side(value: float, *, up: bool) -> float:
+    """Round one side; a count stays as it is."""
+    return value if isinstance(value, int) else round_to_digits(value, DIGITS, up=up)
+
+
+def _with_statements_once(
+    details: Iterable[ReadingDetails], common: Mapping[str, ConditionAnswer]
+) -> tuple[ReadingDetails, ...]:
+    """Return the details with the statement of each condition only where its id is met first."""
+    previous_ids = set(common)
+    shortened = []
+    for reading in details:
+        conditions = tuple(
+            replace(condition, statement=None) if condition.id in previous_ids else condition
+            for condition in reading.conditions or ()
+        )
+        previous_ids |= {condition.id for condition in conditions}
+        shortened.append(replace(reading, conditions=conditions or None))
+    return tuple(shortened)
+
+
+def _served_truth(true: TrueFigures | None) -> TrueAtPrinted | None:
+    """Return the certified figures, rounded outward, without δ, which log10 δ determines."""
+    if true is None:
+        return None
+    return TrueAtPrinted(
+        epsilon=_outward(true.epsilon),
+        log10_delta=_outward(true.log10_delta),
+        log10_one_minus_delta=true.log10_one_minus_delta,
+    )
+
+
+def _outward(ends: Ends) -> Ends:
+    """Return the enclosure with its lower end rounded down and its upper end rounded up."""
+    return Ends(round_to_digits(ends.lower, DIGITS, up=False), round_to_digits(ends.upper, DIGITS, up=True))

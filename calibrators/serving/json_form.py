@@ -1,0 +1,94 @@
+"""The JSON form of answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import field, fields, is_dataclass, make_dataclass
+from enum import Enum
+from functools import cache
+from typing import Any, get_type_hints
+
+from epsilond.accountants.json_types import JsonRecord
+from epsilond.calibrators.serving.values import UNBOUNDED
+
+UNSERVED: Mapping[str, bool] = {"unserved": True}
+"""Metadata of dataclass fields that are no part of the JSON form."""
+LARGEST_EXACT = 2**53
+"""Least integer that not every JSON reader can represent exactly, as a double has 53 bits."""
+
+
+def as_json(value: Any) -> Any:
+    """The JSON form of an answer: absent parts dropped, infinities spelled out, huge integers with an exact sibling.
+
+    Raises:
+        ValueError: on a NaN, which no answer may hold.
+    """
+    kind: Any = type(value)
+    if kind is str or kind is int or kind is bool or value is None:
+        return value
+    if isinstance(value, float):
+        if math.isnan(value):
+            raise ValueError("an answer held a NaN")
+        return value if math.isfinite(value) else UNBOUNDED if value > 0 else f"-{UNBOUNDED}"
+    if isinstance(value, Enum):
+        return value.value
+    if is_dataclass(value):
+        named = [(name, getattr(value, name)) for name in field_names(kind)]
+        return _members([(name, item) for name, item in named if item is not None])
+    if isinstance(value, Mapping):
+        return _members(value.items())
+    if isinstance(value, tuple | list):
+        return [as_json(item) for item in value]
+    return value
+
+
+@cache
+def field_names(kind: Hashable) -> tuple[str, ...]:
+    """Return the names of the served fields of a dataclass, in their order."""
+    return tuple(each.name for each in fields(kind) if each.metadata != UNSERVED)  # type: ignore[arg-type]
+
+
+class PartlyServed:
+    """An answer some of whose fields are not served. Its JSON schema has only those that are."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: Callable[[type], dict[str, object]]) -> object:
+        """Return the schema of the served fields."""
+        del source
+        kind: type = cls
+        return handler(_served_class(kind))
+
+
+@cache
+def _served_class(kind: type) -> type:
+    """Return a dataclass of the served fields of another."""
+    hints = get_type_hints(kind, include_extras=True)
+    defaults = {each.name: each.default for each in fields(kind)}
+    return make_dataclass(
+        kind.__name__,
+        [(name, hints[name], field(default=defaults[name])) for name in field_names(kind)],
+        namespace={"__doc__": kind.__doc__, "__module__": kind.__module__},
+        frozen=True,
+        kw_only=True,
+    )
+
+
+def _members(items: Any) -> JsonRecord:
+    members: JsonRecord = {}
+    for name, item in items:
+        kind = type(item)
+        if kind is str or kind is bool or ((kind is float or kind is int) and -LARGEST_EXACT < item < LARGEST_EXACT):
+            members[name] = item
+            continue
+        inexact = kind is not bool and isinstance(item, int) and abs(item) >= LARGEST_EXACT
+        if inexact:
+            members[f"{name}_exact"] = str(item)
+        members[name] = _rounded_up(item) if inexact else as_json(item)
+    return members
+
+
+def _rounded_up(count: int) -> int:
+    """Return the least double at or above an integer, as an integer, so that no count is understated."""
+    rounded = float(count)
+    return int(rounded if int(rounded) >= count else math.nextafter(rounded, math.inf))

@@ -1,0 +1,164 @@
+"""Warn of answers whose run is too long or too costly to be carried out, and name the best shorter run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from epsilond.calibrators.serving.values import Caution
+
+if TYPE_CHECKING:
+    from epsilond.calibrators.answer import Communication, FrontierRun
+    from epsilond.calibrators.dp_fedavg.rounds import RoundsRun
+
+LONG_RUN = "long-run"
+"""Code of the warning."""
+LONG_ROUNDS = 10_000
+"""Rounds above which an answer warns. At one minute a round, 10,000 rounds take a week."""
+LONG_BITS = 10**9
+"""Bits per client above which an answer warns. 1 Gbit is 125 MB, hours of upload on a mobile link of 100 kbit/s."""
+SHORT_ROUNDS = 1_000
+"""Most rounds of the run that is named instead. Published cross-device runs take a few hundred to a few thousand."""
+GIGABIT = 1e9
+"""Bits in the unit of traffic of the message."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFigures:
+    """A run as the warning describes it."""
+
+    rounds: int
+    batch_size: int | None
+    quality: float
+    quality_name: str
+    bits_per_client: float
+    certified: bool
+    chosen: bool
+    vacuous: bool
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the run exceeds a threshold."""
+        return is_long(self.rounds, self.bits_per_client)
+
+    def __str__(self) -> str:
+        batch = "" if self.batch_size is None else f", batch_size = {self.batch_size}"
+        useless = ", no better than the start" if self.vacuous else ""
+        still = f", still above {LONG_BITS / GIGABIT:g} Gbit" if self.bits_per_client > LONG_BITS else ""
+        return (
+            f"rounds = {self.rounds}{batch}, {self.quality_name} {'' if self.certified else 'about '}"
+            f"{self.quality:.4g}{useless}, {self.bits_per_client / GIGABIT:.3g} Gbit per client{still}"
+        )
+
+
+def is_long(rounds: int, bits_per_client: float) -> bool:
+    """Decide whether a run has too many rounds or too much traffic."""
+    return rounds > LONG_ROUNDS or bits_per_client > LONG_BITS
+
+
+def long_run_cautions(
+    problem: object,
+    parameters: object,
+    communication: Communication | None,
+    frontier: Sequence[FrontierRun] | None,
+) -> Iterator[Caution]:
+    """Warn of a long run whose rounds or batch size were open, and name the best shorter run.
+
+    Yields nothing where the request fixes the run or the run is short. A shorter run whose noise is not certified is
+    called an estimate.
+
+    Args:
+        problem: the request.
+        parameters: what to run with.
+        communication: the traffic of the run.
+        frontier: the runs that were compared; None where noise is compared, and `parameters` has the runs.
+    """
+    rounds = getattr(parameters, "rounds", None)
+    if rounds is None or communication is None or not _leaves_run_open(problem):
+        return
+    if frontier is None:
+        runs = [_of_noise(run) for run in getattr(parameters, "frontier", None) or ()]
+    else:
+        runs = [_of_risk(run) for run in frontier]
+    chosen = next((run for run in runs if run.chosen), None)
+    bits = chosen.bits_per_client if chosen else communication.bits_per_round_per_client * rounds
+    if is_long(rounds, bits):
+        yield Caution(code=LONG_RUN, message=_message(problem, rounds, bits, _best_shorter(runs, bits)))
+
+
+def _message(problem: object, rounds: int, bits: float, shorter: RunFigures | None) -> str:
+    """Describe a long run.
+
+    Args:
+        problem: the request.
+        rounds: rounds of the answer.
+        bits: bits that one client sends over these rounds.
+        shorter: the best shorter run, if there is one.
+    """
+    count = "1 round" if rounds == 1 else f"{rounds} rounds"
+    need = f"the answer needs {count} and {bits / GIGABIT:.3g} Gbit per client that reports in every round"
+    if shorter is None:
+        return f"{need}. {_advice_without_shorter_run(problem, rounds, bits)}"
+    if shorter.certified:
+        return f"{need}. The best certified run within {SHORT_ROUNDS} rounds has {shorter}"
+    return (
+        f"{need}. An estimate of the best run within {SHORT_ROUNDS} rounds: {shorter}. Calibrate with these rounds "
+        "and this batch size before you use it"
+    )
+
+
+def _advice_without_shorter_run(problem: object, rounds: int, bits: float) -> str:
+    """Say what the request can change where no run of the frontier is shorter.
+
+    Args:
+        problem: the request.
+        rounds: rounds of the answer.
+        bits: bits that one client sends over these rounds.
+    """
+    if bits / rounds > LONG_BITS:
+        return f"One round sends more than {LONG_BITS / GIGABIT:g} Gbit, so no number of rounds is below that limit"
+    if getattr(problem, "rounds", None) is not None:
+        return f"The request gives rounds: leave them open, or give at most {SHORT_ROUNDS}"
+    return (
+        f"Rounds are open, and no run within {SHORT_ROUNDS} rounds was compared: give rounds to calibrate a shorter run"
+    )
+
+
+def _leaves_run_open(problem: object) -> bool:
+    """Decide whether the request leaves rounds or batch size to the calibrator."""
+    missing = object()
+    return any(getattr(problem, name, missing) is None for name in ("rounds", "batch_size"))
+
+
+def _of_risk(run: FrontierRun) -> RunFigures:
+    return RunFigures(
+        rounds=run.rounds,
+        batch_size=run.batch_size,
+        quality=run.risk,
+        quality_name="an excess risk of at most" if run.certified else "an excess risk of",
+        bits_per_client=run.bits_per_client,
+        certified=run.certified,
+        chosen=run.chosen,
+        vacuous=bool(run.vacuous),
+    )
+
+
+def _of_noise(run: RoundsRun) -> RunFigures:
+    return RunFigures(
+        rounds=run.rounds,
+        batch_size=None,
+        quality=run.remaining_share,
+        quality_name="a remaining share of at most",
+        bits_per_client=8.0 * run.bytes_per_client,
+        certified=True,
+        chosen=run.chosen,
+        vacuous=run.remaining_share >= 1.0,
+    )
+
+
+def _best_shorter(runs: Sequence[RunFigures], bits: float) -> RunFigures | None:
+    """Return the best run within `SHORT_ROUNDS` that sends less than the answer; one that is not long, if there is."""
+    shorter = [run for run in runs if run.rounds <= SHORT_ROUNDS and run.bits_per_client < bits]
+    candidates = [run for run in shorter if not run.is_long] or shorter
+    return min(candidates, key=lambda run: (run.quality, run.rounds), default=None)

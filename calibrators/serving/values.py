@@ -1,0 +1,123 @@
+"""The values that answers are made of: described numbers, enclosures and the baseline of a risk."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.guarantee import delta_ends, log10_ends
+from epsilond.accountants.json_types import JsonObject, JsonRecord
+from epsilond.accountants.quantities import Quantity
+
+UNBOUNDED = "unbounded"
+
+
+@dataclass(frozen=True)
+class Served:
+    """The JSON schema of an answered value: its description, and whether it may be the string "unbounded".
+
+    `of_unit` is the description where it is known whose data is protected, with {unit} for "record" or "client".
+    """
+
+    @classmethod
+    def like(cls, quantity: Quantity) -> Served:
+        """Described as the quantity that may be asked."""
+        return cls(quantity.description, of_unit=quantity.of_unit)
+
+    description: str
+    may_be_unbounded: bool = False
+    of_unit: str = ""
+
+    def __get_pydantic_core_schema__(self, source: object, handler: Callable[[object], JsonRecord]) -> JsonRecord:
+        """The plain schema of the type; an absent part is never null."""
+        schema = dict(handler(source))
+        return dict(schema["schema"]) if schema["type"] == "nullable" else schema
+
+    def __get_pydantic_json_schema__(self, schema: object, handler: Callable[[object], JsonRecord]) -> JsonRecord:
+        """Adds the description and the unbounded alternative."""
+        plain = handler(schema)
+        if self.may_be_unbounded:
+            plain = {"anyOf": [plain, {"enum": [UNBOUNDED, f"-{UNBOUNDED}"], "type": "string"}]}
+        texts = {"description": self.description, "x-of-unit": self.of_unit}
+        return {**plain, **{name: text for name, text in texts.items() if text}}
+
+
+CONTRIBUTION_NORM = Served(
+    "bound on the ℓ2 norm of one protected contribution to what the noise is added to: the noise has standard "
+    "deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for the "
+    "relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one"
+)
+"""Description of the factor between noise_std and noise_multiplier, which is the same in every answer."""
+Number = Annotated[float, Served("a number, or unbounded", may_be_unbounded=True)]
+Objective = Literal["population", "empirical", "personalized"]
+"""What a risk is of: the expected loss of one model, its mean loss on the data at hand, or that of personal models."""
+OBJECTIVE = Served(
+    "what the risk is of: the expected loss (population), the mean loss on the data at hand (empirical), or the "
+    "expected loss of every client's own model (personalized); risks of different ones cannot be compared"
+)
+
+
+@dataclass(frozen=True)
+class Ends:
+    """A two-sided enclosure: lower ≤ truth ≤ upper."""
+
+    lower: Number
+    upper: Number
+
+    @classmethod
+    def of(cls, interval: Interval) -> Ends:
+        """From the mathematics' own interval."""
+        return cls(interval.lower, interval.upper)
+
+    @classmethod
+    def delta(cls, natural_log_delta: Interval) -> Ends:
+        """δ from log δ, rounded outward; below the doubles the ends are 0 and the least positive double."""
+        return cls.of(delta_ends(natural_log_delta))
+
+    @classmethod
+    def log10(cls, natural_log_delta: Interval) -> Ends:
+        """log10 δ from log δ, rounded outward. −inf is answered as the unbounded string's negative: absent mass."""
+        return cls.of(log10_ends(natural_log_delta))
+
+
+def number_of(told: float | str) -> float:
+    """A number from its JSON form."""
+    return float(told) if isinstance(told, int | float) else -math.inf if told.startswith("-") else math.inf
+
+
+@dataclass(frozen=True, kw_only=True)
+class Baseline:
+    """What doing nothing gives: a bound that holds for the start itself, before any training."""
+
+    value: Number
+    theorem: Annotated[
+        str | None, Served("the theorem that gives it; absent where it is epsilond.excess-risk-of-the-start")
+    ] = None
+    formula: Annotated[str, Served("what it is, in symbols")]
+
+    @classmethod
+    def read(cls, told: JsonObject) -> Baseline:
+        """From its JSON form."""
+        return cls(**{**told, "value": number_of(told["value"])})
+
+    def __str__(self) -> str:
+        return f"{self.formula} = {self.value:.6g}"
+
+    def covers(self, bound: float) -> bool:
+        """Whether a bound is no better, so that it says nothing."""
+        return bound >= self.value
+
+
+BASELINE = Served("what doing nothing gives: a bound on the same risk of the start itself")
+VACUOUS = Served("whether the bound is no better than the baseline, and so says nothing")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caution:
+    """Something the caller should know before relying on the answer."""
+
+    code: str
+    message: str

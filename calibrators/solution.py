@@ -1,0 +1,60 @@
+"""The certified noise of a problem, before the parts of the answer are made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic
+
+from typing_extensions import TypeVar
+
+from epsilond.accountants.quantities import SettingFields
+from epsilond.accountants.structure import draws_of
+from epsilond.calibrators.problem import TargetedProblem
+
+if TYPE_CHECKING:
+    from epsilond.accountants.estimates.target import Target
+    from epsilond.accountants.structure import Draw
+    from epsilond.calibrators.answer import FrontierRun
+    from epsilond.calibrators.certificates import Certificates
+    from epsilond.calibrators.search import Certified
+
+Problem_co = TypeVar("Problem_co", bound=SettingFields, covariant=True)
+Targeted_co = TypeVar("Targeted_co", bound=TargetedProblem, covariant=True)
+Run = TypeVar("Run")
+"""What decides a release next to the problem."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solution(Generic[Problem_co]):
+    """The certified noise of a problem. Algorithms extend it by fields of their own."""
+
+    problem: Problem_co
+    target: Target
+    certified: Certified
+    norm: float = 1.0
+    """Bound on the norm of one contribution."""
+    frontier: tuple[FrontierRun, ...] | None = None
+    """The runs that were compared, where the problem leaves the run open."""
+
+    @property
+    def noise_std(self) -> float:
+        """The noise per coordinate, in the units of what it is added to."""
+        return self.certified.noise * self.norm
+
+    @property
+    def draws(self) -> tuple[Draw, ...] | None:
+        """The random draws of the run; None for one draw of the protected unit."""
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSolution(Solution[Targeted_co], Generic[Targeted_co, Run]):
+    """The certified noise of one run of a family of releases."""
+
+    run: Run
+    certificates: Certificates[Targeted_co, Run]
+
+    @property
+    def draws(self) -> tuple[Draw, ...] | None:
+        """The random draws of the run."""
+        return draws_of(self.certificates.spec(self.run), self.problem.unit)

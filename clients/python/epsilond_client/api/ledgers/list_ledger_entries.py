@@ -1,0 +1,250 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.entry_list import EntryList
+from ...models.problem import Problem
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    id: str,
+    *,
+    from_: int | Unset = UNSET,
+    limit: int | Unset = UNSET,
+    order: str | Unset = UNSET,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["from"] = from_
+
+    params["limit"] = limit
+
+    params["order"] = order
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/v1/ledgers/{id}/entries".format(
+            id=quote(str(id), safe=""),
+        ),
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> EntryList | Problem | None:
+    if response.status_code == 200:
+        response_200 = EntryList.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 422:
+        response_422 = Problem.from_dict(response.json())
+
+        return response_422
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[EntryList | Problem]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    from_: int | Unset = UNSET,
+    limit: int | Unset = UNSET,
+    order: str | Unset = UNSET,
+) -> Response[EntryList | Problem]:
+    """A ledger's entries in the log
+
+     They are never changed. Their numbers are those of the whole log, which others write too.
+
+    Args:
+        id (str):
+        from_ (int | Unset):
+        limit (int | Unset):
+        order (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[EntryList | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        id=id,
+        from_=from_,
+        limit=limit,
+        order=order,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    from_: int | Unset = UNSET,
+    limit: int | Unset = UNSET,
+    order: str | Unset = UNSET,
+) -> EntryList | Problem | None:
+    """A ledger's entries in the log
+
+     They are never changed. Their numbers are those of the whole log, which others write too.
+
+    Args:
+        id (str):
+        from_ (int | Unset):
+        limit (int | Unset):
+        order (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        EntryList | Problem
+    """
+
+    return sync_detailed(
+        id=id,
+        client=client,
+        from_=from_,
+        limit=limit,
+        order=order,
+    ).parsed
+
+
+async def asyncio_detailed(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    from_: int | Unset = UNSET,
+    limit: int | Unset = UNSET,
+    order: str | Unset = UNSET,
+) -> Response[EntryList | Problem]:
+    """A ledger's entries in the log
+
+     They are never changed. Their numbers are those of the whole log, which others write too.
+
+    Args:
+        id (str):
+        from_ (int | Unset):
+        limit (int | Unset):
+        order (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[EntryList | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        id=id,
+        from_=from_,
+        limit=limit,
+        order=order,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    from_: int | Unset = UNSET,
+    limit: int | Unset = UNSET,
+    order: str | Unset = UNSET,
+) -> EntryList | Problem | None:
+    """A ledger's entries in the log
+
+     They are never changed. Their numbers are those of the whole log, which others write too.
+
+    Args:
+        id (str):
+        from_ (int | Unset):
+        limit (int | Unset):
+        order (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        EntryList | Problem
+    """
+
+    return (
+        await asyncio_detailed(
+            id=id,
+            client=client,
+            from_=from_,
+            limit=limit,
+            order=order,
+        )
+    ).parsed

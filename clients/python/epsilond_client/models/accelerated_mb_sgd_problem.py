@@ -1,0 +1,361 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+
+from ..models.observer import Observer
+from ..models.reading import Reading
+from ..models.relation import Relation
+from ..models.sampling import Sampling
+from ..models.unit import Unit
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.client_group import ClientGroup
+    from ..models.participation_count import ParticipationCount
+
+
+T = TypeVar("T", bound="AcceleratedMbSgdProblem")
+
+
+@_attrs_define
+class AcceleratedMbSgdProblem:
+    """The problem of mb-sgd, with statistics of the gradients and the excess risk of the start.
+
+    Absent: `gradient_std` and `empirical_gradient_std` are L, `initial_gap` is L D. Without `smoothness` the Moreau
+    envelope of the loss is descended, and `empirical_gradient_std` is the envelope's. With client groups the statistics
+    are those of the weighted losses, and weigh every client alike; the gap's L is the mean over clients.
+
+        Attributes:
+            epsilon (float): privacy loss bound ε of (ε, δ), natural logs
+            relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
+                same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
+                contribution counts as zero in one of the data sets.
+            unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
+            observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
+                add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
+                hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
+                as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
+                together are the adversary and see every model that a trusted server sends them.
+            samples_per_client (int): records of one client
+            clients (int): clients in the federation
+            dimension (int): coordinates of the model
+            lipschitz (float): bound on the ℓ2 norm of one record's gradient
+            diameter (float): diameter of the domain
+            delta (float | Unset): failure probability δ of (ε, δ)
+            log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
+            participants (int | Unset): clients that report in one round
+            rounds (int | Unset): communication rounds
+            batch_size (int | Unset): records of one client per round
+            smoothness (float | Unset): Lipschitz constant of the gradient
+            strong_convexity (float | Unset): strong convexity, 0 if only convex
+            initial_distance (float | Unset): bound on the distance from the start to a minimiser
+            max_gradients (int | Unset): gradient evaluations one client may spend, batch_size times rounds
+            communication_budget (int | Unset): bits all clients together may send over the run
+            within (float | Unset): where rounds or batch_size are left open: how far the bound on the excess risk may be
+                above the least one within the budgets, as a share of it; the smallest run that is no further is chosen
+            sampling (Sampling | Unset):
+            identically_distributed (bool | Unset): whether all clients draw from one distribution
+            heterogeneity (float | Unset): root mean square over clients of |∇F_i − ∇F|, at its largest
+            readings (list[Reading] | Unset): which readings of the printed theorem to return
+            client_groups (list[ClientGroup] | Unset): clients that are alike, as counts; what a group leaves out is as for
+                all
+            participation (list[ParticipationCount] | Unset): law of the number of clients that report in one round
+            gradient_std (float | Unset): root mean square distance of a record's gradient from its client's expected one,
+                at its largest
+            empirical_gradient_std (float | Unset): root mean square over all records of |∇f − ∇F̂| on the data at hand, at
+                its largest over the domain
+            initial_gap (float | Unset): bound on the excess risk of the start
+    """
+
+    epsilon: float
+    relation: Relation
+    unit: Unit
+    observer: Observer
+    samples_per_client: int
+    clients: int
+    dimension: int
+    lipschitz: float
+    diameter: float
+    delta: float | Unset = UNSET
+    log10_delta: float | Unset = UNSET
+    participants: int | Unset = UNSET
+    rounds: int | Unset = UNSET
+    batch_size: int | Unset = UNSET
+    smoothness: float | Unset = UNSET
+    strong_convexity: float | Unset = UNSET
+    initial_distance: float | Unset = UNSET
+    max_gradients: int | Unset = UNSET
+    communication_budget: int | Unset = UNSET
+    within: float | Unset = UNSET
+    sampling: Sampling | Unset = UNSET
+    identically_distributed: bool | Unset = UNSET
+    heterogeneity: float | Unset = UNSET
+    readings: list[Reading] | Unset = UNSET
+    client_groups: list[ClientGroup] | Unset = UNSET
+    participation: list[ParticipationCount] | Unset = UNSET
+    gradient_std: float | Unset = UNSET
+    empirical_gradient_std: float | Unset = UNSET
+    initial_gap: float | Unset = UNSET
+
+    def to_dict(self) -> dict[str, Any]:
+        epsilon = self.epsilon
+
+        relation = self.relation.value
+
+        unit = self.unit.value
+
+        observer = self.observer.value
+
+        samples_per_client = self.samples_per_client
+
+        clients = self.clients
+
+        dimension = self.dimension
+
+        lipschitz = self.lipschitz
+
+        diameter = self.diameter
+
+        delta = self.delta
+
+        log10_delta = self.log10_delta
+
+        participants = self.participants
+
+        rounds = self.rounds
+
+        batch_size = self.batch_size
+
+        smoothness = self.smoothness
+
+        strong_convexity = self.strong_convexity
+
+        initial_distance = self.initial_distance
+
+        max_gradients = self.max_gradients
+
+        communication_budget = self.communication_budget
+
+        within = self.within
+
+        sampling: str | Unset = UNSET
+        if not isinstance(self.sampling, Unset):
+            sampling = self.sampling.value
+
+        identically_distributed = self.identically_distributed
+
+        heterogeneity = self.heterogeneity
+
+        readings: list[str] | Unset = UNSET
+        if not isinstance(self.readings, Unset):
+            readings = []
+            for readings_item_data in self.readings:
+                readings_item = readings_item_data.value
+                readings.append(readings_item)
+
+        client_groups: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.client_groups, Unset):
+            client_groups = []
+            for client_groups_item_data in self.client_groups:
+                client_groups_item = client_groups_item_data.to_dict()
+                client_groups.append(client_groups_item)
+
+        participation: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.participation, Unset):
+            participation = []
+            for participation_item_data in self.participation:
+                participation_item = participation_item_data.to_dict()
+                participation.append(participation_item)
+
+        gradient_std = self.gradient_std
+
+        empirical_gradient_std = self.empirical_gradient_std
+
+        initial_gap = self.initial_gap
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "epsilon": epsilon,
+                "relation": relation,
+                "unit": unit,
+                "observer": observer,
+                "samples_per_client": samples_per_client,
+                "clients": clients,
+                "dimension": dimension,
+                "lipschitz": lipschitz,
+                "diameter": diameter,
+            }
+        )
+        if delta is not UNSET:
+            field_dict["delta"] = delta
+        if log10_delta is not UNSET:
+            field_dict["log10_delta"] = log10_delta
+        if participants is not UNSET:
+            field_dict["participants"] = participants
+        if rounds is not UNSET:
+            field_dict["rounds"] = rounds
+        if batch_size is not UNSET:
+            field_dict["batch_size"] = batch_size
+        if smoothness is not UNSET:
+            field_dict["smoothness"] = smoothness
+        if strong_convexity is not UNSET:
+            field_dict["strong_convexity"] = strong_convexity
+        if initial_distance is not UNSET:
+            field_dict["initial_distance"] = initial_distance
+        if max_gradients is not UNSET:
+            field_dict["max_gradients"] = max_gradients
+        if communication_budget is not UNSET:
+            field_dict["communication_budget"] = communication_budget
+        if within is not UNSET:
+            field_dict["within"] = within
+        if sampling is not UNSET:
+            field_dict["sampling"] = sampling
+        if identically_distributed is not UNSET:
+            field_dict["identically_distributed"] = identically_distributed
+        if heterogeneity is not UNSET:
+            field_dict["heterogeneity"] = heterogeneity
+        if readings is not UNSET:
+            field_dict["readings"] = readings
+        if client_groups is not UNSET:
+            field_dict["client_groups"] = client_groups
+        if participation is not UNSET:
+            field_dict["participation"] = participation
+        if gradient_std is not UNSET:
+            field_dict["gradient_std"] = gradient_std
+        if empirical_gradient_std is not UNSET:
+            field_dict["empirical_gradient_std"] = empirical_gradient_std
+        if initial_gap is not UNSET:
+            field_dict["initial_gap"] = initial_gap
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.client_group import ClientGroup
+        from ..models.participation_count import ParticipationCount
+
+        d = dict(src_dict)
+        epsilon = d.pop("epsilon")
+
+        relation = Relation(d.pop("relation"))
+
+        unit = Unit(d.pop("unit"))
+
+        observer = Observer(d.pop("observer"))
+
+        samples_per_client = d.pop("samples_per_client")
+
+        clients = d.pop("clients")
+
+        dimension = d.pop("dimension")
+
+        lipschitz = d.pop("lipschitz")
+
+        diameter = d.pop("diameter")
+
+        delta = d.pop("delta", UNSET)
+
+        log10_delta = d.pop("log10_delta", UNSET)
+
+        participants = d.pop("participants", UNSET)
+
+        rounds = d.pop("rounds", UNSET)
+
+        batch_size = d.pop("batch_size", UNSET)
+
+        smoothness = d.pop("smoothness", UNSET)
+
+        strong_convexity = d.pop("strong_convexity", UNSET)
+
+        initial_distance = d.pop("initial_distance", UNSET)
+
+        max_gradients = d.pop("max_gradients", UNSET)
+
+        communication_budget = d.pop("communication_budget", UNSET)
+
+        within = d.pop("within", UNSET)
+
+        _sampling = d.pop("sampling", UNSET)
+        sampling: Sampling | Unset
+        if isinstance(_sampling, Unset):
+            sampling = UNSET
+        else:
+            sampling = Sampling(_sampling)
+
+        identically_distributed = d.pop("identically_distributed", UNSET)
+
+        heterogeneity = d.pop("heterogeneity", UNSET)
+
+        _readings = d.pop("readings", UNSET)
+        readings: list[Reading] | Unset = UNSET
+        if _readings is not UNSET:
+            readings = []
+            for readings_item_data in _readings:
+                readings_item = Reading(readings_item_data)
+
+                readings.append(readings_item)
+
+        _client_groups = d.pop("client_groups", UNSET)
+        client_groups: list[ClientGroup] | Unset = UNSET
+        if _client_groups is not UNSET:
+            client_groups = []
+            for client_groups_item_data in _client_groups:
+                client_groups_item = ClientGroup.from_dict(client_groups_item_data)
+
+                client_groups.append(client_groups_item)
+
+        _participation = d.pop("participation", UNSET)
+        participation: list[ParticipationCount] | Unset = UNSET
+        if _participation is not UNSET:
+            participation = []
+            for participation_item_data in _participation:
+                participation_item = ParticipationCount.from_dict(
+                    participation_item_data
+                )
+
+                participation.append(participation_item)
+
+        gradient_std = d.pop("gradient_std", UNSET)
+
+        empirical_gradient_std = d.pop("empirical_gradient_std", UNSET)
+
+        initial_gap = d.pop("initial_gap", UNSET)
+
+        accelerated_mb_sgd_problem = cls(
+            epsilon=epsilon,
+            relation=relation,
+            unit=unit,
+            observer=observer,
+            samples_per_client=samples_per_client,
+            clients=clients,
+            dimension=dimension,
+            lipschitz=lipschitz,
+            diameter=diameter,
+            delta=delta,
+            log10_delta=log10_delta,
+            participants=participants,
+            rounds=rounds,
+            batch_size=batch_size,
+            smoothness=smoothness,
+            strong_convexity=strong_convexity,
+            initial_distance=initial_distance,
+            max_gradients=max_gradients,
+            communication_budget=communication_budget,
+            within=within,
+            sampling=sampling,
+            identically_distributed=identically_distributed,
+            heterogeneity=heterogeneity,
+            readings=readings,
+            client_groups=client_groups,
+            participation=participation,
+            gradient_std=gradient_std,
+            empirical_gradient_std=empirical_gradient_std,
+            initial_gap=initial_gap,
+        )
+
+        return accelerated_mb_sgd_problem

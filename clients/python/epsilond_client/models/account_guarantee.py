@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..models.observer import Observer
+from ..models.relation import Relation
+from ..models.tightness import Tightness
+from ..models.unit import Unit
+
+if TYPE_CHECKING:
+    from ..models.ends import Ends
+
+
+T = TypeVar("T", bound="AccountGuarantee")
+
+
+@_attrs_define
+class AccountGuarantee:
+    """What is guaranteed at the first point asked.
+
+    Attributes:
+        in_words (str): plain statements: what is protected, against whom, on which condition, and which batches are
+            secret
+        unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
+        relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
+            same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
+            contribution counts as zero in one of the data sets.
+        observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
+            add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
+            hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
+            as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
+            together are the adversary and see every model that a trusted server sends them.
+        tight (Tightness):
+        epsilon (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
+        delta (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
+        log10_delta (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
+    """
+
+    in_words: str
+    unit: Unit
+    relation: Relation
+    observer: Observer
+    tight: Tightness
+    epsilon: Ends
+    delta: Ends
+    log10_delta: Ends
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        in_words = self.in_words
+
+        unit = self.unit.value
+
+        relation = self.relation.value
+
+        observer = self.observer.value
+
+        tight = self.tight.value
+
+        epsilon = self.epsilon.to_dict()
+
+        delta = self.delta.to_dict()
+
+        log10_delta = self.log10_delta.to_dict()
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "in_words": in_words,
+                "unit": unit,
+                "relation": relation,
+                "observer": observer,
+                "tight": tight,
+                "epsilon": epsilon,
+                "delta": delta,
+                "log10_delta": log10_delta,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.ends import Ends
+
+        d = dict(src_dict)
+        in_words = d.pop("in_words")
+
+        unit = Unit(d.pop("unit"))
+
+        relation = Relation(d.pop("relation"))
+
+        observer = Observer(d.pop("observer"))
+
+        tight = Tightness(d.pop("tight"))
+
+        epsilon = Ends.from_dict(d.pop("epsilon"))
+
+        delta = Ends.from_dict(d.pop("delta"))
+
+        log10_delta = Ends.from_dict(d.pop("log10_delta"))
+
+        account_guarantee = cls(
+            in_words=in_words,
+            unit=unit,
+            relation=relation,
+            observer=observer,
+            tight=tight,
+            epsilon=epsilon,
+            delta=delta,
+            log10_delta=log10_delta,
+        )
+
+        account_guarantee.additional_properties = d
+        return account_guarantee
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+
+from ..models.unit import Unit
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.learning_problem import LearningProblem
+
+
+T = TypeVar("T", bound="CanaryTraining")
+
+
+@_attrs_define
+class CanaryTraining:
+    """A noisy training, and the canaries that are put into it. `problem` has the data, drawn once from its own seed.
+
+    Attributes:
+        problem (LearningProblem): `dataset`: Classification or regression on real records. A client's population is the
+            records that it is dealt.
+
+            `samples_per_client` absent: as many as it is dealt and not held out, which is all that an empirical objective
+            allows.
+
+            `huber`: Huber's loss of ⟨x, w⟩ − y, targets in [−1, 1]: gradients are at most the threshold, whatever the
+            domain.
+
+            `least-squares`: ½(⟨x, w⟩ − y)², targets in [−1, 1].
+
+            `linear`: ½‖x‖² − ⟨x, w⟩: the same slope everywhere; the minimiser is on the sphere.
+
+            `logistic`: ln(1 + e^(−y⟨x, w⟩)), labels y = ±1.
+
+            `mean-estimation`: ½‖w − x‖², points x in the unit ball: 1-smooth, 1-strongly convex, least at the mean if the
+            domain holds it.
+
+            `personalized-digits`: Softmax regression of the digits 0 to 9, as many records to each client; what is over is
+            left out.
+
+            `personalized-huber`: The Huber loss of the residual, noise of the targets of ±τ, and features from a list of
+            random sign vectors.
+
+            Gradients are at most κ‖x‖, and everything is a finite sum.
+
+            `personalized-least-squares`: Half the squared residual, with Gaussian noise of the targets.
+
+            Its gradient has no bound, so that clipping may bind. With Gaussian features nor is it smooth: no bound applies.
+        unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
+        rounds (int): communication rounds
+        clipping_norm (float): bound on the ℓ2 norm of what one client sends in a round
+        noise_multiplier (float): σ over the bound on the ℓ2 norm of one contribution to the noisy quantity, never over
+            the sensitivity
+        step_size (float): step size
+        sampling_rate (float | Unset): probability that a given record, or client where clients are drawn, is in a batch
+        local_steps (int | Unset): gradient steps of one client per round
+        local_step_size (float | Unset): step size of a client's own gradient steps
+        canary (str | Unset): gradient: sends C times a coordinate of its own in every round, the worst that clipping
+            admits; flipped-labels: members taken from the data, with the opposite targets, or the next class; ordinary:
+            members as they are
+        canaries (int | Unset): canaries, each in the data by a fair coin of its own
+    """
+
+    problem: LearningProblem
+    unit: Unit
+    rounds: int
+    clipping_norm: float
+    noise_multiplier: float
+    step_size: float
+    sampling_rate: float | Unset = UNSET
+    local_steps: int | Unset = UNSET
+    local_step_size: float | Unset = UNSET
+    canary: str | Unset = UNSET
+    canaries: int | Unset = UNSET
+
+    def to_dict(self) -> dict[str, Any]:
+        problem = self.problem.to_dict()
+
+        unit = self.unit.value
+
+        rounds = self.rounds
+
+        clipping_norm = self.clipping_norm
+
+        noise_multiplier = self.noise_multiplier
+
+        step_size = self.step_size
+
+        sampling_rate = self.sampling_rate
+
+        local_steps = self.local_steps
+
+        local_step_size = self.local_step_size
+
+        canary = self.canary
+
+        canaries = self.canaries
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "problem": problem,
+                "unit": unit,
+                "rounds": rounds,
+                "clipping_norm": clipping_norm,
+                "noise_multiplier": noise_multiplier,
+                "step_size": step_size,
+            }
+        )
+        if sampling_rate is not UNSET:
+            field_dict["sampling_rate"] = sampling_rate
+        if local_steps is not UNSET:
+            field_dict["local_steps"] = local_steps
+        if local_step_size is not UNSET:
+            field_dict["local_step_size"] = local_step_size
+        if canary is not UNSET:
+            field_dict["canary"] = canary
+        if canaries is not UNSET:
+            field_dict["canaries"] = canaries
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.learning_problem import LearningProblem
+
+        d = dict(src_dict)
+        problem = LearningProblem.from_dict(d.pop("problem"))
+
+        unit = Unit(d.pop("unit"))
+
+        rounds = d.pop("rounds")
+
+        clipping_norm = d.pop("clipping_norm")
+
+        noise_multiplier = d.pop("noise_multiplier")
+
+        step_size = d.pop("step_size")
+
+        sampling_rate = d.pop("sampling_rate", UNSET)
+
+        local_steps = d.pop("local_steps", UNSET)
+
+        local_step_size = d.pop("local_step_size", UNSET)
+
+        canary = d.pop("canary", UNSET)
+
+        canaries = d.pop("canaries", UNSET)
+
+        canary_training = cls(
+            problem=problem,
+            unit=unit,
+            rounds=rounds,
+            clipping_norm=clipping_norm,
+            noise_multiplier=noise_multiplier,
+            step_size=step_size,
+            sampling_rate=sampling_rate,
+            local_steps=local_steps,
+            local_step_size=local_step_size,
+            canary=canary,
+            canaries=canaries,
+        )
+
+        return canary_training

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..models.objective import Objective
+
+if TYPE_CHECKING:
+    from ..models.baseline import Baseline
+
+
+T = TypeVar("T", bound="ConvergenceAnswer")
+
+
+@_attrs_define
+class ConvergenceAnswer:
+    """Bounds on the gradient norm of the clients' mean loss, in loss/length; none above what the start itself has.
+
+    Attributes:
+        theorem (str): the theorem of the bound
+        objective (Objective):
+        baseline (Baseline): What doing nothing gives: a bound that holds for the start itself, before any training.
+        vacuous (bool): whether the bound is no better than the baseline, and so says nothing
+        gradient_norm (float): bound on the least expected gradient norm of all rounds, the start among them: at most
+            the baseline
+        mean_gradient_norm (float): das.equation-39 with the certified noise: its mean over the rounds
+        start_term (float): part of it from the start
+        steps_term (float): part of it from the steps
+        client_optima_term (float): part of it from clients that want different models
+        without_noise (float): the same bound for NormFedAvg, without rounding and noise
+        fedavg (float): bound of das.4 for FedAvg, without privacy: √ of that on the least squared norm
+    """
+
+    theorem: str
+    objective: Objective
+    baseline: Baseline
+    vacuous: bool
+    gradient_norm: float
+    mean_gradient_norm: float
+    start_term: float
+    steps_term: float
+    client_optima_term: float
+    without_noise: float
+    fedavg: float
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        theorem = self.theorem
+
+        objective = self.objective.value
+
+        baseline = self.baseline.to_dict()
+
+        vacuous = self.vacuous
+
+        gradient_norm = self.gradient_norm
+
+        mean_gradient_norm = self.mean_gradient_norm
+
+        start_term = self.start_term
+
+        steps_term = self.steps_term
+
+        client_optima_term = self.client_optima_term
+
+        without_noise = self.without_noise
+
+        fedavg = self.fedavg
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "theorem": theorem,
+                "objective": objective,
+                "baseline": baseline,
+                "vacuous": vacuous,
+                "gradient_norm": gradient_norm,
+                "mean_gradient_norm": mean_gradient_norm,
+                "start_term": start_term,
+                "steps_term": steps_term,
+                "client_optima_term": client_optima_term,
+                "without_noise": without_noise,
+                "fedavg": fedavg,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.baseline import Baseline
+
+        d = dict(src_dict)
+        theorem = d.pop("theorem")
+
+        objective = Objective(d.pop("objective"))
+
+        baseline = Baseline.from_dict(d.pop("baseline"))
+
+        vacuous = d.pop("vacuous")
+
+        gradient_norm = d.pop("gradient_norm")
+
+        mean_gradient_norm = d.pop("mean_gradient_norm")
+
+        start_term = d.pop("start_term")
+
+        steps_term = d.pop("steps_term")
+
+        client_optima_term = d.pop("client_optima_term")
+
+        without_noise = d.pop("without_noise")
+
+        fedavg = d.pop("fedavg")
+
+        convergence_answer = cls(
+            theorem=theorem,
+            objective=objective,
+            baseline=baseline,
+            vacuous=vacuous,
+            gradient_norm=gradient_norm,
+            mean_gradient_norm=mean_gradient_norm,
+            start_term=start_term,
+            steps_term=steps_term,
+            client_optima_term=client_optima_term,
+            without_noise=without_noise,
+            fedavg=fedavg,
+        )
+
+        convergence_answer.additional_properties = d
+        return convergence_answer
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,241 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+
+from ..models.observer import Observer
+from ..models.relation import Relation
+from ..models.sampling import Sampling
+from ..models.unit import Unit
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.adaptive_clipping import AdaptiveClipping
+
+
+T = TypeVar("T", bound="DpFedavgProblem")
+
+
+@_attrs_define
+class DpFedavgProblem:
+    """The target, the clients, the size of a round, and limits on the run.
+
+    `participants` is the number in a round, or the expected one for `poisson`; absent, all clients. Absent `rounds` are
+    chosen within the limits. A bound on the excess risk, for one gradient step a round, needs `lipschitz` and
+    `diameter`.
+
+        Attributes:
+            epsilon (float): privacy loss bound ε of (ε, δ), natural logs
+            relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
+                same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
+                contribution counts as zero in one of the data sets.
+            unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
+            observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
+                add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
+                hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
+                as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
+                together are the adversary and see every model that a trusted server sends them.
+            clients (int): clients in the federation
+            dimension (int): coordinates of the model
+            clipping_norm (float): bound on the ℓ2 norm of one client's update; with adaptive clipping that of the round
+            delta (float | Unset): failure probability δ of (ε, δ)
+            log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
+            participants (int | Unset): clients that report in one round
+            rounds (int | Unset): communication rounds
+            sampling (Sampling | Unset):
+            adaptive_clipping (AdaptiveClipping | Unset): Clipping by Andrew et al. 2021: how many updates were not clipped
+                is released with noise in every round.
+
+                Each participant adds its bit, 1 where its update was not clipped, shifted to −½ or ½, and the share is read as
+                ½ + (noisy sum)/M with the M of the request. A twentieth of M is their choice of `count_std`.
+            max_rounds (int | Unset): most rounds of a run, where they are chosen; absent: taken to be 2000
+            communication_budget (int | Unset): bits all clients together may send over the run
+            max_bytes_per_client (int | Unset): bytes that one client may send over the run, in expectation over who is
+                drawn
+            max_reports_per_client (float | Unset): rounds that one client may report in over the run, in expectation over
+                who is drawn
+            lipschitz (float | Unset): bound on the ℓ2 norm of one record's gradient
+            diameter (float | Unset): diameter of the domain
+    """
+
+    epsilon: float
+    relation: Relation
+    unit: Unit
+    observer: Observer
+    clients: int
+    dimension: int
+    clipping_norm: float
+    delta: float | Unset = UNSET
+    log10_delta: float | Unset = UNSET
+    participants: int | Unset = UNSET
+    rounds: int | Unset = UNSET
+    sampling: Sampling | Unset = UNSET
+    adaptive_clipping: AdaptiveClipping | Unset = UNSET
+    max_rounds: int | Unset = UNSET
+    communication_budget: int | Unset = UNSET
+    max_bytes_per_client: int | Unset = UNSET
+    max_reports_per_client: float | Unset = UNSET
+    lipschitz: float | Unset = UNSET
+    diameter: float | Unset = UNSET
+
+    def to_dict(self) -> dict[str, Any]:
+        epsilon = self.epsilon
+
+        relation = self.relation.value
+
+        unit = self.unit.value
+
+        observer = self.observer.value
+
+        clients = self.clients
+
+        dimension = self.dimension
+
+        clipping_norm = self.clipping_norm
+
+        delta = self.delta
+
+        log10_delta = self.log10_delta
+
+        participants = self.participants
+
+        rounds = self.rounds
+
+        sampling: str | Unset = UNSET
+        if not isinstance(self.sampling, Unset):
+            sampling = self.sampling.value
+
+        adaptive_clipping: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.adaptive_clipping, Unset):
+            adaptive_clipping = self.adaptive_clipping.to_dict()
+
+        max_rounds = self.max_rounds
+
+        communication_budget = self.communication_budget
+
+        max_bytes_per_client = self.max_bytes_per_client
+
+        max_reports_per_client = self.max_reports_per_client
+
+        lipschitz = self.lipschitz
+
+        diameter = self.diameter
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "epsilon": epsilon,
+                "relation": relation,
+                "unit": unit,
+                "observer": observer,
+                "clients": clients,
+                "dimension": dimension,
+                "clipping_norm": clipping_norm,
+            }
+        )
+        if delta is not UNSET:
+            field_dict["delta"] = delta
+        if log10_delta is not UNSET:
+            field_dict["log10_delta"] = log10_delta
+        if participants is not UNSET:
+            field_dict["participants"] = participants
+        if rounds is not UNSET:
+            field_dict["rounds"] = rounds
+        if sampling is not UNSET:
+            field_dict["sampling"] = sampling
+        if adaptive_clipping is not UNSET:
+            field_dict["adaptive_clipping"] = adaptive_clipping
+        if max_rounds is not UNSET:
+            field_dict["max_rounds"] = max_rounds
+        if communication_budget is not UNSET:
+            field_dict["communication_budget"] = communication_budget
+        if max_bytes_per_client is not UNSET:
+            field_dict["max_bytes_per_client"] = max_bytes_per_client
+        if max_reports_per_client is not UNSET:
+            field_dict["max_reports_per_client"] = max_reports_per_client
+        if lipschitz is not UNSET:
+            field_dict["lipschitz"] = lipschitz
+        if diameter is not UNSET:
+            field_dict["diameter"] = diameter
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.adaptive_clipping import AdaptiveClipping
+
+        d = dict(src_dict)
+        epsilon = d.pop("epsilon")
+
+        relation = Relation(d.pop("relation"))
+
+        unit = Unit(d.pop("unit"))
+
+        observer = Observer(d.pop("observer"))
+
+        clients = d.pop("clients")
+
+        dimension = d.pop("dimension")
+
+        clipping_norm = d.pop("clipping_norm")
+
+        delta = d.pop("delta", UNSET)
+
+        log10_delta = d.pop("log10_delta", UNSET)
+
+        participants = d.pop("participants", UNSET)
+
+        rounds = d.pop("rounds", UNSET)
+
+        _sampling = d.pop("sampling", UNSET)
+        sampling: Sampling | Unset
+        if isinstance(_sampling, Unset):
+            sampling = UNSET
+        else:
+            sampling = Sampling(_sampling)
+
+        _adaptive_clipping = d.pop("adaptive_clipping", UNSET)
+        adaptive_clipping: AdaptiveClipping | Unset
+        if isinstance(_adaptive_clipping, Unset):
+            adaptive_clipping = UNSET
+        else:
+            adaptive_clipping = AdaptiveClipping.from_dict(_adaptive_clipping)
+
+        max_rounds = d.pop("max_rounds", UNSET)
+
+        communication_budget = d.pop("communication_budget", UNSET)
+
+        max_bytes_per_client = d.pop("max_bytes_per_client", UNSET)
+
+        max_reports_per_client = d.pop("max_reports_per_client", UNSET)
+
+        lipschitz = d.pop("lipschitz", UNSET)
+
+        diameter = d.pop("diameter", UNSET)
+
+        dp_fedavg_problem = cls(
+            epsilon=epsilon,
+            relation=relation,
+            unit=unit,
+            observer=observer,
+            clients=clients,
+            dimension=dimension,
+            clipping_norm=clipping_norm,
+            delta=delta,
+            log10_delta=log10_delta,
+            participants=participants,
+            rounds=rounds,
+            sampling=sampling,
+            adaptive_clipping=adaptive_clipping,
+            max_rounds=max_rounds,
+            communication_budget=communication_budget,
+            max_bytes_per_client=max_bytes_per_client,
+            max_reports_per_client=max_reports_per_client,
+            lipschitz=lipschitz,
+            diameter=diameter,
+        )
+
+        return dp_fedavg_problem

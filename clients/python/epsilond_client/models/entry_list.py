@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.caution import Caution
+    from ..models.json_object import JsonObject
+
+
+T = TypeVar("T", bound="EntryList")
+
+
+@_attrs_define
+class EntryList:
+    """Entries of a ledger, in the order that was asked for.
+
+    Attributes:
+        entries (list[JsonObject]): as signed; a commit for a contradicted run has `contradicted` too
+        next_ (str | Unset): where more are; absent on the last page
+        warnings (list[Caution] | Unset): absent: none
+    """
+
+    entries: list[JsonObject]
+    next_: str | Unset = UNSET
+    warnings: list[Caution] | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        entries = []
+        for entries_item_data in self.entries:
+            entries_item = entries_item_data.to_dict()
+            entries.append(entries_item)
+
+        next_ = self.next_
+
+        warnings: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.warnings, Unset):
+            warnings = []
+            for warnings_item_data in self.warnings:
+                warnings_item = warnings_item_data.to_dict()
+                warnings.append(warnings_item)
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "entries": entries,
+            }
+        )
+        if next_ is not UNSET:
+            field_dict["next"] = next_
+        if warnings is not UNSET:
+            field_dict["warnings"] = warnings
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.caution import Caution
+        from ..models.json_object import JsonObject
+
+        d = dict(src_dict)
+        entries = []
+        _entries = d.pop("entries")
+        for entries_item_data in _entries:
+            entries_item = JsonObject.from_dict(entries_item_data)
+
+            entries.append(entries_item)
+
+        next_ = d.pop("next", UNSET)
+
+        _warnings = d.pop("warnings", UNSET)
+        warnings: list[Caution] | Unset = UNSET
+        if _warnings is not UNSET:
+            warnings = []
+            for warnings_item_data in _warnings:
+                warnings_item = Caution.from_dict(warnings_item_data)
+
+                warnings.append(warnings_item)
+
+        entry_list = cls(
+            entries=entries,
+            next_=next_,
+            warnings=warnings,
+        )
+
+        entry_list.additional_properties = d
+        return entry_list
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

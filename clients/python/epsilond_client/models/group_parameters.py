@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.guarantee_answer import GuaranteeAnswer
+
+
+T = TypeVar("T", bound="GroupParameters")
+
+
+@_attrs_define
+class GroupParameters:
+    """What the clients of one group are to run with, and what is guaranteed to them.
+
+    Attributes:
+        clients (int): clients of this group
+        samples_per_client (int): records of one of them
+        batch_size (int): records of one of them per round
+        lipschitz (float): bound on the norm of a gradient of the loss times its weight p_i N
+        noise_std (float): σ per coordinate, added to the mean of batch_size weighted gradients
+        noise_multiplier (float): noise_std over contribution_norm
+        contribution_norm (float): bound on the ℓ2 norm of one protected contribution to what the noise is added to: the
+            noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is
+            contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-
+            one
+        guarantee (GuaranteeAnswer): What is guaranteed: for whom, against whom, and the enclosures of ε at the target δ
+            and of δ at the target ε.
+        printed_noise_std (float | Unset): σ of the printed theorem at the answer's rounds
+    """
+
+    clients: int
+    samples_per_client: int
+    batch_size: int
+    lipschitz: float
+    noise_std: float
+    noise_multiplier: float
+    contribution_norm: float
+    guarantee: GuaranteeAnswer
+    printed_noise_std: float | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        clients = self.clients
+
+        samples_per_client = self.samples_per_client
+
+        batch_size = self.batch_size
+
+        lipschitz = self.lipschitz
+
+        noise_std = self.noise_std
+
+        noise_multiplier = self.noise_multiplier
+
+        contribution_norm = self.contribution_norm
+
+        guarantee = self.guarantee.to_dict()
+
+        printed_noise_std = self.printed_noise_std
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "clients": clients,
+                "samples_per_client": samples_per_client,
+                "batch_size": batch_size,
+                "lipschitz": lipschitz,
+                "noise_std": noise_std,
+                "noise_multiplier": noise_multiplier,
+                "contribution_norm": contribution_norm,
+                "guarantee": guarantee,
+            }
+        )
+        if printed_noise_std is not UNSET:
+            field_dict["printed_noise_std"] = printed_noise_std
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.guarantee_answer import GuaranteeAnswer
+
+        d = dict(src_dict)
+        clients = d.pop("clients")
+
+        samples_per_client = d.pop("samples_per_client")
+
+        batch_size = d.pop("batch_size")
+
+        lipschitz = d.pop("lipschitz")
+
+        noise_std = d.pop("noise_std")
+
+        noise_multiplier = d.pop("noise_multiplier")
+
+        contribution_norm = d.pop("contribution_norm")
+
+        guarantee = GuaranteeAnswer.from_dict(d.pop("guarantee"))
+
+        printed_noise_std = d.pop("printed_noise_std", UNSET)
+
+        group_parameters = cls(
+            clients=clients,
+            samples_per_client=samples_per_client,
+            batch_size=batch_size,
+            lipschitz=lipschitz,
+            noise_std=noise_std,
+            noise_multiplier=noise_multiplier,
+            contribution_norm=contribution_norm,
+            guarantee=guarantee,
+            printed_noise_std=printed_noise_std,
+        )
+
+        group_parameters.additional_properties = d
+        return group_parameters
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,274 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+
+from ..models.observer import Observer
+from ..models.reading import Reading
+from ..models.relation import Relation
+from ..models.server import Server
+from ..models.unit import Unit
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.participation import Participation
+
+
+T = TypeVar("T", bound="Mu2SgdProblem")
+
+
+@_attrs_define
+class Mu2SgdProblem:
+    """The target, the federation and the losses, who adds the noise, and who takes part.
+
+    Give epsilon with one of delta and log10_delta, or gaussian_dp_mu (then δ is only where ε is read off). Absent
+    spreads and optimum_gradient_norm are at their largest, G and L.
+
+        Attributes:
+            relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
+                same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
+                contribution counts as zero in one of the data sets.
+            unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
+            observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
+                add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
+                hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
+                as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
+                together are the adversary and see every model that a trusted server sends them.
+            clients (int): clients in the federation
+            rounds (int): communication rounds
+            dimension (int): coordinates of the model
+            lipschitz (float): bound on the ℓ2 norm of one record's gradient
+            smoothness (float): Lipschitz constant of the gradient, 0 for linear losses
+            diameter (float): diameter of the domain
+            epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
+            delta (float | Unset): failure probability δ of (ε, δ)
+            log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
+            gaussian_dp_mu (float | Unset): parameter of Gaussian differential privacy, √(2ρ) of zCDP's ρ; never the latter
+            participants (int | Unset): clients that report in one round
+            server (Server | Unset):
+            gradient_std (float | Unset): root mean square of ∇f(x; z) − ∇f_i(x), at its largest; absent: G
+            heterogeneity (float | Unset): root mean square over clients of ∇f_i − ∇f; absent: G
+            smoothness_std (float | Unset): Lipschitz constant of ∇f(x; z) − ∇f_i(x); absent: L
+            smoothness_heterogeneity (float | Unset): Lipschitz constant of ∇f_i − ∇f; absent: L
+            optimum_gradient_norm (float | Unset): norm of the gradient at the minimiser over the domain, 0 if it is an
+                interior point; absent: G
+            participation (Participation | Unset): Who takes part. `most_participations` is a cap that each client keeps;
+                absent, T, or the most of any group.
+            readings (list[Reading] | Unset): which readings of the printed theorem to return
+    """
+
+    relation: Relation
+    unit: Unit
+    observer: Observer
+    clients: int
+    rounds: int
+    dimension: int
+    lipschitz: float
+    smoothness: float
+    diameter: float
+    epsilon: float | Unset = UNSET
+    delta: float | Unset = UNSET
+    log10_delta: float | Unset = UNSET
+    gaussian_dp_mu: float | Unset = UNSET
+    participants: int | Unset = UNSET
+    server: Server | Unset = UNSET
+    gradient_std: float | Unset = UNSET
+    heterogeneity: float | Unset = UNSET
+    smoothness_std: float | Unset = UNSET
+    smoothness_heterogeneity: float | Unset = UNSET
+    optimum_gradient_norm: float | Unset = UNSET
+    participation: Participation | Unset = UNSET
+    readings: list[Reading] | Unset = UNSET
+
+    def to_dict(self) -> dict[str, Any]:
+        relation = self.relation.value
+
+        unit = self.unit.value
+
+        observer = self.observer.value
+
+        clients = self.clients
+
+        rounds = self.rounds
+
+        dimension = self.dimension
+
+        lipschitz = self.lipschitz
+
+        smoothness = self.smoothness
+
+        diameter = self.diameter
+
+        epsilon = self.epsilon
+
+        delta = self.delta
+
+        log10_delta = self.log10_delta
+
+        gaussian_dp_mu = self.gaussian_dp_mu
+
+        participants = self.participants
+
+        server: str | Unset = UNSET
+        if not isinstance(self.server, Unset):
+            server = self.server.value
+
+        gradient_std = self.gradient_std
+
+        heterogeneity = self.heterogeneity
+
+        smoothness_std = self.smoothness_std
+
+        smoothness_heterogeneity = self.smoothness_heterogeneity
+
+        optimum_gradient_norm = self.optimum_gradient_norm
+
+        participation: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.participation, Unset):
+            participation = self.participation.to_dict()
+
+        readings: list[str] | Unset = UNSET
+        if not isinstance(self.readings, Unset):
+            readings = []
+            for readings_item_data in self.readings:
+                readings_item = readings_item_data.value
+                readings.append(readings_item)
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "relation": relation,
+                "unit": unit,
+                "observer": observer,
+                "clients": clients,
+                "rounds": rounds,
+                "dimension": dimension,
+                "lipschitz": lipschitz,
+                "smoothness": smoothness,
+                "diameter": diameter,
+            }
+        )
+        if epsilon is not UNSET:
+            field_dict["epsilon"] = epsilon
+        if delta is not UNSET:
+            field_dict["delta"] = delta
+        if log10_delta is not UNSET:
+            field_dict["log10_delta"] = log10_delta
+        if gaussian_dp_mu is not UNSET:
+            field_dict["gaussian_dp_mu"] = gaussian_dp_mu
+        if participants is not UNSET:
+            field_dict["participants"] = participants
+        if server is not UNSET:
+            field_dict["server"] = server
+        if gradient_std is not UNSET:
+            field_dict["gradient_std"] = gradient_std
+        if heterogeneity is not UNSET:
+            field_dict["heterogeneity"] = heterogeneity
+        if smoothness_std is not UNSET:
+            field_dict["smoothness_std"] = smoothness_std
+        if smoothness_heterogeneity is not UNSET:
+            field_dict["smoothness_heterogeneity"] = smoothness_heterogeneity
+        if optimum_gradient_norm is not UNSET:
+            field_dict["optimum_gradient_norm"] = optimum_gradient_norm
+        if participation is not UNSET:
+            field_dict["participation"] = participation
+        if readings is not UNSET:
+            field_dict["readings"] = readings
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.participation import Participation
+
+        d = dict(src_dict)
+        relation = Relation(d.pop("relation"))
+
+        unit = Unit(d.pop("unit"))
+
+        observer = Observer(d.pop("observer"))
+
+        clients = d.pop("clients")
+
+        rounds = d.pop("rounds")
+
+        dimension = d.pop("dimension")
+
+        lipschitz = d.pop("lipschitz")
+
+        smoothness = d.pop("smoothness")
+
+        diameter = d.pop("diameter")
+
+        epsilon = d.pop("epsilon", UNSET)
+
+        delta = d.pop("delta", UNSET)
+
+        log10_delta = d.pop("log10_delta", UNSET)
+
+        gaussian_dp_mu = d.pop("gaussian_dp_mu", UNSET)
+
+        participants = d.pop("participants", UNSET)
+
+        _server = d.pop("server", UNSET)
+        server: Server | Unset
+        if isinstance(_server, Unset):
+            server = UNSET
+        else:
+            server = Server(_server)
+
+        gradient_std = d.pop("gradient_std", UNSET)
+
+        heterogeneity = d.pop("heterogeneity", UNSET)
+
+        smoothness_std = d.pop("smoothness_std", UNSET)
+
+        smoothness_heterogeneity = d.pop("smoothness_heterogeneity", UNSET)
+
+        optimum_gradient_norm = d.pop("optimum_gradient_norm", UNSET)
+
+        _participation = d.pop("participation", UNSET)
+        participation: Participation | Unset
+        if isinstance(_participation, Unset):
+            participation = UNSET
+        else:
+            participation = Participation.from_dict(_participation)
+
+        _readings = d.pop("readings", UNSET)
+        readings: list[Reading] | Unset = UNSET
+        if _readings is not UNSET:
+            readings = []
+            for readings_item_data in _readings:
+                readings_item = Reading(readings_item_data)
+
+                readings.append(readings_item)
+
+        mu_2_sgd_problem = cls(
+            relation=relation,
+            unit=unit,
+            observer=observer,
+            clients=clients,
+            rounds=rounds,
+            dimension=dimension,
+            lipschitz=lipschitz,
+            smoothness=smoothness,
+            diameter=diameter,
+            epsilon=epsilon,
+            delta=delta,
+            log10_delta=log10_delta,
+            gaussian_dp_mu=gaussian_dp_mu,
+            participants=participants,
+            server=server,
+            gradient_std=gradient_std,
+            heterogeneity=heterogeneity,
+            smoothness_std=smoothness_std,
+            smoothness_heterogeneity=smoothness_heterogeneity,
+            optimum_gradient_norm=optimum_gradient_norm,
+            participation=participation,
+            readings=readings,
+        )
+
+        return mu_2_sgd_problem

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.participating_group import ParticipatingGroup
+
+
+T = TypeVar("T", bound="Participation")
+
+
+@_attrs_define
+class Participation:
+    """Who takes part. `most_participations` is a cap that each client keeps; absent, T, or the most of any group.
+
+    Attributes:
+        kind (str | Unset): uniform: m of M afresh in each round; counts: how often; pattern: in which rounds
+        most_participations (int | Unset): how often a client has reported, this round included
+        groups (list[ParticipatingGroup] | Unset): clients that take part alike, as counts (kinds `counts` and
+            `pattern`)
+    """
+
+    kind: str | Unset = UNSET
+    most_participations: int | Unset = UNSET
+    groups: list[ParticipatingGroup] | Unset = UNSET
+
+    def to_dict(self) -> dict[str, Any]:
+        kind = self.kind
+
+        most_participations = self.most_participations
+
+        groups: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.groups, Unset):
+            groups = []
+            for groups_item_data in self.groups:
+                groups_item = groups_item_data.to_dict()
+                groups.append(groups_item)
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update({})
+        if kind is not UNSET:
+            field_dict["kind"] = kind
+        if most_participations is not UNSET:
+            field_dict["most_participations"] = most_participations
+        if groups is not UNSET:
+            field_dict["groups"] = groups
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.participating_group import ParticipatingGroup
+
+        d = dict(src_dict)
+        kind = d.pop("kind", UNSET)
+
+        most_participations = d.pop("most_participations", UNSET)
+
+        _groups = d.pop("groups", UNSET)
+        groups: list[ParticipatingGroup] | Unset = UNSET
+        if _groups is not UNSET:
+            groups = []
+            for groups_item_data in _groups:
+                groups_item = ParticipatingGroup.from_dict(groups_item_data)
+
+                groups.append(groups_item)
+
+        participation = cls(
+            kind=kind,
+            most_participations=most_participations,
+            groups=groups,
+        )
+
+        return participation

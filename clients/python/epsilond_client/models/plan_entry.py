@@ -1,0 +1,377 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..models.objective import Objective
+from ..models.rank_by import RankBy
+from ..models.unbounded import Unbounded
+from ..models.verdict import Verdict
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.calibration import Calibration
+    from ..models.guarantee_kind import GuaranteeKind
+    from ..models.json_object import JsonObject
+    from ..models.reached import Reached
+    from ..models.reason import Reason
+    from ..models.risk_bound import RiskBound
+
+
+T = TypeVar("T", bound="PlanEntry")
+
+
+@_attrs_define
+class PlanEntry:
+    """One algorithm, in one of its variants.
+
+    Attributes:
+        algorithm (str):
+        title (str):
+        applies (Verdict): Whether a statement is true: `yes`, `no`, or `undecidable` from what is known.
+        why (list[Reason]): why it does not apply; where it does, how the plan was read for it
+        guarantee (GuaranteeKind): Who trusts whom, whose data is protected, what a neighbour is, and who sees what.
+        noise_added_to (str):
+        unused (list[str]): fields of the plan that this algorithm takes no account of
+        variant (str | Unset): absent where the algorithm has one
+        objective (Objective | Unset):
+        rank (int | Unset): within its group, from 1; absent where there is nothing to rank by, or its risk is vacuous
+        noise_std (float | Unset): standard deviation per coordinate of what is added
+        rounds (int | Unset):
+        bits (int | Unset): all clients together, over the run
+        bytes_per_client (float | Unset): bytes that one client sends, in expectation if it is drawn
+        reports_per_client (float | Unset): rounds that one client reports in, in expectation if it is drawn
+        noise_norm (float | Unset): norm of the noise in the mean of one round
+        noise_to_signal (float | Unset): noise_norm over the bound on the mean's norm: clipping_norm, or lipschitz
+        remaining_share (float | Unbounded | Unset): a number, or an infinite value
+        basis (RankBy | Unset):
+        exceeds (list[str] | Unset): limits of the plan that it does not keep to; it is then neither ranked nor
+            recommended
+        risk (RiskBound | Unset): One side of the excess risk. A `hidden` constant makes the value a rate, never a
+            bound, and never vacuous.
+        vacuous (bool | Unset): whether what is proved of it is no better than the start; absent where nothing is proved
+        reach (Reached | Unset): The smallest value found that reaches the risk, and the next smaller one, which does
+            not.
+        request (JsonObject | Unset): any JSON object
+        calibration (Calibration | Unset): The whole answer. `parameters` is what to run with.
+        bits_exact (str | Unset): bits in full, from 2^53 on
+    """
+
+    algorithm: str
+    title: str
+    applies: Verdict
+    why: list[Reason]
+    guarantee: GuaranteeKind
+    noise_added_to: str
+    unused: list[str]
+    variant: str | Unset = UNSET
+    objective: Objective | Unset = UNSET
+    rank: int | Unset = UNSET
+    noise_std: float | Unset = UNSET
+    rounds: int | Unset = UNSET
+    bits: int | Unset = UNSET
+    bytes_per_client: float | Unset = UNSET
+    reports_per_client: float | Unset = UNSET
+    noise_norm: float | Unset = UNSET
+    noise_to_signal: float | Unset = UNSET
+    remaining_share: float | Unbounded | Unset = UNSET
+    basis: RankBy | Unset = UNSET
+    exceeds: list[str] | Unset = UNSET
+    risk: RiskBound | Unset = UNSET
+    vacuous: bool | Unset = UNSET
+    reach: Reached | Unset = UNSET
+    request: JsonObject | Unset = UNSET
+    calibration: Calibration | Unset = UNSET
+    bits_exact: str | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        algorithm = self.algorithm
+
+        title = self.title
+
+        applies = self.applies.value
+
+        why = []
+        for why_item_data in self.why:
+            why_item = why_item_data.to_dict()
+            why.append(why_item)
+
+        guarantee = self.guarantee.to_dict()
+
+        noise_added_to = self.noise_added_to
+
+        unused = self.unused
+
+        variant = self.variant
+
+        objective: str | Unset = UNSET
+        if not isinstance(self.objective, Unset):
+            objective = self.objective.value
+
+        rank = self.rank
+
+        noise_std = self.noise_std
+
+        rounds = self.rounds
+
+        bits = self.bits
+
+        bytes_per_client = self.bytes_per_client
+
+        reports_per_client = self.reports_per_client
+
+        noise_norm = self.noise_norm
+
+        noise_to_signal = self.noise_to_signal
+
+        remaining_share: float | str | Unset
+        if isinstance(self.remaining_share, Unset):
+            remaining_share = UNSET
+        elif isinstance(self.remaining_share, Unbounded):
+            remaining_share = self.remaining_share.value
+        else:
+            remaining_share = self.remaining_share
+
+        basis: str | Unset = UNSET
+        if not isinstance(self.basis, Unset):
+            basis = self.basis.value
+
+        exceeds: list[str] | Unset = UNSET
+        if not isinstance(self.exceeds, Unset):
+            exceeds = self.exceeds
+
+        risk: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.risk, Unset):
+            risk = self.risk.to_dict()
+
+        vacuous = self.vacuous
+
+        reach: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.reach, Unset):
+            reach = self.reach.to_dict()
+
+        request: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.request, Unset):
+            request = self.request.to_dict()
+
+        calibration: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.calibration, Unset):
+            calibration = self.calibration.to_dict()
+
+        bits_exact = self.bits_exact
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "algorithm": algorithm,
+                "title": title,
+                "applies": applies,
+                "why": why,
+                "guarantee": guarantee,
+                "noise_added_to": noise_added_to,
+                "unused": unused,
+            }
+        )
+        if variant is not UNSET:
+            field_dict["variant"] = variant
+        if objective is not UNSET:
+            field_dict["objective"] = objective
+        if rank is not UNSET:
+            field_dict["rank"] = rank
+        if noise_std is not UNSET:
+            field_dict["noise_std"] = noise_std
+        if rounds is not UNSET:
+            field_dict["rounds"] = rounds
+        if bits is not UNSET:
+            field_dict["bits"] = bits
+        if bytes_per_client is not UNSET:
+            field_dict["bytes_per_client"] = bytes_per_client
+        if reports_per_client is not UNSET:
+            field_dict["reports_per_client"] = reports_per_client
+        if noise_norm is not UNSET:
+            field_dict["noise_norm"] = noise_norm
+        if noise_to_signal is not UNSET:
+            field_dict["noise_to_signal"] = noise_to_signal
+        if remaining_share is not UNSET:
+            field_dict["remaining_share"] = remaining_share
+        if basis is not UNSET:
+            field_dict["basis"] = basis
+        if exceeds is not UNSET:
+            field_dict["exceeds"] = exceeds
+        if risk is not UNSET:
+            field_dict["risk"] = risk
+        if vacuous is not UNSET:
+            field_dict["vacuous"] = vacuous
+        if reach is not UNSET:
+            field_dict["reach"] = reach
+        if request is not UNSET:
+            field_dict["request"] = request
+        if calibration is not UNSET:
+            field_dict["calibration"] = calibration
+        if bits_exact is not UNSET:
+            field_dict["bits_exact"] = bits_exact
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.calibration import Calibration
+        from ..models.guarantee_kind import GuaranteeKind
+        from ..models.json_object import JsonObject
+        from ..models.reached import Reached
+        from ..models.reason import Reason
+        from ..models.risk_bound import RiskBound
+
+        d = dict(src_dict)
+        algorithm = d.pop("algorithm")
+
+        title = d.pop("title")
+
+        applies = Verdict(d.pop("applies"))
+
+        why = []
+        _why = d.pop("why")
+        for why_item_data in _why:
+            why_item = Reason.from_dict(why_item_data)
+
+            why.append(why_item)
+
+        guarantee = GuaranteeKind.from_dict(d.pop("guarantee"))
+
+        noise_added_to = d.pop("noise_added_to")
+
+        unused = cast(list[str], d.pop("unused"))
+
+        variant = d.pop("variant", UNSET)
+
+        _objective = d.pop("objective", UNSET)
+        objective: Objective | Unset
+        if isinstance(_objective, Unset):
+            objective = UNSET
+        else:
+            objective = Objective(_objective)
+
+        rank = d.pop("rank", UNSET)
+
+        noise_std = d.pop("noise_std", UNSET)
+
+        rounds = d.pop("rounds", UNSET)
+
+        bits = d.pop("bits", UNSET)
+
+        bytes_per_client = d.pop("bytes_per_client", UNSET)
+
+        reports_per_client = d.pop("reports_per_client", UNSET)
+
+        noise_norm = d.pop("noise_norm", UNSET)
+
+        noise_to_signal = d.pop("noise_to_signal", UNSET)
+
+        def _parse_remaining_share(data: object) -> float | Unbounded | Unset:
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                componentsschemas_figure_type_1 = Unbounded(data)
+
+                return componentsschemas_figure_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(float | Unbounded | Unset, data)
+
+        remaining_share = _parse_remaining_share(d.pop("remaining_share", UNSET))
+
+        _basis = d.pop("basis", UNSET)
+        basis: RankBy | Unset
+        if isinstance(_basis, Unset):
+            basis = UNSET
+        else:
+            basis = RankBy(_basis)
+
+        exceeds = cast(list[str], d.pop("exceeds", UNSET))
+
+        _risk = d.pop("risk", UNSET)
+        risk: RiskBound | Unset
+        if isinstance(_risk, Unset):
+            risk = UNSET
+        else:
+            risk = RiskBound.from_dict(_risk)
+
+        vacuous = d.pop("vacuous", UNSET)
+
+        _reach = d.pop("reach", UNSET)
+        reach: Reached | Unset
+        if isinstance(_reach, Unset):
+            reach = UNSET
+        else:
+            reach = Reached.from_dict(_reach)
+
+        _request = d.pop("request", UNSET)
+        request: JsonObject | Unset
+        if isinstance(_request, Unset):
+            request = UNSET
+        else:
+            request = JsonObject.from_dict(_request)
+
+        _calibration = d.pop("calibration", UNSET)
+        calibration: Calibration | Unset
+        if isinstance(_calibration, Unset):
+            calibration = UNSET
+        else:
+            calibration = Calibration.from_dict(_calibration)
+
+        bits_exact = d.pop("bits_exact", UNSET)
+
+        plan_entry = cls(
+            algorithm=algorithm,
+            title=title,
+            applies=applies,
+            why=why,
+            guarantee=guarantee,
+            noise_added_to=noise_added_to,
+            unused=unused,
+            variant=variant,
+            objective=objective,
+            rank=rank,
+            noise_std=noise_std,
+            rounds=rounds,
+            bits=bits,
+            bytes_per_client=bytes_per_client,
+            reports_per_client=reports_per_client,
+            noise_norm=noise_norm,
+            noise_to_signal=noise_to_signal,
+            remaining_share=remaining_share,
+            basis=basis,
+            exceeds=exceeds,
+            risk=risk,
+            vacuous=vacuous,
+            reach=reach,
+            request=request,
+            calibration=calibration,
+            bits_exact=bits_exact,
+        )
+
+        plan_entry.additional_properties = d
+        return plan_entry
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

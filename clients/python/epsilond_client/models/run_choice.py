@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar, cast
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..models.unbounded import Unbounded
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="RunChoice")
+
+
+@_attrs_define
+class RunChoice:
+    """A run beside the answer: no other run listed is at least as good in rounds, batch size and risk.
+
+    Attributes:
+        rounds (int):
+        total_bits (int): of all clients, at most; or of all clients; or bits of all reports, in expectation if
+            participants are drawn by coins
+        batch_size (int | Unset): records of one client per round, where the algorithm chooses them
+        risk (float | Unbounded | Unset): a number, or an infinite value
+        vacuous (bool | Unset): whether the bound is no better than the baseline, and so says nothing
+        noise_std (float | Unset): σ per coordinate, root mean square over clients; an estimate unless certified, and
+            then not to be run with: calibrate at these rounds and this batch_size
+        certified (bool | Unset): whether noise_std, and with it the risk, is certified to meet the target; or whether
+            the noise there is certified, or estimated
+        chosen (bool | Unset): whether it is the run that is answered; or whether it is the run of the entry
+        bits_per_client (int | Unset): of a client that reports in every round
+        total_bits_exact (str | Unset): total_bits in full, from 2^53 on
+        remaining_share (float | Unbounded | Unset): a number, or an infinite value
+        noise_to_signal (float | Unset): as in entries; absent where the frontier has none
+        bytes_per_client (float | Unset): as in entries; or bytes that one client sends, in expectation if it is drawn
+        noise_multiplier (float | Unset): z, of the sum of the updates
+        noise_std_of_mean (float | Unset): z·C/M per coordinate
+        noise_norm_of_mean (float | Unset): √d·z·C/M, beside clipping_norm
+        reports_per_client (float | Unset): rounds that one client reports in, in expectation if it is drawn
+    """
+
+    rounds: int
+    total_bits: int
+    batch_size: int | Unset = UNSET
+    risk: float | Unbounded | Unset = UNSET
+    vacuous: bool | Unset = UNSET
+    noise_std: float | Unset = UNSET
+    certified: bool | Unset = UNSET
+    chosen: bool | Unset = UNSET
+    bits_per_client: int | Unset = UNSET
+    total_bits_exact: str | Unset = UNSET
+    remaining_share: float | Unbounded | Unset = UNSET
+    noise_to_signal: float | Unset = UNSET
+    bytes_per_client: float | Unset = UNSET
+    noise_multiplier: float | Unset = UNSET
+    noise_std_of_mean: float | Unset = UNSET
+    noise_norm_of_mean: float | Unset = UNSET
+    reports_per_client: float | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        rounds = self.rounds
+
+        total_bits = self.total_bits
+
+        batch_size = self.batch_size
+
+        risk: float | str | Unset
+        if isinstance(self.risk, Unset):
+            risk = UNSET
+        elif isinstance(self.risk, Unbounded):
+            risk = self.risk.value
+        else:
+            risk = self.risk
+
+        vacuous = self.vacuous
+
+        noise_std = self.noise_std
+
+        certified = self.certified
+
+        chosen = self.chosen
+
+        bits_per_client = self.bits_per_client
+
+        total_bits_exact = self.total_bits_exact
+
+        remaining_share: float | str | Unset
+        if isinstance(self.remaining_share, Unset):
+            remaining_share = UNSET
+        elif isinstance(self.remaining_share, Unbounded):
+            remaining_share = self.remaining_share.value
+        else:
+            remaining_share = self.remaining_share
+
+        noise_to_signal = self.noise_to_signal
+
+        bytes_per_client = self.bytes_per_client
+
+        noise_multiplier = self.noise_multiplier
+
+        noise_std_of_mean = self.noise_std_of_mean
+
+        noise_norm_of_mean = self.noise_norm_of_mean
+
+        reports_per_client = self.reports_per_client
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "rounds": rounds,
+                "total_bits": total_bits,
+            }
+        )
+        if batch_size is not UNSET:
+            field_dict["batch_size"] = batch_size
+        if risk is not UNSET:
+            field_dict["risk"] = risk
+        if vacuous is not UNSET:
+            field_dict["vacuous"] = vacuous
+        if noise_std is not UNSET:
+            field_dict["noise_std"] = noise_std
+        if certified is not UNSET:
+            field_dict["certified"] = certified
+        if chosen is not UNSET:
+            field_dict["chosen"] = chosen
+        if bits_per_client is not UNSET:
+            field_dict["bits_per_client"] = bits_per_client
+        if total_bits_exact is not UNSET:
+            field_dict["total_bits_exact"] = total_bits_exact
+        if remaining_share is not UNSET:
+            field_dict["remaining_share"] = remaining_share
+        if noise_to_signal is not UNSET:
+            field_dict["noise_to_signal"] = noise_to_signal
+        if bytes_per_client is not UNSET:
+            field_dict["bytes_per_client"] = bytes_per_client
+        if noise_multiplier is not UNSET:
+            field_dict["noise_multiplier"] = noise_multiplier
+        if noise_std_of_mean is not UNSET:
+            field_dict["noise_std_of_mean"] = noise_std_of_mean
+        if noise_norm_of_mean is not UNSET:
+            field_dict["noise_norm_of_mean"] = noise_norm_of_mean
+        if reports_per_client is not UNSET:
+            field_dict["reports_per_client"] = reports_per_client
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        rounds = d.pop("rounds")
+
+        total_bits = d.pop("total_bits")
+
+        batch_size = d.pop("batch_size", UNSET)
+
+        def _parse_risk(data: object) -> float | Unbounded | Unset:
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                componentsschemas_figure_type_1 = Unbounded(data)
+
+                return componentsschemas_figure_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(float | Unbounded | Unset, data)
+
+        risk = _parse_risk(d.pop("risk", UNSET))
+
+        vacuous = d.pop("vacuous", UNSET)
+
+        noise_std = d.pop("noise_std", UNSET)
+
+        certified = d.pop("certified", UNSET)
+
+        chosen = d.pop("chosen", UNSET)
+
+        bits_per_client = d.pop("bits_per_client", UNSET)
+
+        total_bits_exact = d.pop("total_bits_exact", UNSET)
+
+        def _parse_remaining_share(data: object) -> float | Unbounded | Unset:
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                componentsschemas_figure_type_1 = Unbounded(data)
+
+                return componentsschemas_figure_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(float | Unbounded | Unset, data)
+
+        remaining_share = _parse_remaining_share(d.pop("remaining_share", UNSET))
+
+        noise_to_signal = d.pop("noise_to_signal", UNSET)
+
+        bytes_per_client = d.pop("bytes_per_client", UNSET)
+
+        noise_multiplier = d.pop("noise_multiplier", UNSET)
+
+        noise_std_of_mean = d.pop("noise_std_of_mean", UNSET)
+
+        noise_norm_of_mean = d.pop("noise_norm_of_mean", UNSET)
+
+        reports_per_client = d.pop("reports_per_client", UNSET)
+
+        run_choice = cls(
+            rounds=rounds,
+            total_bits=total_bits,
+            batch_size=batch_size,
+            risk=risk,
+            vacuous=vacuous,
+            noise_std=noise_std,
+            certified=certified,
+            chosen=chosen,
+            bits_per_client=bits_per_client,
+            total_bits_exact=total_bits_exact,
+            remaining_share=remaining_share,
+            noise_to_signal=noise_to_signal,
+            bytes_per_client=bytes_per_client,
+            noise_multiplier=noise_multiplier,
+            noise_std_of_mean=noise_std_of_mean,
+            noise_norm_of_mean=noise_norm_of_mean,
+            reports_per_client=reports_per_client,
+        )
+
+        run_choice.additional_properties = d
+        return run_choice
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

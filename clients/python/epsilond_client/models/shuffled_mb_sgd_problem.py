@@ -1,0 +1,253 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+
+from ..models.observer import Observer
+from ..models.reading import Reading
+from ..models.relation import Relation
+from ..models.unit import Unit
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="ShuffledMbSgdProblem")
+
+
+@_attrs_define
+class ShuffledMbSgdProblem:
+    """The target, and the shape of the federation and of the learning problem. ε and δ are central.
+
+    Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest run, fewest rounds and then
+    least batch, whose certified bound on the excess risk is at most 1 + `within` times what the best one within
+    `max_gradients` and `communication_budget` is predicted to have.
+
+        Attributes:
+            epsilon (float): privacy loss bound ε of (ε, δ), natural logs
+            relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
+                same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
+                contribution counts as zero in one of the data sets.
+            unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
+            observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
+                add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
+                hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
+                as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
+                together are the adversary and see every model that a trusted server sends them.
+            samples_per_client (int): records of one client
+            clients (int): clients in the federation
+            dimension (int): coordinates of the model
+            lipschitz (float): bound on the ℓ2 norm of one record's gradient
+            diameter (float): diameter of the domain
+            delta (float | Unset): failure probability δ of (ε, δ)
+            log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
+            participants (int | Unset): clients that report in one round
+            rounds (int | Unset): communication rounds
+            batch_size (int | Unset): records of one client per round
+            smoothness (float | Unset): Lipschitz constant of the gradient
+            strong_convexity (float | Unset): strong convexity, 0 if only convex
+            initial_distance (float | Unset): bound on the distance from the start to a minimiser
+            max_gradients (int | Unset): gradient evaluations one client may spend, batch_size times rounds
+            communication_budget (int | Unset): bits all clients together may send over the run
+            within (float | Unset): where rounds or batch_size are left open: how far the bound on the excess risk may be
+                above the least one within the budgets, as a share of it; the smallest run that is no further is chosen
+            noise_constant (float | Unset): the constant of Theorem 4.1's noise, which the paper does not give
+            readings (list[Reading] | Unset): which readings of the printed theorem to return
+    """
+
+    epsilon: float
+    relation: Relation
+    unit: Unit
+    observer: Observer
+    samples_per_client: int
+    clients: int
+    dimension: int
+    lipschitz: float
+    diameter: float
+    delta: float | Unset = UNSET
+    log10_delta: float | Unset = UNSET
+    participants: int | Unset = UNSET
+    rounds: int | Unset = UNSET
+    batch_size: int | Unset = UNSET
+    smoothness: float | Unset = UNSET
+    strong_convexity: float | Unset = UNSET
+    initial_distance: float | Unset = UNSET
+    max_gradients: int | Unset = UNSET
+    communication_budget: int | Unset = UNSET
+    within: float | Unset = UNSET
+    noise_constant: float | Unset = UNSET
+    readings: list[Reading] | Unset = UNSET
+
+    def to_dict(self) -> dict[str, Any]:
+        epsilon = self.epsilon
+
+        relation = self.relation.value
+
+        unit = self.unit.value
+
+        observer = self.observer.value
+
+        samples_per_client = self.samples_per_client
+
+        clients = self.clients
+
+        dimension = self.dimension
+
+        lipschitz = self.lipschitz
+
+        diameter = self.diameter
+
+        delta = self.delta
+
+        log10_delta = self.log10_delta
+
+        participants = self.participants
+
+        rounds = self.rounds
+
+        batch_size = self.batch_size
+
+        smoothness = self.smoothness
+
+        strong_convexity = self.strong_convexity
+
+        initial_distance = self.initial_distance
+
+        max_gradients = self.max_gradients
+
+        communication_budget = self.communication_budget
+
+        within = self.within
+
+        noise_constant = self.noise_constant
+
+        readings: list[str] | Unset = UNSET
+        if not isinstance(self.readings, Unset):
+            readings = []
+            for readings_item_data in self.readings:
+                readings_item = readings_item_data.value
+                readings.append(readings_item)
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "epsilon": epsilon,
+                "relation": relation,
+                "unit": unit,
+                "observer": observer,
+                "samples_per_client": samples_per_client,
+                "clients": clients,
+                "dimension": dimension,
+                "lipschitz": lipschitz,
+                "diameter": diameter,
+            }
+        )
+        if delta is not UNSET:
+            field_dict["delta"] = delta
+        if log10_delta is not UNSET:
+            field_dict["log10_delta"] = log10_delta
+        if participants is not UNSET:
+            field_dict["participants"] = participants
+        if rounds is not UNSET:
+            field_dict["rounds"] = rounds
+        if batch_size is not UNSET:
+            field_dict["batch_size"] = batch_size
+        if smoothness is not UNSET:
+            field_dict["smoothness"] = smoothness
+        if strong_convexity is not UNSET:
+            field_dict["strong_convexity"] = strong_convexity
+        if initial_distance is not UNSET:
+            field_dict["initial_distance"] = initial_distance
+        if max_gradients is not UNSET:
+            field_dict["max_gradients"] = max_gradients
+        if communication_budget is not UNSET:
+            field_dict["communication_budget"] = communication_budget
+        if within is not UNSET:
+            field_dict["within"] = within
+        if noise_constant is not UNSET:
+            field_dict["noise_constant"] = noise_constant
+        if readings is not UNSET:
+            field_dict["readings"] = readings
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        epsilon = d.pop("epsilon")
+
+        relation = Relation(d.pop("relation"))
+
+        unit = Unit(d.pop("unit"))
+
+        observer = Observer(d.pop("observer"))
+
+        samples_per_client = d.pop("samples_per_client")
+
+        clients = d.pop("clients")
+
+        dimension = d.pop("dimension")
+
+        lipschitz = d.pop("lipschitz")
+
+        diameter = d.pop("diameter")
+
+        delta = d.pop("delta", UNSET)
+
+        log10_delta = d.pop("log10_delta", UNSET)
+
+        participants = d.pop("participants", UNSET)
+
+        rounds = d.pop("rounds", UNSET)
+
+        batch_size = d.pop("batch_size", UNSET)
+
+        smoothness = d.pop("smoothness", UNSET)
+
+        strong_convexity = d.pop("strong_convexity", UNSET)
+
+        initial_distance = d.pop("initial_distance", UNSET)
+
+        max_gradients = d.pop("max_gradients", UNSET)
+
+        communication_budget = d.pop("communication_budget", UNSET)
+
+        within = d.pop("within", UNSET)
+
+        noise_constant = d.pop("noise_constant", UNSET)
+
+        _readings = d.pop("readings", UNSET)
+        readings: list[Reading] | Unset = UNSET
+        if _readings is not UNSET:
+            readings = []
+            for readings_item_data in _readings:
+                readings_item = Reading(readings_item_data)
+
+                readings.append(readings_item)
+
+        shuffled_mb_sgd_problem = cls(
+            epsilon=epsilon,
+            relation=relation,
+            unit=unit,
+            observer=observer,
+            samples_per_client=samples_per_client,
+            clients=clients,
+            dimension=dimension,
+            lipschitz=lipschitz,
+            diameter=diameter,
+            delta=delta,
+            log10_delta=log10_delta,
+            participants=participants,
+            rounds=rounds,
+            batch_size=batch_size,
+            smoothness=smoothness,
+            strong_convexity=strong_convexity,
+            initial_distance=initial_distance,
+            max_gradients=max_gradients,
+            communication_budget=communication_budget,
+            within=within,
+            noise_constant=noise_constant,
+            readings=readings,
+        )
+
+        return shuffled_mb_sgd_problem

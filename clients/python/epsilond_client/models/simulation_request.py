@@ -1,0 +1,580 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+
+from attrs import define as _attrs_define
+
+from ..models.observer import Observer
+from ..models.relation import Relation
+from ..models.simulation_request_kind import SimulationRequestKind
+from ..models.unit import Unit
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.canary_training import CanaryTraining
+    from ..models.learning_problem import LearningProblem
+    from ..models.quantized_message import QuantizedMessage
+    from ..models.run import Run
+    from ..models.spec import Spec
+    from ..models.target import Target
+
+
+T = TypeVar("T", bound="SimulationRequest")
+
+
+@_attrs_define
+class SimulationRequest:
+    """`audit`: Attack `spec` in a stated setting, or `message`: two updates that one client may send. δ is given once.
+
+    The server sees a message, and its two updates differ as under replace-one.
+
+    `membership`: Train with canaries, and guess from what is given out which were in. δ is given once.
+
+    `preset`: An experiment by its name. What is absent is as the experiment has it.
+
+    `risk`: An algorithm, a problem, and how often to run it.
+
+    Noise is given in the run, or else left to be calibrated to epsilon with one of delta and log10_delta. The run fixes
+    the relation, unit and observer of the guarantee, and the guarantee of the result names them.
+
+        Attributes:
+            kind (SimulationRequestKind):
+            spec (Spec | Unset): `approximate`: Some mechanism of which nothing is known but that it is (ε,
+                δ)-differentially private in the request's relation.
+
+                δ = 0 is allowed: a pure guarantee.
+
+                Admits: whatever keeps that guarantee. Under replace-one and zero-out-one it may tell how many records there
+                are,
+                and what it makes of a zeroed record need not be what it makes of an absent one.
+
+                `composed`: The mechanisms one after another, each free to depend on what came before; their parameters fixed in
+                advance.
+
+                Admits: runs that each fit the words of their mechanism whatever came before. All outputs are seen.
+
+                `discrete_laplace`: Adds two-sided geometric noise, P(y) ∝ e^(−decay_rate·|y|) on the integers, to each
+                coordinate of integers.
+
+                `sensitivity` is the ℓ1 distance of the integers on any two data sets that are neighbours in the request's
+                relation.
+
+                Admits: integers that depend on the data in any way within that distance. They need not be a sum, and a zeroed
+                record may count where an absent one does not: 1000 |S| + Σ x has distance 1 under zero-out-one if every x is 0
+                or
+                1. So a Poisson batch of them is thinned under zero-out-one (δ' = q δ at the same ε) and not amplified.
+
+                `gaussian`: Adds N(0, σ²) per coordinate to a sum of contributions of ℓ2 norm at most C, with σ =
+                noise_multiplier · C.
+
+                Admits: a sum to which each record adds one vector, whatever the other records are. A record that is absent, not
+                drawn or zeroed adds exactly zero, and the noise stays the same. Only the noisy sum is seen.
+
+                Not covered: dividing by the actual batch size, or adding noise per record.
+
+                `laplace`: Adds Laplace noise of scale b per coordinate to a sum of contributions of ℓ1 norm at most C.
+
+                b = scale_multiplier · C. The relation gives the sensitivity: 2C for replace-one, C for the others.
+
+                Admits: what `Gaussian` admits, with Laplace noise.
+
+                `projected_sgd`: Noisy projected gradient descent of which one model is released and nothing else is seen.
+
+                W_t = Π(W_{t−1} − η_t (1/m) Σ_{j ∈ B_t} (∇ℓ(W_{t−1}, x_j) + σ_t Z_{t,j})), Z_{t,j} ~ N(0, I), Π the projection
+                onto
+                the ball of radius ρ, W_0 in it and independent of the data. Each of the n clients holds one record; each of the
+                m
+                clients of a batch adds its own noise, so that the mean carries σ_t/√m. Gradients are used as they are: no
+                clipping.
+
+                `batches`: `shuffled`, a uniform partition into ⌊n/m⌋ batches of m, drawn once, kept secret, and gone through in
+                its order, over and over if there are more steps than batches (clients left over never take part); `cyclic`,
+                such
+                a partition fixed in advance, which anyone may know; `without-replacement`, a fresh uniform batch in each step.
+                `rounds` is the number T of steps; absent, one pass of ⌊n/m⌋. `release`: W_T (`last`), or W_τ with τ uniform on
+                1, …, T (`random-stop`) or on ⌈αT⌉, …, T (`suffix`, α = `suffix_fraction`). Every record's loss is L-Lipschitz
+                on
+                the ball, and convex unless `convex` is false; β-smooth if `smoothness` is given, λ-strongly convex with λ =
+                `strong_convexity`. zero-out-one: the record's gradient is zero, its client still adds noise.
+
+                Admits: exactly n clients in both worlds. A batch of another number cannot be run on, and in a `cyclic` order a
+                place may be anyone's, so that drawing the n clients from a larger population only thins.
+
+                `randomized_response`: Each record reports its own category with probability e^ε/(e^ε + k − 1), any other one
+                with 1/(e^ε + k − 1).
+
+                `epsilon` is meant for replacing a record's category by another, whatever the request's relation.
+
+                Admits: reports that are seen with the names of their records, so that a batch shows who is in it and a draw
+                only
+                thins (δ' = q δ at the same ε). For reports without names or order say `shuffled`. A zeroed record is answered
+                as
+                some category would be, fixed or random; an absent one sends nothing, so nothing bounds add-or-remove-one.
+
+                `repeated`: `times` independent runs of `mechanism`, each free to depend on what came before.
+
+                Admits: runs that each fit the words of `mechanism` whatever came before, with parameters fixed in advance. All
+                outputs are seen.
+
+                `shuffled`: Each of `clients` clients runs `mechanism` on its own single contribution, and a shuffler permutes
+                the reports.
+
+                A trusted shuffler passes on the reports of a round in a uniformly random order and nothing else. Neighbours
+                differ
+                by replacing one client's contribution; what `mechanism` is for its own report is a replace-one guarantee.
+                Bounds
+                that depend on the number of coordinates of a report need `dimension`; the others hold for any.
+
+                Admits: one `mechanism` that is the same for every client and whose report depends on its client's contribution
+                alone, so that it names no sender. The number of reports is known to all. What `mechanism` draws are records of
+                its
+                client.
+
+                `subsampled`: Runs `mechanism` on a fresh random batch. Give `rate`, or `batch_size` and `population`.
+
+                `poisson`: every record independently with probability `rate`. `without-replacement`: a uniform subset of
+                `batch_size` records. `with-replacement`: `batch_size` independent uniform draws, a record counts as often as it
+                is drawn. `full`: every record, no amplification.
+
+                Admits: fresh draws, whatever the data are. That nobody sees who is in a batch, and that the mechanism is told a
+                batch of fixed size as a set (no order, place or name), are conditions of the amplified ε; an answer that needs
+                them
+                declares them. A mechanism that needs a fixed number of records or clients is not run on a batch of random size.
+
+                `level` says what is drawn. Absent, it is the unit that is protected. For a record it stays open where
+                `mechanism`
+                draws again, unless records are drawn above it: the answer then covers both readings, a batch of a batch, and
+                clients who then draw among their own records. For a client it stays open below a draw of clients, where it may
+                be
+                one of the client's records. For a client, records that no draw of clients stands above may be its own or drawn
+                from
+                all clients' together. Where no bound covers both readings the spec is refused: say `records` or `clients`
+                (docs/decisions/0004-two-level-sampling.md).
+
+                `truncated_discrete_laplace`: Adds noise with P(y) ∝ e^(−decay_rate·|y|) on {−noise_levels, …, noise_levels} to
+                each of `dimension` integers.
+
+                The sensitivities bound the distance of the integers, in grid steps, on any two neighbours in the request's
+                relation; a real bound means its floor. Outputs that only one of two neighbours can give are infinite losses.
+
+                Admits: integers that depend on the data in any way within those distances, as `discrete_laplace` does.
+            message (QuantizedMessage | Unset): What a client sends of one of two updates that the attacker knows.
+
+                Each coordinate is rounded at random to the grid of steps 1/s, without bias, and truncated discrete Laplace
+                noise is
+                added.
+            relation (Relation | Unset): replace-one: One unit's data is replaced by any other data, and the number of units
+                is the same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One
+                unit's contribution counts as zero in one of the data sets.
+            unit (Unit | Unset): record: One record is protected. client: Everything that one client holds is protected.
+            observer (Observer | Unset): server: The server itself is the adversary and sees every message by name; each
+                client must add its own noise. shuffled-server: The server is the adversary and sees every message, but a
+                trusted shuffler hides who sent it. released-models: The adversary sees the model after every round; a trusted
+                curator trains it, as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All
+                other clients together are the adversary and see every model that a trusted server sends them.
+            attack (str | Unset): what is attacked. implemented: truncated integer noise and rounding by the exact samplers,
+                batches drawn whole where population and batch_size are given; mathematical: the same laws by the shortest way
+            delta (float | Unset): failure probability δ of (ε, δ)
+            log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
+            samples (int | Unset): runs of the mechanism on each of the two data sets
+            confidence (float | Unset): probability with which the lower bounds hold, each by itself; or with which each
+                lower bound holds, by itself; or of the band at each round
+            seed (int | Unset): of all randomness: the same seed gives the same answer; or the same seed gives the same
+                answer
+            claim (Target | Unset): An ε that was claimed at the audit's δ.
+            training (CanaryTraining | Unset): A noisy training, and the canaries that are put into it. `problem` has the
+                data, drawn once from its own seed.
+            runs (int | Unset): trainings that are attacked. With several canaries one is enough: each is in by a coin of
+                its own; of one canary half of the runs have it
+            references (int | Unset): further trainings, of which an attacker by likelihood ratios knows which canaries were
+                in
+            attacks (list[str] | Unset): every-model: log-likelihood ratios of all models; final-model: the canary's loss
+                under the last one; the likelihood-ratio attacks: that loss beside those under reference models; absent: all
+                that can be made
+            preset (str | Unset): which experiment
+            repetitions (int | Unset): independent repetitions, each with its own randomness
+            run (Run | Unset): `accelerated-mb-sgd`: Algorithm 2, and how it draws batches.
+
+                `fedavg`: Absent: the step of Das et al., Theorem 4: η = ζ/(c̄LE); losses are convex, ζ = 1. There is no noise.
+
+                `grid-fedavg`: Noise is truncated discrete Laplace, by `noise_levels` and `decay_rate`, or Binomial, by
+                `trials`.
+
+                The former is calibrated where all are absent. `noise_levels` 0 and no trials: none.
+
+                `local-sgd`: `batch_size` is of one local step. Absent `noise_std` is calibrated; `participants` M absent: all
+                clients.
+
+                `mb-sgd`: Algorithm 1, and how it draws batches.
+
+                `mu2-sgd`: Who reports, who adds the noise, and the step.
+
+                Absent `noise_std` is calibrated, and an absent `step_size` with it; where it is given so must the step be, but
+                for `noisy-sgd`, which has D/(B√T) of its own. `participants` m is what the server divides by; absent: all.
+
+                `norm-fedavg`: Absent noise is calibrated; `noise_levels` 0 is none, and with no grid either the unit update is
+                sent as it is.
+
+                Absent steps are those of the paper for the run's own noise: η = ζ/(4LE√(1 + γ/r)) with γ the mean squared error
+                of
+                a message, and β/η as makes its bound least; losses are convex, ζ = 1.
+                `printed_noise_levels`, `printed_decay_rate` are the noise that the paper's Theorem 1 prescribes, set beside it
+                as
+                `as-printed`; `raised_noise_levels`, `raised_decay_rate` are its decay with as many levels as make it true:
+                `as-printed-raised`. Both are computed where noise is calibrated.
+
+                `one-pass-accelerated-mb-sgd`: Algorithm 2, with batch_size · rounds ≤ samples_per_client.
+
+                `ppsgd`: How the clients take part, what they send, and the steps.
+
+                `noise_std` is σ_ζ per coordinate, on the mean that the server forms; absent, it is calibrated, and so are
+                absent
+                `personalization` and steps. Where it is given, so must they be, by `step_size` η or by `shared_step_size` αη:
+                one
+                decides the other, and where only one part learns (α is 0, or "unbounded") the step given for the other part is
+                taken to be as long: αη = η/(qW). Absent `clipping_norm`: nothing is clipped.
+
+                `projected-sgd`: Absent noise is calibrated, 0 is none. `rounds` absent: one pass of ⌊n/m⌋ steps.
+
+                `batches` and `release` are those of the spec. `noise_schedule` is a shape that is scaled so that its least
+                value is
+                `noise_std`.
+
+                `shuffled-mb-sgd`: Algorithm 1, its batches drawn without replacement.
+            problem (LearningProblem | Unset): `dataset`: Classification or regression on real records. A client's
+                population is the records that it is dealt.
+
+                `samples_per_client` absent: as many as it is dealt and not held out, which is all that an empirical objective
+                allows.
+
+                `huber`: Huber's loss of ⟨x, w⟩ − y, targets in [−1, 1]: gradients are at most the threshold, whatever the
+                domain.
+
+                `least-squares`: ½(⟨x, w⟩ − y)², targets in [−1, 1].
+
+                `linear`: ½‖x‖² − ⟨x, w⟩: the same slope everywhere; the minimiser is on the sphere.
+
+                `logistic`: ln(1 + e^(−y⟨x, w⟩)), labels y = ±1.
+
+                `mean-estimation`: ½‖w − x‖², points x in the unit ball: 1-smooth, 1-strongly convex, least at the mean if the
+                domain holds it.
+
+                `personalized-digits`: Softmax regression of the digits 0 to 9, as many records to each client; what is over is
+                left out.
+
+                `personalized-huber`: The Huber loss of the residual, noise of the targets of ±τ, and features from a list of
+                random sign vectors.
+
+                Gradients are at most κ‖x‖, and everything is a finite sum.
+
+                `personalized-least-squares`: Half the squared residual, with Gaussian noise of the targets.
+
+                Its gradient has no bound, so that clipping may bind. With Gaussian features nor is it smooth: no bound applies.
+            epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
+            points (int | Unset): rounds to measure at, at most
+            spacing (str | Unset): whether the measured rounds are evenly apart, or by even ratios
+            alternatives (list[str] | Unset): which runs to set beside it, by name; absent: all that the algorithm has
+            return_model (bool | Unset): return the weights that the first repetition of every run put out, 20000 numbers of
+                one run at most
+    """
+
+    kind: SimulationRequestKind
+    spec: Spec | Unset = UNSET
+    message: QuantizedMessage | Unset = UNSET
+    relation: Relation | Unset = UNSET
+    unit: Unit | Unset = UNSET
+    observer: Observer | Unset = UNSET
+    attack: str | Unset = UNSET
+    delta: float | Unset = UNSET
+    log10_delta: float | Unset = UNSET
+    samples: int | Unset = UNSET
+    confidence: float | Unset = UNSET
+    seed: int | Unset = UNSET
+    claim: Target | Unset = UNSET
+    training: CanaryTraining | Unset = UNSET
+    runs: int | Unset = UNSET
+    references: int | Unset = UNSET
+    attacks: list[str] | Unset = UNSET
+    preset: str | Unset = UNSET
+    repetitions: int | Unset = UNSET
+    run: Run | Unset = UNSET
+    problem: LearningProblem | Unset = UNSET
+    epsilon: float | Unset = UNSET
+    points: int | Unset = UNSET
+    spacing: str | Unset = UNSET
+    alternatives: list[str] | Unset = UNSET
+    return_model: bool | Unset = UNSET
+
+    def to_dict(self) -> dict[str, Any]:
+        kind = self.kind.value
+
+        spec: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.spec, Unset):
+            spec = self.spec.to_dict()
+
+        message: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.message, Unset):
+            message = self.message.to_dict()
+
+        relation: str | Unset = UNSET
+        if not isinstance(self.relation, Unset):
+            relation = self.relation.value
+
+        unit: str | Unset = UNSET
+        if not isinstance(self.unit, Unset):
+            unit = self.unit.value
+
+        observer: str | Unset = UNSET
+        if not isinstance(self.observer, Unset):
+            observer = self.observer.value
+
+        attack = self.attack
+
+        delta = self.delta
+
+        log10_delta = self.log10_delta
+
+        samples = self.samples
+
+        confidence = self.confidence
+
+        seed = self.seed
+
+        claim: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.claim, Unset):
+            claim = self.claim.to_dict()
+
+        training: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.training, Unset):
+            training = self.training.to_dict()
+
+        runs = self.runs
+
+        references = self.references
+
+        attacks: list[str] | Unset = UNSET
+        if not isinstance(self.attacks, Unset):
+            attacks = self.attacks
+
+        preset = self.preset
+
+        repetitions = self.repetitions
+
+        run: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.run, Unset):
+            run = self.run.to_dict()
+
+        problem: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.problem, Unset):
+            problem = self.problem.to_dict()
+
+        epsilon = self.epsilon
+
+        points = self.points
+
+        spacing = self.spacing
+
+        alternatives: list[str] | Unset = UNSET
+        if not isinstance(self.alternatives, Unset):
+            alternatives = self.alternatives
+
+        return_model = self.return_model
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "kind": kind,
+            }
+        )
+        if spec is not UNSET:
+            field_dict["spec"] = spec
+        if message is not UNSET:
+            field_dict["message"] = message
+        if relation is not UNSET:
+            field_dict["relation"] = relation
+        if unit is not UNSET:
+            field_dict["unit"] = unit
+        if observer is not UNSET:
+            field_dict["observer"] = observer
+        if attack is not UNSET:
+            field_dict["attack"] = attack
+        if delta is not UNSET:
+            field_dict["delta"] = delta
+        if log10_delta is not UNSET:
+            field_dict["log10_delta"] = log10_delta
+        if samples is not UNSET:
+            field_dict["samples"] = samples
+        if confidence is not UNSET:
+            field_dict["confidence"] = confidence
+        if seed is not UNSET:
+            field_dict["seed"] = seed
+        if claim is not UNSET:
+            field_dict["claim"] = claim
+        if training is not UNSET:
+            field_dict["training"] = training
+        if runs is not UNSET:
+            field_dict["runs"] = runs
+        if references is not UNSET:
+            field_dict["references"] = references
+        if attacks is not UNSET:
+            field_dict["attacks"] = attacks
+        if preset is not UNSET:
+            field_dict["preset"] = preset
+        if repetitions is not UNSET:
+            field_dict["repetitions"] = repetitions
+        if run is not UNSET:
+            field_dict["run"] = run
+        if problem is not UNSET:
+            field_dict["problem"] = problem
+        if epsilon is not UNSET:
+            field_dict["epsilon"] = epsilon
+        if points is not UNSET:
+            field_dict["points"] = points
+        if spacing is not UNSET:
+            field_dict["spacing"] = spacing
+        if alternatives is not UNSET:
+            field_dict["alternatives"] = alternatives
+        if return_model is not UNSET:
+            field_dict["return_model"] = return_model
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.canary_training import CanaryTraining
+        from ..models.learning_problem import LearningProblem
+        from ..models.quantized_message import QuantizedMessage
+        from ..models.run import Run
+        from ..models.spec import Spec
+        from ..models.target import Target
+
+        d = dict(src_dict)
+        kind = SimulationRequestKind(d.pop("kind"))
+
+        _spec = d.pop("spec", UNSET)
+        spec: Spec | Unset
+        if isinstance(_spec, Unset):
+            spec = UNSET
+        else:
+            spec = Spec.from_dict(_spec)
+
+        _message = d.pop("message", UNSET)
+        message: QuantizedMessage | Unset
+        if isinstance(_message, Unset):
+            message = UNSET
+        else:
+            message = QuantizedMessage.from_dict(_message)
+
+        _relation = d.pop("relation", UNSET)
+        relation: Relation | Unset
+        if isinstance(_relation, Unset):
+            relation = UNSET
+        else:
+            relation = Relation(_relation)
+
+        _unit = d.pop("unit", UNSET)
+        unit: Unit | Unset
+        if isinstance(_unit, Unset):
+            unit = UNSET
+        else:
+            unit = Unit(_unit)
+
+        _observer = d.pop("observer", UNSET)
+        observer: Observer | Unset
+        if isinstance(_observer, Unset):
+            observer = UNSET
+        else:
+            observer = Observer(_observer)
+
+        attack = d.pop("attack", UNSET)
+
+        delta = d.pop("delta", UNSET)
+
+        log10_delta = d.pop("log10_delta", UNSET)
+
+        samples = d.pop("samples", UNSET)
+
+        confidence = d.pop("confidence", UNSET)
+
+        seed = d.pop("seed", UNSET)
+
+        _claim = d.pop("claim", UNSET)
+        claim: Target | Unset
+        if isinstance(_claim, Unset):
+            claim = UNSET
+        else:
+            claim = Target.from_dict(_claim)
+
+        _training = d.pop("training", UNSET)
+        training: CanaryTraining | Unset
+        if isinstance(_training, Unset):
+            training = UNSET
+        else:
+            training = CanaryTraining.from_dict(_training)
+
+        runs = d.pop("runs", UNSET)
+
+        references = d.pop("references", UNSET)
+
+        attacks = cast(list[str], d.pop("attacks", UNSET))
+
+        preset = d.pop("preset", UNSET)
+
+        repetitions = d.pop("repetitions", UNSET)
+
+        _run = d.pop("run", UNSET)
+        run: Run | Unset
+        if isinstance(_run, Unset):
+            run = UNSET
+        else:
+            run = Run.from_dict(_run)
+
+        _problem = d.pop("problem", UNSET)
+        problem: LearningProblem | Unset
+        if isinstance(_problem, Unset):
+            problem = UNSET
+        else:
+            problem = LearningProblem.from_dict(_problem)
+
+        epsilon = d.pop("epsilon", UNSET)
+
+        points = d.pop("points", UNSET)
+
+        spacing = d.pop("spacing", UNSET)
+
+        alternatives = cast(list[str], d.pop("alternatives", UNSET))
+
+        return_model = d.pop("return_model", UNSET)
+
+        simulation_request = cls(
+            kind=kind,
+            spec=spec,
+            message=message,
+            relation=relation,
+            unit=unit,
+            observer=observer,
+            attack=attack,
+            delta=delta,
+            log10_delta=log10_delta,
+            samples=samples,
+            confidence=confidence,
+            seed=seed,
+            claim=claim,
+            training=training,
+            runs=runs,
+            references=references,
+            attacks=attacks,
+            preset=preset,
+            repetitions=repetitions,
+            run=run,
+            problem=problem,
+            epsilon=epsilon,
+            points=points,
+            spacing=spacing,
+            alternatives=alternatives,
+            return_model=return_model,
+        )
+
+        return simulation_request

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.caution import Caution
+    from ..models.charge_answer import ChargeAnswer
+    from ..models.values import Values
+
+
+T = TypeVar("T", bound="WhatIfAnswer")
+
+
+@_attrs_define
+class WhatIfAnswer:
+    """Whether a job fits. Nothing was changed, and nothing is held.
+
+    Attributes:
+        fits (bool):
+        count (int): runs that were asked about
+        nearest (Values): numbers or texts by name
+        charge (ChargeAnswer | Unset): What runs cost: runs of an item of the plan, or amounts of a slot.
+        reason (str | Unset): why it does not fit
+        warnings (list[Caution] | Unset): absent: none
+    """
+
+    fits: bool
+    count: int
+    nearest: Values
+    charge: ChargeAnswer | Unset = UNSET
+    reason: str | Unset = UNSET
+    warnings: list[Caution] | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        fits = self.fits
+
+        count = self.count
+
+        nearest = self.nearest.to_dict()
+
+        charge: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.charge, Unset):
+            charge = self.charge.to_dict()
+
+        reason = self.reason
+
+        warnings: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.warnings, Unset):
+            warnings = []
+            for warnings_item_data in self.warnings:
+                warnings_item = warnings_item_data.to_dict()
+                warnings.append(warnings_item)
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "fits": fits,
+                "count": count,
+                "nearest": nearest,
+            }
+        )
+        if charge is not UNSET:
+            field_dict["charge"] = charge
+        if reason is not UNSET:
+            field_dict["reason"] = reason
+        if warnings is not UNSET:
+            field_dict["warnings"] = warnings
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.caution import Caution
+        from ..models.charge_answer import ChargeAnswer
+        from ..models.values import Values
+
+        d = dict(src_dict)
+        fits = d.pop("fits")
+
+        count = d.pop("count")
+
+        nearest = Values.from_dict(d.pop("nearest"))
+
+        _charge = d.pop("charge", UNSET)
+        charge: ChargeAnswer | Unset
+        if isinstance(_charge, Unset):
+            charge = UNSET
+        else:
+            charge = ChargeAnswer.from_dict(_charge)
+
+        reason = d.pop("reason", UNSET)
+
+        _warnings = d.pop("warnings", UNSET)
+        warnings: list[Caution] | Unset = UNSET
+        if _warnings is not UNSET:
+            warnings = []
+            for warnings_item_data in _warnings:
+                warnings_item = Caution.from_dict(warnings_item_data)
+
+                warnings.append(warnings_item)
+
+        what_if_answer = cls(
+            fits=fits,
+            count=count,
+            nearest=nearest,
+            charge=charge,
+            reason=reason,
+            warnings=warnings,
+        )
+
+        what_if_answer.additional_properties = d
+        return what_if_answer
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,11 @@
+#ifndef EPSILOND_CUT_H
+#define EPSILOND_CUT_H
+
+#include "kernel.h"
+
+bool jumps(const Composition *all, Saddle place);
+Status cut_for(Composition *all, double log_delta, Composition **found);
+double with_leak(const Composition *all, double upper);
+double aside(const Composition *all, Survey *survey, Saddle saddle);
+
+#endif

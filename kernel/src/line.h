@@ -1,0 +1,8 @@
+#ifndef EPSILOND_LINE_H
+#define EPSILOND_LINE_H
+
+#include "kernel.h"
+
+Status on_line(const Composition *all, Line *line);
+
+#endif

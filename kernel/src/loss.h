@@ -1,0 +1,15 @@
+#ifndef EPSILOND_LOSS_H
+#define EPSILOND_LOSS_H
+
+#include "kernel.h"
+
+Loss loss_of(double rate, double shift, int density, int right, int left);
+double log_argument(const Loss *loss, double x);
+double response(const Loss *loss, double x);
+double log_ratio(const Loss *loss, double x);
+double ratio_error(const Loss *loss, double x, double ratio);
+bool falls(const Loss *loss);
+double upper_log_tail(double x);
+double log_sum(const double *logs, int size);
+
+#endif

@@ -1,0 +1,13 @@
+#ifndef EPSILOND_RULE_H
+#define EPSILOND_RULE_H
+
+#include "kernel.h"
+
+double exact_step(double step);
+Status rule_for(const Loss *loss, double count, Tilts tilts, double frequency, int most_nodes, Rule *rule);
+double node(const Rule *rule, int k);
+double end_error(const Rule *rule, double tilt, double log_moment);
+double end_decay_error(const Rule *rule, double tilt, double log_moment, double height);
+double decay_error(const Loss *loss, const Rule *rule, double tilt, double height);
+
+#endif

@@ -1,0 +1,206 @@
+"""Changes of a whole ledger: sealed, closed, amended, voided and contradicted; and how every change is written.
+
+A change is judged on rows and versions that were read together. Then the ledgers are locked, and the change is written
+if their versions are the same; otherwise it is judged again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import time
+from abc import abstractmethod
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+from epsilond.accountants.json_types import JsonObject
+from epsilond.accountants.ledger import entries as told
+from epsilond.accountants.ledger import moves
+from epsilond.accountants.ledger.amending import amended
+from epsilond.accountants.ledger.state import LedgerState
+from epsilond.calibrators.answer import as_json
+from epsilond.ledgers.book.desk import Desk, States
+from epsilond.ledgers.book.errors import Contended, NotReconciled
+from epsilond.ledgers.book.published import PublishedLog
+from epsilond.ledgers.book.specs import text_of
+from epsilond.ledgers.book.states import rows_after, state_from
+from epsilond.ledgers.log.signing import SigningKeys
+from epsilond.ledgers.requests import AmendAsked, ContradictAsked, VoidAsked
+from epsilond.ledgers.storage import ledgers, reservations
+from epsilond.ledgers.storage.records import LedgerRow
+from epsilond.ledgers.storage.transactions import Again, looking, moving
+from epsilond.storage.transactions import Database
+
+T = TypeVar("T")
+Evaluate = Callable[[Callable[[], Any]], Any]
+"""Where a computation is run: here, or in another process. It takes a picklable call and gives what it gives."""
+MOST_TRIES = 100
+"""Largest number of attempts of one change while others move the ledger."""
+
+
+class Owned(PublishedLog):
+    """Changes of a whole ledger by its owner or an operator."""
+
+    def __init__(
+        self,
+        database: Database,
+        keyring: Callable[[], SigningKeys],
+        *,
+        evaluate: Evaluate = lambda call: call(),
+        clock: Callable[[], float] = time.time,
+        reconciled: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """`keyring` gives the keys as they are now; its name is the log's origin."""
+        super().__init__(database, keyring, Desk(keyring, clock))
+        self._evaluate = evaluate
+        self._clock = clock
+        self._reconciled = reconciled
+
+    @abstractmethod
+    def ledger(self, tenant: str, identifier: str) -> LedgerRow:
+        """Return a ledger of this tenant."""
+
+    def seal(self, tenant: str, identifier: str, key: str) -> LedgerRow:
+        """The membership of the block is fixed from now on."""
+        return self._simple(tenant, identifier, key, "sealed", moves.seal, {})
+
+    def close(self, tenant: str, identifier: str, key: str) -> LedgerRow:
+        """Nothing more is reserved."""
+        return self._simple(tenant, identifier, key, "closed", moves.close, {})
+
+    def amend(self, tenant: str, identifier: str, asked: AmendAsked, key: str, *, by: str = "") -> LedgerRow:
+        """Another plan, certified anew; after a commit by a decision that is declared independent of outputs.
+
+        Raises:
+            ConditionViolated, Infeasible, LedgerClosed, InvalidInput: as `accountants.ledger.amending.amended`.
+        """
+        fingerprint, parts = fingerprint_of("amend", [identifier, asked]), asked.parts
+
+        def attempt() -> LedgerRow:
+            with looking(self._database) as connection:
+                again = self._desk.answered(connection, tenant, key, fingerprint)
+                states = self._desk.states(connection, tenant, [identifier])
+            row, state = states[identifier]
+            if again is not None:
+                return row
+            after, certified = self._evaluate(partial(amended, state, **parts, released=row.released))
+            specs = [text_of(item.spec) for item in parts["add"]]
+            record = told.amended(parts["add"], parts["lower"], asked.declared, certified, specs)
+            with self._moving(states) as connection:
+                if self._desk.answered(connection, tenant, key, fingerprint) is not None:
+                    raise Again(key)
+                written = ledgers.write(connection, row, rows_after(row, after))
+                entry_of = [(row.id, record | ({"by": by} if by else {}))]
+                self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, entry_of)
+            return written
+
+        self._require_reconciled()
+        return self._retried(attempt)
+
+    def void(self, tenant: str, identifier: str, asked: VoidAsked, key: str, *, by: str = "") -> LedgerRow:
+        """Take committed runs back, as it is declared that nobody saw any output of them; `by` stands in the entry.
+
+        Raises:
+            InvalidInput: fewer were committed, or the reservation is of another ledger.
+        """
+        more = {"reservation": asked.reservation, "count": asked.count, "declared": asked.declared}
+        more |= {"by": by} if by else {}
+        move = partial(moves.void, identifier=asked.reservation, count=asked.count)
+        return self._simple(tenant, identifier, key, "voided", move, more)
+
+    def contradict(self, tenant: str, identifier: str, asked: ContradictAsked, key: str) -> LedgerRow:
+        """Let nothing more be committed, because observations contradict a run that was paid from the ledger.
+
+        Args:
+            tenant: owner of the ledger.
+            identifier: id of the ledger.
+            asked: the observations, and the reservations that paid for the run.
+            key: idempotency key of the request.
+
+        Raises:
+            InvalidInput: a reservation of another ledger.
+        """
+        fingerprint = fingerprint_of("contradict", [identifier, asked])
+        observations, named = asked.evidence, asked.reservations
+
+        def attempt() -> LedgerRow:
+            """Judge and write under the lock, so that no commit comes in between."""
+            with self._moving({identifier: self._before(tenant, identifier)}, compared=False) as connection:
+                row = self._desk.row(connection, tenant, identifier)
+                if self._desk.answered(connection, tenant, key, fingerprint) is not None:
+                    return row
+                held = [reservations.get(connection, each) for each in named or ()]
+                own = [each for each in held if each and any(one.ledger == identifier for one in each.holdings)]
+                after = moves.contradict(state_from(row, own), observations, named)
+                written = ledgers.write(connection, row, rows_after(row, after))
+                record = told.contradiction(observations, named)
+                self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, [(row.id, record)])
+                return written
+
+        self._require_reconciled()
+        return self._retried(attempt)
+
+    # Writing.
+
+    def _before(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState]:
+        """Return a ledger before its lock, without its reservations."""
+        row = self.ledger(tenant, identifier)
+        return row, state_from(row, ())
+
+    def _simple(
+        self,
+        tenant: str,
+        identifier: str,
+        key: str,
+        kind: str,
+        move: Callable[[LedgerState], LedgerState],
+        more: JsonObject,
+    ) -> LedgerRow:
+        fingerprint = fingerprint_of(kind, [identifier, dict(more)])
+
+        def attempt() -> LedgerRow:
+            with looking(self._database) as connection:
+                again = self._desk.answered(connection, tenant, key, fingerprint)
+                held = None
+                if "reservation" in more:
+                    held = self._desk.reserved(connection, tenant, more["reservation"])
+                states = self._desk.states(connection, tenant, [identifier], held)
+                if again is not None:
+                    return states[identifier][0]
+            row, state = states[identifier]
+            after = move(state)
+            with self._moving(states) as connection:
+                if self._desk.answered(connection, tenant, key, fingerprint) is not None:
+                    raise Again(key)
+                written = ledgers.write(connection, row, rows_after(row, after))
+                self._desk.write(
+                    connection, tenant, key, fingerprint, {"ledger": row.id}, [(row.id, {"kind": kind, **more})]
+                )
+            return written
+
+        self._require_reconciled()
+        return self._retried(attempt)
+
+    def _moving(self, states: States, *, compared: bool = True) -> Any:
+        """These ledgers, locked; at the versions that were read unless they are read again inside."""
+        return moving(self._database, {name: row.version if compared else None for name, (row, _) in states.items()})
+
+    def _require_reconciled(self) -> None:
+        if not self._reconciled():
+            raise NotReconciled("the log was restored and is not reconciled with a checkpoint kept elsewhere")
+
+    def _retried(self, attempt: Callable[[], T]) -> T:
+        for tried in range(MOST_TRIES):
+            try:
+                return attempt()
+            except Again:
+                time.sleep(min(0.001 * 2.0 ** min(tried, 6), 0.05) * (0.5 + secrets.randbelow(1000) / 1000))
+        raise Contended("others moved the ledger each time; nothing was written")
+
+
+def fingerprint_of(kind: str, asked: object) -> str:
+    """Return a digest that is equal for equal requests."""
+    text = json.dumps([kind, as_json(asked)], sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,68 @@
+"""Contradictions of a ledger: entries of the log with observations, and the commits that they concern."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from epsilond.accountants.errors import Observation
+from epsilond.accountants.json_types import JsonObject, JsonRecord
+from epsilond.accountants.ledger.entries import observation_record
+from epsilond.calibrators.answer import Caution, Served
+from epsilond.ledgers.storage.records import LedgerRow
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObservationAnswer:
+    """An observation that contradicts the record of a run."""
+
+    premise: Annotated[str, Served("id of the premise that does not hold")]
+    message: Annotated[str, Served("what was observed")]
+    remedy: Annotated[str, Served("what to change in the program, or what to declare")]
+    count: Annotated[int, Served("how often it was observed; 0 if that is not disclosed")]
+
+    @classmethod
+    def of(cls, observation: Observation) -> ObservationAnswer:
+        """Return the answer about an observation."""
+        return cls(**observation_record(observation))
+
+
+def cautions(contradicted: Sequence[str]) -> tuple[Caution, ...]:
+    """Return the caution about a reservation of a contradicted run.
+
+    Args:
+        contradicted: ids of the ledgers that contradict it.
+    """
+    if not contradicted:
+        return ()
+    message = f"The run differs from its record, so there is no ε. Observations: ledger {', '.join(contradicted)}."
+    return (Caution(code="run-differs", message=message),)
+
+
+def contradictions_of(row: LedgerRow) -> list[JsonRecord]:
+    """Return the entries of the log that contradict runs of a ledger, in their order."""
+    return [json.loads(leaf) for leaf in row.contradictions]
+
+
+def is_contradicted(reservation: str, committed: int, contradictions: Iterable[JsonObject]) -> bool:
+    """Return whether entries contradict the run that a reservation has paid for.
+
+    Args:
+        reservation: its id.
+        committed: number of its committed runs.
+        contradictions: the entries; one without reservations concerns all with committed runs.
+    """
+    return any(
+        reservation in entry["reservations"] if "reservations" in entry else committed for entry in contradictions
+    )
+
+
+def mark_commit(record: Mapping[str, object], contradictions: Iterable[Mapping[str, object]]) -> JsonRecord:
+    """Return the record of an entry, with `contradicted` if it is a commit for a contradicted run."""
+    if record.get("kind") != "committed":
+        return dict(record)
+    if not is_contradicted(str(record.get("reservation")), 1, contradictions):
+        return dict(record)
+    return {**record, "contradicted": True}

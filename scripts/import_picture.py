@@ -1,0 +1,137 @@
+"""Draw which package imports which, as docs/architecture.svg: python -m scripts.import_picture [--check].
+
+An arrow points from an importing package to an imported one. An arrow that a chain of others implies is left out.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import grimp
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+ROOT = Path(__file__).parents[1]
+PICTURE = ROOT / "docs/architecture.svg"
+STYLE = {"svg.hashsalt": "epsilond", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 9}
+"""Settings of matplotlib that make equal pictures equal files."""
+WIDTH = 9.0
+"""Width of the picture, in inches."""
+ROW = 0.55
+"""Height of a row of boxes, in inches."""
+EDGE = 0.27
+"""Distance of a box's upper and lower edges from its centre, as a part of a row."""
+PASSES = 8
+"""Passes that move each box towards the boxes of the row above that import it."""
+
+Imports = Mapping[str, frozenset[str]]
+"""The packages that each package imports, by name."""
+
+
+def packages_imported(graph: grimp.ImportGraph) -> Imports:
+    """Return the imports between the folders of epsilond, those for typing included."""
+    children = sorted(graph.find_children("epsilond"))
+    folders = [child for child in children if graph.find_children(child)]
+    return {
+        folder.removeprefix("epsilond."): frozenset(
+            target.removeprefix("epsilond.")
+            for target in folders
+            if target != folder and graph.direct_import_exists(importer=folder, imported=target, as_packages=True)
+        )
+        for folder in folders
+    }
+
+
+def arrange_rows(imports: Imports) -> Sequence[Sequence[str]]:
+    """Return the packages in rows, so that every import points to a lower row.
+
+    Raises:
+        graphlib.CycleError: packages import each other.
+    """
+    depth: dict[str, int] = {}
+    for name in reversed(list(TopologicalSorter(imports).static_order())):
+        importers = [depth[importer] for importer, targets in imports.items() if name in targets]
+        depth[name] = max(importers, default=-1) + 1
+    rows = [sorted(name for name in depth if depth[name] == row) for row in range(max(depth.values()) + 1)]
+    place = {name: (column + 0.5) / len(row) for row in rows for column, name in enumerate(row)}
+    for _ in range(PASSES):
+        for row in rows[1:]:
+            row.sort(key=lambda name: _mean(place[importer] for importer in imports if name in imports[importer]))
+            place.update({name: (column + 0.5) / len(row) for column, name in enumerate(row)})
+    return rows
+
+
+def _mean(values: Iterable[float]) -> float:
+    listed = list(values)
+    return sum(listed) / len(listed)
+
+
+def drop_implied(imports: Imports) -> Imports:
+    """Return the imports without those that a chain of other imports implies."""
+    reached: dict[str, frozenset[str]] = {}
+    for name in TopologicalSorter(imports).static_order():
+        reached[name] = imports[name].union(*(reached[target] for target in imports[name]))
+    return {
+        name: frozenset(target for target in targets if not any(target in reached[via] for via in targets))
+        for name, targets in imports.items()
+    }
+
+
+def draw(imports: Imports, rows: Sequence[Sequence[str]]) -> str:
+    """Return the picture as SVG.
+
+    Args:
+        imports: the arrows to draw.
+        rows: the packages from top to bottom.
+    """
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(WIDTH, ROW * len(rows)))
+        axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        axes.set(xlim=(0.0, 1.0), ylim=(-len(rows) + 0.5, 0.5))
+        axes.axis("off")
+        place = {
+            name: ((column + 0.5) / len(row), -float(depth))
+            for depth, row in enumerate(rows)
+            for column, name in enumerate(row)
+        }
+        for importer, targets in sorted(imports.items()):
+            for target in sorted(targets):
+                _draw_arrow(axes, place[importer], place[target])
+        for name, (x, y) in place.items():
+            box = {"boxstyle": "round,pad=0.3", "facecolor": "#eef3f8", "edgecolor": "#30506e", "linewidth": 0.8}
+            axes.text(x, y, name, ha="center", va="center", color="#102030", bbox=box)
+        file = io.StringIO()
+        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None}, facecolor="white")
+    return "\n".join(line.rstrip() for line in file.getvalue().splitlines()) + "\n"
+
+
+def _draw_arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
+    style = {"arrowstyle": "-|>", "color": "#7890a8", "linewidth": 0.8, "shrinkA": 0.0, "shrinkB": 0.0}
+    axes.annotate("", xy=(end[0], end[1] + EDGE), xytext=(start[0], start[1] - EDGE), arrowprops=style)
+
+
+def render() -> str:
+    """Return the picture of the code as it is."""
+    imports = packages_imported(grimp.build_graph("epsilond", exclude_type_checking_imports=False))
+    return draw(drop_implied(imports), arrange_rows(imports))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the picture, or with --check compare it with the file; return 1 where they differ."""
+    picture = render()
+    if "--check" not in arguments:
+        PICTURE.write_text(picture, encoding="utf-8")
+        return 0
+    if PICTURE.read_text(encoding="utf-8") == picture:
+        return 0
+    sys.stderr.write("docs/architecture.svg is not current: python -m scripts.import_picture writes it\n")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

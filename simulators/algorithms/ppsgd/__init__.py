@@ -1,0 +1,1 @@
+"""PPSGD of Bietti et al.: its run, its draws, and the algorithm."""

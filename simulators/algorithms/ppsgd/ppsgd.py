@@ -1,0 +1,226 @@
+"""PPSGD, Algorithms 1 to 3 of Bietti et al.: clients take steps of their own, and a noisy mean moves what they share.
+
+In a round, client i of those that take part sends a message: the mean of its records' gradients (`weighting` clients,
+Algorithm 3; with all clients and one record each, Algorithm 1), or their sum (`samples`, Algorithm 2). With W the
+total weight, N or Σm_i, and q the participation rate,
+
+    θ_i ← θ_i − η/(qW) message_i,    w ← w − αη((1/(qW)) Σ clip_C(message_i) + N(0, σ_ζ² I)),
+
+from w = θ_i = 0. What is put out after n rounds is the mean of the iterates before each of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from epsilond.simulators.algorithms.algorithm import Algorithm, Curves, Work
+from epsilond.simulators.algorithms.ppsgd.rounds import Rounds, chunk_size, draw
+from epsilond.simulators.algorithms.ppsgd.run import (
+    PpsgdRun,
+    batch_sizes,
+    record_weights,
+    steps_of,
+    total_weight,
+)
+from epsilond.simulators.problems.personalized_digits import PersonalizedDigits
+from epsilond.simulators.problems.personalized_problem import PersonalizedProblem
+from epsilond.simulators.problems.personalized_problems import PersonalizedHuber, PersonalizedLeastSquares
+from epsilond.simulators.problems.problem import Floats
+from epsilond.training.steps.messages import shrinking
+from epsilond.training.steps.shared_and_own import OwnParts, SharedPart
+
+NUMPY_CALLS = 30
+"""Calls of numpy in one round, about."""
+ROUNDING = 1e-9
+"""A message longer than the clipping norm by no more than this, relative, does not count as clipped."""
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What the run comes to on the problem. `scale` is 1/(qW), `shares` what each client's loss counts for."""
+
+    step: float
+    shared_step: float
+    noise_std: float
+    clipping_norm: float
+    scale: float
+    weights: Floats
+    shares: Floats
+
+    @classmethod
+    def of(cls, problem: PersonalizedProblem, run: PpsgdRun) -> _Plan:
+        step, shared_step = steps_of(problem, run)
+        sizes, weight = batch_sizes(problem, run), total_weight(problem, run)
+        return cls(
+            step,
+            shared_step,
+            run.noise_std or 0.0,
+            math.inf if run.clipping_norm is None else run.clipping_norm,
+            1.0 / (run.rate * weight),
+            record_weights(problem, run),
+            (np.ones_like(sizes) if run.weighting == "clients" else sizes) / weight,
+        )
+
+    @property
+    def most(self) -> int:
+        """Records of the largest batch."""
+        return int(self.weights.shape[1])
+
+
+# The run ------------------------------------------------------------------------------------------------------------
+class _ModelState:
+    """w and θ of every repetition."""
+
+    def __init__(self, plan: _Plan, repetitions: int, clients: int, dimension: int) -> None:
+        self.shared = SharedPart(
+            np.zeros((repetitions, dimension)), step_size=plan.shared_step, noise_std=plan.noise_std
+        )
+        self.own = OwnParts(np.zeros((repetitions * clients, dimension)), step_size=plan.step * plan.scale)
+        self.clients = clients
+
+    def mean_models(self, rounds: int) -> Floats:
+        """(repetitions, N, d): the mean iterates' w + θ_i after that many rounds."""
+        shared, own = self.shared.mean(rounds), self.own.means(rounds)
+        return np.asarray(own.reshape(len(shared), self.clients, -1) + shared[:, None, :])
+
+
+def simulate(
+    problem: PersonalizedProblem, run: PpsgdRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
+) -> Curves:
+    """One repetition for each generator, side by side; the excess is that of the mean iterates, at the weighting.
+
+    A repetition does not depend on which others run beside it, nor on the rounds measured. An excess that no double
+    holds is infinite. Diagnostics: `clipped_share` of the messages, `largest_message` norm before clipping, and
+    `mean_participants` of a round.
+
+    Raises:
+        InvalidInput: steps or noise are not decided, or groups and rate do not fit the problem.
+    """
+    plan = _Plan.of(problem, run)
+    state = _ModelState(plan, len(generators), problem.clients, problem.dimension)
+    measured: list[Floats] = []
+    output = np.zeros((len(generators), problem.clients, 0))
+    clipped, largest, messages = (np.zeros(len(generators)) for _ in range(3))
+    done, last = 0, max(rounds)
+    rate, participants = run.rate, run.participants(problem.clients)
+    size = chunk_size(rate * problem.clients * plan.most * problem.dimension)
+    with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges says so by an infinite excess
+        while done < last:
+            drawn = draw(
+                problem,
+                generators,
+                rounds=min(size, run.rounds - done),
+                batch_size=plan.most,
+                rate=rate,
+                participants=participants,
+            )
+            for place in range(min(drawn.rounds, last - done)):
+                norms = _round(problem, plan, state, drawn, place, number=done + place + 1)
+                clipped += drawn.per_repetition(
+                    place, (norms > plan.clipping_norm * (1.0 + ROUNDING)).astype(np.float64)
+                )
+                messages += drawn.per_repetition(place, np.ones_like(norms))
+                np.maximum.at(largest, drawn.repetition[drawn.rows(place)], norms)
+                if done + place + 1 in rounds:
+                    models = state.mean_models(done + place + 1)
+                    measured.append(np.array([_excess(problem, one, plan.shares) for one in models]))
+                    output = models
+            done += drawn.rounds
+    return Curves(
+        rounds=tuple(sorted(rounds)),
+        excess=np.stack(measured, axis=1),
+        diagnostics={
+            "clipped_share": clipped / np.maximum(messages, 1.0),
+            "largest_message": largest,
+            "mean_participants": messages / last,
+        },
+        scores=_scores(problem, output),
+        models=output,
+    )
+
+
+def _scores(problem: PersonalizedProblem, models: Floats) -> Mapping[str, Floats]:
+    """Of each repetition's models, one after another, so that none depends on what stands beside it."""
+    found = [problem.scores(one) for one in models]
+    return {name: np.array([float(each[name]) for each in found]) for name in found[0]}
+
+
+def _excess(problem: PersonalizedProblem, models: Floats, shares: Floats) -> float:
+    found = float(problem.excess(models, shares))
+    return math.inf if math.isnan(found) else found
+
+
+def _round(
+    problem: PersonalizedProblem, plan: _Plan, state: _ModelState, drawn: Rounds, place: int, *, number: int
+) -> Floats:
+    """One round of all repetitions; the norms of the messages are returned."""
+    rows = drawn.rows(place)
+    repetition, client = drawn.repetition[rows], drawn.client[rows]
+    at = slice(None) if drawn.everyone else repetition * state.clients + client
+    models = state.shared.model[repetition] + state.own.models[at]
+    message = problem.weighted_gradient(models, drawn.of(place), plan.weights[client])
+    norms: Floats = np.sqrt(np.einsum("kd,kd->k", message, message))
+    sent = message * shrinking(norms, plan.clipping_norm)[:, None]
+    mean = plan.scale * drawn.per_repetition(place, sent)
+    state.shared.receive(mean, drawn.noise[place], number)
+    state.own.move(at, message, number)
+    return norms
+
+
+# What the witness asks ----------------------------------------------------------------------------------------------
+def rounds_of(problem: PersonalizedProblem, run: PpsgdRun) -> int:
+    """T.
+
+    Raises:
+        InvalidInput: groups or rate do not fit the problem, or noise is given without steps.
+    """
+    run.batches(problem.clients)
+    run.participants(problem.clients)
+    if run.noise_std is not None:
+        steps_of(problem, run)
+    return run.rounds
+
+
+def work_of(problem: PersonalizedProblem, run: PpsgdRun) -> Work:
+    """Of one repetition."""
+    groups = run.batches(problem.clients)
+    most = max(group.batch_size for group in groups)
+    entries = run.rate * problem.clients * most * problem.dimension
+    chunk = min(chunk_size(entries), run.rounds)
+    state = 6.0 * problem.clients * problem.dimension
+    return Work(
+        operations=run.rounds * (2.0 * entries + 2.0 * problem.clients * (1.0 + run.rate * problem.dimension)),
+        calls=float(NUMPY_CALLS) * run.rounds,
+        bytes=8.0 * (state + 4.0 * chunk * entries + chunk * (problem.clients + problem.dimension)),
+    )
+
+
+def alternatives(run: PpsgdRun) -> Mapping[str, PpsgdRun]:
+    """Without noise; learning alone; and sharing everything, in steps as long as those of learning alone."""
+    return {
+        "non-private": replace(run, noise_std=0.0),
+        "local-only": replace(run, personalization=0.0),
+        "global-only": replace(run, personalization="unbounded"),
+    }
+
+
+ALGORITHM = Algorithm(
+    name="ppsgd",
+    title="Personalised learning with a noisy shared part",
+    run=PpsgdRun,
+    problems=(PersonalizedLeastSquares, PersonalizedHuber, PersonalizedDigits),
+    simulate=simulate,  # type: ignore[arg-type]
+    rounds=rounds_of,  # type: ignore[arg-type]
+    work=work_of,  # type: ignore[arg-type]
+    alternatives=alternatives,
+    beside=("non-private", "local-only", "global-only"),
+    titles={
+        "non-private": "same steps, without noise",
+        "local-only": "nothing shared",
+        "global-only": "all shared",
+    },
+)

@@ -1,0 +1,176 @@
+"""A run of PPSGD as it is asked for, and what its fields come to on a problem: batches, weights and steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.quantities import (
+    BATCH_SIZE,
+    CLIENT_GROUPS,
+    RATE,
+    SAMPLING,
+    STEP_SIZE,
+    BatchSize,
+    Clients,
+    Quantity,
+    Rounds,
+    request,
+)
+from epsilond.accountants.quantities.algorithms import (
+    CLIPPING_NORM,
+    FINITE_PERSONALIZATION,
+    PERSONALIZATION,
+    SHARED_NOISE_STD,
+    WEIGHTING,
+    Weighting,
+    personalization_value,
+)
+from epsilond.simulators.problems.personalized_problem import PersonalizedProblem
+from epsilond.simulators.problems.problem import Floats
+
+ClientSampling = Literal["full", "poisson", "without-replacement"]
+
+SHARED_STEP_SIZE = replace(STEP_SIZE, symbol="αη", description="step size of the shared part, α times step_size")
+
+
+@request
+class ClientBatches:
+    """Clients that are alike: how many, and the records of a batch."""
+
+    clients: Clients
+    batch_size: BatchSize = 1
+
+
+@request
+class PpsgdRun:
+    """How the clients take part, what they send, and the steps.
+
+    `noise_std` is σ_ζ per coordinate, on the mean that the server forms; absent, it is calibrated, and so are absent
+    `personalization` and steps. Where it is given, so must they be, by `step_size` η or by `shared_step_size` αη: one
+    decides the other, and where only one part learns (α is 0, or "unbounded") the step given for the other part is
+    taken to be as long: αη = η/(qW). Absent `clipping_norm`: nothing is clipped.
+    """
+
+    algorithm: Annotated[Literal["ppsgd"], Quantity(description="PPSGD")] = "ppsgd"
+    rounds: Rounds
+    sampling: Annotated[ClientSampling, SAMPLING] = "full"
+    participation_rate: Annotated[float | None, RATE] = None
+    weighting: Annotated[Weighting, WEIGHTING] = "clients"
+    batch_size: Annotated[int | None, BATCH_SIZE] = None
+    client_groups: Annotated[tuple[ClientBatches, ...] | None, CLIENT_GROUPS] = None
+    clipping_norm: Annotated[float | None, CLIPPING_NORM] = None
+    personalization: Annotated[
+        Annotated[float, FINITE_PERSONALIZATION] | Literal["unbounded"] | None, PERSONALIZATION
+    ] = None
+    step_size: Annotated[float | None, STEP_SIZE] = None
+    shared_step_size: Annotated[float | None, SHARED_STEP_SIZE] = None
+    noise_std: Annotated[float | None, SHARED_NOISE_STD] = None
+
+    def check(self) -> None:
+        """Pairs of fields that no run can have."""
+        if self.personalization is not None:
+            personalization_value(self.personalization)
+        if self.client_groups is not None:
+            object.__setattr__(self, "client_groups", tuple(map(_read_group, self.client_groups)))
+        faults = []
+        if self.sampling == "full" and self.rate != 1.0:
+            faults.append(Fault("/participation_rate", "is 1 where all clients take part", "= 1"))
+        if self.sampling != "full" and self.participation_rate is None:
+            faults.append(Fault("/participation_rate", "is needed unless all clients take part", RATE.allowed))
+        if self.client_groups is not None and self.batch_size is not None:
+            faults.append(Fault("/client_groups", "give at most one of batch_size and client_groups"))
+        if self.step_size is not None and self.shared_step_size is not None:
+            faults.append(Fault("/shared_step_size", "follows from step_size; give one of them"))
+        if faults:
+            raise InvalidInput(*faults)
+
+    @property
+    def rate(self) -> float:
+        """q."""
+        return 1.0 if self.participation_rate is None else self.participation_rate
+
+    @property
+    def alpha(self) -> float:
+        """α, inf for "unbounded"; of a run whose α is decided."""
+        return personalization_value(self.personalization or 0.0)
+
+    def batches(self, clients: int) -> tuple[ClientBatches, ...]:
+        """The clients by their batches.
+
+        Raises:
+            InvalidInput: the groups do not add up to `clients`.
+        """
+        groups = self.client_groups or (ClientBatches(clients=clients, batch_size=self.batch_size or 1),)
+        if sum(group.clients for group in groups) != clients:
+            raise InvalidInput.at("/client_groups", "must add up to clients", allowed=f"{clients} clients")
+        return groups
+
+    def participants(self, clients: int) -> int | None:
+        """Clients of one round, None where their number is random.
+
+        Raises:
+            InvalidInput: a fixed number that is not a whole one.
+        """
+        if self.sampling == "poisson":
+            return None
+        count = round(self.rate * clients)
+        if count < 1 or abs(self.rate * clients - count) > 1e-9 * count:
+            message = "times clients must be a whole number of participants"
+            raise InvalidInput.at("/participation_rate", message, allowed=f"a multiple of 1/{clients}")
+        return count
+
+
+def _read_group(given: Any) -> ClientBatches:
+    return given if not isinstance(given, Mapping) else ClientBatches(**given)
+
+
+# What the run is on a problem -----------------------------------------------------------------------------------------
+def batch_sizes(problem: PersonalizedProblem, run: PpsgdRun) -> Floats:
+    """(N,): m_i."""
+    groups = run.batches(problem.clients)
+    return np.repeat([float(group.batch_size) for group in groups], [group.clients for group in groups])
+
+
+def total_weight(problem: PersonalizedProblem, run: PpsgdRun) -> float:
+    """W."""
+    return float(problem.clients) if run.weighting == "clients" else math.fsum(batch_sizes(problem, run))
+
+
+def steps_of(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[float, float]:
+    """η of the clients' own parts and αη of the shared part.
+
+    Raises:
+        InvalidInput: noise, α or steps are not decided.
+    """
+    faults = []
+    if run.noise_std is None:
+        faults.append(Fault("/noise_std", "is calibrated before a run", SHARED_NOISE_STD.allowed))
+    if run.personalization is None:
+        faults.append(Fault("/personalization", "is needed beside noise_std"))
+    if run.step_size is None and run.shared_step_size is None:
+        faults.append(Fault("/step_size", "or shared_step_size is needed beside noise_std", STEP_SIZE.allowed))
+    if faults:
+        raise InvalidInput(*faults)
+    alpha, drawn = run.alpha, run.rate * total_weight(problem, run)
+    ratio = alpha if 0.0 < alpha < math.inf else 1.0 / drawn
+    step = run.step_size if run.step_size is not None else (run.shared_step_size or 0.0) / ratio
+    return 0.0 if math.isinf(alpha) else step, 0.0 if alpha == 0.0 else step * ratio
+
+
+def largest_message(problem: PersonalizedProblem, run: PpsgdRun) -> float:
+    """G, or G times the largest batch: what no message exceeds, inf if there is no such number."""
+    added = 1.0 if run.weighting == "clients" else float(batch_sizes(problem, run).max())
+    return problem.constants.lipschitz * added
+
+
+def record_weights(problem: PersonalizedProblem, run: PpsgdRun) -> Floats:
+    """(N, m_max): what each record of a client's batch counts for in its message; 0 beyond its batch."""
+    sizes = batch_sizes(problem, run)
+    counted = (np.arange(sizes.max()) < sizes[:, None]).astype(np.float64)
+    return counted / sizes[:, None] if run.weighting == "clients" else counted

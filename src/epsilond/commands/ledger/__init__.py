@@ -1,0 +1,1 @@
+"""`epsilond ledger`: a budget that is held over time, in a file or on a service."""

@@ -1,0 +1,27 @@
+"""Premises that federated hosts share, and sentences about them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from epsilond.runs.premises import (
+    CLIPPING,
+    COHORT,
+    DIVISOR,
+    NOISE,
+    PARAMETERS,
+    RELEASES,
+    ROUNDS,
+    SAME_PARTS,
+    UPDATES,
+)
+
+FEDERATED: Final = (COHORT, UPDATES, CLIPPING, NOISE, DIVISOR, ROUNDS, RELEASES, SAME_PARTS, PARAMETERS)
+"""Premises of the theorem about noisy sums of clients' updates."""
+
+
+def of_cohorts(alarm: str) -> str:
+    """Return an alarm about batches of records in the words of cohorts of clients."""
+    for word, replacement in (("a batch", "a cohort"), ("batches", "cohorts"), ("records", "clients")):
+        alarm = alarm.replace(word, replacement)
+    return alarm

@@ -1,0 +1,108 @@
+"""Checks of what one round of a Flower wrapper did with the replies. No Flower is imported."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilond.integrations.probe import Arrays, Probe
+
+RELATIVE: Final = 1e-4
+"""Relative tolerance of a clipped norm and of a mean; rounding in single precision stays below it."""
+
+
+class Aggregate:
+    """Replies as the inner strategy received them, and the mean that it returned.
+
+    Args:
+        current: the model that the clients trained from.
+        probe: the coordinates at which means and noise are compared.
+
+    Attributes:
+        nodes: the clients that replied, one per reply.
+        weights: the weights that they reported.
+        largest: largest ℓ2 norm of an update.
+        returned: the aggregate of the inner strategy at the coordinates; None if it returned none.
+        spacing: largest distance of floating-point numbers of the aggregate at the coordinates.
+    """
+
+    def __init__(self, current: Arrays, probe: Probe) -> None:
+        self.nodes: list[int] = []
+        self.weights: list[object] = []
+        self.largest = 0.0
+        self.returned: NDArray[np.float64] | None = None
+        self.spacing = 0.0
+        self._current, self._probe = current, probe
+        self._buffers: dict[str, NDArray[np.number]] = {}
+        self._rounding, self._tolerance = 0.0, 0.0
+        self._expected: NDArray[np.float64] = np.zeros(0)
+        self._squares = {name: _square(array) for name, array in current.items()}
+
+    def add(self, node: int, weight: object, model: Arrays) -> None:
+        """Take one reply.
+
+        Args:
+            node: the client.
+            weight: the weight that it reported.
+            model: the model in the reply.
+        """
+        self.nodes.append(node)
+        self.weights.append(weight)
+        squares = 0.0
+        with np.errstate(invalid="ignore", over="ignore"):
+            for name, array in model.items():
+                kind = np.result_type(array, self._current[name])
+                buffer = self._buffers.get(name)
+                if buffer is None or buffer.dtype != kind:
+                    buffer = self._buffers[name] = np.empty(array.shape, kind)
+                np.subtract(array, self._current[name], out=buffer)
+                squares += _square(buffer)
+        norm = math.sqrt(squares) if squares >= 0.0 else math.nan
+        self.largest = norm if not norm <= self.largest else self.largest
+        scale = sum(precision(array) ** 2 * self._squares[name] for name, array in model.items())
+        self._rounding = max(self._rounding, 4.0 * math.sqrt(scale))
+        values = self._probe.take(model)
+        self._expected = values if len(self._expected) == 0 else self._expected + values
+
+    def close(self, returned: Arrays | None) -> None:
+        """Take the aggregate of the inner strategy; None if there is none."""
+        self._expected = self._expected / max(len(self.nodes), 1)
+        if returned is None or not self._probe.fits(returned):
+            return
+        self.returned, self.spacing = self._probe.take(returned), self._probe.spacing(returned)
+        largest = float(np.max(np.abs(self.returned), initial=0.0))
+        self._tolerance = len(self.nodes) * max(map(precision, returned.values()), default=0.0) * largest
+
+    def exceeds(self, clipping_norm: float) -> bool:
+        """Return whether an update is longer than the clipping norm, or not finite."""
+        return not self.largest <= clipping_norm * (1.0 + RELATIVE) + self._rounding
+
+    def is_equal_mean(self, clipping_norm: float) -> bool:
+        """Return whether the aggregate is the mean of the replies with equal weights."""
+        if self.returned is None or len(self.returned) != len(self._expected):
+            return False
+        tolerance = self._tolerance + RELATIVE * clipping_norm / max(len(self.nodes), 1)
+        return bool(np.all(np.abs(self.returned - self._expected) <= tolerance))
+
+    def unequal_weights(self) -> tuple[object, object] | None:
+        """Return two weights that differ; None if all are equal."""
+        return next(((self.weights[0], other) for other in self.weights[1:] if other != self.weights[0]), None)
+
+    def surplus(self, contacted: Sequence[int]) -> int:
+        """Return the number of replies that are a second one of their client, or of a client without a message."""
+        return len(self.nodes) - len(set(self.nodes) & set(contacted))
+
+
+def precision(array: NDArray[np.number]) -> float:
+    """Return the relative precision of an array's numbers."""
+    kind = array.dtype.type
+    return float(np.finfo(kind).eps) if issubclass(kind, np.floating) else 0.0
+
+
+def _square(array: NDArray[np.number]) -> float:
+    """Return the squared ℓ2 norm of an array."""
+    return float(np.vdot(array, array))

@@ -1,0 +1,67 @@
+"""The clients of one round of DP-FedAvg, and whether they are a fresh draw."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from epsilond.accountants.specs import Gaussian, Spec, Subsampled
+from epsilond.integrations.federated import of_cohorts
+from epsilond.mechanisms.randomness import Source
+from epsilond.runs.batch_sizes import BatchSizes
+from epsilond.runs.cohort_draws import CohortDraws
+from epsilond.runs.evidence import Evidence
+from epsilond.runs.premises import COHORT
+
+FIX_DRAW: Final = "Let each round draw its clients anew, from a generator that is not reset."
+
+
+def draw_cohort(step: Spec, nodes: list[int], source: Source) -> list[int]:
+    """Return the nodes of one round, drawn by the sampling of its mechanism.
+
+    Args:
+        step: mechanism of the round. Without subsampling every node takes part.
+        nodes: the connected nodes; as many as the population for sampling without replacement.
+        source: of random bits.
+    """
+    if not isinstance(step, Subsampled):
+        assert isinstance(step, Gaussian)
+        return nodes
+    if step.sampling == "poisson":
+        assert step.rate is not None
+        flips = source.flips(step.rate, (len(nodes),))
+        return [node for node, drawn in zip(nodes, flips, strict=True) if drawn]
+    population, size = step.population, step.batch_size
+    assert population is not None
+    assert size is not None
+    return [nodes[place] for place in source.subsets((), population, size)]
+
+
+class CohortWatch:
+    """Tests of the cohorts of one run against its recorded sampling."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
+        self._sizes, self._draws = BatchSizes(), CohortDraws()
+
+    def observe(self, cohort: Collection[int], nodes: Collection[int], *, step: Spec) -> bool:
+        """Take the cohort of the next round.
+
+        Args:
+            cohort: the clients that were drawn.
+            nodes: the clients that were connected.
+            step: mechanism of the round.
+
+        Returns:
+            Whether the cohorts so far fit the recorded sampling.
+        """
+        if not isinstance(step, Subsampled):
+            return True
+        if step.sampling == "poisson" and nodes:
+            assert step.rate is not None
+            self._sizes.observe(len(cohort), records=len(nodes), rate=step.rate)
+        self._draws.observe(cohort, nodes)
+        alarm = self._draws.alarm or (of_cohorts(self._sizes.alarm) if self._sizes.alarm else None)
+        if alarm:
+            self._evidence.contradict(COHORT, alarm, remedy=FIX_DRAW, declarable=False)
+        return alarm is None

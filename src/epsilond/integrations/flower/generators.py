@@ -1,0 +1,52 @@
+"""The global generators of numpy and Python, which Flower's wrappers and strategies draw from."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import numpy as np
+
+WORDS: Final = 624
+"""Words of the state of numpy's global generator."""
+
+
+class GeneratorStates:
+    """States in which a generator was before each round. A state that comes back repeats what was drawn."""
+
+    def __init__(self) -> None:
+        self._digests: set[str] = set()
+
+    def repeats(self, state: object) -> bool:
+        """Return whether a state is one of an earlier round, and keep it."""
+        digest = hashlib.blake2b(pickle.dumps(state), digest_size=16).hexdigest()
+        repeats = digest in self._digests
+        self._digests.add(digest)
+        return repeats
+
+
+def numpy_state() -> object:
+    """Return the state of numpy's global generator, which draws the noise of Flower's wrappers."""
+    name, words, *rest = np.random.get_state(legacy=True)  # noqa: NPY002  # the generator that Flower uses
+    return name, np.asarray(words).tobytes(), rest
+
+
+def python_state() -> object:
+    """Return the state of Python's global generator, which draws the clients of Flower's strategies."""
+    return random.getstate()
+
+
+@contextmanager
+def system_noise() -> Iterator[None]:
+    """Seed numpy's global generator from the operating system, and restore its state afterwards."""
+    before = np.random.get_state()  # noqa: NPY002
+    np.random.seed(np.frombuffer(os.urandom(4 * WORDS), np.uint32))  # noqa: NPY002
+    try:
+        yield
+    finally:
+        np.random.set_state(before)  # noqa: NPY002

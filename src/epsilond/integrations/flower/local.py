@@ -1,0 +1,69 @@
+"""The status of a client that Flower's `LocalDpMod` protects. No Flower is imported."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.specs import Gaussian, Repeated
+from epsilond.integrations.flower.pitfalls import ABOVE_ONE, TOO_SENSITIVE, certified_local_epsilon, local_noise_std
+from epsilond.questions.account import account
+from epsilond.runs.evidence import Evidence
+from epsilond.runs.premises import CLIPPING, NOISE, RELEASES, ROUNDS
+from epsilond.runs.statement import RunStatement, state_run
+
+if TYPE_CHECKING:
+    from flwr.clientapp.mod import LocalDpMod
+
+LOCAL: Final = (CLIPPING, NOISE, ROUNDS, RELEASES)
+"""Premises of the theorem about one client that adds its own noise."""
+OUTSIDE: Final = (
+    "Each client stands for one protected person.",
+    "The mod is the last that changes the update, and runs on the client's own machine.",
+    "Other runs with this client are accounted for elsewhere.",
+)
+
+RUNS_ELSEWHERE: Final = "the mod runs at the client; its parameters are all that is known here"
+SEEDED: Final = "numpy's global generator draws the noise, and the program may have seeded it"
+COUNTED: Final = "the number of rounds is the caller's"
+METRICS: Final = "metrics that the client sends next to its update get no noise"
+FIX_EPSILON: Final = 'Take the noise of epsilond.calibrate("gaussian", …), or state the ε of certified_local_epsilon.'
+FIX_SENSITIVITY: Final = "Set sensitivity to twice the clipping norm."
+
+
+def local_statement(mod: LocalDpMod, *, rounds: int, delta: float | None = None) -> RunStatement:
+    """Return ε of the rounds of one client against the server, with its status.
+
+    The status is `declared` at best, because the mod runs at the client.
+
+    Args:
+        mod: Flower's `LocalDpMod`.
+        rounds: number of rounds in which the client took part.
+        delta: δ of the statement; that of the mod if absent.
+
+    Raises:
+        InvalidInput: no rounds, or a mod that adds no noise or none that is finite.
+        RunDiffers: the mod's own ε is below the ε of the noise that it adds.
+    """
+    if rounds < 1:
+        raise InvalidInput.at("/rounds", "is out of range", allowed="≥ 1")
+    single = certified_local_epsilon(mod)
+    evidence = Evidence(LOCAL, outside=OUTSIDE)
+    evidence.count_step(count=rounds)
+    reasons = ((CLIPPING, RUNS_ELSEWHERE), (NOISE, SEEDED), (ROUNDS, COUNTED), (RELEASES, METRICS))
+    for premise, reason in reasons:
+        evidence.rest_on_caller(premise, reason)
+    shown = {name: getattr(mod, name) for name in ("epsilon", "delta", "sensitivity", "clipping_norm")}
+    if mod.sensitivity < 2.0 * mod.clipping_norm:
+        message = TOO_SENSITIVE.format(**shown)
+        evidence.contradict(NOISE, f"{message}; its noise gives ε ≤ {single.upper:.6g}", remedy=FIX_SENSITIVITY)
+    elif single.lower > mod.epsilon:
+        message = ABOVE_ONE.format(**shown)
+        evidence.contradict(NOISE, f"{message}; its noise gives ε ≤ {single.upper:.6g}", remedy=FIX_EPSILON)
+    mechanism = Gaussian(noise_multiplier=local_noise_std(mod) / mod.clipping_norm)
+    run = mechanism if rounds == 1 else Repeated(times=rounds, mechanism=mechanism)
+    delta = mod.delta if delta is None else delta
+    curve = account(run, relation="replace-one", unit="client", observer="server").guarantee.curve
+    return state_run(
+        evidence, curve.epsilon(delta=delta), delta=delta, relation="replace-one", unit="client", observer="server"
+    )

@@ -1,0 +1,109 @@
+"""Events that were composed, matched with the rounds that were observed."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Final
+
+from epsilond.accountants.quantities import Relation
+from epsilond.accountants.specs import Subsampled
+from epsilond.integrations.flower.cohorts import CohortWatch
+from epsilond.integrations.flower.events import spec_of_event
+from epsilond.runs.evidence import Evidence
+from epsilond.runs.premises import COHORT, NOISE
+
+if TYPE_CHECKING:
+    from flwr.serverapp import GaussianPrivacyEvent
+
+    from epsilond.integrations.flower.wrapper import WrappedRound
+
+ROUNDING: Final = 1e-12
+"""Relative tolerance of noise multipliers."""
+
+GENERATOR: Final = "Python's global generator drew the clients, and the program may have seeded it"
+UNKNOWN: Final = "a strategy of the caller drew the clients"
+FIX_EVENT: Final = "Compose the event of the noise that is added: the smaller multiplier, or use DpFedAvg."
+FIX_RELATION: Final = (
+    "Let all connected clients take part, or use DpFedAvg, or declare fresh-cohort if the ε is meant for a client whose"
+    " update becomes zero while it keeps its place."
+)
+FIX_SAMPLING: Final = "Use SamplingMethod.NO_AMPLIFICATION, or DpFedAvg with this cohort."
+FIX_POPULATION: Final = "Set population_size and sample_size to the numbers of connected and drawn clients."
+
+
+class Matching:
+    """Pairs of composed events and observed rounds, in their order.
+
+    Args:
+        evidence: receives the observations.
+        sampling: value of Flower's SamplingMethod.
+        relation: neighbouring relation.
+    """
+
+    def __init__(self, evidence: Evidence, *, sampling: str, relation: Relation) -> None:
+        self._evidence, self._sampling, self._relation = evidence, sampling, relation
+        self._events: deque[GaussianPrivacyEvent] = deque()
+        self._rounds: deque[WrappedRound] = deque()
+        self._cohorts = CohortWatch(evidence)
+
+    @property
+    def unrecorded(self) -> int:
+        """Number of released rounds without an event."""
+        return len(self._rounds)
+
+    def compose(self, event: GaussianPrivacyEvent, count: int) -> None:
+        """Take composed events."""
+        self._events.extend([event] * count)
+        self._match()
+
+    def release(self, current: WrappedRound) -> None:
+        """Take a round that released a model."""
+        self._rounds.append(current)
+        self._match()
+
+    def _match(self) -> None:
+        while self._events and self._rounds:
+            event, current = self._events.popleft(), self._rounds.popleft()
+            if event.noise_multiplier > current.noise_multiplier * (1.0 + ROUNDING):
+                recorded = f"{event.noise_multiplier:.6g} where a client is hidden by {current.noise_multiplier:.6g}"
+                message = f"the event records the noise multiplier {recorded}"
+                self._evidence.contradict(NOISE, message, remedy=FIX_EVENT)
+                current.shown.discard(NOISE)
+            if current.contacted and self._is_fresh(event, current):
+                current.shown.add(COHORT)
+            self._evidence.show(current.shown)
+
+    def _is_fresh(self, event: GaussianPrivacyEvent, current: WrappedRound) -> bool:
+        """Return whether the clients of a round are those that its event describes."""
+        step = spec_of_event(event, self._sampling)
+        drawn, connected = len(current.contacted), len(current.nodes)
+        if isinstance(step, Subsampled):
+            return self._is_draw(step, event, current)
+        if self._sampling != "no-amplification" or drawn >= connected or self._relation != "add-or-remove-one":
+            return True
+        if not current.fixed:
+            self._evidence.rest_on_caller(COHORT, UNKNOWN)
+            return False
+        message = (
+            f"{drawn} of {connected} clients were drawn: under add-or-remove-one another client takes the place of one"
+            " that is removed"
+        )
+        self._evidence.contradict(COHORT, message, remedy=FIX_RELATION)
+        return False
+
+    def _is_draw(self, step: Subsampled, event: GaussianPrivacyEvent, current: WrappedRound) -> bool:
+        """Compare the clients of a round with the draw that amplifies its privacy."""
+        drawn, connected = len(current.contacted), len(current.nodes)
+        message, remedy = "", FIX_POPULATION
+        if connected < event.population_size:
+            message = f"{connected} clients were connected, and the event counts on {event.population_size}"
+        elif step.sampling == "poisson" and current.fixed:
+            message, remedy = "FedAvg draws a fixed number of clients, and the event counts on Poisson", FIX_SAMPLING
+        elif step.sampling != "poisson" and drawn != event.sample_size:
+            message = f"{drawn} clients were drawn, and the event counts on {event.sample_size}"
+        if message:
+            self._evidence.contradict(COHORT, message, remedy=remedy)
+            return False
+        if self._cohorts.observe(current.contacted, current.nodes, step=step):
+            self._evidence.rest_on_caller(COHORT, GENERATOR if current.fixed else UNKNOWN)
+        return False

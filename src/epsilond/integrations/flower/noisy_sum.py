@@ -1,0 +1,75 @@
+"""The mechanism of a DP-FedAvg round: clipped updates, their sum, noise, and a fixed divisor. No Flower is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilond.integrations.flower import updates
+from epsilond.integrations.flower.updates import AdaptiveClipping
+from epsilond.integrations.probe import Arrays, Probe
+from epsilond.mechanisms.continuous import gaussian
+from epsilond.mechanisms.randomness import Source
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisyRound:
+    """The released result of one round, and the noise at the observed coordinates.
+
+    Attributes:
+        model: the current model plus the noisy mean, in the types of the current model.
+        clipping_norm: norm of the next round.
+        sample: noise over its recorded standard deviation, at the coordinates of the probe and of the count.
+        groups: start of each group in `sample`.
+    """
+
+    model: dict[str, NDArray[np.number]]
+    clipping_norm: float
+    sample: NDArray[np.float64]
+    groups: NDArray[np.intp]
+
+
+def release_round(
+    counted: Sequence[Arrays],
+    current: Arrays,
+    *,
+    noise: float,
+    clipping_norm: float,
+    participants: int,
+    adaptive: AdaptiveClipping | None,
+    source: Source,
+    probe: Probe,
+) -> NoisyRound:
+    """Return the model of one round.
+
+    Args:
+        counted: updates that count, one per client.
+        current: the model that the clients trained from.
+        noise: standard deviation of the noise of the sum, over the clipping norm.
+        clipping_norm: bound on the ℓ2 norm of one update.
+        participants: the divisor.
+        adaptive: how the clipping norm follows a quantile; None if it is fixed.
+        source: of random bits.
+        probe: coordinates at which the noise is observed.
+    """
+    parts = [updates.clipped(update, clipping_norm) for update in counted]
+    summed = updates.total((part.arrays for part in parts), current)
+    noise_std = noise * clipping_norm
+    noisy = {name: part + gaussian(noise_std, part.shape, source) for name, part in summed.items()}
+    sample = (probe.take(noisy) - probe.take(summed)) / noise_std
+    groups = probe.groups
+    next_norm = clipping_norm
+    if adaptive:
+        count = sum(-0.5 if part.longer else 0.5 for part in parts if part.changed)
+        noisy_count = count + float(gaussian(adaptive.count_noise_std, (), source))
+        next_norm = adaptive.next_norm(clipping_norm, noisy_count, participants)
+        groups = np.append(groups, len(sample))
+        sample = np.append(sample, (noisy_count - count) / adaptive.count_noise_std)
+    model = {
+        name: (np.asarray(current[name], np.float64) + part / participants).astype(current[name].dtype)
+        for name, part in noisy.items()
+    }
+    return NoisyRound(model=model, clipping_norm=next_norm, sample=sample, groups=groups)

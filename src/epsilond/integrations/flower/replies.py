@@ -1,0 +1,55 @@
+"""The replies of one round: those of the clients, and the one that the strategy sees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from logging import INFO
+
+import numpy as np
+from flwr.app import Array, ArrayRecord, Message, MetricRecord, RecordDict
+from flwr.common.logger import log
+from flwr.serverapp.strategy import Strategy
+from numpy.typing import NDArray
+
+from epsilond.integrations.flower.updates import update_of
+from epsilond.integrations.probe import Arrays
+
+
+def updates_of(
+    replies: Iterable[Message], contacted: set[int], current: Arrays
+) -> Iterable[dict[str, NDArray[np.float64]]]:
+    """Yield the updates that count: one per contacted client, of the model's shape and finite.
+
+    Args:
+        replies: replies of the round, in any order.
+        contacted: the clients that received a message.
+        current: the model that they trained from.
+    """
+    remaining = set(contacted)
+    for reply in replies:
+        node = reply.metadata.src_node_id
+        if reply.has_error() or node not in remaining:
+            log(INFO, "a reply of node %d counts as zero: it failed, is a second one, or was not asked for", node)
+            continue
+        remaining.discard(node)
+        records = list(reply.content.array_records.values())
+        arrays = {name: array.numpy() for name, array in records[0].items()} if len(records) == 1 else {}
+        update = update_of(arrays, current)
+        if update is None:
+            log(INFO, "the reply of node %d counts as zero: it is of another shape or not finite", node)
+            continue
+        yield update
+
+
+def reply_with(model: Arrays, like: ArrayRecord, strategy: Strategy) -> Message:
+    """Return the one reply that a strategy sees: the noisy model with weight 1.
+
+    Args:
+        model: the noisy model.
+        like: the model that clients received, for the order of its arrays.
+        strategy: reads the reply, under the keys that it was made with.
+    """
+    arrays = ArrayRecord({name: Array(np.ascontiguousarray(model[name])) for name in like})
+    weight = MetricRecord({getattr(strategy, "weighted_by_key", "num-examples"): 1.0})
+    content = RecordDict({getattr(strategy, "arrayrecord_key", "arrays"): arrays, "metrics": weight})
+    return Message(content=content, message_type="train", dst_node_id=0)

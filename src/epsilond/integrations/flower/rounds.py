@@ -1,0 +1,225 @@
+"""What a run of DP-FedAvg shows of the premises of its theorem, round by round."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.specs import Spec, Subsampled
+from epsilond.integrations.federated import FEDERATED
+from epsilond.integrations.flower.cohorts import CohortWatch
+from epsilond.integrations.flower.generators import GeneratorStates
+from epsilond.integrations.flower.models import ReleasedModels
+from epsilond.integrations.flower.parts import InitialValues
+from epsilond.mechanisms.randomness import Secure, Source
+from epsilond.runs.evidence import Contradictable, Evidence
+from epsilond.runs.noise_samples import NoiseSamples
+from epsilond.runs.premises import (
+    CLIPPING,
+    COHORT,
+    DIVISOR,
+    NOISE,
+    OUTSIDE_CLIENTS,
+    PARAMETERS,
+    RELEASES,
+    ROUNDS,
+    SAME_PARTS,
+    UPDATES,
+    Premise,
+)
+
+if TYPE_CHECKING:
+    from flwr.app import ArrayRecord
+
+PARTS: Final = {
+    "strategy": SAME_PARTS,
+    "budget": SAME_PARTS,
+    "step": SAME_PARTS,
+    "relation": SAME_PARTS,
+    "cohort": COHORT,
+    "population": COHORT,
+    "adaptive": CLIPPING,
+    "noise_multiplier": NOISE,
+    "_noise": NOISE,
+    "_source": NOISE,
+    "participants": DIVISOR,
+}
+"""Attributes that must keep their values, with the premise that fails if they change."""
+
+GIVEN_SOURCE: Final = "random bits came from a source that the caller gave, not from the operating system"
+EVALUATED: Final = "metrics that clients reported in a federated evaluation were handed out without noise"
+SELECTED: Final = "the strategy that chooses the clients has seen metrics that they reported"
+CHANGED_NORM: Final = "the program changed the clipping norm during the run, perhaps depending on the clients' data"
+FIX_NOISE: Final = "Give no source, so that the operating system's randomness is used, and let nothing reset it."
+FIX_MODEL: Final = (
+    "Hand out the models that aggregate_train returns, or the start, or declare parameters if the other model was"
+    " computed from released models and public data."
+)
+FIX_ROUNDS: Final = (
+    "Load the state of the strategy that ran the earlier rounds (load_state_dict), number rounds from 1 on, or declare"
+    " rounds if no other model was released."
+)
+FIX_REWOUND: Final = "Load a state into a new strategy only, and let it be the latest one."
+
+
+class RoundsState(TypedDict):
+    """State of a `RoundWatch`."""
+
+    number: int
+    models: Sequence[str]
+    evidence: Mapping[str, object]
+
+
+class RoundWatch:
+    """Evidence for the rounds of one `DpFedAvg`.
+
+    Attributes:
+        evidence: the observations.
+        models: the models that may be handed to clients.
+        number: number of the latest configured round; 0 before the first.
+    """
+
+    def __init__(self, *, budget: Contradictable | None, parts: InitialValues, source: Source) -> None:
+        self.evidence = Evidence(FEDERATED, outside=OUTSIDE_CLIENTS, budget=budget)
+        self.models, self.number = ReleasedModels(), 0
+        self._parts, self._source = parts, source
+        self._cohorts, self._noise = CohortWatch(self.evidence), NoiseSamples()
+        self._states = GeneratorStates()
+        self._shown: dict[int, set[Premise]] = {}
+
+    @property
+    def pending(self) -> Collection[int]:
+        """Numbers of the rounds that were configured and not aggregated."""
+        return self._shown.keys()
+
+    def begin(self, number: int, arrays: ArrayRecord) -> None:
+        """Take the number and the model of a round that is configured."""
+        shown = check_start(self.evidence, self.models, arrays, number=number, previous=self.number)
+        self.number = number
+        if PARAMETERS in shown:
+            self._shown.clear()  # no model of a pending round was released
+        self._shown[number] = shown
+
+    def take_cohort(self, number: int, cohort: Collection[int], nodes: Collection[int], *, step: Spec) -> None:
+        """Take the clients of a round.
+
+        Args:
+            number: number of the round.
+            cohort: the clients that received a message.
+            nodes: the clients that were connected.
+            step: mechanism of the round.
+        """
+        fits = self._cohorts.observe(cohort, nodes, step=step)
+        if isinstance(step, Subsampled) and type(self._source) is not Secure:
+            self.evidence.rest_on_caller(COHORT, GIVEN_SOURCE)
+        elif fits:
+            self._shown[number].add(COHORT)
+
+    def drop(self, number: int) -> None:
+        """Forget a round that ended without a release."""
+        self._shown.pop(number, None)
+
+    def check(self, number: int) -> None:
+        """Compare settings and generator before the noise of a round is drawn."""
+        if self._parts.check(self.evidence):
+            self._shown.setdefault(number, set()).add(SAME_PARTS)
+        state = _generator_state(self._source)
+        if state is not None and self._states.repeats(state):
+            self._contradict_noise("the generator of the noise is in a state of an earlier round: it was reset")
+
+    def release(self, number: int, sample: NDArray[np.float64], groups: NDArray[np.intp]) -> None:
+        """Count a round whose noise is drawn. Clipping, sum and divisor are those of this library.
+
+        Args:
+            number: number of the round.
+            sample: noise over its recorded standard deviation, at fixed coordinates.
+            groups: start of each group in `sample`.
+        """
+        if len(sample):
+            self._noise.observe(sample, groups)
+        if self._noise.alarm:
+            self._contradict_noise(self._noise.alarm)
+        shown = {*self._shown.pop(number, set()), UPDATES, CLIPPING, DIVISOR, RELEASES}
+        if type(self._source) is not Secure:
+            self.evidence.rest_on_caller(NOISE, GIVEN_SOURCE)
+        elif self._noise.alarm is None:
+            shown.add(NOISE)
+        self.evidence.count_step(shown)
+
+    def take_evaluation(self, *, selects: bool) -> None:
+        """Note that metrics of clients were handed out.
+
+        Args:
+            selects: whether the strategy that has seen them chooses the clients.
+        """
+        self.evidence.rest_on_caller(RELEASES, EVALUATED)
+        if selects:
+            self.evidence.rest_on_caller(COHORT, SELECTED)
+
+    def _contradict_noise(self, message: str) -> None:
+        self.evidence.contradict(NOISE, message, remedy=FIX_NOISE)
+
+    # Checkpoints ------------------------------------------------------------------------------------------------------
+    def state_dict(self) -> RoundsState:
+        """Return the evidence and the released models as JSON values."""
+        return {
+            "number": self.number,
+            "models": sorted(self.models.digests),
+            "evidence": self.evidence.state_dict(),
+        }
+
+    def load_state_dict(self, state: RoundsState) -> None:
+        """Continue from a state.
+
+        Raises:
+            InvalidInput: the state is none of `state_dict`.
+        """
+        steps = self.evidence.steps
+        try:
+            number, models = int(state["number"]), ReleasedModels(str(each) for each in state["models"])
+            self.evidence.load_state_dict(state["evidence"])
+        except (KeyError, TypeError, ValueError):
+            raise InvalidInput.at("/rounds", "is not the state of a run") from None
+        self.number, self.models = number, models
+        if steps > self.evidence.steps:
+            message = f"a state of {self.evidence.steps} rounds was loaded into a strategy that had released {steps}"
+            self.evidence.contradict(SAME_PARTS, message, remedy=FIX_REWOUND)
+
+
+def check_start(
+    evidence: Evidence, models: ReleasedModels, arrays: ArrayRecord, *, number: int, previous: int
+) -> set[Premise]:
+    """Check the number and the model of a round that is configured.
+
+    Args:
+        evidence: receives the contradictions.
+        models: the models that may be handed to clients.
+        arrays: the model that the clients received.
+        number: number of the round.
+        previous: number of the round before it; 0 before the first.
+
+    Returns:
+        Premises that the round shows.
+    """
+    shown: set[Premise] = set()
+    if number > previous + 1:
+        message = f"round {number} follows round {previous}: the record lacks the rounds between"
+        evidence.contradict(ROUNDS, message, remedy=FIX_ROUNDS)
+    else:
+        shown.add(ROUNDS)
+    if models.contains(arrays):
+        shown.add(PARAMETERS)
+    else:
+        message = "clients received a model that no round of this strategy released"
+        evidence.contradict(PARAMETERS, message, remedy=FIX_MODEL)
+    return shown
+
+
+def _generator_state(source: Source) -> object:
+    """Return the state of a source that has one, such as numpy's generators; None for others."""
+    generator = getattr(source, "generator", None)
+    return getattr(getattr(generator, "bit_generator", None), "state", None)

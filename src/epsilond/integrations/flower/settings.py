@@ -1,0 +1,86 @@
+"""The settings of DP-FedAvg: what they must be, and the mechanism of one round that follows from them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import Relation
+from epsilond.accountants.specs import Gaussian, Spec, Subsampled
+from epsilond.integrations.target import TargetBudget
+from epsilond.mechanisms.clipping import LEAST_BOUND, MOST_BOUND
+
+if TYPE_CHECKING:
+    from epsilond.integrations.budget import LedgerBudget
+
+Cohort: TypeAlias = Literal["full", "poisson", "without-replacement", "strategy"]
+OBSERVERS: Final = ("released-models", "final-model")
+"""Adversaries that noise of the server can protect against."""
+
+
+def require_settings(clipping_norm: float, participants: int, cohort: str, population: int | None) -> None:
+    """Reject settings that no run can have.
+
+    Args:
+        clipping_norm: bound on the ℓ2 norm of one update.
+        participants: the divisor.
+        cohort: the sampling of clients.
+        population: number of clients; None where the sampling does not need it.
+
+    Raises:
+        InvalidInput: the first setting that is out of range.
+    """
+    if cohort not in get_args(Cohort):
+        raise InvalidInput.at("/cohort", "is unknown", allowed=", ".join(get_args(Cohort)))
+    if not LEAST_BOUND <= clipping_norm <= MOST_BOUND:
+        raise InvalidInput.at("/clipping_norm", "is out of range", allowed="≥ 2^-256 and ≤ 2^256")
+    if participants < 1:
+        raise InvalidInput.at("/participants", "is out of range", allowed="≥ 1")
+    drawn = cohort in {"poisson", "without-replacement"}
+    if drawn and (population is None or population < participants):
+        raise InvalidInput.at("/population", f"is needed for {cohort}", allowed="≥ participants")
+    if not drawn and population is not None:
+        raise InvalidInput.at("/population", f"has no part in {cohort}")
+
+
+def round_mechanism(noise_multiplier: float, participants: int, cohort: Cohort, population: int | None) -> Spec:
+    """Return the mechanism of one round.
+
+    Args:
+        noise_multiplier: standard deviation of the noise of the sum over the clipping norm.
+        participants: expected or exact number of clients of a round.
+        cohort: the sampling of clients.
+        population: number of clients; None where the sampling does not need it.
+    """
+    mechanism = Gaussian(noise_multiplier=noise_multiplier)
+    if population is None or population == participants:
+        return mechanism
+    if cohort == "poisson":
+        return Subsampled(sampling="poisson", rate=participants / population, mechanism=mechanism)
+    return Subsampled(
+        sampling="without-replacement", batch_size=participants, population=population, mechanism=mechanism
+    )
+
+
+def relation_of(budget: LedgerBudget | TargetBudget, cohort: Cohort) -> Relation:
+    """Return the neighbouring relation of a budget, if it can pay for these rounds.
+
+    Raises:
+        InvalidInput: another unit, observer or relation than the rounds can have.
+    """
+    if budget.unit != "client":
+        raise InvalidInput.at("/budget", "protects another unit", allowed="client")
+    if budget.observer not in OBSERVERS:
+        raise InvalidInput.at("/budget", "is against another observer", allowed=", ".join(OBSERVERS))
+    if cohort == "strategy" and budget.relation == "add-or-remove-one":
+        message = "a strategy that draws a fixed number puts another client in the place of one that is gone"
+        raise InvalidInput.at("/budget", message, allowed="relation zero-out-one or replace-one")
+    return budget.relation
+
+
+def target_delta(budget: LedgerBudget | TargetBudget) -> float:
+    """Return the δ of a budget."""
+    if isinstance(budget, TargetBudget):
+        return budget.delta
+    target = budget.ledger.told["target"]
+    return float(target["delta"] if "delta" in target else 10.0 ** target["log10_delta"])

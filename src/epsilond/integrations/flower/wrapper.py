@@ -1,0 +1,316 @@
+"""A Flower wrapper that is watched: its methods report each round to the accountant's evidence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.integrations.flower.aggregates import Aggregate
+from epsilond.integrations.flower.generators import GeneratorStates, numpy_state, python_state, system_noise
+from epsilond.integrations.flower.models import ReleasedModels, views
+from epsilond.integrations.flower.parts import InitialValues
+from epsilond.integrations.flower.pitfalls import averaging_of, bases_of
+from epsilond.integrations.flower.rounds import CHANGED_NORM, EVALUATED, check_start
+from epsilond.integrations.probe import RELATIVE_ROUNDING, Probe
+from epsilond.runs.evidence import Evidence
+from epsilond.runs.noise_samples import NoiseSamples
+from epsilond.runs.premises import (
+    CLIPPING,
+    COHORT,
+    DIVISOR,
+    NOISE,
+    RELEASES,
+    SAME_PARTS,
+    UPDATES,
+    Premise,
+)
+
+if TYPE_CHECKING:
+    from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord
+    from flwr.serverapp import Grid
+    from flwr.serverapp.strategy import Strategy
+
+GENERATOR: Final = (
+    "numpy's global generator drew the noise, and the program may have seeded it; observe(…, system_noise=True) seeds"
+    " it from the operating system in each round"
+)
+CLIENT_SIDE: Final = "clients clip their own updates; the server sees only that no update exceeded the norm"
+COUNT: Final = "the noise of the count of clipped updates, by which the clipping norm follows its quantile"
+TRAINED: Final = "metrics that clients reported after training were handed out without noise"
+
+FIX_WRAPPER: Final = (
+    "Use epsilond.integrations.flower.DpFedAvg, which adds the noise before the strategy sees the mean."
+)
+FIX_NOISE: Final = "Leave the wrapper's methods and numpy's global generator alone, or use DpFedAvg."
+FIX_SHARES: Final = "Let every client report the same weight, or use DpFedAvg, which gives all updates the same weight."
+FIX_CLIPPING: Final = "Put fixedclipping_mod last among the clients' mods, or use a wrapper that clips at the server."
+FIX_NUMBER: Final = "Set num_sampled_clients to the number of replies, and skip rounds with fewer, or use DpFedAvg."
+FIX_PARTS: Final = "Give observe() the wrapper that runs, and leave its methods and its inner strategy as they are."
+FIX_SEED: Final = "Seed Python's generator at most once, not in every round."
+
+
+@dataclass
+class WrappedRound:
+    """One round of a wrapper, as far as it was observed.
+
+    Attributes:
+        number: Flower's number of the round.
+        arrays: the model that clients received.
+        contacted: the clients that received a message.
+        nodes: the clients that were connected.
+        fixed: whether the inner strategy draws a fixed number of clients.
+        shown: premises that the round showed.
+        aggregate: the replies, and the mean of the inner strategy.
+        noise_multiplier: smallest noise multiplier that the wrapper's noise has, over updates and count.
+        clipping_norm: bound to which updates were clipped.
+    """
+
+    number: int
+    arrays: ArrayRecord
+    contacted: list[int]
+    nodes: list[int]
+    fixed: bool
+    shown: set[Premise] = field(default_factory=set)
+    aggregate: Aggregate | None = None
+    noise_multiplier: float = math.inf
+    clipping_norm: float = 0.0
+
+
+class WatchedWrapper:
+    """Methods of one wrapper and of its inner strategy, replaced by methods that observe and then call them.
+
+    Args:
+        wrapper: `DifferentialPrivacy{Server,Client}Side{Fixed,Adaptive}Clipping` of `flwr.serverapp.strategy`.
+        evidence: receives the observations.
+        release: receives each round that released a model.
+        amplified: whether the accountant counts on a random draw of clients.
+        count_sensitivity: distance of the counts of clipped updates of neighbours, over that of the sums, times the
+            clipping norm.
+        seed_noise: whether numpy's global generator is seeded from the operating system for each aggregation.
+
+    Raises:
+        InvalidInput: it is none of these wrappers, or it is watched already.
+    """
+
+    def __init__(
+        self,
+        wrapper: Strategy,
+        *,
+        evidence: Evidence,
+        release: Callable[[WrappedRound], None],
+        amplified: bool,
+        count_sensitivity: float,
+        seed_noise: bool,
+    ) -> None:
+        bases = bases_of(wrapper)
+        if "aggregate_train" in vars(wrapper):
+            raise InvalidInput.at("/strategy", "is observed already")
+        self.wrapper, self.inner, self.number = wrapper, wrapper.strategy, 0
+        self.models = ReleasedModels()
+        self._evidence, self._release, self._amplified = evidence, release, amplified
+        self._count_sensitivity, self._seed_noise = count_sensitivity, seed_noise
+        self._adaptive = "DifferentialPrivacyAdaptiveBase" in bases
+        self._client_side = any("ClientSide" in name for name in bases)
+        self._noise_states, self._draw_states = GeneratorStates(), GeneratorStates()
+        self._noise = NoiseSamples()
+        self._messages: dict[Premise, str] = {}
+        self._round: WrappedRound | None = None
+        self._probe: Probe | None = None
+        self._norm = float(wrapper.clipping_norm)
+        self._parts = self._settings()
+        self._replace_methods()
+        self._note_limits()
+
+    def _settings(self) -> InitialValues:
+        names = {"strategy": SAME_PARTS, "noise_multiplier": NOISE, "num_sampled_clients": DIVISOR}
+        if self._adaptive:
+            names |= {"clipped_count_stddev": NOISE}
+        else:
+            names |= {"accountant": SAME_PARTS}
+        return InitialValues(self.wrapper, names)
+
+    def _replace_methods(self) -> None:
+        wrapper, inner = self.wrapper, self.inner
+        self._average = inner.aggregate_train
+        self._installed: Mapping[str, Callable[..., object]] = {
+            "configure_train": self._configure_train,
+            "aggregate_train": self._aggregate_train,
+            "aggregate_evaluate": self._aggregate_evaluate,
+        }
+        self._original = {name: getattr(wrapper, name) for name in self._installed}
+        for name, method in self._installed.items():
+            setattr(wrapper, name, method)
+        inner.aggregate_train = self._aggregate_inner
+
+    def _note_limits(self) -> None:
+        """Note what no wrapper of this kind shows."""
+        if not self._seed_noise:
+            self._evidence.rest_on_caller(NOISE, GENERATOR)
+        if self._client_side:
+            self._evidence.rest_on_caller(CLIPPING, CLIENT_SIDE)
+        if self._adaptive:
+            self._evidence.rest_on_caller(NOISE, COUNT)
+
+    # Methods of the wrapper -------------------------------------------------------------------------------------------
+    def _configure_train(
+        self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
+    ) -> Iterable[Message]:
+        unchanged = self._keeps_parts()
+        repeated = self._amplified and self._draw_states.repeats(python_state())
+        messages = list(self._original["configure_train"](server_round, arrays, config, grid))
+        if not messages:
+            return messages
+        current = WrappedRound(
+            number=server_round,
+            arrays=arrays,
+            contacted=[message.metadata.dst_node_id for message in messages],
+            nodes=list(grid.get_node_ids()),
+            fixed=type(self.inner).configure_train is _drawing(self.inner),
+            shown={SAME_PARTS} if unchanged else set(),
+        )
+        if repeated:
+            message = "Python's global generator drew the clients from a state of an earlier round: it was reset"
+            self._evidence.contradict(COHORT, message, remedy=FIX_SEED)
+        current.shown |= check_start(self._evidence, self.models, arrays, number=server_round, previous=self.number)
+        self.number, self._round = server_round, current
+        return messages
+
+    def _keeps_parts(self) -> bool:
+        """Check that settings and methods are those of the start."""
+        unchanged = self._parts.check(self._evidence)
+        installed = all(vars(self.wrapper).get(name) == method for name, method in self._installed.items())
+        if not (installed and vars(self.inner).get("aggregate_train") == self._aggregate_inner):
+            self._evidence.contradict(SAME_PARTS, "a method of the observed strategy was replaced", remedy=FIX_PARTS)
+            return False
+        return unchanged
+
+    def _aggregate_train(
+        self, server_round: int, replies: Iterable[Message]
+    ) -> tuple[ArrayRecord | None, MetricRecord | None]:
+        current, self._round = self._round, None
+        replies = list(replies)
+        if current is not None and current.number == server_round:
+            self._round = current
+            current.clipping_norm = float(self.wrapper.clipping_norm)
+            if current.clipping_norm != self._norm:
+                self._evidence.rest_on_caller(CLIPPING, CHANGED_NORM)
+            if not self._seed_noise and self._noise_states.repeats(numpy_state()):
+                message = "numpy's global generator drew the noise from a state of an earlier round: it was reset"
+                self._evidence.contradict(NOISE, message, remedy=FIX_NOISE)
+        with system_noise() if self._seed_noise else nullcontext():
+            arrays, metrics = self._original["aggregate_train"](server_round, replies)
+        self._round, self._norm = None, float(self.wrapper.clipping_norm)
+        if arrays is not None:
+            self._finish(current, arrays, metrics)
+        return arrays, metrics
+
+    def _aggregate_inner(
+        self, server_round: int, replies: Iterable[Message]
+    ) -> tuple[ArrayRecord | None, MetricRecord | None]:
+        replies, current = list(replies), self._round
+        if current is None:
+            return self._average(server_round, replies)  # type: ignore[no-any-return]
+        start = views(current.arrays)
+        if self._probe is None or not self._probe.fits(start):
+            self._probe = Probe({name: array.shape for name, array in start.items()})
+        aggregate = current.aggregate = Aggregate(start, self._probe)
+        for reply in replies:
+            records = list(reply.content.array_records.values())
+            model = views(records[0]) if len(records) == 1 else {}
+            if self._probe.fits(model):
+                weight = _weight(reply, getattr(self.inner, "weighted_by_key", "num-examples"))
+                aggregate.add(reply.metadata.src_node_id, weight, model)
+        arrays, metrics = self._average(server_round, replies)
+        aggregate.close(None if arrays is None else views(arrays))
+        return arrays, metrics
+
+    def _aggregate_evaluate(self, server_round: int, replies: Iterable[Message]) -> MetricRecord | None:
+        metrics: MetricRecord | None = self._original["aggregate_evaluate"](server_round, replies)
+        if metrics:
+            self._evidence.rest_on_caller(RELEASES, EVALUATED)
+        return metrics
+
+    # Conclusions ------------------------------------------------------------------------------------------------------
+    def _finish(self, current: WrappedRound | None, arrays: ArrayRecord, metrics: MetricRecord | None) -> None:
+        """Check a round that released a model, and pass it on."""
+        self.models.release(arrays)
+        if current is None or current.aggregate is None:
+            current = WrappedRound(number=self.number, arrays=arrays, contacted=[], nodes=[], fixed=False)
+        else:
+            self._check_updates(current, current.aggregate)
+            self._check_noise(current, current.aggregate, arrays)
+        if metrics:
+            self._evidence.rest_on_caller(RELEASES, TRAINED)
+        else:
+            current.shown.add(RELEASES)
+        self._release(current)
+
+    def _check_updates(self, current: WrappedRound, aggregate: Aggregate) -> None:
+        """Check clipping, weights and divisor of the aggregate."""
+        failures: list[tuple[Premise, str, str]] = []
+        if aggregate.exceeds(current.clipping_norm):
+            message = f"an update of norm {aggregate.largest:.4g} exceeds the clipping norm {current.clipping_norm:.4g}"
+            failures.append((CLIPPING, message, FIX_CLIPPING))
+        elif not self._client_side:
+            current.shown.add(CLIPPING)
+        if repeated := aggregate.surplus(current.contacted):
+            message = f"{repeated} replies of clients that had replied before or received no message entered the sum"
+            failures.append((UPDATES, message, FIX_WRAPPER))
+        if weights := aggregate.unequal_weights():
+            message = f"clients were weighted by {weights[0]} and {weights[1]}, and the noise covers equal weights only"
+            failures.append((UPDATES, message, FIX_SHARES))
+        elif not aggregate.is_equal_mean(current.clipping_norm):
+            inner = type(self.inner).__name__
+            message = f"{inner} returned another aggregate than the mean of the updates, to which the noise is scaled"
+            failures.append((UPDATES, message, FIX_WRAPPER))
+        if len(aggregate.nodes) != self.wrapper.num_sampled_clients:
+            number = f"{len(aggregate.nodes)} updates"
+            message = f"the mean of {number} got noise for a mean of {self.wrapper.num_sampled_clients}"
+            failures.append((DIVISOR, message, FIX_NUMBER))
+        for premise, message, remedy in failures:
+            first = self._messages.setdefault(premise, message)  # its numbers differ from round to round
+            self._evidence.contradict(premise, first, remedy=remedy)
+        current.shown.update({UPDATES, DIVISOR} - {premise for premise, _, _ in failures})
+
+    def _check_noise(self, current: WrappedRound, aggregate: Aggregate, arrays: ArrayRecord) -> None:
+        """Compare the noise with the clipping norm of the updates, and keep its multiplier."""
+        current.noise_multiplier = self._effective_multiplier(current)
+        released = views(arrays)
+        probe, returned = self._probe, aggregate.returned
+        noise = float(self.wrapper.noise_multiplier) * float(self.wrapper.clipping_norm)
+        noise_std = noise / self.wrapper.num_sampled_clients
+        if probe is None or returned is None or not len(returned) or not probe.fits(released):
+            return
+        if not noise_std > 0.0:
+            self._evidence.contradict(NOISE, "the wrapper adds no noise", remedy=FIX_NOISE)
+        elif aggregate.spacing <= RELATIVE_ROUNDING * noise_std:
+            self._noise.observe((probe.take(released) - returned) / noise_std, probe.groups)
+            if self._noise.alarm:
+                self._evidence.contradict(NOISE, self._noise.alarm, remedy=FIX_NOISE)
+            else:
+                current.shown.add(NOISE)
+
+    def _effective_multiplier(self, current: WrappedRound) -> float:
+        """Return the noise multiplier of updates and count together, for updates clipped to the norm of this round."""
+        updates = float(self.wrapper.noise_multiplier)
+        if not self._adaptive:
+            return updates
+        # The wrapper moves the clipping norm before it adds noise, which is scaled to the new norm.
+        updates *= float(self.wrapper.clipping_norm) / current.clipping_norm
+        count = float(self.wrapper.clipped_count_stddev) / self._count_sensitivity
+        return 0.0 if updates <= 0.0 or count <= 0.0 else float((updates**-2 + count**-2) ** -0.5)
+
+
+def _weight(reply: Message, key: str) -> object:
+    records = list(reply.content.metric_records.values())
+    return records[0].get(key) if records else None
+
+
+def _drawing(inner: Strategy) -> object:
+    """Return FedAvg's own method that draws the clients; None if the strategy is not derived from FedAvg."""
+    base = averaging_of(inner)
+    return None if base is None else vars(base)["configure_train"]

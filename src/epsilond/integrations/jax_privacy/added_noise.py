@@ -1,0 +1,164 @@
+"""The noise that updates added, freed of its correlation and compared with the recorded distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilond.integrations.jax_privacy.plans import PlanReading
+from epsilond.runs.evidence import Evidence
+from epsilond.runs.noise_samples import NoiseSamples
+from epsilond.runs.premises import CORRELATION, EVENT, NOISE, SAME_PARTS, Premise
+
+_COARSEST: Final = 0.01
+"""Largest rounding error of a noisy sum, over the standard deviation of the noise, at which the noise is compared."""
+_UNREADABLE: Final = "the noise transformation is none of jax_privacy's, and correlates the noise of several iterations"
+_NOISE_REMEDY: Final = "Use the plan's noise_addition_transform, and give each update the state of the one before."
+_STATE_REMEDY: Final = "Give each update the noise state that the update before returned; call init once."
+
+
+class NoiseState(TypedDict):
+    """State of an `AddedNoise`, as JSON values; digests are hexadecimal."""
+
+    updates: int
+    history: Sequence[Sequence[float]]
+    spent: Sequence[str]
+    expected: str | None
+
+
+class AddedNoise:
+    """Checks of each update of a plan's noise transformation.
+
+    Attributes:
+        updates: number of updates.
+    """
+
+    def __init__(self, reading: PlanReading, evidence: Evidence) -> None:
+        self.updates = 0
+        self._reading, self._evidence = reading, evidence
+        self._samples = NoiseSamples()
+        self._history: list[NDArray[np.float64]] = []
+        self._initial: set[bytes] = set()
+        self._spent: set[bytes] = set()
+        self._expected: tuple[bytes, NDArray[np.float64] | None] | None = None
+
+    def observe_start(self, identity: NDArray[np.uint32]) -> None:
+        """Take the state that `init` returned."""
+        self._initial.add(identity.tobytes())
+
+    def observe_update(self, noise: NDArray[np.float64], *, error: float, groups: tuple[int, ...]) -> set[Premise]:
+        """Take the noise of an update.
+
+        Args:
+            noise: noisy sum minus sum, at the coordinates that are compared.
+            error: largest rounding error of the noisy sum.
+            groups: start of each array in `noise`.
+
+        Returns:
+            Premises that this update shows.
+        """
+        iterations = self._reading.steps.iterations
+        self.updates += 1
+        if self.updates > iterations:
+            message = f"the run has more updates than the {iterations} iterations of its plan"
+            remedy = f"Stop after {iterations} updates, or make a plan of more iterations."
+            self._evidence.contradict(EVENT, message, remedy=remedy)
+            return {NOISE, CORRELATION}
+        sample = self._innovation(noise)
+        if sample is None:
+            self._evidence.rest_on_caller(CORRELATION, _UNREADABLE)
+            self._evidence.rest_on_caller(NOISE, _UNREADABLE)
+            return {EVENT}
+        if not len(sample) or error > _COARSEST * self._stddev:
+            reason = "the noisy sums have too few digits, or none, to compare the noise"
+            self._evidence.rest_on_caller(NOISE, reason)
+            self._evidence.rest_on_caller(CORRELATION, reason)
+            return {EVENT}
+        self._samples.observe(sample, np.asarray(groups, dtype=np.intp))
+        if self._samples.alarm is not None:
+            self._evidence.contradict(NOISE, self._samples.alarm, remedy=_NOISE_REMEDY)
+        return {EVENT, NOISE, CORRELATION}
+
+    def observe_states(
+        self,
+        before: NDArray[np.uint32],
+        after: NDArray[np.uint32],
+        numbers: tuple[NDArray[np.float64], NDArray[np.float64]],
+    ) -> set[Premise]:
+        """Take the noise state before and after an update.
+
+        Args:
+            before: keys and counters before the update.
+            after: keys and counters after it.
+            numbers: some real numbers of the state before and after it.
+
+        Returns:
+            Premises that the update showed.
+        """
+        identity, expected = before.tobytes(), self._expected
+        self._expected = (after.tobytes(), numbers[1])
+        if not before.size:
+            reason = "the noise state has neither a key nor a counter"
+            self._evidence.rest_on_caller(SAME_PARTS, reason)
+            return set()
+        if identity in self._spent:
+            message = "an update used the noise state of an earlier one, so that its noise repeats"
+            self._evidence.contradict(NOISE, message, remedy=_STATE_REMEDY)
+        elif expected is None and identity not in self._initial:
+            message = "the first noise state is none that the plan's noise_addition_transform.init returned"
+            remedy = f"{_STATE_REMEDY} A resumed run loads the state of its account first."
+            self._evidence.contradict(SAME_PARTS, message, remedy=remedy)
+        elif expected is not None and not _continues(expected, identity, numbers[0]):
+            message = "the noise state of an update is not the one that the update before returned"
+            self._evidence.contradict(SAME_PARTS, message, remedy=_STATE_REMEDY)
+        self._spent.add(identity)
+        return {SAME_PARTS}
+
+    @property
+    def _stddev(self) -> float:
+        reading = self._reading
+        return reading.noise.stddev if reading.noise is not None else reading.multiplier * reading.norm_bound
+
+    def _innovation(self, noise: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Return row t of C times the noise so far, over its standard deviation."""
+        reading = self._reading
+        if reading.noise is None:
+            return noise / self._stddev if reading.bands == 1 else None
+        self._history = [noise, *self._history][: reading.bands]
+        columns = reading.noise.columns
+        if not columns.size or any(each.shape != noise.shape for each in self._history):
+            return None
+        row = self.updates - 1
+        terms = [columns[row - lag, lag] * each for lag, each in enumerate(self._history)]
+        return np.asarray(sum(terms) / self._stddev)
+
+    def state_dict(self) -> NoiseState:
+        """Return the updates so far as JSON values."""
+        return {
+            "updates": self.updates,
+            "history": [each.tolist() for each in self._history],
+            "spent": sorted(each.hex() for each in self._spent),
+            "expected": None if self._expected is None else self._expected[0].hex(),
+        }
+
+    def load_state_dict(self, state: NoiseState) -> None:
+        """Continue after the updates of a checkpoint."""
+        self.updates = int(state["updates"])
+        self._history = [np.asarray(each, dtype=np.float64) for each in state["history"]]
+        self._spent = {bytes.fromhex(each) for each in state["spent"]}
+        expected = state["expected"]
+        self._expected = None if expected is None else (bytes.fromhex(expected), None)
+
+
+def _continues(
+    expected: tuple[bytes, NDArray[np.float64] | None], identity: bytes, numbers: NDArray[np.float64]
+) -> bool:
+    buffers = expected[1]
+    if expected[0] != identity:
+        return False
+    return buffers is None or (
+        buffers.shape == numbers.shape and bool(np.allclose(buffers, numbers, rtol=1e-4, atol=1e-6, equal_nan=True))
+    )

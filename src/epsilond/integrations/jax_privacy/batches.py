@@ -1,0 +1,192 @@
+"""The batches that a plan's sampler gave, checked one by one against the sampling of the event."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilond.accountants.specs import Spec, Subsampled
+from epsilond.integrations.jax_privacy.samplers import SamplerDraws, is_independent
+from epsilond.runs.batch_sizes import BatchSizes
+from epsilond.runs.evidence import Evidence
+from epsilond.runs.premises import EVENT, FRESH_DRAW, ROWS
+
+if TYPE_CHECKING:
+    from jax_privacy.batch_selection import BatchSelectionStrategy, RngType
+
+_REMEDY: Final = "Take each batch of one iterator of the plan's batch_selection_strategy, in order and once."
+_UNSEEN: Final = -1
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampledBatch:
+    """A batch of the sampler.
+
+    Attributes:
+        start: state of the generator before the batch.
+        members: its records, or its users.
+        rows: a number for each row; that of its record, or of the records of its user.
+    """
+
+    start: str
+    members: NDArray[np.integer]
+    rows: NDArray[np.int64]
+
+    @property
+    def size(self) -> int:
+        """Number of records or users."""
+        return len(self.members)
+
+
+class BatchesState(TypedDict):
+    """State of an `ObservedBatches`, as JSON values."""
+
+    starts: Sequence[str]
+    phases: Sequence[int]
+    count: int
+
+
+class ObservedBatches:
+    """The sampler of a plan, with the same `batch_iterator`; it notes each batch before it gives it.
+
+    A batch whose generator was in a state that an earlier batch began with is a replay of that batch. A resumed
+    program replays the batches before its checkpoint, so a replay is no fresh batch, and no contradiction either
+    until the program uses it.
+
+    Attributes:
+        strategy: the sampler itself.
+        waiting: fresh batches that no update has used yet, in order.
+        replays: number of replays.
+        before_draw: called before each batch.
+    """
+
+    def __init__(
+        self, strategy: BatchSelectionStrategy, draws: SamplerDraws, mechanism: Spec, evidence: Evidence
+    ) -> None:
+        self.strategy = strategy
+        self.waiting: deque[SampledBatch] = deque()
+        self.replays = 0
+        self.before_draw: Callable[[], None] | None = None
+        self._draws, self._mechanism, self._evidence = draws, mechanism, evidence
+        self._sizes = BatchSizes()
+        self._starts: set[str] = set()
+        self._phases: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._count = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["strategy"], name)
+
+    def batch_iterator(self, examples: int | NDArray[np.generic], rng: RngType = None) -> Iterator[NDArray[np.integer]]:
+        """Give the batches of the sampler's own `batch_iterator`.
+
+        Args:
+            examples: number of records, or the user of each record in a `UserSelectionStrategy`.
+            rng: as there.
+        """
+        generator = np.random.default_rng(rng)
+        owners: NDArray[np.int64] | None = None
+        records = int(examples) if not self._draws.users else 0
+        if self._draws.users:
+            _, owners = np.unique(examples, return_inverse=True)
+            records = int(owners.max(initial=_UNSEEN)) + 1
+        self._note_population(records)
+        batches = self.strategy.batch_iterator(examples, generator)
+        while True:
+            if self.before_draw is not None:
+                self.before_draw()
+            start = _digest(generator)
+            try:
+                batch = next(batches)
+            except StopIteration:
+                return
+            rows = np.asarray(batch)
+            members = rows if owners is None else owners[rows[:, 0]] if len(rows) else rows
+            self._note(SampledBatch(start=start, members=members, rows=_identities(rows)), records)
+            yield batch
+
+    def _note_population(self, records: int) -> None:
+        if len(self._phases) != records:
+            self._phases = np.concatenate([self._phases, np.full(records, _UNSEEN)])[:records]
+        spec = self._mechanism
+        population = spec.population if isinstance(spec, Subsampled) else None
+        if population is not None and population != records:
+            message = f"the sampler draws from {records} records, and the event says {population}"
+            self._evidence.contradict(EVENT, message, remedy="Make the plan for the number of records of this run.")
+
+    def _note(self, batch: SampledBatch, records: int) -> None:
+        start, members = batch.start, batch.members
+        if start in self._starts and not self._is_certain(len(members), records):
+            self.replays += 1
+            return
+        self._starts.add(start)
+        self._check_size(len(members), records)
+        if not getattr(self._draws.sampler, "replace", False) and len(np.unique(members)) < len(members):
+            self._evidence.contradict(ROWS, "a batch has a record twice", remedy=_REMEDY)
+        self._check_phase(members)
+        self.waiting.append(batch)
+        self._count += 1
+
+    def _is_certain(self, size: int, records: int) -> bool:
+        """Whether the sampler needs no random number for this batch, so that its generator may stand still."""
+        sampler = self._draws.sampler
+        return size in (0, records) or float(getattr(sampler, "sampling_prob", 0.0)) >= 1.0
+
+    def _check_size(self, size: int, records: int) -> None:
+        sampler, cycle = self._draws.sampler, self._draws.cycle
+        rate = getattr(sampler, "sampling_prob", None)
+        if rate is None:
+            expected = int(sampler.batch_size)
+            if size != expected:
+                message = f"a batch has {size} records where the recorded sampling draws {expected}"
+                self._evidence.contradict(FRESH_DRAW, message, remedy=_REMEDY)
+            return
+        if rate > 0.0 and (cycle == 1 or not is_independent(sampler)):
+            self._sizes.observe(size, records=records // cycle, rate=float(rate))
+            if self._sizes.alarm is not None:
+                self._evidence.contradict(FRESH_DRAW, self._sizes.alarm, remedy=_REMEDY, declarable=False)
+
+    def _check_phase(self, members: NDArray[np.integer]) -> None:
+        """Each record takes part in one iteration of a cycle, always the same."""
+        cycle = self._draws.cycle
+        if cycle == 1 or not len(members):
+            return
+        phase = self._count % cycle
+        before = self._phases[members]
+        moved = int(np.count_nonzero((before != _UNSEEN) & (before != phase)))
+        self._phases[members] = phase
+        if moved:
+            message = f"records took part again after fewer than {cycle} iterations"
+            remedy = "Use one batch_iterator for the whole run: a second one forms other groups."
+            self._evidence.contradict(FRESH_DRAW, message, remedy=remedy, count=moved)
+
+    def state_dict(self) -> BatchesState:
+        """Return the batches so far as JSON values."""
+        unused = {batch.start for batch in self.waiting}
+        return {
+            "starts": sorted(self._starts - unused),
+            "phases": self._phases.tolist(),
+            "count": self._count - len(self.waiting),
+        }
+
+    def load_state_dict(self, state: BatchesState) -> None:
+        """Continue after the batches of a checkpoint; those that no update used are fresh if they are drawn again."""
+        self._starts, self._count = set(map(str, state["starts"])), int(state["count"])
+        self._phases = np.asarray(state["phases"], dtype=np.int64)
+        self.waiting.clear()
+
+
+def _identities(rows: NDArray[np.integer]) -> NDArray[np.int64]:
+    if rows.ndim == 1:
+        return rows.astype(np.int64)
+    return np.asarray([hash(row.tobytes()) for row in np.ascontiguousarray(rows)], dtype=np.int64)
+
+
+def _digest(generator: np.random.Generator) -> str:
+    return hashlib.blake2b(pickle.dumps(generator.bit_generator.state), digest_size=8).hexdigest()

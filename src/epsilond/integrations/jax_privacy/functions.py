@@ -1,0 +1,167 @@
+"""The gradient function and the noise transformation of a plan, observed at each call."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+import optax
+
+from epsilond.integrations.jax_privacy.journal import (
+    Facts,
+    Journal,
+    PyTree,
+    fingerprint_rows,
+    group_starts,
+    sample,
+    state_buffers,
+    state_identity,
+)
+
+if TYPE_CHECKING:
+    from jax_privacy.clipping import AuxiliaryOutput, BoundedSensitivityCallable
+
+
+def observe_clipped_grad(
+    clipped_grad: Callable[..., BoundedSensitivityCallable], journal: Journal, *, compiled: bool
+) -> Callable[..., ObservedGradient]:
+    """Return a plan's `clipped_grad` whose functions write each call into the journal.
+
+    Args:
+        clipped_grad: the plan's own.
+        journal: takes the calls.
+        compiled: whether the functions are compiled here, so that the caller need not.
+    """
+
+    @functools.wraps(clipped_grad)
+    def make_gradient(fun: Callable[..., PyTree], *args: Any, **options: Any) -> ObservedGradient:
+        """Return the gradient function of a loss."""
+        return ObservedGradient(clipped_grad, journal, (fun, *args), options, compiled=compiled)
+
+    return make_gradient
+
+
+class ObservedGradient:
+    """A function that returns the sum of clipped gradients, as the plan's own does, and writes each call down.
+
+    Attributes:
+        plain: the plan's function of the same options.
+    """
+
+    def __init__(
+        self,
+        clipped_grad: Callable[..., BoundedSensitivityCallable],
+        journal: Journal,
+        args: tuple[Any, ...],
+        options: dict[str, Any],
+        *,
+        compiled: bool,
+    ) -> None:
+        self.plain = clipped_grad(*args, **options)
+        self._with_values = clipped_grad(*args, **{**options, "return_values": True})
+        self._values_wanted = bool(options.get("return_values", False))
+        argnums = options.get("argnums", args[1] if len(args) > 1 else 0)
+        self._argnums = argnums if isinstance(argnums, int) else tuple(argnums)
+        batch_argnums = options.get("batch_argnums", 1)
+        self._batch_argnums = {batch_argnums} if isinstance(batch_argnums, int) else set(batch_argnums)
+        self._nan_safe = bool(options.get("nan_safe", True))
+        self._journal = journal
+        self._compute = jax.jit(self._evaluate) if compiled else self._evaluate
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["plain"], name)
+
+    def __call__(self, *args: PyTree, **kwargs: PyTree) -> PyTree:
+        """Return what the plan's own function returns."""
+        value, aux, arrays = self._compute(*args, **kwargs)
+        parameters = self._parameters(args)
+        rows = int(np.shape(arrays[2])[0])
+        facts: Facts = {
+            "bound": float(self.plain.l2_norm_bound),
+            "nan_safe": self._nan_safe,
+            "aligned": _shapes(value) == _shapes(parameters),
+            "follows": self._follows(args, rows),
+            "rows": rows,
+            "precision": _precision(parameters),
+        }
+        self._journal.write("gradient", facts, arrays)
+        return (value, aux) if self.plain.has_aux else value
+
+    def _evaluate(self, *args: PyTree, **kwargs: PyTree) -> tuple[PyTree, AuxiliaryOutput, tuple[jax.Array, ...]]:
+        value, aux = self._with_values(*args, **kwargs)
+        padding = kwargs.get("is_padding_example")
+        padding = np.zeros(0, dtype=bool) if padding is None else padding
+        batch = [args[place] for place in sorted(self._batch_argnums)]
+        arrays = (sample(self._parameters(args)), sample(value), aux.values, padding, fingerprint_rows(batch))
+        return value, aux if self._values_wanted else aux._replace(values=None), arrays
+
+    def _parameters(self, args: tuple[PyTree, ...]) -> PyTree:
+        if isinstance(self._argnums, int):
+            return args[self._argnums]
+        return tuple(args[place] for place in self._argnums)
+
+    def _follows(self, args: tuple[PyTree, ...], rows: int) -> bool:
+        """Return whether an argument that is neither parameters nor batch has as many rows as the batch."""
+        differentiated = {self._argnums} if isinstance(self._argnums, int) else set(self._argnums)
+        constants = [value for place, value in enumerate(args) if place not in self._batch_argnums | differentiated]
+        return any(np.shape(leaf)[:1] == (rows,) for leaf in jax.tree.leaves(constants))
+
+
+def observe_noise(
+    transform: optax.GradientTransformation, journal: Journal, *, compiled: bool
+) -> optax.GradientTransformation:
+    """Return a plan's noise transformation that writes each state and each update into the journal.
+
+    Args:
+        transform: the plan's own.
+        journal: takes the calls.
+        compiled: whether the update is compiled here, so that the caller need not.
+    """
+
+    def evaluate(
+        sums: optax.Updates, state: optax.OptState, params: optax.Params | None
+    ) -> tuple[optax.Updates, optax.OptState, tuple[jax.Array, ...]]:
+        """Return the update, and the arrays that the journal takes."""
+        noisy, later = transform.update(sums, state, params)
+        arrays = (
+            sample(sums),
+            sample(noisy),
+            state_identity(state),
+            state_identity(later),
+            state_buffers(state),
+            state_buffers(later),
+        )
+        return noisy, later, arrays
+
+    compute = jax.jit(evaluate) if compiled else evaluate
+
+    def init(params: optax.Params) -> optax.OptState:
+        """Return the first state of the noise."""
+        state = transform.init(params)
+        journal.write("init", {}, (state_identity(state),))
+        return state
+
+    def update(
+        sum_of_clipped_grads: optax.Updates, noise_state: optax.OptState, params: optax.Params | None = None
+    ) -> tuple[optax.Updates, optax.OptState]:
+        """Return the noisy sum and the next state of the noise."""
+        noisy, later, arrays = compute(sum_of_clipped_grads, noise_state, params)
+        facts: Facts = {"groups": group_starts(noisy), "precision": _precision(noisy)}
+        journal.write("noise", facts, arrays)
+        return noisy, later
+
+    return optax.GradientTransformation(init, update)
+
+
+def _precision(tree: PyTree) -> float:
+    """Return the distance from 1 to the next number, of the coarsest type of real numbers in a pytree."""
+    kinds = {np.dtype(jax.dtypes.canonicalize_dtype(jax.numpy.result_type(leaf))) for leaf in jax.tree.leaves(tree)}
+    real = [kind for kind in kinds if jax.numpy.issubdtype(kind, jax.numpy.floating)]
+    return max((float(jax.numpy.finfo(kind).eps) for kind in real), default=0.0)
+
+
+def _shapes(tree: PyTree) -> tuple[jax.tree_util.PyTreeDef, list[tuple[int, ...]]]:
+    return jax.tree.structure(tree), [np.shape(leaf) for leaf in jax.tree.leaves(tree)]

@@ -1,0 +1,187 @@
+"""What the observed functions of a plan wrote down, in the order of the program, also from inside `jax.jit`."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Final, TypeAlias, TypedDict
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.experimental import io_callback
+
+from epsilond.accountants.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+PyTree: TypeAlias = object
+"""Arrays in nested containers, as jax's functions take them."""
+
+_COORDINATES: Final = 128
+"""Number of coordinates of a pytree that are compared, about: enough to see half the noise in one step."""
+_LEAST: Final = 4
+"""Smallest number of coordinates of an array, so that each array of a model of many is compared."""
+
+
+class Facts(TypedDict, total=False):
+    """Values that are known when an observed function is called or compiled.
+
+    Attributes:
+        bound: norm to which a gradient function clips.
+        nan_safe: whether a gradient function clips gradients that are not finite.
+        aligned: whether gradients have the shapes of the parameters.
+        follows: whether a constant argument has as many rows as the batch.
+        rows: number of rows of the batch.
+        precision: distance from 1 to the next number of the values' type.
+        groups: start of each array in a sample.
+    """
+
+    bound: float
+    nan_safe: bool
+    aligned: bool
+    follows: bool
+    rows: int
+    precision: float
+    groups: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One call of an observed function.
+
+    Attributes:
+        kind: "init", "gradient", "noise", "optimizer-init" or "optimizer".
+        facts: what is known when the function is called or compiled.
+        arrays: values of the call; they may still be computed on the device.
+    """
+
+    kind: str
+    facts: Facts
+    arrays: tuple[jax.Array, ...]
+
+
+class Journal:
+    """Entries in the order of the program.
+
+    Outside of `jax.jit` an entry keeps arrays that the device may still compute, so that nothing waits. Inside, the
+    entry is written by an ordered callback at each execution of the compiled function.
+    """
+
+    def __init__(self) -> None:
+        self.entries: deque[Entry] = deque()
+
+    def write(self, kind: str, facts: Facts, arrays: Sequence[jax.Array]) -> None:
+        """Add an entry, now or at each execution of the function that is compiled.
+
+        Args:
+            kind: name of the call.
+            facts: values that are known when the function is traced.
+            arrays: values of the call.
+
+        Raises:
+            InvalidInput: the function is compiled by the caller for several devices, where calls have no order.
+        """
+        if not any(isinstance(each, jax.core.Tracer) for each in arrays):
+            self.entries.append(Entry(kind=kind, facts=facts, arrays=tuple(arrays)))
+            return
+        if jax.device_count() > 1:
+            message = "is called inside jax.jit on several devices, where calls cannot be observed in their order"
+            allowed = "observe(plan, jit=True), and the functions of the plan outside of jax.jit"
+            raise InvalidInput.at("/jit", message, allowed=allowed)
+        io_callback(partial(self._append, kind, facts), None, *arrays, ordered=True)
+
+    def _append(self, kind: str, facts: Facts, *arrays: jax.Array) -> None:
+        self.entries.append(Entry(kind=kind, facts=facts, arrays=arrays))
+
+    def take(self, *, keep: int = 0) -> list[Entry]:
+        """Remove and return all entries except for the latest ones; without `keep`, wait for the device first."""
+        if keep == 0:
+            jax.effects_barrier()
+        return [self.entries.popleft() for _ in range(len(self.entries) - keep)]
+
+
+def sample(tree: PyTree) -> jax.Array:
+    """Return the values of a pytree at fixed coordinates, as one vector of single precision."""
+    return _compiled_sample(tree)
+
+
+def _sample(tree: PyTree) -> jax.Array:
+    leaves = [jnp.asarray(leaf) for leaf in jax.tree.leaves(tree)]
+    if not leaves:
+        return jnp.zeros(0, jnp.float32)
+    places = [_places(leaf.size, len(leaves)) for leaf in leaves]
+    parts = [leaf.reshape(-1)[place] for leaf, place in zip(leaves, places, strict=True)]
+    return jnp.concatenate([part.astype(jnp.float32) for part in parts])
+
+
+def group_starts(tree: PyTree) -> tuple[int, ...]:
+    """Return where the coordinates of each non-empty array of a pytree begin in its sample."""
+    return _starts(tuple(int(np.size(leaf)) for leaf in jax.tree.leaves(tree)))
+
+
+@lru_cache
+def _starts(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    counts = [len(_places(size, len(sizes))) for size in sizes]
+    return tuple(int(start) for start, count in zip(np.cumsum([0, *counts]), counts, strict=False) if count)
+
+
+def _places(size: int, leaves: int) -> NDArray[np.int64]:
+    count = min(size, max(_LEAST, _COORDINATES // leaves))
+    return np.unique(np.linspace(0, max(size - 1, 0), count).astype(np.int64))
+
+
+def state_identity(state: PyTree) -> jax.Array:
+    """Return the keys and counters of a noise state as one vector of whole numbers.
+
+    Buffers of real numbers are left out: a compiler may round them differently in two places.
+    """
+    return _compiled_identity(state)
+
+
+def _state_identity(state: PyTree) -> jax.Array:
+    parts = [jnp.zeros(0, jnp.uint32)]
+    for leaf in jax.tree.leaves(state):
+        values = jnp.asarray(leaf)
+        if jnp.issubdtype(values.dtype, jax.dtypes.prng_key):
+            parts.append(jax.random.key_data(values).reshape(-1).astype(jnp.uint32))
+        elif jnp.issubdtype(values.dtype, jnp.integer):
+            parts.append(values.reshape(-1)[:_LEAST].astype(jnp.uint32))
+    return jnp.concatenate(parts)
+
+
+def state_buffers(state: PyTree) -> jax.Array:
+    """Return some of the real numbers of a noise state."""
+    leaves = [jnp.asarray(leaf) for leaf in jax.tree.leaves(state)]
+    return sample([leaf for leaf in leaves if jnp.issubdtype(leaf.dtype, jnp.floating)])
+
+
+def fingerprint_rows(tree: PyTree) -> jax.Array:
+    """Return two whole numbers for each row of these arrays: equal rows have equal ones, others almost surely not."""
+    return _compiled_fingerprints(tree)
+
+
+def _fingerprint_rows(tree: PyTree) -> jax.Array:
+    leaves = [jnp.asarray(leaf) for leaf in jax.tree.leaves(tree)]
+    rows = leaves[0].shape[0]
+    marks = jnp.zeros((rows, 2), jnp.uint32)
+    for place, leaf in enumerate(leaves):
+        width = leaf.size // rows if rows else 0
+        columns = _places(width, 1)[:width]
+        values = leaf.reshape(rows, width)[:, columns]
+        if jnp.issubdtype(values.dtype, jnp.floating):
+            bits = jax.lax.bitcast_convert_type(values.astype(jnp.float32), jnp.uint32)
+        else:
+            bits = values.astype(jnp.uint32)
+        factors = np.random.default_rng(place).integers(1, 2**32, size=(len(columns), 2), dtype=np.uint32) | 1
+        mixed = (bits ^ (bits >> 15))[:, :, None] * jnp.asarray(factors)
+        marks += jnp.sum(mixed ^ (mixed >> 13), axis=1, dtype=jnp.uint32)
+    return marks
+
+
+_compiled_sample = jax.jit(_sample)
+_compiled_identity = jax.jit(_state_identity)
+_compiled_fingerprints = jax.jit(_fingerprint_rows)

@@ -1,0 +1,124 @@
+"""A plan of jax_privacy whose functions are observed, and the account of the run that uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.guarantee import require_setting
+from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.integrations.jax_privacy.batches import ObservedBatches
+from epsilond.integrations.jax_privacy.functions import ObservedGradient, observe_clipped_grad, observe_noise
+from epsilond.integrations.jax_privacy.journal import Journal
+from epsilond.integrations.jax_privacy.optimizers import observe_optimizer
+from epsilond.integrations.jax_privacy.plans import read_plan
+from epsilond.integrations.jax_privacy.run_account import PREMISES, RunAccount
+from epsilond.integrations.jax_privacy.steps import ObservedSteps
+from epsilond.runs.evidence import Evidence
+from epsilond.runs.premises import OUTSIDE_RECORDS
+from epsilond.runs.premises import PREMISES as ALL_PREMISES
+
+if TYPE_CHECKING:
+    import optax
+    from dp_accounting import DpEvent
+    from jax_privacy.experimental.execution_plan import DPExecutionPlan
+
+    from epsilond.integrations.budget import LedgerBudget
+
+OUTSIDE = (
+    *OUTSIDE_RECORDS,
+    "The seeds of noise and batches are secret, and no other run used them.",
+    "The program computed the parameters from noisy sums only, not from the batch, its size, its sum or its losses.",
+    (
+        "Nothing changed the parameters after the last step that was observed, except from released models and public"
+        " data."
+    ),
+)
+"""Sentences next to every ε of a plan, because no observation of its functions shows them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObservedPlan:
+    """A `DPExecutionPlan` whose parts write down what the program does with them.
+
+    Attributes:
+        clipped_grad: as that of the plan.
+        batch_selection_strategy: as that of the plan.
+        noise_addition_transform: as that of the plan.
+        dp_event: event of the plan.
+        optimizer: the optimizer that was given to `observe`; None without one.
+        account: ε of the run with its status.
+        plan: the plan itself.
+    """
+
+    clipped_grad: Callable[..., ObservedGradient]
+    batch_selection_strategy: ObservedBatches
+    noise_addition_transform: optax.GradientTransformation
+    dp_event: DpEvent
+    optimizer: optax.GradientTransformation | None
+    account: RunAccount
+    plan: DPExecutionPlan
+
+
+@require_setting
+def observe(
+    plan: DPExecutionPlan,
+    *,
+    relation: Relation,
+    unit: Unit,
+    observer: Observer,
+    bands: int | None = None,
+    jit: bool = False,
+    optimizer: optax.GradientTransformation | None = None,
+    budget: LedgerBudget | None = None,
+) -> ObservedPlan:
+    """Return a plan-like object whose functions are observed, with the account of the run.
+
+    Use its functions in place of those of the plan. Outside of `jax.jit` they note values without waiting for the
+    device. Inside, they note them by an ordered callback at each execution, which costs about a millisecond; `jit=True`
+    avoids the callback: then both functions are compiled by themselves, and the program calls them outside of
+    `jax.jit`.
+
+    Parameters that change by multiples of the noisy sums need no `optimizer`. Give every other one here, and use
+    `.optimizer` of the result: its updates of noisy sums are then compared with the changes of the parameters.
+
+    Args:
+        plan: a `DPExecutionPlan`.
+        relation: neighbouring relation.
+        unit: whose data is protected.
+        observer: the adversary, `released-models` for central training.
+        bands: number of bands of the strategy matrix, where the noise transformation is none of jax_privacy's.
+        jit: whether to compile the gradient function, the noise update and the update of the optimizer.
+        optimizer: optax's gradient transformation that computes the changes of the parameters, without the noise.
+        budget: informed of the first contradiction.
+
+    Raises:
+        InvalidInput: as `spec_from_execution_plan`.
+        RunDiffers: the parts of the plan contradict each other.
+    """
+    reading = read_plan(plan, relation=relation, bands=bands)
+    evidence = Evidence(PREMISES, outside=OUTSIDE, budget=budget)
+    for each in reading.observations:
+        evidence.contradict(ALL_PREMISES[each.premise], each.message, remedy=each.remedy)
+    evidence.require_consistent()
+    journal = Journal()
+    batches = ObservedBatches(plan.batch_selection_strategy, reading.draws, reading.steps.mechanism, evidence)
+    account = RunAccount(
+        reading,
+        ObservedSteps(reading, batches, evidence),
+        journal,
+        batches,
+        evidence,
+        setting={"relation": relation, "unit": unit, "observer": observer},
+    )
+    batches.before_draw = account.advance
+    return ObservedPlan(
+        clipped_grad=observe_clipped_grad(plan.clipped_grad, journal, compiled=jit),
+        batch_selection_strategy=batches,
+        noise_addition_transform=observe_noise(plan.noise_addition_transform, journal, compiled=jit),
+        dp_event=plan.dp_event,
+        optimizer=None if optimizer is None else observe_optimizer(optimizer, journal, compiled=jit),
+        account=account,
+        plan=plan,
+    )

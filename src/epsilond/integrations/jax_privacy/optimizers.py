@@ -1,0 +1,137 @@
+"""The optimizer of a run, observed at each update, and the order of its states."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import jax
+import numpy as np
+import optax
+from numpy.typing import NDArray
+
+from epsilond.integrations.jax_privacy.journal import Journal, sample, state_buffers, state_identity
+from epsilond.runs.evidence import Evidence
+from epsilond.runs.premises import PARAMETERS
+
+_TOLERANCE: Final = 1e-4
+"""Relative difference of a state's real numbers that compilers may make."""
+
+
+def observe_optimizer(
+    optimizer: optax.GradientTransformation, journal: Journal, *, compiled: bool
+) -> optax.GradientTransformation:
+    """Return an optimizer that writes its first state and each update into the journal.
+
+    It takes no arguments beyond gradient, state and parameters, as a loss or a metric would be no noisy sum.
+
+    Args:
+        optimizer: a gradient transformation of optax.
+        journal: takes the calls.
+        compiled: whether the update is compiled here, so that the caller need not.
+    """
+
+    def evaluate(
+        gradient: optax.Updates, state: optax.OptState, params: optax.Params | None
+    ) -> tuple[optax.Updates, optax.OptState, tuple[jax.Array, ...]]:
+        """Return the update, and the arrays that the journal takes.
+
+        Args:
+            gradient: as optax's.
+            state: as optax's.
+            params: as optax's.
+        """
+        step, later = optimizer.update(gradient, state, params)
+        arrays = (
+            sample(gradient),
+            sample(step),
+            sample(params),
+            state_identity(state),
+            state_buffers(state),
+            state_identity(later),
+            state_buffers(later),
+        )
+        return step, later, arrays
+
+    compute = jax.jit(evaluate) if compiled else evaluate
+
+    def init(params: optax.Params) -> optax.OptState:
+        """Return the first state of the optimizer."""
+        state = optimizer.init(params)
+        journal.write("optimizer-init", {}, (state_identity(state), state_buffers(state)))
+        return state
+
+    def update(
+        updates: optax.Updates, state: optax.OptState, params: optax.Params | None = None
+    ) -> tuple[optax.Updates, optax.OptState]:
+        """Return the change of the parameters and the next state of the optimizer.
+
+        Args:
+            updates: the noisy sum.
+            state: that of `init` or of the last update.
+            params: the parameters, where the optimizer needs them.
+        """
+        step, later, arrays = compute(updates, state, params)
+        journal.write("optimizer", {}, arrays)
+        return step, later
+
+    return optax.GradientTransformation(init, update)
+
+
+class OptimizerStates:
+    """Checks that each update of the optimizer starts from the state that the update before returned."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
+        self._expected: list[tuple[NDArray[np.uint32], NDArray[np.float32]]] = []
+        self._began = False
+
+    def observe_start(self, identity: NDArray[np.uint32], buffers: NDArray[np.float32]) -> None:
+        """Take a state that `init` returned; those of a run that has begun do not count."""
+        if not self._began:
+            self._expected.append((identity, buffers))
+
+    def observe_update(
+        self,
+        identity: NDArray[np.uint32],
+        buffers: NDArray[np.float32],
+        later_identity: NDArray[np.uint32],
+        later_buffers: NDArray[np.float32],
+    ) -> None:
+        """Take the states before and after an update.
+
+        Args:
+            identity: whole numbers of the state before the update.
+            buffers: some of its real numbers.
+            later_identity: whole numbers of the state after the update.
+            later_buffers: some of its real numbers.
+        """
+        self._began = True
+        if not any(_equal(identity, buffers, *each) for each in self._expected):
+            reason = "the optimizer was given another state than the one that its last update returned"
+            self._evidence.rest_on_caller(PARAMETERS, reason)
+        self._expected = [(later_identity, later_buffers)]
+
+    def state_dict(self) -> list[list[list[float]]]:
+        """Return the states that the next update may start from as JSON values."""
+        return [[identity.tolist(), buffers.tolist()] for identity, buffers in self._expected]
+
+    def load_state_dict(self, state: Sequence[Sequence[Sequence[float]]]) -> None:
+        """Continue after the states of a checkpoint; without an update of the optimizer before it, after none."""
+        self._began = True
+        self._expected = [
+            (np.asarray(identity, dtype=np.uint32), np.asarray(buffers, dtype=np.float32))
+            for identity, buffers in state
+        ]
+
+
+def _equal(
+    identity: NDArray[np.uint32],
+    buffers: NDArray[np.float32],
+    expected_identity: NDArray[np.uint32],
+    expected_buffers: NDArray[np.float32],
+) -> bool:
+    if not np.array_equal(identity, expected_identity) or buffers.shape != expected_buffers.shape:
+        return False
+    size = float(np.max(np.abs(expected_buffers), initial=0.0))
+    return bool(np.allclose(buffers, expected_buffers, rtol=_TOLERANCE, atol=_TOLERANCE**2 * size, equal_nan=True))

@@ -1,0 +1,218 @@
+"""Whether the parameters change by noisy sums only, as far as the gradient function sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilond.runs.evidence import Evidence
+from epsilond.runs.premises import PARAMETERS
+
+_RESIDUAL: Final = 1e-3
+"""Largest relative difference of a coordinate from the result of the update rule."""
+_FUSED: Final = 1e-2
+"""Share of the mean size of an update that counts as the size of each coordinate: compilers round in other places."""
+_DIGITS: Final = 0.1
+"""Largest rounding error of the parameters, over their change, at which the change is compared."""
+_EQUATIONS: Final = 4
+"""Least number of coordinates for each step size that is computed from them."""
+_CLEAN_RESIDUAL: Final = 0.01
+"""Largest share of a change that a multiple of the sum without noise leaves, where the change was computed from it."""
+_NOISE_SHARE: Final = 0.2
+"""Least noise over the sum, and ..."""
+_FEWEST: Final = 16
+"""... least number of coordinates, at which such a residual excludes a noisy sum: its probability is below 1e-19."""
+_ROUNDING: Final = 1e-6
+"""Relative change that rounding to single precision may make."""
+_REMEDY: Final = "Change the parameters by the noisy sums only."
+_SHAPES: Final = "gradients have other shapes than the parameters"
+_COARSE: Final = "the parameters have too few digits, or too few coordinates, to compare their change"
+_OTHER_RULE: Final = (
+    "the change of the parameters is no multiple of the noisy sum; pass the optimizer to observe(…) as optimizer="
+)
+_OTHER_UPDATE: Final = "the change of the parameters is neither the optimizer's update nor a multiple of the noisy sum"
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Update:
+    """An update of the noise, before its change of the parameters is known.
+
+    Attributes:
+        sums: sum of clipped gradients.
+        noise: noise that was added to it.
+        step: update that the observed optimizer made of the noisy sum; None without one.
+    """
+
+    sums: Vector
+    noise: Vector
+    step: Vector | None = None
+
+    @property
+    def noisy(self) -> Vector:
+        """The noisy sum."""
+        return self.sums + self.noise
+
+
+class ChangesState(TypedDict):
+    """State of a `ParameterChanges`, as JSON values: sum, noise and step of each update."""
+
+    latest: Sequence[float] | None
+    updates: Sequence[Sequence[Sequence[float] | None]]
+
+
+class ParameterChanges:
+    """Compares the changes of the parameters from one gradient to the next with the update rule.
+
+    The rule is known in two cases: the change is a multiple of the noisy sum, or the sum of the updates that an
+    observed optimizer made. Any other change rests on the caller. A change without an update of the noise, or by a
+    multiple of the sum without noise, contradicts the record.
+    """
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
+        self._latest: Vector | None = None
+        self._updates: list[_Update] = []
+
+    @property
+    def waiting(self) -> int:
+        """Number of updates since the parameters were last seen."""
+        return len(self._updates)
+
+    def observe_parameters(self, values: Vector, *, aligned: bool, precision: float) -> None:
+        """Take the parameters of the next call of the gradient function.
+
+        Args:
+            values: the parameters at the coordinates that are compared.
+            aligned: whether gradients have the shapes of the parameters, so that coordinates correspond.
+            precision: distance from 1 to the next number of the parameters' type.
+        """
+        latest, updates = self._latest, self._updates
+        self._latest, self._updates = values, []
+        if latest is None or latest.shape != values.shape:
+            self._conclude(len(updates), _SHAPES if latest is not None else None)
+            return
+        change = values - latest
+        if not updates:
+            if np.any(np.abs(change) > _ROUNDING * np.abs(latest)):
+                message = "the parameters changed between two gradients without an update of the noise"
+                self._evidence.contradict(PARAMETERS, message, remedy=_REMEDY)
+            return
+        if not aligned or any(each.sums.shape != change.shape for each in updates):
+            self._conclude(len(updates), _SHAPES)
+            return
+        if np.any(change):
+            self._exclude_clean_sum(change, updates[-1])
+        precision = max(precision, float(np.finfo(np.float32).eps))
+        rounding = 2.0 * precision * np.maximum(np.abs(values), np.abs(latest))
+        self._conclude(len(updates), _find_difference(change, updates, rounding))
+
+    def observe_update(self, sums: Vector, noise: Vector) -> None:
+        """Take an update of the noise.
+
+        Args:
+            sums: sum of clipped gradients at the observed coordinates.
+            noise: noise that was added there.
+        """
+        self._updates.append(_Update(sums=sums, noise=noise))
+
+    def observe_optimizer(self, gradient: Vector, step: Vector, parameters: Vector) -> None:
+        """Take an update of the optimizer.
+
+        Args:
+            gradient: its input in place of a gradient.
+            step: its result.
+            parameters: the parameters that it was given; empty for none.
+        """
+        update = self._updates[-1] if self._updates else None
+        if update is None or gradient.shape != update.sums.shape or not _is_combination(gradient, [update], 0.0):
+            self._evidence.rest_on_caller(PARAMETERS, "the optimizer was given another value than the noisy sum")
+            return
+        if parameters.size and not self._are_present(parameters):
+            self._evidence.rest_on_caller(PARAMETERS, "the optimizer was given other parameters than the gradient")
+            return
+        self._updates[-1] = replace(update, step=step)
+
+    def _are_present(self, parameters: Vector) -> bool:
+        """Return whether these are the parameters of the latest gradient, after the updates that got none."""
+        if self._latest is None:
+            return True
+        steps = [each.step for each in self._updates[:-1]]
+        if not steps:
+            return np.array_equal(parameters, self._latest)
+        if any(step is None or step.shape != self._latest.shape for step in steps):
+            return False
+        expected = self._latest + sum(step for step in steps if step is not None)
+        return bool(np.all(np.abs(parameters - expected) <= _ROUNDING * np.abs(self._latest) + _ROUNDING))
+
+    def _conclude(self, count: int, reason: str | None) -> None:
+        if count and reason is not None:
+            self._evidence.rest_on_caller(PARAMETERS, reason, count=count)
+        elif count:
+            self._evidence.show({PARAMETERS}, count=count)
+
+    def _exclude_clean_sum(self, change: Vector, update: _Update) -> None:
+        sums, norm = update.sums, float(np.linalg.norm(update.sums))
+        if len(change) < _FEWEST or norm == 0.0 or np.linalg.norm(update.noise) < _NOISE_SHARE * norm:
+            return
+        residual = change - sums * float(change @ sums) / norm**2
+        if np.linalg.norm(residual) <= _CLEAN_RESIDUAL * np.linalg.norm(change):
+            message = "the parameters changed by the sum of clipped gradients without its noise"
+            self._evidence.contradict(PARAMETERS, message, remedy=_REMEDY)
+
+    def state_dict(self) -> ChangesState:
+        """Return the latest parameters and the updates since then as JSON values."""
+        updates = [[_to_list(each.sums), _to_list(each.noise), _to_list(each.step)] for each in self._updates]
+        return {"latest": _to_list(self._latest), "updates": updates}
+
+    def load_state_dict(self, state: ChangesState) -> None:
+        """Continue after the parameters of a checkpoint."""
+        self._latest = _to_vector(state["latest"])
+        self._updates = [
+            _Update(
+                sums=np.asarray(sums, dtype=np.float64),
+                noise=np.asarray(noise, dtype=np.float64),
+                step=_to_vector(step),
+            )
+            for sums, noise, step in state["updates"]
+        ]
+
+
+def _find_difference(change: Vector, updates: list[_Update], rounding: Vector) -> str | None:
+    """Return why a change is not known to come from updates; None if it is."""
+    if not np.any(change):
+        return None
+    size = float(np.linalg.norm(change))
+    if not np.linalg.norm(rounding) <= _DIGITS * size:
+        return _COARSE
+    steps = [each.step for each in updates if each.step is not None]
+    if len(steps) == len(updates) and all(step.shape == change.shape for step in steps):
+        sizes = sum(np.abs(step) + _FUSED * np.sqrt(np.mean(step**2)) for step in steps)
+        if np.all(np.abs(change - sum(steps)) <= _RESIDUAL * sizes + rounding):
+            return None
+    if len(change) < _EQUATIONS * len(updates):
+        return _COARSE
+    if _is_combination(change, updates, rounding):
+        return None
+    return _OTHER_UPDATE if steps else _OTHER_RULE
+
+
+def _is_combination(change: Vector, updates: list[_Update], rounding: Vector | float) -> bool:
+    """Return whether a vector is a combination of noisy sums, one number for each update."""
+    noisy = np.stack([each.noisy for each in updates], axis=1)
+    sizes = np.stack([np.abs(each.sums) + np.abs(each.noise) for each in updates], axis=1)
+    factors = np.linalg.lstsq(noisy, change)[0]
+    return bool(np.all(np.abs(change - noisy @ factors) <= _RESIDUAL * (sizes @ np.abs(factors)) + rounding))
+
+
+def _to_list(values: Vector | None) -> list[float] | None:
+    return None if values is None else values.tolist()
+
+
+def _to_vector(values: Sequence[float] | None) -> Vector | None:
+    return None if values is None else np.asarray(values, dtype=np.float64)

@@ -1,0 +1,203 @@
+"""Execution plans of jax_privacy as specs, once their parts agree with their event."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from epsilond.accountants.errors import InvalidInput, Observation, RunDiffers
+from epsilond.accountants.quantities import Relation
+from epsilond.accountants.specs import Gaussian, Repeated, Spec, Subsampled
+from epsilond.integrations.dp_accounting.events import parts_of
+from epsilond.integrations.jax_privacy.samplers import SamplerDraws, read_sampler
+from epsilond.integrations.jax_privacy.strategy_matrix import NoiseReading, read_noise
+from epsilond.runs.premises import CORRELATION, EVENT, NOISE
+
+if TYPE_CHECKING:
+    from jax_privacy.experimental.execution_plan import DPExecutionPlan
+
+_PARTS: Final = ("dp_event", "batch_selection_strategy", "noise_addition_transform", "clipped_grad")
+_ROUNDING: Final = 1e-5
+"""Relative tolerance of the recomputed noise multiplier: the strategy matrix has single precision."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedSteps:
+    """What a plan runs: `times` times `mechanism`, each time for `steps_each` iterations of the loop.
+
+    With a strategy of b bands the noise of b iterations belongs together, and a record takes part in one of them.
+    """
+
+    mechanism: Spec
+    times: int
+    steps_each: int
+    iterations: int
+
+    @property
+    def spec(self) -> Spec:
+        """All of it."""
+        return self.mechanism if self.times == 1 else Repeated(times=self.times, mechanism=self.mechanism)
+
+    def after(self, iterations: int) -> Spec:
+        """Return what so many iterations ran, at least one; a cycle that was begun counts as a whole."""
+        times = math.ceil(iterations / self.steps_each)
+        return self.mechanism if times == 1 else Repeated(times=times, mechanism=self.mechanism)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanReading:
+    """A plan and its parts.
+
+    Attributes:
+        steps: what the event describes.
+        draws: what the sampler draws.
+        noise: what the noise transformation adds; None where it cannot be read.
+        bands: number of bands of the strategy matrix.
+        multiplier: noise multiplier of the event: standard deviation over the norm bound of one record.
+        norm_bound: largest norm of one record's clipped gradient, as the gradient function scales it.
+        observations: how the parts contradict the event or each other.
+    """
+
+    steps: PlannedSteps
+    draws: SamplerDraws
+    noise: NoiseReading | None
+    bands: int
+    multiplier: float
+    norm_bound: float
+    observations: tuple[Observation, ...]
+
+    def require_consistent(self) -> None:
+        """Reject a plan whose parts contradict each other.
+
+        Raises:
+            RunDiffers: with every observation.
+        """
+        if self.observations:
+            raise RunDiffers.of(self.observations)
+
+
+def spec_from_execution_plan(
+    plan: DPExecutionPlan, *, relation: Relation = "zero-out-one", bands: int | None = None
+) -> Spec:
+    """Return what a `DPExecutionPlan` runs, as a spec.
+
+    The event is that of the plan, and the other parts must be those that the event describes. The sampler is a
+    `CyclicPoissonSampling` without truncation or a `FixedBatchSampling`, of records, or of users in a
+    `UserSelectionStrategy`; then read *user* for record. The noise has at least the event's multiplier times the
+    largest column norm of its strategy matrix. It has at most as many bands as a cycle of the sampler has iterations. A
+    plan that was made for REPLACE_ONE has the noise of twice the norm, and this library charges twice the norm again:
+    the guarantee holds, with twice the noise that it needs.
+
+    Args:
+        plan: the plan.
+        relation: neighbouring relation that the spec will be accounted for; the default of jax_privacy if absent.
+        bands: number of bands of the strategy matrix, where the noise transformation is none of jax_privacy's.
+
+    Raises:
+        InvalidInput: no spec describes the sampler or the event, the groups of the sampler do not go with the relation,
+            or the bands cannot be read.
+        RunDiffers: the parts of the plan contradict each other.
+    """
+    return steps_from_execution_plan(plan, relation=relation, bands=bands).spec
+
+
+def steps_from_execution_plan(
+    plan: DPExecutionPlan, *, relation: Relation = "zero-out-one", bands: int | None = None
+) -> PlannedSteps:
+    """Return what a `DPExecutionPlan` runs, with the number of iterations of its loop that belong to each release.
+
+    Args:
+        plan: jax_privacy's plan, or an observed one.
+        relation: neighbouring relation of the account.
+        bands: number of bands of the strategy matrix; read from the plan if absent.
+
+    Raises:
+        InvalidInput: as `spec_from_execution_plan`.
+        RunDiffers: as `spec_from_execution_plan`.
+    """
+    reading = read_plan(plan, relation=relation, bands=bands)
+    reading.require_consistent()
+    return reading.steps
+
+
+def read_plan(plan: DPExecutionPlan, *, relation: Relation, bands: int | None = None) -> PlanReading:
+    """Read a plan and compare its parts.
+
+    Args:
+        plan: jax_privacy's plan, or an observed one.
+        relation: neighbouring relation of the account.
+        bands: number of bands of the strategy matrix; read from the plan if absent.
+
+    Raises:
+        InvalidInput: as `spec_from_execution_plan`.
+    """
+    plan = getattr(plan, "plan", plan)
+    for name in _PARTS:
+        if not hasattr(plan, name):
+            raise InvalidInput.at(f"/{name}", "is required: this is no DPExecutionPlan")
+    parts = parts_of(plan.dp_event, relation=relation)
+    if len(parts) != 1:
+        raise InvalidInput.at("/dp_event", "is not one mechanism, run over and over")
+    mechanism, times = parts[0]
+    draws = read_sampler(plan.batch_selection_strategy, mechanism, relation)
+    noise = read_noise(plan.noise_addition_transform, iterations=max(draws.iterations, 1))
+    if noise is None and bands is None:
+        message = "is no privatizer of jax_privacy, so that the bands of its noise cannot be read: give bands="
+        raise InvalidInput.at("/noise_addition_transform", message)
+    steps = PlannedSteps(mechanism=mechanism, times=times, steps_each=draws.cycle, iterations=draws.iterations)
+    reading = PlanReading(
+        steps=steps,
+        draws=draws,
+        noise=noise,
+        bands=noise.bands if noise is not None else bands or 1,
+        multiplier=_multiplier(mechanism),
+        norm_bound=_norm_bound(plan),
+        observations=(),
+    )
+    observations = (*draws.observations, *_contradictions(reading))
+    return PlanReading(**{**vars(reading), "observations": observations})
+
+
+def _multiplier(mechanism: Spec) -> float:
+    inner = mechanism.mechanism if isinstance(mechanism, Subsampled) else mechanism
+    if not isinstance(inner, Gaussian):
+        raise InvalidInput.at("/dp_event", "is no Gaussian mechanism, which a plan of jax_privacy adds")
+    return float(inner.noise_multiplier)
+
+
+def _norm_bound(plan: DPExecutionPlan) -> float:
+    """Return the norm bound of the plan's gradient function, as its configuration reads it."""
+    try:
+        return float(plan.clipped_grad(lambda: None).l2_norm_bound)
+    except (AttributeError, TypeError, ValueError):
+        message = "gives no function with an l2_norm_bound, so that the scale of the noise cannot be checked"
+        raise InvalidInput.at("/clipped_grad", message) from None
+
+
+def _contradictions(reading: PlanReading) -> list[Observation]:
+    steps, draws, noise = reading.steps, reading.draws, reading.noise
+    observations = []
+    if steps.times < math.ceil(draws.iterations / draws.cycle):
+        message = (
+            f"the sampler takes {draws.iterations} iterations, and the event counts {steps.times} times {draws.cycle}"
+        )
+        observations.append(Observation(EVENT.id, message, remedy="Make the plan for all iterations of the sampler."))
+    if reading.bands > draws.cycle:
+        message = (
+            f"the strategy matrix of the noise has {reading.bands} bands, and the sampler lets a record take part "
+            f"again after {draws.cycle} iterations"
+        )
+        remedy = f"Use a sampler with cycle_length={reading.bands}, or noise with at most {draws.cycle} bands."
+        observations.append(Observation(CORRELATION.id, message, remedy=remedy))
+    if noise is not None and reading.bands <= draws.cycle:
+        actual = noise.stddev / (noise.column_norm * reading.norm_bound) if reading.norm_bound > 0.0 else math.inf
+        if not actual >= reading.multiplier * (1.0 - _ROUNDING):
+            message = (
+                f"the noise is {actual:.6g} times the sensitivity (standard deviation {noise.stddev:.6g}, column norm "
+                f"{noise.column_norm:.6g}, norm bound {reading.norm_bound:.6g}), and the event says "
+                f"{reading.multiplier:.6g}"
+            )
+            remedy = "Make noise, gradient function and event by one configuration."
+            observations.append(Observation(NOISE.id, message, remedy=remedy))
+    return observations

@@ -1,0 +1,175 @@
+"""The ε of a run of jax_privacy, with the status that its observed functions support."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from epsilond.accountants.errors import InvalidInput, RunDiffers
+from epsilond.accountants.guarantee import PrivacyCurve
+from epsilond.accountants.specs import Spec
+from epsilond.integrations.jax_privacy.batches import BatchesState, ObservedBatches
+from epsilond.integrations.jax_privacy.journal import Journal
+from epsilond.integrations.jax_privacy.plans import PlannedSteps, PlanReading
+from epsilond.integrations.jax_privacy.steps import ObservedSteps, StepsState
+from epsilond.integrations.setting import StatedSetting
+from epsilond.questions.account import account
+from epsilond.runs.evidence import Contradictable, Evidence
+from epsilond.runs.premises import (
+    CLIPPING,
+    CORRELATION,
+    DIVISOR,
+    EVENT,
+    FRESH_DRAW,
+    NOISE,
+    PARAMETERS,
+    ROWS,
+    SAME_PARTS,
+)
+from epsilond.runs.statement import RunStatement, state_run
+from epsilond.runs.status import RunStatus
+
+PREMISES: Final = (FRESH_DRAW, ROWS, CLIPPING, NOISE, CORRELATION, DIVISOR, EVENT, SAME_PARTS, PARAMETERS)
+"""Premises of the theorems that cover a plan: subsampled Gaussian noise, banded where the plan has a strategy."""
+_BEHIND: Final = 6
+"""Number of latest entries that wait while the program runs, so that it does not wait for the device."""
+
+
+class AccountState(StepsState):
+    """State of a `RunAccount`."""
+
+    batches: BatchesState
+
+
+class RunAccount:
+    """The account of a run that uses the functions of an observed plan.
+
+    It counts the updates of the noise. A cycle that was begun counts as a whole.
+    """
+
+    def __init__(
+        self,
+        reading: PlanReading,
+        steps: ObservedSteps,
+        journal: Journal,
+        batches: ObservedBatches,
+        evidence: Evidence,
+        *,
+        setting: StatedSetting,
+    ) -> None:
+        self._reading, self._steps, self._journal = reading, steps, journal
+        self._batches, self._evidence = batches, evidence
+        self._setting = setting
+        self._curve: tuple[Spec, PrivacyCurve] | None = None
+
+    @property
+    def planned(self) -> PlannedSteps:
+        """What the plan runs."""
+        return self._reading.steps
+
+    @property
+    def steps(self) -> int:
+        """Number of updates so far."""
+        self.advance(wait=True)
+        return self._steps.noise.updates
+
+    @property
+    def spec(self) -> Spec | None:
+        """What the updates so far ran; None before the first."""
+        steps = self.steps
+        return self._reading.steps.after(steps) if steps else None
+
+    @property
+    def evidence(self) -> Evidence:
+        """A copy of the evidence, as it would be if the run ended here."""
+        self.advance(wait=True)
+        return self._steps.conclude()
+
+    @property
+    def status(self) -> RunStatus:
+        """Status of the run so far."""
+        evidence = self.evidence
+        return RunStatus.CONTRADICTED if self._steps.open_ends() else evidence.status
+
+    def get_epsilon(self, delta: float) -> float:
+        """Return the upper bound on ε [nat] at δ of the updates so far.
+
+        Raises:
+            RunDiffers: an observation contradicts the record.
+        """
+        self._conclude()
+        return float(self._find_curve().epsilon(delta=delta).upper)
+
+    def get_delta(self, epsilon: float) -> float:
+        """Return the upper bound on δ at ε [nat] of the updates so far.
+
+        Raises:
+            RunDiffers: an observation contradicts the record.
+        """
+        self._conclude()
+        return float(self._find_curve().delta(epsilon=epsilon).upper)
+
+    def statement(self, *, delta: float) -> RunStatement:
+        """Return ε at δ of the updates so far, with its status and what supports it.
+
+        Raises:
+            RunDiffers: an observation contradicts the record.
+        """
+        evidence = self._conclude()
+        return state_run(evidence, self._find_curve().epsilon(delta=delta), delta=delta, **self._setting)
+
+    def declare(self, premise: str, declaration: str) -> None:
+        """Vouch for a premise from now on; the declaration is printed next to each ε.
+
+        Raises:
+            InvalidInput: no such premise, or one that no declaration can replace.
+        """
+        self._evidence.vouch(premise, declaration)
+
+    def advance(self, *, wait: bool = False) -> None:
+        """Take what the functions wrote down; with `wait`, all of it, also what the device still computes."""
+        self._steps.process(self._journal.take(keep=0 if wait else _BEHIND))
+
+    def require_consistent(self, budget: Contradictable | None = None) -> None:
+        """Reject a run that an observation contradicts so far, and inform a budget from now on.
+
+        Raises:
+            RunDiffers: with every observation.
+        """
+        self.advance()
+        if budget is not None and self._evidence.budget is None:
+            self._evidence.budget = budget
+            if self._evidence.observations:
+                budget.contradict(self._evidence.observations)
+        self._evidence.require_consistent()
+
+    def state_dict(self) -> AccountState:
+        """Return the account as JSON values, for a checkpoint next to the parameters and the noise state."""
+        self.advance(wait=True)
+        return {**self._steps.state_dict(), "batches": self._batches.state_dict()}
+
+    def load_state_dict(self, state: AccountState) -> None:
+        """Continue after a checkpoint.
+
+        Draw the batches anew with the same seed: those before the checkpoint are recognised and do not count as fresh.
+
+        Raises:
+            InvalidInput: the state is none of `state_dict`.
+        """
+        try:
+            self._steps.load_state_dict(state)
+            self._batches.load_state_dict(state["batches"])
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise InvalidInput.at("", "is not the account of a checkpoint") from None
+
+    def _conclude(self) -> Evidence:
+        evidence = self.evidence
+        open_ends = self._steps.open_ends()
+        if evidence.observations or open_ends:
+            raise RunDiffers.of((*evidence.observations, *open_ends))
+        return evidence
+
+    def _find_curve(self) -> PrivacyCurve:
+        spec = self._reading.steps.after(self._steps.noise.updates)
+        if self._curve is None or self._curve[0] != spec:
+            self._curve = (spec, account(spec, **self._setting).guarantee.curve)
+        return self._curve[1]

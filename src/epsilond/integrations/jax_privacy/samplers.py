@@ -1,0 +1,109 @@
+"""Samplers of jax_privacy, compared with the event of their plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from epsilond.accountants.errors import InvalidInput, Observation
+from epsilond.accountants.quantities import Relation
+from epsilond.accountants.specs import Gaussian, Spec, Subsampled
+from epsilond.runs.premises import EVENT
+
+if TYPE_CHECKING:
+    from jax_privacy.batch_selection import BatchSelectionStrategy, CyclicPoissonSampling, FixedBatchSampling
+
+USERS: Final = "UserSelectionStrategy"
+_REMEDY: Final = "Make the plan by its configuration, and give it this sampler's numbers."
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplerDraws:
+    """What a sampler draws.
+
+    Attributes:
+        sampler: the sampler of records, or of users where `users` is true.
+        users: whether a row of a batch is a user.
+        cycle: number of iterations after which a record may take part again.
+        iterations: number of batches.
+        observations: how the sampler contradicts the event.
+    """
+
+    sampler: BatchSelectionStrategy
+    users: bool
+    cycle: int
+    iterations: int
+    observations: tuple[Observation, ...]
+
+
+def read_sampler(strategy: BatchSelectionStrategy, mechanism: Spec, relation: Relation) -> SamplerDraws:
+    """Read a batch selection strategy, and compare it with the mechanism of the event.
+
+    Args:
+        strategy: the plan's batch selection strategy.
+        mechanism: one release of the plan's event.
+        relation: neighbouring relation of the account.
+
+    Raises:
+        InvalidInput: no spec describes this sampler, or its groups do not go with the relation.
+    """
+    at = "/batch_selection_strategy"
+    users = type(strategy).__name__ == USERS
+    sampler = strategy.base_strategy if users else strategy
+    at = f"{at}/base_strategy" if users else at
+    name = type(sampler).__name__
+    if name not in SAMPLERS:
+        raise InvalidInput.at(at, f"is a {name}, for which epsilond cannot account yet", allowed=", ".join(SAMPLERS))
+    cycle, observations = SAMPLERS[name](sampler, at, mechanism, relation)
+    return SamplerDraws(
+        sampler=sampler,
+        users=users,
+        cycle=cycle,
+        iterations=int(sampler.iterations),
+        observations=tuple(Observation(EVENT.id, message, remedy=_REMEDY) for message in observations),
+    )
+
+
+Comparison = tuple[int, list[str]]
+"""Number of iterations of a cycle, and how the sampler contradicts the event."""
+
+
+def _cyclic_poisson(sampler: CyclicPoissonSampling, at: str, mechanism: Spec, relation: Relation) -> Comparison:
+    """Records in as many groups as a cycle has iterations, each group in turn, and a Poisson batch of it."""
+    if sampler.truncated_batch_size is not None:
+        raise InvalidInput.at(
+            f"{at}/truncated_batch_size", "truncates Poisson batches, for which epsilond cannot account yet"
+        )
+    cycle = int(sampler.cycle_length)
+    if cycle > 1 and relation == "add-or-remove-one" and not is_independent(sampler):
+        message = "cuts groups of equal size: one record more or less moves others to another group"
+        raise InvalidInput.at(f"{at}/partition_type", message, allowed="INDEPENDENT")
+    rate = float(sampler.sampling_prob)
+    recorded = 1.0 if isinstance(mechanism, Gaussian) else None
+    if isinstance(mechanism, Subsampled) and mechanism.sampling == "poisson":
+        recorded = mechanism.rate
+    if recorded is not None and rate <= recorded:
+        return cycle, []
+    return cycle, [f"the sampler draws each record with probability {rate:g}, and the event says {recorded}"]
+
+
+def _fixed_batch(sampler: FixedBatchSampling, _: str, mechanism: Spec, __: Relation) -> Comparison:
+    """A uniform batch of a fixed size, afresh in each iteration."""
+    sampling = "with-replacement" if sampler.replace else "without-replacement"
+    size = int(sampler.batch_size)
+    if isinstance(mechanism, Subsampled) and (mechanism.sampling, mechanism.batch_size) == (sampling, size):
+        return 1, []
+    return 1, [f"the sampler draws {size} records {sampling}, and the event says otherwise"]
+
+
+def is_independent(sampler: CyclicPoissonSampling) -> bool:
+    """Whether each record joins a group of a cycle independently of the other records."""
+    return getattr(sampler.partition_type, "name", "") == "INDEPENDENT"
+
+
+SAMPLERS: Final[Mapping[str, Callable[[BatchSelectionStrategy, str, Spec, Relation], Comparison]]] = {
+    "CyclicPoissonSampling": _cyclic_poisson,
+    "FixedBatchSampling": _fixed_batch,
+}
+"""Samplers that are compared with the event, by the names of their classes."""

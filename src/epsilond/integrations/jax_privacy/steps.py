@@ -1,0 +1,250 @@
+"""The steps of a run: each batch with its gradients and its update, and the premises that they show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Final, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilond.accountants.errors import Observation
+from epsilond.integrations.jax_privacy.added_noise import AddedNoise, NoiseState
+from epsilond.integrations.jax_privacy.batches import ObservedBatches, SampledBatch
+from epsilond.integrations.jax_privacy.journal import Entry, Facts
+from epsilond.integrations.jax_privacy.optimizers import OptimizerStates
+from epsilond.integrations.jax_privacy.parameters import ChangesState, ParameterChanges
+from epsilond.integrations.jax_privacy.plans import PlanReading
+from epsilond.integrations.jax_privacy.row_identity import RowIdentity
+from epsilond.runs.evidence import Evidence
+from epsilond.runs.premises import CLIPPING, DIVISOR, FRESH_DRAW, NOISE, PARAMETERS, ROWS, SAME_PARTS, Premise
+
+_MATCH: Final = 1e-4
+"""Relative tolerance at which a sum of gradients is that of an update: sums of parts are rounded differently."""
+_NORM: Final = 1e-2
+"""Relative tolerance of the norm of a sum; half precision rounds the clipped gradients."""
+_AHEAD: Final = 64
+"""Number of later batches among which that of an update is looked for, where batches were skipped."""
+_ROWS_REMEDY: Final = "Give the gradient function each record of the batch once; mark padding by is_padding_example."
+_SUM_REMEDY: Final = "Give the noise transformation the result of the plan's gradient function as it is."
+
+
+class StepsState(TypedDict):
+    """State of an `ObservedSteps`, as JSON values."""
+
+    evidence: Mapping[str, object]
+    noise: NoiseState
+    changes: ChangesState
+    optimizer: Sequence[Sequence[Sequence[float]]]
+
+
+class ObservedSteps:
+    """Matches batches, gradients and updates in the order of the program, and fills the evidence.
+
+    Attributes:
+        noise: checks of the updates.
+    """
+
+    def __init__(self, reading: PlanReading, batches: ObservedBatches, evidence: Evidence) -> None:
+        self.noise = AddedNoise(reading, evidence)
+        self._reading, self._batches, self._evidence = reading, batches, evidence
+        self._changes, self._optimizer = ParameterChanges(evidence), OptimizerStates(evidence)
+        self._identity = RowIdentity()
+        self._clear_gradients()
+        self._followed: set[int] = set()
+        self._aligned = True
+
+    def process(self, entries: Iterable[Entry]) -> None:
+        """Take the next entries of the journal."""
+        for entry in entries:
+            arrays = tuple(np.asarray(each) for each in entry.arrays)
+            if entry.kind == "gradient":
+                self._process_gradient(entry.facts, *arrays)
+            elif entry.kind == "noise":
+                self._process_update(entry.facts, *arrays)
+            elif entry.kind == "optimizer":
+                self._optimizer.observe_update(*arrays[3:])
+                self._changes.observe_optimizer(*(each.astype(np.float64) for each in arrays[:3]))
+            elif entry.kind == "optimizer-init":
+                self._optimizer.observe_start(*arrays)
+            else:
+                self.noise.observe_start(arrays[0])
+
+    # Gradients --------------------------------------------------------------------------------------------------------
+    def _clear_gradients(self) -> None:
+        self._given = self._active = 0
+        self._real_rows: list[NDArray[np.uint64]] = []
+        self._moving_rows: list[NDArray[np.uint64]] = []
+        self._sum: NDArray[np.float64] | None = None
+        self._size: NDArray[np.float64] = np.zeros(0)
+
+    def _process_gradient(
+        self,
+        facts: Facts,
+        parameters: NDArray[np.float32],
+        value: NDArray[np.float32],
+        losses: NDArray[np.floating],
+        padding: NDArray[np.bool_],
+        marks: NDArray[np.uint32],
+    ) -> None:
+        real = ~padding if padding.size else np.ones(len(losses), dtype=bool)
+        moving = real & (losses != 0.0)
+        active = int(np.count_nonzero(moving))
+        fingerprints = np.ascontiguousarray(marks).view(np.uint64)[:, 0]
+        self._real_rows.append(fingerprints[real])
+        self._moving_rows.append(fingerprints[moving])
+        self._given += int(np.count_nonzero(real))
+        self._active += active
+        sums = value.astype(np.float64)
+        self._sum = sums if self._sum is None else self._sum + sums
+        self._size = np.abs(sums) if not self._size.size else self._size + np.abs(sums)
+        self._check_clipping(
+            facts, sums, active, finite=bool(np.all(np.isfinite(losses[real])) and np.all(np.isfinite(sums)))
+        )
+        self._check_followers(facts)
+        self._aligned = self._aligned and bool(facts["aligned"])
+        self._changes.observe_parameters(
+            parameters.astype(np.float64), aligned=self._aligned, precision=float(facts["precision"])
+        )
+
+    def _check_clipping(self, facts: Facts, sums: NDArray[np.float64], active: int, *, finite: bool) -> None:
+        bound = float(facts["bound"])
+        if bound > self._reading.norm_bound * (1.0 + _MATCH):
+            message = (
+                f"a gradient function clips to {bound:.6g}, and the noise is scaled to {self._reading.norm_bound:.6g}"
+            )
+            self._evidence.contradict(CLIPPING, message, remedy="Use the plan's clipped_grad for all gradients.")
+        norm = float(np.linalg.norm(sums))
+        if not norm <= active * bound * (1.0 + _NORM) + _MATCH * bound:
+            message = "the sum of the clipped gradients is larger than their number times the clipping norm"
+            self._evidence.contradict(CLIPPING, message, remedy="Use the plan's clipped_grad for all gradients.")
+        if not finite and not facts["nan_safe"]:
+            message = "a gradient was not finite, and nan_safe=False does not clip it"
+            self._evidence.contradict(CLIPPING, message, remedy="Leave nan_safe as it is, True.")
+
+    def _check_followers(self, facts: Facts) -> None:
+        """An argument without a batch axis that grows with the batch shows each record to the gradient of all."""
+        if not facts["follows"]:
+            self._followed = set()
+            return
+        self._followed.add(int(facts["rows"]))
+        if len(self._followed) > 1:
+            message = (
+                "an argument that is none of batch_argnums has as many rows as the batch, so that it is no constant"
+            )
+            remedy = "Name each argument with a row for each record in batch_argnums."
+            self._evidence.contradict(ROWS, message, remedy=remedy)
+
+    # Updates ----------------------------------------------------------------------------------------------------------
+    def _process_update(
+        self,
+        facts: Facts,
+        sums: NDArray[np.float32],
+        noisy: NDArray[np.float32],
+        before: NDArray[np.uint32],
+        after: NDArray[np.uint32],
+        *numbers: NDArray[np.float64],
+    ) -> None:
+        clean = sums.astype(np.float64)
+        noise = noisy.astype(np.float64) - clean
+        shown = {ROWS, CLIPPING, DIVISOR} | self._match_batch(clean)
+        self._match_sum(clean)
+        error = float(facts["precision"]) * float(np.max(np.abs(noisy), initial=0.0))
+        shown |= self.noise.observe_update(noise, error=error, groups=facts["groups"])
+        shown |= self.noise.observe_states(before, after, (numbers[0], numbers[1]))
+        self._changes.observe_update(clean, noise)
+        self._clear_gradients()
+        self._evidence.count_step(shown)
+
+    def _match_batch(self, clean: NDArray[np.float64]) -> set[Premise]:
+        """Use the next batch whose size is that of the gradients; return whether its rows are those of the batch."""
+        waiting = self._batches.waiting
+        if not waiting:
+            message = "an update used no batch of the plan's sampler"
+            if self._batches.replays:
+                message = "an update used a batch that was drawn before: the sampler's generator was reset"
+            remedy = "Take each batch of one iterator of the plan's batch_selection_strategy, in order and once."
+            self._evidence.contradict(FRESH_DRAW, message, remedy=remedy)
+            return set()
+        sizes = [batch.size for batch in islice(waiting, _AHEAD)]
+        place = next((place for place, size in enumerate(sizes) if self._fits(size, clean)), None)
+        if place is None:
+            waiting.popleft()
+            message = "the rows of a step are not as many as the records of its batch"
+            if self._sum is None:
+                message = "an update added noise to a value that is no result of the plan's clipped_grad"
+            self._evidence.contradict(ROWS, message, remedy=_ROWS_REMEDY)
+            return set()
+        for _ in range(place):
+            waiting.popleft()
+            self._evidence.rest_on_caller(FRESH_DRAW, "a batch was drawn and not used")
+        return self._match_rows(waiting.popleft())
+
+    def _match_rows(self, batch: SampledBatch) -> set[Premise]:
+        """Compare the rows of the gradients with the records of the batch."""
+        rows = self._real_rows if self._given == batch.size else self._moving_rows
+        copies = self._identity.observe(batch.rows, np.concatenate([np.zeros(0, np.uint64), *rows]))
+        if self._identity.alarm is not None:
+            remedy = "Select the rows of the data by the indices of the batch."
+            self._evidence.contradict(FRESH_DRAW, self._identity.alarm, remedy=remedy)
+        if not copies:
+            reason = "the rows are no copies of the records that were drawn, by augmentation or by another loader"
+            self._evidence.rest_on_caller(FRESH_DRAW, reason)
+            return set()
+        return {FRESH_DRAW}
+
+    def _fits(self, size: int, clean: NDArray[np.float64]) -> bool:
+        if self._sum is None:
+            return size == 0 and not np.any(clean)
+        return self._given == size or self._active <= size <= self._given
+
+    def _match_sum(self, clean: NDArray[np.float64]) -> None:
+        if self._sum is None:
+            return
+        if clean.shape == self._sum.shape:
+            tolerance = _MATCH * (self._size + self._size.max(initial=0.0))
+            if np.all(np.abs(clean - self._sum) <= tolerance):
+                return
+        message = "the value that noise was added to is not the sum of the clipped gradients"
+        norm = float(self._sum @ self._sum)
+        if clean.shape == self._sum.shape and norm > 0.0:
+            message += f" (about {float(clean @ self._sum) / norm:.3g} times it)"
+        self._evidence.contradict(CLIPPING, message, remedy=_SUM_REMEDY)
+
+    # Conclusions ------------------------------------------------------------------------------------------------------
+    def conclude(self) -> Evidence:
+        """Return the evidence as it would be if the run ended here, with the parameters of its last step."""
+        concluded = Evidence(self._evidence.premises, outside=self._evidence.outside)
+        concluded.load_state_dict(self._evidence.state_dict())
+        concluded.show({PARAMETERS}, count=self._changes.waiting)
+        return concluded
+
+    def open_ends(self) -> tuple[Observation, ...]:
+        """Return what contradicts the record if the run ends here."""
+        if not self.noise.updates:
+            message = "no update of the plan's noise was seen"
+            remedy = "Use the functions of the observed plan, not those of the plan that it was made of."
+            return (Observation(SAME_PARTS.id, message, remedy=remedy),)
+        waiting = self._batches.waiting
+        if self._active > (waiting[0].size if waiting else 0):
+            message = "gradients of more than one batch have got no noise"
+            remedy = "Update the noise once for each batch, by the observed plan's noise_addition_transform."
+            return (Observation(NOISE.id, message, remedy=remedy),)
+        return ()
+
+    def state_dict(self) -> StepsState:
+        """Return the evidence and the updates so far as JSON values."""
+        return {
+            "evidence": self._evidence.state_dict(),
+            "noise": self.noise.state_dict(),
+            "changes": self._changes.state_dict(),
+            "optimizer": self._optimizer.state_dict(),
+        }
+
+    def load_state_dict(self, state: StepsState) -> None:
+        """Continue after a checkpoint."""
+        self._evidence.load_state_dict(state["evidence"])
+        self.noise.load_state_dict(state["noise"])
+        self._changes.load_state_dict(state["changes"])
+        self._optimizer.load_state_dict(state["optimizer"])

@@ -1,0 +1,56 @@
+"""Averages of the weights of a watched model that torch's `AveragedModel` computed."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Final
+
+import torch
+from torch.optim import swa_utils
+
+from epsilond.integrations.opacus.watching.parameters import digests_of, tensors_of
+
+if TYPE_CHECKING:
+    from epsilond.integrations.opacus.watching.parameters import Digest, ParameterCheck
+
+_FUNCTIONS: Final = ("avg_fn", "multi_avg_fn")
+"""Attributes of an averaged model that may be functions of the caller."""
+
+
+class Averages:
+    """Averages of the recorded states of one model. They are computed from released models only.
+
+    An average counts if every update of it read the weights after a recorded step, and nothing else wrote to it. Other
+    averaging functions than torch's own are not observed, so their averages do not count.
+    """
+
+    def __init__(self, check: ParameterCheck) -> None:
+        self._check = check
+        self._digests: weakref.WeakKeyDictionary[swa_utils.AveragedModel, list[Digest]] = weakref.WeakKeyDictionary()
+
+    def continues(self, averaged: swa_utils.AveragedModel) -> bool:
+        """Return whether an update that is about to run makes an average of recorded states.
+
+        Args:
+            averaged: torch's averaged model.
+        """
+        functions = [getattr(averaged, name) for name in _FUNCTIONS]
+        if not all(function is None or function.__module__ == swa_utils.__name__ for function in functions):
+            return False
+        if not self._check.is_settled():
+            return False
+        return int(averaged.n_averaged) == 0 or self._digests.get(averaged) == _digests_of(averaged)
+
+    def record(self, averaged: swa_utils.AveragedModel) -> None:
+        """Take the present average as a state that was computed from released models."""
+        self._digests[averaged] = digests = _digests_of(averaged)
+        self._check.accept(digests)
+
+
+def inner_module(module: torch.nn.Module | None) -> torch.nn.Module | None:
+    """Return the module that Opacus has wrapped; the module itself where it is not wrapped."""
+    return getattr(module, "_module", module)
+
+
+def _digests_of(averaged: swa_utils.AveragedModel) -> list[Digest]:
+    return digests_of(tensors_of(inner_module(averaged.module)))

@@ -1,0 +1,202 @@
+"""Whether Opacus' own methods clipped the gradients, and whether the clipped sum is right."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from typing import Final
+
+import numpy as np
+import torch
+from opacus.grad_sample import GradSampleHooksFastGradientClipping
+from opacus.optimizers import (
+    AdaClipDPOptimizer,
+    DPOptimizer,
+    DPOptimizerFastGradientClipping,
+    DPPerLayerOptimizer,
+)
+
+OBSERVED: Final = (DPOptimizer, DPPerLayerOptimizer, DPOptimizerFastGradientClipping)
+"""Classes of optimizers whose every step is observed. Those for several processes are not."""
+
+ADAPTIVE: Final = AdaClipDPOptimizer
+"""The optimizer whose clipping norm depends on counts that its noise does not cover."""
+
+METHODS: Final = (
+    "clip_and_accumulate",
+    "accumulate",
+    "add_noise",
+    "scale_grad",
+    "pre_step",
+    "step",
+    "_get_flat_grad_sample",
+    "_check_skip_next_step",
+    "accumulated_iterations",
+    "params",
+    "grad_samples",
+)
+"""Methods and properties of Opacus' optimizers that the theorem rests on."""
+
+_OWN: Final = frozenset(METHODS) - {"step"}
+"""Methods that no instance may have of its own; schedulers of learning rates wrap `step` of an instance."""
+
+_FACTORS: Final = {
+    name: getattr(GradSampleHooksFastGradientClipping, name) for name in ("get_clipping_coef", "get_norm_sample")
+}
+"""Methods that compute the factors of ghost clipping."""
+
+_ALWAYS: Final = 2
+"""First steps of a run whose clipped sum is recomputed."""
+
+_ONE_IN: Final = 64
+"""One in so many later steps, chosen at random, has its clipped sum recomputed."""
+
+_PLACES: Final = 16
+"""Coordinates of each parameter whose clipped sum is recomputed."""
+
+_ROUNDINGS: Final = 4096
+"""Rounding errors of norms and sums that the recomputed sum allows for, in units of the precision."""
+
+_RELATIVE: Final = 1e-5
+"""Relative tolerance of norms that Opacus computes in single precision."""
+
+
+def class_methods(kind: type) -> list[object]:
+    """Return the methods of a class of optimizers; None where it has none of this name."""
+    return [getattr(kind, name, None) for name in METHODS]
+
+
+ORIGINAL: Final = {kind: class_methods(kind) for kind in OBSERVED}
+"""Opacus' methods at the time of the import."""
+
+
+def replaced_method(optimizer: DPOptimizer, name: str, wrapper: object) -> str | None:
+    """Return the name of a method of an observed optimizer that is not Opacus' own.
+
+    Args:
+        optimizer: an optimizer of one of the classes `OBSERVED`.
+        name: method that epsilond has wrapped on this optimizer.
+        wrapper: the wrapper.
+    """
+    kind, own = type(optimizer), optimizer.__dict__
+    present = class_methods(kind)
+    if present != ORIGINAL[kind]:
+        return next(method for method, one, two in zip(METHODS, present, ORIGINAL[kind], strict=True) if one != two)
+    if own.get(name) is not wrapper:
+        return name
+    return next((method for method in _OWN & own.keys() if method != name), None)
+
+
+def has_own_factors(module: torch.nn.Module | None) -> bool:
+    """Return whether the clipping factors of ghost clipping are those that Opacus computes."""
+    kind = type(module)
+    same = all(getattr(kind, name, None) is method for name, method in _FACTORS.items())
+    return module is None or (same and not _FACTORS.keys() & module.__dict__.keys())
+
+
+def norms_agree(optimizer: DPOptimizer) -> bool:
+    """Return whether the norms of the layers add up to at most the norm that the noise is scaled to."""
+    norms = getattr(optimizer, "max_grad_norms", None)
+    if norms is None:
+        return True
+    total = float(np.linalg.norm(np.asarray([float(each) for each in norms])))
+    return total <= float(optimizer.max_grad_norm) * (1.0 + _RELATIVE)
+
+
+class ClippedSums:
+    """Recomputes the clipped sum of some steps at a few coordinates."""
+
+    def __init__(self) -> None:
+        self._steps = 0
+        self._next = _ALWAYS + _draw_gap()
+
+    def is_due(self) -> bool:
+        """Return whether the sum of this step is to be recomputed."""
+        self._steps += 1
+        if self._steps < self._next:
+            return self._steps <= _ALWAYS
+        self._next += _draw_gap()
+        return True
+
+    def compute_increments(self, optimizer: DPOptimizer) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        """Return the increments of the clipped sum, before Opacus computes them.
+
+        Returns:
+            For each parameter the increments of its first coordinates, and their tolerances.
+        """
+        with torch.no_grad():
+            rows = [_rows(parameter) for parameter in optimizer.params]
+            factors = _factors(optimizer, rows)
+            increments = []
+            for parameter, gradient, factor in zip(optimizer.params, rows, factors, strict=True):
+                chosen = gradient[:, _places(gradient)].to(torch.float64)
+                terms = chosen * factor.to(torch.float64)[:, None]
+                precision = max(torch.finfo(gradient.dtype).eps, torch.finfo(parameter.dtype).eps)
+                tolerance = max(len(gradient), _ROUNDINGS) * precision * (terms.abs().sum(dim=0) + 1e-30)
+                increments.append((terms.sum(dim=0), tolerance))
+            return increments
+
+    @staticmethod
+    def copy_sums(optimizer: DPOptimizer) -> list[torch.Tensor | None]:
+        """Return the present clipped sums at the same coordinates; None where nothing was accumulated yet."""
+        values: list[torch.Tensor | None] = []
+        for parameter in optimizer.params:
+            total = parameter.summed_grad
+            if total is None:
+                values.append(None)
+            else:
+                flat = total.detach().reshape(1, -1)
+                values.append(flat[0, _places(flat)].to(torch.float64, copy=True))  # the sum grows in place
+        return values
+
+
+def agrees(
+    before: list[torch.Tensor | None],
+    after: list[torch.Tensor | None],
+    increments: list[tuple[torch.Tensor, torch.Tensor]],
+) -> bool:
+    """Return whether the clipped sums grew by the expected increments.
+
+    Args:
+        before: clipped sums before the accumulation; None where there was none.
+        after: clipped sums after it.
+        increments: expected increment of each sum, and its tolerance.
+    """
+    for start, end, (increment, tolerance) in zip(before, after, increments, strict=True):
+        if end is None:
+            return False
+        base = torch.zeros_like(increment) if start is None else start
+        slack = tolerance + 4.0 * torch.finfo(torch.float32).eps * (base.abs() + end.abs())
+        if not bool(((end - base - increment).abs() <= slack).all()):
+            return False
+    return True
+
+
+def _draw_gap() -> int:
+    """Return the geometric number of steps up to the next one that is chosen, with probability 1 / `_ONE_IN` each."""
+    uniform = (secrets.randbelow(1 << 53) + 1) / (1 << 53)
+    return 1 + int(math.log(uniform) / math.log1p(-1.0 / _ONE_IN))
+
+
+def _rows(parameter: torch.nn.Parameter) -> torch.Tensor:
+    """Return the per-sample gradients of a parameter, one row for each record."""
+    gradient = parameter.grad_sample
+    if isinstance(gradient, list):
+        gradient = torch.cat(gradient, dim=0)
+    return gradient.reshape(len(gradient), parameter.numel())
+
+
+def _factors(optimizer: DPOptimizer, rows: list[torch.Tensor]) -> list[torch.Tensor]:
+    """Return the factor that clips each row, for each parameter."""
+    norms = [gradient.norm(2, dim=1) for gradient in rows]
+    if isinstance(optimizer, DPPerLayerOptimizer):
+        limits = optimizer.max_grad_norms
+        return [(limit / (norm + 1e-6)).clamp(max=1.0) for limit, norm in zip(limits, norms, strict=True)]
+    total = torch.stack([norm.to(norms[0].device) for norm in norms], dim=1).norm(2, dim=1)
+    factor = (optimizer.max_grad_norm / (total + 1e-6)).clamp(max=1.0)
+    return [factor.to(gradient.device) for gradient in rows]
+
+
+def _places(gradient: torch.Tensor) -> slice:
+    """Return coordinates spread over the parameter."""
+    return slice(0, None, max(1, gradient.shape[1] // _PLACES))

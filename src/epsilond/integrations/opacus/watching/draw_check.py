@@ -1,0 +1,232 @@
+"""Whether each step used a draw of its own, with one row for each record."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Final
+
+import torch
+
+from epsilond.integrations.opacus.watching.contents import has_numbers
+from epsilond.runs.batch_sizes import BatchSizes
+from epsilond.runs.premises import FRESH_DRAW, ROWS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from torch.utils.data import DataLoader
+
+    from epsilond.integrations.opacus.watching.contents import HandedBatch, IndexBatch
+    from epsilond.integrations.opacus.watching.draws import Draws
+    from epsilond.integrations.opacus.watching.reporting import Reporter
+    from epsilond.integrations.opacus.watching.rows import ClippedRows
+
+_RELATIVE: Final = 1e-9
+"""Relative tolerance of sampling rates, which Opacus computes as reciprocals."""
+
+_CHUNK: Final = 16
+"""Sizes of batches that are tested together, because tests one by one cost more time."""
+
+_DEVICE_LOOKS: Final = 3
+"""First forward passes on a device whose inputs are compared by value; later ones are compared once in 16."""
+
+_LOOP_REMEDY: Final = (
+    "Loop over the loader that make_private returned, and take one step for each whole batch; "
+    "split large batches with BatchMemoryManager."
+)
+
+
+class DrawCheck:
+    """Matches each step with a draw of the sampler.
+
+    Attributes:
+        draws: draws of the loader; None if the loader is not known or its sampler not Opacus' own.
+        records: number of records of a loader that returns all of them in each batch; None for other loaders.
+        explanation: why the draws are not observed, where they are not.
+    """
+
+    def __init__(self, reporter: Reporter, loader: DataLoader | None) -> None:
+        self.draws: Draws | None = None
+        self.records: int | None = None
+        self.explanation = "the sampling rate was typed, and the loader is not known"
+        self._reporter = reporter
+        self._loader = weakref.ref(loader) if loader is not None else None
+        self._sizes = BatchSizes()
+        self._waiting: list[tuple[int, int, float]] = []
+        self._handed: list[HandedBatch] = []
+        self._compared = True
+        self._unknown = False
+        self._looks = 0
+
+    def see_forward(self, inputs: list[object], *, starts_rows: Callable[[], bool]) -> None:
+        """Look at the inputs of a forward pass in training mode.
+
+        Args:
+            inputs: arguments of the model.
+            starts_rows: returns whether no earlier forward pass has a part in the present rows.
+        """
+        if self.draws is None:
+            return
+        by_value = self._compares_values(inputs)
+        handed, foreign = self.draws.contents.recognise(inputs, by_value=by_value)
+        self._unknown = (self._unknown and not starts_rows()) or foreign
+        if handed is None:
+            self._compared = self._compared and by_value
+            self._unknown = self._unknown or (by_value and has_numbers(inputs))
+        elif all(handed is not each for each in self._handed):
+            self._handed.append(handed)
+
+    def _compares_values(self, inputs: list[object]) -> bool:
+        self._looks += 1
+        if self._looks <= _DEVICE_LOOKS or self._looks % 16 == 0:
+            return True
+        return all(each.device.type == "cpu" for each in inputs if isinstance(each, torch.Tensor))
+
+    # Steps ------------------------------------------------------------------------------------------------------------
+    def shows_draw(self, rows: ClippedRows, rate: float) -> bool:
+        """Return whether a step used a draw of its own.
+
+        Args:
+            rows: rows that the step summed.
+            rate: recorded sampling rate of one batch.
+        """
+        fresh, used = self._read_batches()
+        if self.draws is None:
+            return self._shows_size(rows.count, rate)
+        sampler = self.draws.sampler
+        self._observe_size(rows.count, sampler.num_samples, sampler.sample_rate)
+        draw = _draw_of(fresh) or self.draws.match(rows.count)
+        if not self._matches(draw, rows.count) or draw is None:
+            return False
+        return self._is_regular(draw, rows, rate) and self._is_read(rows, fresh, used)
+
+    def shows_rows(self, rows: ClippedRows) -> bool:
+        """Return whether each record of the batch gave one row of the sum."""
+        if rows.unequal:
+            self._reporter.contradict(
+                ROWS,
+                "unequal",
+                "parameters had different numbers of per-sample gradients in one step",
+                remedy="Let each record pass through each layer, and keep the records in the first dimension.",
+            )
+            return False
+        if rows.passes > max(rows.calls, 1):
+            message = f"one step summed the gradients of {rows.passes} backward passes"
+            self._reporter.contradict(ROWS, "accumulated", message, remedy=_LOOP_REMEDY)
+            return False
+        if rows.rewritten:
+            reason = "the loop changed per-sample gradients between the backward pass and the clipping"
+            self._reporter.rest_on_caller(ROWS, reason)
+            return False
+        return rows.calls > 0 and (self.draws is not None or rows.count == self.records)
+
+    def flush(self) -> None:
+        """Test the sizes of batches that wait."""
+        waiting, self._waiting = self._waiting, []
+        for size, records, rate in waiting:
+            alarm = self._test_size(size, records, rate)
+            if alarm is not None:
+                self._reporter.contradict(FRESH_DRAW, "sizes", alarm, remedy=_LOOP_REMEDY)
+
+    def _test_size(self, size: int, records: int, rate: float) -> str | None:
+        """Return the alarm that the size of a batch raises; None if there is none, or an earlier one."""
+        if self._sizes.alarm is not None:
+            return None
+        self._sizes.observe(size, records=records, rate=rate)
+        return self._sizes.alarm
+
+    # Parts of the check -----------------------------------------------------------------------------------------------
+    def _read_batches(self) -> tuple[list[HandedBatch], bool]:
+        """Return the fresh batches that the model read, and whether it read used ones."""
+        fresh = [each for each in self._handed if not each.used]
+        used = len(fresh) < len(self._handed)
+        for handed in self._handed:
+            handed.used = True
+        self._handed = []
+        if used and not fresh:
+            self._reporter.contradict(
+                FRESH_DRAW,
+                "reused",
+                "the model read a batch that an earlier step had used",
+                remedy="Use each batch of the returned loader for one step.",
+            )
+        return fresh, used
+
+    def _matches(self, draw: IndexBatch | None, rows: int) -> bool:
+        """Return whether there is a draw for the step, and whether it has as many records as the step has rows."""
+        assert self.draws is not None
+        draw = draw or self.draws.latest()
+        if draw is None:
+            message = "a step used a batch that the returned loader did not hand out for it"
+            self._reporter.contradict(FRESH_DRAW, "no-draw", message, remedy=_LOOP_REMEDY)
+            return False
+        if draw.size == rows:
+            return True
+        draw.epoch.use(draw)
+        message = f"a step summed {rows} per-sample gradients, and its batch has {draw.size} records"
+        self._reporter.contradict(ROWS, "rows", message, remedy=_LOOP_REMEDY)
+        return False
+
+    def _is_regular(self, draw: IndexBatch, rows: ClippedRows, rate: float) -> bool:
+        """Return whether the draw is the next one, of the recorded sampling."""
+        assert self.draws is not None
+        report, draws = self._reporter, self.draws
+        skipped = draw.epoch.use(draw)
+        if draw.rate > rate * rows.passes / max(rows.calls, 1) * (1.0 + _RELATIVE):
+            message = f"the sampler drew at rate {draw.rate:.6g}, and the record has {rate:.6g}"
+            remedy = "Call make_private again after a change of the sampler, and leave the hook as it was attached."
+            report.contradict(FRESH_DRAW, "rate", message, remedy=remedy)
+            return False
+        if draws.alarm is not None:
+            remedy = "Leave the sampler of the returned loader and its random generator alone."
+            report.contradict(FRESH_DRAW, "draws", draws.alarm, remedy=remedy)
+            return False
+        loader = self._loader() if self._loader is not None else None
+        if loader is not None and len(loader.dataset) != draws.sampler.num_samples:
+            report.rest_on_caller(FRESH_DRAW, "the data set changed its length during the run")
+            return False
+        if skipped:
+            reason = "batches were skipped, or used in another order than they were drawn"
+            report.rest_on_caller(FRESH_DRAW, reason)
+        return not skipped
+
+    def _is_read(self, rows: ClippedRows, fresh: list[HandedBatch], used: bool) -> bool:
+        """Return whether the model read the draw, and nothing else."""
+        compared, self._compared = self._compared, True
+        unknown, self._unknown = self._unknown, False
+        if used and fresh:
+            reason = "the model read a batch of an earlier step next to the present one"
+            self._reporter.rest_on_caller(FRESH_DRAW, reason)
+        elif rows.count and compared and not fresh and not used:
+            reason = "the model read inputs that the loop computed from the batch"
+            self._reporter.rest_on_caller(FRESH_DRAW, reason)
+        elif fresh and unknown:
+            reason = "the model read other inputs next to the batch"
+            self._reporter.rest_on_caller(FRESH_DRAW, reason)
+            return False
+        return not used and (bool(fresh) or not rows.count or not compared)
+
+    def _shows_size(self, rows: int, rate: float) -> bool:
+        """Look at the size of a batch whose sampler is not known."""
+        if rate >= 1.0 and self.records is not None:
+            self._observe_size(rows, self.records, 1.0)
+            return rows == self.records
+        if rows and rate < 1.0:  # the most probable size at the number of records rows / rate, whatever the true number
+            self._observe_size(rows, max(rows, int(rows / rate)), rate)
+        self._reporter.rest_on_caller(FRESH_DRAW, self.explanation)
+        return False
+
+    def _observe_size(self, size: int, records: int, rate: float) -> None:
+        if records > 0:
+            self._waiting.append((size, records, rate))
+        if len(self._waiting) >= _CHUNK:
+            self.flush()
+
+
+def _draw_of(handed: list[HandedBatch]) -> IndexBatch | None:
+    """Return the unused draw of these batches; None if they belong to several draws or to none."""
+    draws = {id(each.draw): each.draw for each in handed}
+    if len(draws) != 1:
+        return None
+    draw = next(iter(draws.values()))
+    return None if draw is None or draw.used else draw

@@ -1,0 +1,194 @@
+"""Whether a random generator of torch was reset during a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, TypedDict
+
+import torch
+
+_STATE_BYTES: Final = 5056
+"""Size of the state of torch's Mersenne Twister [bytes]; generators of devices have smaller states."""
+
+_BLOCK: Final = 624
+"""Numbers that the Mersenne Twister computes at a time."""
+
+_EARLY_BLOCKS: Final = 64
+"""Blocks after the seed that are recognised. They are 40,000 numbers, the first initial weights of most models."""
+
+_PERSISTENT: Final = 256
+"""States that a checkpoint keeps."""
+
+_LARGEST_MEMORY: Final = 1 << 17
+"""States that are kept, about 10 MB. Later states are compared with these."""
+
+
+class GeneratorState(TypedDict):
+    """Seed of a generator and digests of its states, as JSON values."""
+
+    seed: int | None
+    states: list[str]
+    last: str
+    progress: int
+
+
+class GeneratorWatch:
+    """The states of one generator, each seen at a draw or at a step.
+
+    A state is the first 16 bytes of the generator's block of numbers and the position in the block. Blocks do not
+    repeat within the period 2^19937 − 1, so a block that was seen before and left again shows a reset. A device's
+    generator is its seed and a counter, which only grows.
+
+    Attributes:
+        generator: the generator.
+        seed: its seed at the first observation, or None before it.
+        moved: whether numbers were drawn since the last observation, as far as that is known.
+        purposes: what its numbers are used for, "batches" or "noise".
+    """
+
+    def __init__(self, generator: torch.Generator) -> None:
+        self.generator = generator
+        self.seed: int | None = None
+        self.moved = False
+        self._states: dict[bytes, None] = {}
+        self._last = b""
+        self._position = -1
+        self._early: dict[bytes, int] = {}
+        self._progress = -1
+        self._earlier: Sequence[GeneratorState] = ()
+        self.purposes: set[str] = set()
+
+    def observe(self) -> str | None:
+        """Look at the present state.
+
+        Returns:
+            What shows a reset since the last observation; None if nothing does.
+        """
+        try:
+            state = self.generator.get_state()
+        except (RuntimeError, NotImplementedError):  # a generator of the operating system has no state to reset
+            return None
+        block, position = _parts(state)
+        if self.seed is None:
+            message = self._start(block)
+        elif block == self._last:
+            message = "was set back" if position < self._position + self.moved else None
+        else:
+            message = self._compare(block)
+        if block != self._last and len(self._states) < _LARGEST_MEMORY:
+            self._states[block] = None
+        self._last, self._position, self.moved = block, position, False
+        return message
+
+    def _start(self, block: bytes) -> str | None:
+        """Take the first state, and compare it with those of an earlier run that goes on here."""
+        self.seed = self.generator.initial_seed()
+        self._early = early_blocks(self.generator)
+        self._progress = self._early.get(block, _EARLY_BLOCKS)
+        for earlier in self._earlier:
+            repeats = block.hex() in earlier["states"] and block.hex() != earlier["last"]
+            if repeats or (self.seed == earlier["seed"] and self._progress < earlier["progress"]):
+                return "starts with the seed of the run that is resumed"
+        return None
+
+    def _compare(self, block: bytes) -> str | None:
+        seed, self.seed = self.seed, self.generator.initial_seed()
+        if self.seed != seed:
+            self._early = {}
+            return "was seeded anew"
+        progress = self._early.get(block, _EARLY_BLOCKS)
+        goes_back = progress < self._progress
+        self._progress = progress
+        return "was reset to an earlier state" if goes_back or block in self._states else None
+
+    def repeats(self, other: GeneratorWatch) -> bool:
+        """Return whether this generator starts at numbers that another one has passed, for a common purpose."""
+        if self.purposes.isdisjoint(other.purposes):
+            return False
+        if self._last in other._states and self._last != other._last:
+            return True
+        if self.seed != other.seed or self._progress == _EARLY_BLOCKS:
+            return False
+        start, end = (self._progress, self._position), (other._progress, other._position)
+        return start < end or (start == end and other.moved)
+
+    def state_dict(self) -> GeneratorState:
+        """Return the seed and the first states as JSON values."""
+        states = [block.hex() for block, _ in zip(self._states, range(_PERSISTENT), strict=False)]
+        return {"seed": self.seed, "states": states, "last": self._last.hex(), "progress": self._progress}
+
+    def compare_with(self, earlier: Sequence[GeneratorState]) -> None:
+        """Compare the first state with those of the run that is resumed, values of `state_dict`."""
+        if self.seed is None:
+            self._earlier = earlier
+
+
+class GeneratorWatches:
+    """The watched generators of one run."""
+
+    def __init__(self) -> None:
+        self._watches: dict[int, GeneratorWatch] = {}
+        self._earlier: list[GeneratorState] = []
+
+    def note_draw(self, generator: torch.Generator) -> None:
+        """Note that numbers of an observed generator were drawn."""
+        watch = self._watches.get(id(generator))
+        if watch is not None:
+            watch.moved = True
+
+    def observe(self, generator: torch.Generator, *purposes: str) -> str | None:
+        """Look at the state of a generator.
+
+        Args:
+            generator: the generator.
+            purposes: what its numbers are used for, "batches" or "noise".
+
+        Returns:
+            What shows a reset; None if nothing does.
+        """
+        watch = self._watches.get(id(generator))
+        if watch is not None:
+            watch.purposes.update(purposes)
+            return watch.observe()
+        watch = GeneratorWatch(generator)
+        watch.purposes.update(purposes)
+        watch.compare_with(self._earlier)
+        message = watch.observe()
+        if message is None and any(watch.repeats(other) for other in self._watches.values()):
+            message = "starts where an earlier one of the run had started"
+        self._watches[id(generator)] = watch
+        return message
+
+    def state_dict(self) -> list[GeneratorState]:
+        """Return the states of all generators, and of those of the runs that were resumed, as JSON values."""
+        present = [watch.state_dict() for watch in self._watches.values() if watch.seed is not None]
+        return [*self._earlier, *present]
+
+    def compare_with(self, earlier: Iterable[GeneratorState]) -> None:
+        """Compare the first states of generators with those of a run that is resumed."""
+        self._earlier = list(earlier)
+        for watch in self._watches.values():
+            watch.compare_with(self._earlier)
+
+
+def early_blocks(generator: torch.Generator) -> dict[bytes, int]:
+    """Return the first blocks after the seed of a generator, each with its place; empty for generators of devices."""
+    if generator.device.type != "cpu":
+        return {}
+    replica = torch.Generator()
+    replica.manual_seed(generator.initial_seed())
+    numbers = torch.empty(_BLOCK, dtype=torch.int32)
+    blocks = {}
+    for place in range(_EARLY_BLOCKS):
+        blocks[_parts(replica.get_state())[0]] = place
+        numbers.random_(generator=replica)
+    return blocks
+
+
+def _parts(state: torch.Tensor) -> tuple[bytes, int]:
+    """Return what identifies the block of numbers, and the position in it."""
+    values = state.numpy()
+    if len(values) == _STATE_BYTES:
+        return values[24:56].tobytes(), int.from_bytes(values[16:24].tobytes(), "little")
+    raw = values.tobytes()
+    return raw[:8], int.from_bytes(raw[8:16], "little")

@@ -1,0 +1,151 @@
+"""Whether each step added fresh noise of the recorded size, read from the gradients before and after the noise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+import torch
+
+from epsilond.runs.noise_samples import NoiseSamples
+from epsilond.runs.premises import NOISE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+    from opacus.optimizers import DPOptimizer
+
+    from epsilond.integrations.opacus.watching.generators import GeneratorWatches
+    from epsilond.integrations.opacus.watching.reporting import Reporter
+
+Values: TypeAlias = "NDArray[np.float64] | torch.Tensor"
+"""Values at the chosen coordinates: an array, or a tensor on its device."""
+
+SEED_REMEDY: Final = "Seed once, before make_private, and with another seed after a resumption."
+
+_LARGEST_SAMPLE: Final = 128
+"""Coordinates whose noise is read at each step, over all parameters together; repeated noise shows from 80 on."""
+
+_LARGEST_ERROR: Final = 0.01
+"""Largest rounding error of the noise that is read, as a share of its standard deviation."""
+
+_ROUNDINGS: Final = 4.0
+"""Roundings between the noisy sum and the noise that is read."""
+
+_LARGEST_PRECISION: Final = 1e-6
+"""Largest precision of gradients whose noise is tested; half precision rounds different noise to equal values."""
+
+_CHUNK: Final = 16
+"""Steps that are tested together, because tests one by one cost more time; the first steps are tested at once."""
+
+_PLAIN: Final = {torch.float32, torch.float64}
+"""Types of numbers that numpy reads without a copy."""
+
+_randomness = np.random.default_rng()
+
+
+class NoiseCheck:
+    """Reads the noise of the same coordinates at each step."""
+
+    def __init__(self, reporter: Reporter, generators: GeneratorWatches) -> None:
+        self._reporter = reporter
+        self._generators = generators
+        self._samples = NoiseSamples()
+        self._waiting: list[tuple[Values, Values, float, float]] = []
+        self._steps = 0
+        self._identities: list[int] = []
+        self._places: list[NDArray[np.int64]] = []
+        self._device_places: list[torch.Tensor] = []
+        self._groups: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
+        self._precision = 0.0
+        self._plain = False
+
+    def shows_noise(
+        self, optimizer: DPOptimizer, parameters: list[torch.nn.Parameter], *, divisor: float, observe_generator: bool
+    ) -> bool:
+        """Return whether a step added noise of the recorded size.
+
+        Args:
+            optimizer: the private optimizer, in its hook between the noise and the step of the original optimizer.
+            parameters: its parameters, each with `grad` and `summed_grad`.
+            divisor: number that the noisy sum was divided by.
+            observe_generator: whether the generator is not looked at elsewhere, before each draw.
+        """
+        reset = self._generators.observe(generator_of(optimizer, parameters), "noise") if observe_generator else None
+        if reset is not None:
+            message = f"the random generator of the noise {reset}"
+            self._reporter.contradict(NOISE, "reset", message, remedy=SEED_REMEDY)
+        deviation = float(optimizer.noise_multiplier) * float(optimizer.max_grad_norm)
+        if deviation > 0.0:
+            if [id(each) for each in parameters] != self._identities:
+                self._choose(parameters)
+            sums = self._copy_values([each.summed_grad for each in parameters])
+            noisy = self._copy_values([each.grad for each in parameters])
+            self._waiting.append((noisy, sums, divisor, deviation))
+            self._steps += 1
+            if len(self._waiting) >= _CHUNK or (self._plain and self._steps <= _CHUNK):
+                self.flush()
+        return reset is None and self._samples.alarm is None
+
+    def flush(self) -> None:
+        """Test the noise of the steps that wait."""
+        for noisy, sums, divisor, deviation in self._waiting:
+            before = _on_host(sums)
+            error = _ROUNDINGS * self._precision * (float(np.abs(before).max()) + deviation)
+            if self._precision > _LARGEST_PRECISION or not error <= _LARGEST_ERROR * deviation:
+                reason = "the noise is too small to be read next to the sum of gradients"
+                self._reporter.rest_on_caller(NOISE, reason)
+            elif self._samples.alarm is None:
+                self._samples.observe((_on_host(noisy) * divisor - before) / deviation, self._groups)
+                self._report_alarm()
+        self._waiting = []
+
+    def _report_alarm(self) -> None:
+        alarm = self._samples.alarm
+        if alarm is not None:
+            remedy = "Use the optimizer as make_private returned it, and do not seed during the run."
+            self._reporter.contradict(NOISE, "noise", alarm, remedy=remedy)
+
+    def _choose(self, parameters: Sequence[torch.nn.Parameter]) -> None:
+        """Choose the coordinates at random, the same number of each parameter as far as it has them."""
+        self.flush()
+        self._identities = [id(each) for each in parameters]
+        sizes = [each.numel() for each in parameters]
+        share = max(1, _LARGEST_SAMPLE // len(sizes))
+        places = [np.sort(_randomness.choice(size, min(size, share), replace=False)) for size in sizes]
+        self._groups = np.cumsum([0, *(len(each) for each in places[:-1])]).astype(np.intp)
+        self._precision = max(torch.finfo(each.dtype).eps for each in parameters)
+        self._plain = all(each.device.type == "cpu" and each.dtype in _PLAIN for each in parameters)
+        device = parameters[0].device
+        self._places = places
+        self._device_places = [] if self._plain else [torch.as_tensor(each, device=device) for each in places]
+        alarm, self._samples = self._samples.alarm, NoiseSamples()
+        self._samples.alarm = alarm
+
+    def _copy_values(self, tensors: list[torch.Tensor]) -> Values:
+        """Return the chosen coordinates of these tensors, on their device."""
+        if self._plain:
+            pairs = zip(tensors, self._places, strict=True)
+            return np.concatenate([tensor.numpy().take(places) for tensor, places in pairs], dtype=np.float64)
+        chosen = [
+            tensor.detach().reshape(-1)[places.to(tensor.device)]
+            for tensor, places in zip(tensors, self._device_places, strict=True)
+        ]
+        return torch.cat([each.to(device=chosen[0].device, dtype=torch.float64) for each in chosen])
+
+
+def generator_of(optimizer: DPOptimizer, parameters: Sequence[torch.nn.Parameter]) -> torch.Generator:
+    """Return the generator that the noise of an optimizer comes from."""
+    if isinstance(optimizer.generator, torch.Generator):
+        return optimizer.generator
+    device = next((each.device for each in parameters), torch.device("cpu"))
+    if device.type == "cuda":
+        return torch.cuda.default_generators[device.index or 0]
+    return torch.default_generator
+
+
+def _on_host(values: Values) -> NDArray[np.float64]:
+    """Return values as an array."""
+    array: NDArray[np.float64] = values.cpu().numpy() if isinstance(values, torch.Tensor) else values
+    return array

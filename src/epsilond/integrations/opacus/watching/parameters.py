@@ -1,0 +1,270 @@
+"""Whether only recorded steps changed the parameters, by digests after each step and before the next one."""
+
+from __future__ import annotations
+
+import functools
+import secrets
+import weakref
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+import torch
+
+from epsilond.runs.premises import PARAMETERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from epsilond.integrations.opacus.watching.reporting import Reporter
+
+Digest: TypeAlias = "tuple[np.unsignedinteger, bytes] | torch.Tensor"
+"""Sum of the bytes of a tensor with the integers at some places; a tensor that stays on its device elsewhere."""
+
+REMEDY: Final = (
+    "Change the parameters by the optimizer that make_private returned only, "
+    'or declare("parameters", …) where other changes read released models and public data only.'
+)
+
+_LARGEST_MEMORY: Final = 1 << 17
+"""Recorded states of a model that are remembered, about 10 MB."""
+
+_PLACES: Final = 64
+"""Places of each tensor whose values are a part of the digest, so that it depends on the order of the values."""
+
+_SEED: Final = secrets.randbits(63)
+"""Seed of the places, another one in each process."""
+
+_GRADIENTS: Final = ("grad", "grad_sample", "summed_grad")
+"""Attributes of a parameter that a backward pass or the private optimizer sets."""
+
+
+class Digests:
+    """Digests of the tensors of all models of one run, each after the last recorded step that could change it."""
+
+    def __init__(self) -> None:
+        self.recorded: dict[int, Digest] = {}
+        self._known: dict[int, weakref.ref[torch.Tensor]] = {}
+
+    def add(self, tensors: list[torch.Tensor]) -> None:
+        """Forget digests of earlier tensors at the addresses of these ones."""
+        for tensor in tensors:
+            reference = self._known.get(id(tensor))
+            if reference is None or reference() is not tensor:
+                self._known[id(tensor)] = weakref.ref(tensor)
+                self.recorded.pop(id(tensor), None)
+
+
+class ParameterCheck:
+    """Compares the parameters and buffers of one model with those after the last recorded step.
+
+    The digest of a tensor is the sum of its bytes, read as integers of 8 bytes where possible, modulo 2^64. The
+    integers at up to 64 random places are a part of it. On a device the digest is a tensor that stays there, and these
+    integers are added with weights.
+    """
+
+    def __init__(
+        self,
+        digests: Digests,
+        reporter: Reporter,
+        owner: torch.nn.Module | torch.optim.Optimizer,
+        tensors: list[torch.Tensor],
+    ) -> None:
+        digests.add(tensors)
+        self.identities = [id(each) for each in tensors]
+        self._digests = digests
+        self._reporter = reporter
+        self._owner = weakref.ref(owner)
+        self._tensors = weakref.WeakKeyDictionary({owner: tensors})
+        self._addresses: list[int] = []
+        self._views: weakref.WeakKeyDictionary[
+            torch.nn.Module | torch.optim.Optimizer, list[NDArray[np.unsignedinteger] | None]
+        ] = weakref.WeakKeyDictionary({owner: [None for _ in tensors]})
+        self._versions: list[int] | None = None
+        self._gradients: list[Callable[[], object]] = []
+        self._recorded = False
+        self._states: dict[int, None] = {}
+
+    # Steps ------------------------------------------------------------------------------------------------------------
+    def see_forward(self) -> None:
+        """Take the versions of the tensors in a forward pass."""
+        tensors = self._present()
+        if not all(each in self._digests.recorded for each in self.identities):
+            self._digests.recorded.update(zip(self.identities, self._digest(tensors), strict=True))
+        elif not self._recorded and not self._is_recorded(tensors):
+            self.report("before the first recorded step, while the model was trained")
+        self._versions = _versions(tensors)
+
+    def shows_step(self) -> bool:
+        """Return whether the parameters are those after the last recorded step, also in the forward pass."""
+        tensors = self._present()
+        changed = not self._is_recorded(tensors)
+        restored = self._versions is not None and self._versions != _versions(tensors)
+        if changed:
+            self.report("between two recorded steps")
+        elif restored:
+            self.report("between the forward pass and the step")
+        self._versions = None
+        return not changed and not restored
+
+    def record(self) -> None:
+        """Take the present values as those after a recorded step."""
+        tensors = self._present()
+        digests = self._digest(tensors)
+        self._digests.recorded.update(zip(self.identities, digests, strict=True))
+        self.accept(digests)
+        self._recorded = True
+        self._gradients = [_weak(each) for each in self._first_gradients()]
+
+    def accept(self, digests: list[Digest]) -> None:
+        """Take the digests of a released state, or of one that was computed from released states."""
+        if len(self._states) < _LARGEST_MEMORY:
+            self._states[hash(tuple(digests))] = None
+
+    def is_of(self, module: torch.nn.Module | None) -> bool:
+        """Return whether these are the parameters of this model."""
+        return module is not None and module is self._owner()
+
+    def report(self, when: str) -> None:
+        """Report that something else than a recorded step changed the parameters."""
+        message = f"parameters or buffers of the model changed {when}"
+        self._reporter.contradict(PARAMETERS, when, message, remedy=REMEDY)
+
+    # The present state ------------------------------------------------------------------------------------------------
+    def has_other_tensors(self) -> bool:
+        """Return whether the model has got other parameters or buffers since the start."""
+        owner = self._owner()
+        return isinstance(owner, torch.nn.Module) and [id(each) for each in tensors_of(owner)] != self.identities
+
+    def is_trained(self) -> bool:
+        """Return whether a recorded step was taken since the start."""
+        return self._recorded
+
+    def trained_tensors(self) -> list[torch.Tensor]:
+        """Return the parameters of the model, in their order and without its buffers."""
+        return [tensor for tensor in self._present() if isinstance(tensor, torch.nn.Parameter)]
+
+    def is_settled(self) -> bool:
+        """Return whether the parameters are those after the last recorded step, or the starting ones."""
+        return self._is_recorded(self._present())
+
+    def has_new_gradients(self) -> bool:
+        """Return whether gradients were computed since the last recorded step."""
+        earlier = [each() for each in self._gradients] or [None for _ in _GRADIENTS]
+        pairs = zip(self._first_gradients(), earlier, strict=True)
+        return any(present is not None and present is not known for present, known in pairs)
+
+    def _present(self) -> list[torch.Tensor]:
+        owner = self._owner()
+        return self._tensors.get(owner, []) if owner is not None else []
+
+    def _first_gradients(self) -> list[object]:
+        """Return the gradients of the first parameter that is trained."""
+        for tensor in self._present():
+            if tensor.requires_grad:
+                return [getattr(tensor, name, None) for name in _GRADIENTS]
+        return [None for _ in _GRADIENTS]
+
+    def _is_recorded(self, tensors: list[torch.Tensor]) -> bool:
+        recorded = self._digests.recorded
+        if not tensors or any(each not in recorded for each in self.identities):
+            return True
+        present = self._digest(tensors)
+        return [recorded[name] for name in self.identities] == present or hash(
+            tuple(present)
+        ) in self._states  # the released model of an earlier step
+
+    def _digest(self, tensors: list[torch.Tensor]) -> list[Digest]:
+        """Return the digest of each tensor."""
+        owner = self._owner()
+        if owner is None:
+            return []
+        addresses = [each.data_ptr() for each in tensors]
+        if addresses != self._addresses:
+            self._views[owner] = [_view(each) for each in tensors]
+            self._addresses = addresses
+        return _sum_bytes(tensors, self._views[owner])
+
+
+def tensors_of(module: torch.nn.Module) -> list[torch.Tensor]:
+    """Return the tensors of a model whose changes are recorded: its parameters, and its buffers of real numbers."""
+    buffers = [buffer for buffer in module.buffers() if buffer.is_floating_point()]
+    return [*module.parameters(), *buffers]
+
+
+def digests_of(tensors: list[torch.Tensor]) -> list[Digest]:
+    """Return the digests of tensors that are not watched."""
+    return _sum_bytes(tensors, [_view(tensor) for tensor in tensors])
+
+
+def _sum_bytes(tensors: list[torch.Tensor], views: list[NDArray[np.unsignedinteger] | None]) -> list[Digest]:
+    """Return the digest of each tensor.
+
+    Args:
+        tensors: the tensors.
+        views: memory of each tensor as integers; None for those of devices.
+    """
+    return [
+        _device_digest(tensor) if view is None else _digest(view) for tensor, view in zip(tensors, views, strict=True)
+    ]
+
+
+def _digest(view: NDArray[np.unsignedinteger]) -> tuple[np.unsignedinteger, bytes]:
+    """Return the sum of the integers of a tensor, and the integers at some places."""
+    return np.add.reduce(view), view[_places(view.size)].tobytes()
+
+
+@functools.lru_cache(maxsize=4096)
+def _places(size: int) -> NDArray[np.int64]:
+    """Return up to 64 places in a tensor of so many integers, the same ones for all tensors of this size."""
+    if size <= _PLACES:
+        return np.arange(size)
+    return np.sort(np.random.default_rng((_SEED, size)).choice(size, _PLACES, replace=False))
+
+
+@functools.lru_cache(maxsize=4096)
+def _weighted_places(size: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the same places on a device, and a random odd weight of each."""
+    places = _places(size)
+    weights = np.random.default_rng((_SEED, size, 1)).integers(1 << 62, size=len(places)) * 2 + 1
+    return torch.from_numpy(places).to(device), torch.from_numpy(weights).to(device)
+
+
+def _versions(tensors: list[torch.Tensor]) -> list[int]:
+    """Return the number of writes to each tensor."""
+    return [each._version for each in tensors]  # noqa: SLF001  torch has no other counter of writes
+
+
+def _weak(value: object) -> Callable[[], object]:
+    """Return a weak reference to a gradient, and one to nothing for lists of gradients."""
+    return weakref.ref(value) if isinstance(value, torch.Tensor) else _nothing
+
+
+def _nothing() -> None:
+    """Return None, like a weak reference to an object that is gone."""
+
+
+def _view(tensor: torch.Tensor) -> NDArray[np.unsignedinteger] | None:
+    """Return the memory of a tensor on the CPU as integers; None for other devices."""
+    if tensor.device.type != "cpu":
+        return None
+    dense = tensor.detach()
+    if not dense.is_contiguous():
+        dense = dense.as_strided((dense.untyped_storage().nbytes() // dense.element_size(),), (1,), 0)
+    raw: NDArray[np.uint8] = dense.reshape(-1).view(torch.uint8).numpy()
+    for width, kind in ((8, np.uint64), (4, np.uint32), (2, np.uint16)):
+        if raw.nbytes % width == 0 and raw.ctypes.data % width == 0:
+            return raw.view(kind)
+    return raw
+
+
+def _device_digest(tensor: torch.Tensor) -> torch.Tensor:
+    """Return the digest of a tensor on a device, as a tensor there."""
+    raw = tensor.detach().contiguous().reshape(-1).view(torch.uint8)
+    for width, kind in ((8, torch.int64), (4, torch.int32), (2, torch.int16)):
+        if raw.numel() % width == 0:
+            raw = raw.view(kind)
+            break
+    places, weights = _weighted_places(raw.numel(), raw.device)
+    return raw.sum(dtype=torch.int64) + (raw[places] * weights).sum()

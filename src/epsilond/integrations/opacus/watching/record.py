@@ -1,0 +1,34 @@
+"""The record of a run: entries of an Opacus history."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+Entry = tuple[float, float, int]
+"""Noise multiplier, sampling rate, number of steps."""
+
+
+def append(history: list[Entry], entry: Entry) -> None:
+    """Append steps to a history; steps that equal the last ones are counted with them."""
+    noise, rate, steps = entry
+    if history and tuple(history[-1][:2]) == (noise, rate):
+        history[-1] = (noise, rate, history[-1][2] + steps)
+    else:
+        history.append(entry)
+
+
+def as_entry(entry: Sequence[Any]) -> Entry:
+    """Return an entry of a history as a tuple."""
+    noise, rate, steps = entry
+    return noise, rate, steps
+
+
+def extends(record: Sequence[Entry], earlier: Sequence[Entry]) -> bool:
+    """Return whether a record begins with all steps of an earlier one."""
+    if not earlier:
+        return True
+    last = len(earlier) - 1
+    if len(record) <= last or list(record[:last]) != list(earlier[:last]):
+        return False
+    return record[last][:2] == earlier[last][:2] and record[last][2] >= earlier[last][2]

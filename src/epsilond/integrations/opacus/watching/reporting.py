@@ -1,0 +1,43 @@
+"""Observations of an Opacus run, one line for each kind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+_STATISTICAL: Final = frozenset({"noise", "rate", "repeated", "sizes"})
+"""Kinds of observations that reject the record itself, so that no declaration stands against them."""
+
+if TYPE_CHECKING:
+    from epsilond.runs.evidence import Evidence
+    from epsilond.runs.premises import Premise
+
+
+class Reporter:
+    """Passes observations to the evidence of a run, with the wording of the first observation of each kind.
+
+    Messages contain numbers, such as the sizes of a batch. Later observations of the same kind are counted under the
+    first message, so a long run with one mistake has one line.
+
+    Attributes:
+        evidence: the evidence of the run.
+    """
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence = evidence
+        self._messages: dict[tuple[str, str], str] = {}
+
+    def contradict(self, premise: Premise, kind: str, message: str, *, remedy: str) -> None:
+        """Report an observation that contradicts a premise.
+
+        Args:
+            premise: the premise that does not hold.
+            kind: name of the observation, without numbers.
+            message: the observation, with the numbers of this step.
+            remedy: what to change in the program, or what to declare.
+        """
+        first = self._messages.setdefault((premise.id, kind), message)
+        self.evidence.contradict(premise, first, remedy=remedy, declarable=kind not in _STATISTICAL)
+
+    def rest_on_caller(self, premise: Premise, reason: str) -> None:
+        """Report why a premise rests on the word of the caller in this step."""
+        self.evidence.rest_on_caller(premise, reason)

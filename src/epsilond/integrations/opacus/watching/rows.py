@@ -1,0 +1,114 @@
+"""The rows of per-sample gradients that a step accumulates, over all of its backward passes and virtual steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import torch
+
+_MARK: Final = "epsilond_version"
+"""Attribute of per-sample gradients: the number of writes to them at the end of the backward pass."""
+
+
+class ClippedRows:
+    """Rows that were added to the clipped sum since the last step.
+
+    Attributes:
+        count: number of rows in the present sum.
+        passes: number of backward passes that gave them.
+        norm: largest clipping norm that was used.
+        unequal: whether parameters had different numbers of rows.
+        altered: whether the sum was changed by something else than clipping and accumulation.
+        rewritten: whether per-sample gradients were changed between a backward pass and the clipping.
+        calls: number of accumulations that were seen.
+    """
+
+    def __init__(self) -> None:
+        self.restart()
+        self._marks: list[tuple[int, int]] = []
+
+    def restart(self) -> None:
+        """Start the next step."""
+        self.count = self.passes = self.calls = 0
+        self.norm = 0.0
+        self.unequal = self.altered = self.rewritten = False
+
+    def before(
+        self, parameters: list[torch.nn.Parameter], *, rows: int, passes: int, norm: float, unequal: bool
+    ) -> None:
+        """Count the rows that the optimizer is about to accumulate.
+
+        Args:
+            parameters: parameters of the optimizer.
+            rows: number of rows of each parameter.
+            passes: number of backward passes that gave them.
+            norm: clipping norm.
+            unequal: whether parameters have different numbers of rows.
+        """
+        if self.calls and any(each.summed_grad is None for each in parameters[:1]):
+            self.restart()
+        sums = [each.summed_grad for each in parameters]
+        foreign = self._marks != marks_of(sums) if self.calls else any(each is not None for each in sums)
+        self.altered = self.altered or foreign
+        self.count += rows
+        self.passes += passes
+        self.calls += 1
+        self.norm = max(self.norm, norm)
+        self.unequal = self.unequal or unequal
+
+    def after(self, parameters: list[torch.nn.Parameter]) -> None:
+        """Remember the sum that the optimizer has accumulated."""
+        self._marks = marks_of([each.summed_grad for each in parameters])
+
+    def intact(self, parameters: list[torch.nn.Parameter]) -> bool:
+        """Return whether the sum is the one that was accumulated."""
+        return not self.altered and self._marks == marks_of([each.summed_grad for each in parameters])
+
+
+def marks_of(tensors: list[torch.Tensor | None]) -> list[tuple[int, int]]:
+    """Return the identity of each tensor and the number of writes to it."""
+    return [(id(each), -1 if each is None else each._version) for each in tensors]  # noqa: SLF001  torch has no other
+
+
+def has_rows(parameters: list[torch.nn.Parameter], *, ghost: bool) -> bool:
+    """Return whether forward passes, or gradients that were computed from them, wait for the next step.
+
+    Args:
+        parameters: parameters of the private optimizer.
+        ghost: whether clipped gradients are accumulated in `grad`, as ghost clipping does.
+    """
+    names = ("grad_sample", "summed_grad", *(("grad",) if ghost else ()))
+    return any(
+        getattr(parameter, "_forward_counter", 0) > 0
+        or any(getattr(parameter, name, None) is not None for name in names)
+        for parameter in parameters
+    )
+
+
+def rows_of(parameters: list[torch.nn.Parameter]) -> tuple[int, int, bool]:
+    """Return the rows of the per-sample gradients, the number of backward passes, and whether parameters differ."""
+    counts, passes = set(), 1
+    for parameter in parameters:
+        gradient = parameter.grad_sample
+        if isinstance(gradient, list):
+            counts.add(sum(each.shape[0] for each in gradient))
+            passes = max(passes, len(gradient))
+        else:
+            counts.add(gradient.shape[0])
+    return (max(counts) if counts else 0), passes, len(counts) > 1
+
+
+def mark_rows(gradient: torch.Tensor | None) -> None:
+    """Remember the number of writes to per-sample gradients that a backward pass has computed."""
+    if gradient is not None:
+        setattr(gradient, _MARK, gradient._version)  # noqa: SLF001  torch has no other counter of writes
+
+
+def are_marked(parameters: list[torch.nn.Parameter]) -> bool:
+    """Return whether the per-sample gradients are those that Opacus' hooks computed, without later changes."""
+    gradients: list[torch.Tensor] = []
+    for parameter in parameters:
+        gradient = parameter.grad_sample
+        gradients.extend(gradient if isinstance(gradient, list) else [gradient])
+    return all(getattr(gradient, _MARK, None) == gradient._version for gradient in gradients)  # noqa: SLF001  as above

@@ -1,0 +1,255 @@
+"""The observed side of an accountant: its parts, its record, and the evidence for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypedDict
+
+from epsilond.integrations.opacus.watching import watch
+from epsilond.integrations.opacus.watching.draws import record_draws
+from epsilond.integrations.opacus.watching.generators import GeneratorWatches
+from epsilond.integrations.opacus.watching.parameters import Digests
+from epsilond.integrations.opacus.watching.part import ObservedPart
+from epsilond.integrations.opacus.watching.record import Entry, append, as_entry, extends
+from epsilond.integrations.opacus.watching.reporting import Reporter
+from epsilond.integrations.opacus.watching.saved_weights import SavedWeights
+from epsilond.runs.evidence import Evidence
+from epsilond.runs.premises import (
+    CLIPPING,
+    DIVISOR,
+    FRESH_DRAW,
+    NOISE,
+    OUTSIDE_RECORDS,
+    PARAMETERS,
+    ROWS,
+    SAME_PARTS,
+    Premise,
+)
+from epsilond.runs.premises import (
+    PREMISES as PREMISES_BY_ID,
+)
+
+if TYPE_CHECKING:
+    import torch
+    from opacus.optimizers import DPOptimizer
+    from torch.utils.data import DataLoader
+
+    from epsilond.integrations.opacus.watching.generators import GeneratorState
+    from epsilond.integrations.opacus.watching.saved_weights import WeightsState
+    from epsilond.runs.evidence import Contradictable
+
+PREMISES: Final = (FRESH_DRAW, ROWS, CLIPPING, NOISE, DIVISOR, SAME_PARTS, PARAMETERS)
+"""Premises of the theorem on the subsampled Gaussian mechanism, as Opacus computes it."""
+
+_POISSON_REMEDY: Final = (
+    "Leave poisson_sampling=True and loop over the loader that make_private returns, "
+    'or declare("fresh-draw", …) before make_private if the batches of your loader are Poisson batches.'
+)
+
+
+class RunState(TypedDict):
+    """State of an `ObservedRun`, as JSON values."""
+
+    evidence: Mapping[str, object]
+    record: Sequence[list[Any]]
+    generators: Sequence[GeneratorState]
+    weights: WeightsState
+
+
+class ObservedRun:
+    """The optimizers, models and loaders of one accountant, and what their steps showed.
+
+    Attributes:
+        evidence: the evidence of the run.
+        reporter: passes observations to the evidence.
+        generators: states of the random generators.
+        digests: digests of the parameters.
+        saved: weights at checkpoints.
+        parts: one entry for each private optimizer.
+        record: copy of the accountant's history.
+    """
+
+    def __init__(self) -> None:
+        self.evidence = Evidence(PREMISES, outside=OUTSIDE_RECORDS)
+        self.reporter = Reporter(self.evidence)
+        self.generators = GeneratorWatches()
+        self.digests = Digests()
+        self.saved = SavedWeights()
+        self.parts: list[ObservedPart] = []
+        self.record: list[Entry] = []
+        self._typed = True
+
+    # Parts ------------------------------------------------------------------------------------------------------------
+    def watch_made(
+        self, *, module: torch.nn.Module, optimizer: DPOptimizer, loader: DataLoader, poisson_sampling: bool
+    ) -> None:
+        """Watch the objects that `make_private` returned.
+
+        Args:
+            module: the wrapped model.
+            optimizer: the private optimizer.
+            loader: the returned loader.
+            poisson_sampling: whether the returned loader draws Poisson batches.
+        """
+        part = ObservedPart(self, optimizer, module=module, loader=loader)
+        drawing = part.drawing
+        drawing.draws = record_draws(loader.batch_sampler, before_draw=part.before_draw, after_draw=part.after_draw)
+        self._add(part)
+        if drawing.draws is not None:
+            return
+        if poisson_sampling:
+            drawing.explanation = "the sampler of several processes is not observed"
+        elif len(loader) == 1:
+            drawing.records = len(loader.dataset)
+        else:
+            drawing.explanation = "batches are those of the given loader"
+            self.reporter.contradict(
+                FRESH_DRAW,
+                "not-poisson",
+                "poisson_sampling=False: batches are those of the given loader, and the record has Poisson batches",
+                remedy=_POISSON_REMEDY,
+            )
+
+    def part_of(self, optimizer: DPOptimizer) -> ObservedPart | None:
+        """Return the part of an optimizer, or None at the first step of one that `make_private` did not return."""
+        for part in self.parts:
+            if part.optimizer is optimizer:
+                return part
+        self._add(ObservedPart(self, optimizer))
+        return None
+
+    def _add(self, part: ObservedPart) -> None:
+        self.parts = [*(each for each in self.parts if each.optimizer is not None), part]
+        watch.add(part)
+
+    # Steps ------------------------------------------------------------------------------------------------------------
+    def count_step(self, entry: Entry, shown: Iterable[Premise]) -> None:
+        """Count a recorded step and the premises that it showed."""
+        self._typed = False
+        self.evidence.count_step(shown)
+        append(self.record, entry)
+
+    def tell_step(self, entry: Entry, reason: str = "the accountant was only told of the step") -> None:
+        """Count a step that was not observed."""
+        self.evidence.rest_on_caller(FRESH_DRAW, reason)
+        self.count_step(entry, ())
+
+    def adopt(self, history: Sequence[Entry], reason: str) -> None:
+        """Count the steps of a history that was not observed."""
+        steps = sum(entry[2] for entry in history)
+        self.evidence.count_step(count=steps)
+        if steps:
+            self.evidence.rest_on_caller(SAME_PARTS, reason, count=steps)
+        self.record = [as_entry(entry) for entry in history]
+
+    def compare_history(self, history: Sequence[Entry], *, whole: bool) -> None:
+        """Compare the history of the accountant with the record of the observed steps.
+
+        Args:
+            history: `accountant.history`.
+            whole: whether every entry is compared, or only the last.
+        """
+        start = 0 if whole else -1
+        if len(history) == len(self.record) and [*map(as_entry, history[start:])] == self.record[start:]:
+            return
+        if self._typed:
+            self._forget()
+            self.adopt(history, "the history of the accountant was typed")
+            return
+        self.contradict_parts("history", "the history of the accountant was edited, cleared or replaced")
+        self.record = [as_entry(entry) for entry in history]
+
+    def _forget(self) -> None:
+        """Replace the evidence of a typed history by that of no step; declarations stay."""
+        empty = Evidence(PREMISES, outside=OUTSIDE_RECORDS).state_dict()
+        present = self.evidence.state_dict()
+        self.evidence.load_state_dict({**empty, "vouched": present["vouched"], "observations": present["observations"]})
+
+    def contradict_parts(self, kind: str, message: str) -> None:
+        """Report that a part of the run was replaced, rewound or cleared."""
+        self.reporter.contradict(
+            SAME_PARTS,
+            kind,
+            message,
+            remedy="Keep the accountant and its history as they are, "
+            'or declare("same-parts", …) if nothing of the missing steps was used or released.',
+        )
+
+    # Conclusions ------------------------------------------------------------------------------------------------------
+    def conclusion(self, history: Sequence[Entry]) -> Evidence:
+        """Return the evidence with what the present state of the models and of the history shows."""
+        self.compare_history(history, whole=True)
+        for part in self.parts:
+            part.flush()
+        changed = [part for part in self.parts if not part.is_settled()]
+        self._report_trained(changed)
+        averaged = [part for part in changed if not part.parameters.has_new_gradients()]
+        if not averaged or self.evidence.steps == 0:
+            return self.evidence
+        evidence = Evidence(PREMISES, outside=OUTSIDE_RECORDS)
+        evidence.load_state_dict(self.evidence.state_dict())
+        for _ in averaged:
+            evidence.rest_on_caller(PARAMETERS, "the parameters changed after the last recorded step")
+        return evidence
+
+    def _report_trained(self, changed: Iterable[ObservedPart]) -> None:
+        """Report models whose parameters changed after the last recorded step, while gradients were computed."""
+        for part in changed:
+            if part.parameters.has_new_gradients():
+                part.parameters.report("after the last recorded step, while gradients were computed")
+
+    # Checkpoints ------------------------------------------------------------------------------------------------------
+    def state_dict(self) -> RunState:
+        """Return the evidence, the record and the states of the generators as JSON values."""
+        for part in self.parts:
+            part.flush()
+        models = [part for part in self.parts if part.parameters.is_trained() and part.parameters.trained_tensors()]
+        changed = [part for part in models if not part.is_settled()]
+        self._report_trained(changed)
+        weights = self.saved.save((part.parameters.trained_tensors(), part not in changed) for part in models)
+        return {
+            "evidence": self.evidence.state_dict(),
+            "record": [list(entry) for entry in self.record],
+            "generators": self.generators.state_dict(),
+            "weights": weights,
+        }
+
+    def load_state_dict(self, state: RunState | None, history: Sequence[Entry]) -> None:
+        """Go on from a checkpoint.
+
+        Args:
+            state: value of `state_dict`; None where the checkpoint has no evidence.
+            history: history of the checkpoint.
+        """
+        observed, earlier = bool(self.parts) and self.evidence.steps > 0, list(self.record)
+        contradictions = self.evidence.observations
+        budget, self.evidence.budget = self.evidence.budget, None
+        self._typed = False
+        vouched = self.evidence.state_dict()["vouched"]
+        if state is None:
+            self.evidence.load_state_dict(Evidence(PREMISES, outside=OUTSIDE_RECORDS).state_dict())
+            self.record = []
+            self.adopt(history, "the checkpoint has a history without evidence")
+        else:
+            self.evidence.load_state_dict(state["evidence"])
+            self.record = [as_entry(entry) for entry in state["record"]]
+            self.generators.compare_with(state["generators"])
+        self.saved.load(None if state is None else state["weights"])
+        for name, declaration in vouched.items():
+            self.evidence.vouch(name, declaration)
+        for observation in contradictions:
+            premise = PREMISES_BY_ID[observation.premise]
+            self.evidence.contradict(premise, observation.message, remedy=observation.remedy, count=observation.count)
+        self.evidence.budget = budget
+        if state is not None:
+            self.compare_history(history, whole=True)
+        if observed and not extends(self.record, earlier):
+            self.contradict_parts("rewound", "the accountant was set back to a record with other or fewer steps")
+        if budget is not None and self.evidence.observations:
+            budget.contradict(self.evidence.observations)
+
+    def pay_by(self, budget: Contradictable | None) -> None:
+        """Inform this budget of the first contradiction."""
+        self.evidence.budget = budget
+        if budget is not None and self.evidence.observations:
+            budget.contradict(self.evidence.observations)

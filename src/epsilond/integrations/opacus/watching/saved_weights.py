@@ -1,0 +1,114 @@
+"""The weights of models at checkpoints, and whether a resumed run starts with them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from typing import Final, TypedDict
+
+import torch
+
+_LARGEST_MEMORY: Final = 256
+"""Digests of earlier checkpoints that a checkpoint keeps, about 10 kB."""
+
+_BYTES: Final = 16
+"""Size of a digest [bytes]; two models have the same one with probability 2^-128."""
+
+DIFFERENT: Final = "the resumed model does not have the weights that were saved with the accountant"
+"""The observation that contradicts a resumed run."""
+
+DIFFERENT_REMEDY: Final = (
+    "Load the weights of the same checkpoint, "
+    'or declare("parameters", …) where the model starts anew or other changes read public data only.'
+)
+
+
+class WeightsState(TypedDict):
+    """Digests of models, as JSON values: shapes and weights of the latest ones, and weights of earlier ones."""
+
+    latest: Sequence[list[str | None]]
+    known: Sequence[str]
+
+
+class SavedWeights:
+    """Digests of the models of a run at each checkpoint, over all processes that the run was resumed in.
+
+    Attributes:
+        waiting: number of models of the loaded checkpoint that no step has continued yet.
+    """
+
+    def __init__(self) -> None:
+        self.waiting = 0
+        self._latest: list[tuple[str, str | None]] = []
+        self._known: dict[str, None] = {}
+
+    def compare(self, parameters: Sequence[torch.Tensor]) -> str | None:
+        """Compare a model with those of the loaded checkpoint, and with those of earlier checkpoints of the run.
+
+        Returns:
+            `DIFFERENT` if the checkpoint has one model, with the same shapes and other weights. Another reason if the
+            checkpoint does not show which weights the model should have. None if the model is one of the checkpoint.
+        """
+        if not self.waiting:
+            return None
+        shapes, digest = digest_of(parameters)
+        if digest in self._known:
+            return None
+        if len(self._latest) > 1:
+            return "the checkpoint has several models, and the resumed one has the weights of none"
+        if not self._latest or self._latest[0][0] != shapes:
+            return "the checkpoint has no model of these shapes"
+        if self._latest[0][1] is None:
+            return "the weights at the checkpoint were not those of a recorded step"
+        return DIFFERENT
+
+    def take_step(self) -> None:
+        """Note that a model of the loaded checkpoint was continued."""
+        self.waiting = max(0, self.waiting - 1)
+
+    def save(self, models: Iterable[tuple[Sequence[torch.Tensor], bool]]) -> WeightsState:
+        """Return the digests as JSON values, with those of the present models.
+
+        Args:
+            models: parameters of each model that took a step, and whether they are those after a recorded step. The
+                models of the loaded checkpoint stay the latest ones while there are none.
+        """
+        latest = []
+        for parameters, settled in models:
+            shapes, digest = digest_of(parameters)
+            latest.append((shapes, digest if settled else None))
+        if latest:
+            self._remember(digest for _, digest in latest)
+        return {"latest": [list(model) for model in latest or self._latest], "known": list(self._known)}
+
+    def load(self, state: WeightsState | None) -> None:
+        """Go on from a checkpoint, a value of `save`; None where the checkpoint has no weights."""
+        if state is None:
+            self._latest, self.waiting = [], 0
+            return
+        self._latest = [(str(shapes), digest) for shapes, digest in state["latest"]]
+        self._remember(str(digest) for digest in state["known"])
+        self.waiting = len(self._latest)
+
+    def _remember(self, digests: Iterable[str | None]) -> None:
+        for digest in digests:
+            if digest is not None:
+                self._known.pop(digest, None)
+                self._known[digest] = None
+        while len(self._known) > _LARGEST_MEMORY:
+            self._known.pop(next(iter(self._known)))
+
+
+def digest_of(parameters: Sequence[torch.Tensor]) -> tuple[str, str]:
+    """Return digests of the shapes and types of parameters, and of their values, in their order.
+
+    The digests do not depend on the device or on the layout in memory.
+    """
+    shapes = hashlib.blake2b(digest_size=_BYTES)
+    values = hashlib.blake2b(digest_size=_BYTES)
+    for parameter in parameters:
+        shapes.update(f"{tuple(parameter.shape)} {parameter.dtype};".encode())
+        dense = parameter.detach().to("cpu").contiguous().reshape(-1)
+        values.update(dense.view(torch.uint8).numpy().data)
+    values.update(shapes.digest())
+    return shapes.hexdigest(), values.hexdigest()

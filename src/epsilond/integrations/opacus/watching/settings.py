@@ -1,0 +1,160 @@
+"""Whether the settings of a step were fixed before its batch was read, and whether torch's own optimizer uses them."""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from typing import TYPE_CHECKING, Final
+
+import torch
+from torch.optim.optimizer import _global_optimizer_post_hooks, _global_optimizer_pre_hooks
+
+from epsilond.runs.premises import CLIPPING, NOISE, PARAMETERS
+
+if TYPE_CHECKING:
+    from opacus.optimizers import DPOptimizer
+
+    from epsilond.integrations.opacus.watching.reporting import Reporter
+    from epsilond.runs.premises import Premise
+
+_Values = tuple[object, ...]
+"""Values of one kind of setting."""
+
+_NOT_VALUES: Final = ("params", "param_names")
+"""Entries of a group of parameters that are no hyperparameters."""
+
+_TRUSTED: Final = ("torch.", "opacus.", "epsilond.")
+"""Packages whose hooks of a step change no parameters."""
+
+
+class SettingsCheck:
+    """Compares the settings of a step with those at its first forward pass.
+
+    Schedulers change settings before the model reads the next batch. A later change can be computed from the batch, so
+    a step with one shows neither its noise nor its clipping.
+    """
+
+    def __init__(self, reporter: Reporter) -> None:
+        self._reporter = reporter
+        self._start: tuple[_Values, _Values, _Values] | None = None
+
+    def see_forward(self, optimizer: DPOptimizer) -> None:
+        """Take the settings at the first forward pass of a step."""
+        if self._start is None:
+            self._start = _settings_of(optimizer)
+
+    def compare(self, optimizer: DPOptimizer) -> set[Premise]:
+        """Return the premises that rest on the caller because their settings changed, and start the next step."""
+        start, self._start = self._start, None
+        if start is None:
+            return set()
+        present = _settings_of(optimizer)
+        if start == present:
+            return set()
+        names = (
+            (NOISE, "the noise multiplier"),
+            (CLIPPING, "the clipping norm"),
+            (PARAMETERS, "the learning rate or another hyperparameter"),
+        )
+        premises = set()
+        for (premise, name), before, after in zip(names, start, present, strict=True):
+            if before != after:
+                premises.add(premise)
+                reason = f"{name} changed after the model had read the batch, on which the change may depend"
+                self._reporter.rest_on_caller(premise, reason)
+        return premises
+
+
+class UpdateCheck:
+    """Looks at how the original optimizer turns noisy gradients into new parameters.
+
+    The optimizers of torch read the gradients, their own state and the hyperparameters only. Other optimizers, and
+    hooks around a step, can read the records, and are not observed.
+    """
+
+    def __init__(self, reporter: Reporter) -> None:
+        self._reporter = reporter
+        self._tensors: list[weakref.ref[torch.Tensor]] | None = None
+        self._values: list[object] = []
+
+    def remember(self, original: torch.optim.Optimizer) -> None:
+        """Take the state of the original optimizer as that after a step."""
+        tensors, self._values = _state_of(original)
+        self._tensors = [weakref.ref(tensor) for tensor in tensors]
+
+    def shows_update(self, original: torch.optim.Optimizer) -> bool:
+        """Return whether a step computes the parameters as torch's optimizers do, from the state of the last step."""
+        reasons = []
+        if not _has_own_step(original):
+            reasons.append(f"the step of the optimizer {type(original).__name__} is not observed")
+        if _has_other_hooks(original):
+            reasons.append("hooks around the step of the optimizer are not observed")
+        if not self._continues_state(original):
+            reasons.append("the state of the optimizer changed between two steps")
+        for reason in reasons:
+            self._reporter.rest_on_caller(PARAMETERS, reason)
+        return not reasons
+
+    def _continues_state(self, original: torch.optim.Optimizer) -> bool:
+        """Return whether the state is that after the last step; it may be any state before the first one."""
+        if self._tensors is None:
+            return True
+        tensors, values = _state_of(original)
+        if values != self._values or len(tensors) != len(self._tensors):
+            return False
+        return all(known() is present for known, present in zip(self._tensors, tensors, strict=True))
+
+
+def _has_own_step(optimizer: torch.optim.Optimizer) -> bool:
+    """Return whether an optimizer is one of torch, with the method `step` of its class."""
+    kind = type(optimizer)
+    step = vars(optimizer).get("step")
+    if getattr(step, "_wrapped_by_lr_sched", False):  # schedulers of learning rates count the calls
+        step = getattr(step, "__wrapped__", None)
+    own = step is None or step is kind.step
+    return own and all(str(each.__module__).startswith("torch.optim.") for each in (kind, kind.step))
+
+
+def _has_other_hooks(optimizer: torch.optim.Optimizer) -> bool:
+    """Return whether functions of the program run before or after each step."""
+    own = [getattr(optimizer, name, {}) for name in ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")]
+    both = (*own, _global_optimizer_pre_hooks, _global_optimizer_post_hooks)
+    hooks = itertools.chain.from_iterable(each.values() for each in both)
+    return not all(str(getattr(hook, "__module__", None)).startswith(_TRUSTED) for hook in hooks)
+
+
+def _state_of(optimizer: torch.optim.Optimizer) -> tuple[list[torch.Tensor], list[object]]:
+    """Return the tensors of an optimizer's state, and its numbers with the number of writes to each tensor."""
+    states = [each for each in getattr(optimizer, "state", {}).values() if isinstance(each, dict)]
+    entries = [value for state in states for value in state.values()]
+    tensors = [value for value in entries if isinstance(value, torch.Tensor)]
+    return tensors, [_plain(value, named=False) for value in entries]
+
+
+def _settings_of(optimizer: DPOptimizer) -> tuple[_Values, _Values, _Values]:
+    """Return the noise multiplier, the clipping norms and the hyperparameters of a private optimizer."""
+    norms = getattr(optimizer, "max_grad_norms", None) or ()
+    return (optimizer.noise_multiplier,), (optimizer.max_grad_norm, *norms), _hyperparameters_of(optimizer)
+
+
+def _hyperparameters_of(optimizer: DPOptimizer) -> _Values:
+    """Return the hyperparameters of each group of parameters, and the parameters to which they apply."""
+    groups: list[object] = []
+    for group in optimizer.param_groups:
+        groups.append(tuple(map(id, group["params"])))
+        groups.extend((name, _plain(value)) for name, value in group.items() if name not in _NOT_VALUES)
+    return tuple(groups)
+
+
+def _plain(value: object, *, named: bool = True) -> object:
+    """Return a number, or the numbers of a list, in a form that shows later changes.
+
+    Args:
+        value: a hyperparameter, or an entry of an optimizer's state.
+        named: whether the object itself counts where it is a tensor, besides the number of writes to it.
+    """
+    if isinstance(value, torch.Tensor):
+        return (id(value) if named else None, value._version)  # noqa: SLF001  torch has no other counter of writes
+    if isinstance(value, list | tuple):
+        return tuple(_plain(each, named=named) for each in value)
+    return value if isinstance(value, bool | int | float | str | None) else None

@@ -1,0 +1,167 @@
+"""Whether each step summed clipped gradients, and divided the noisy sum by a number that was fixed before the run."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Final
+
+from opacus.grad_sample import GradSampleHooks, GradSampleModule
+from opacus.optimizers import DPOptimizer, DPOptimizerFastGradientClipping
+
+from epsilond.integrations.opacus.watching import clipping
+from epsilond.integrations.opacus.watching.rows import ClippedRows, are_marked, marks_of, rows_of
+from epsilond.runs.premises import CLIPPING, DIVISOR, NOISE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import torch
+
+    from epsilond.integrations.opacus.watching.reporting import Reporter
+
+_PREMISE_OF: Final = {"add_noise": NOISE, "scale_grad": DIVISOR}
+"""Premises that methods of the optimizer serve; the others serve the clipping."""
+
+_RELATIVE: Final = 1e-6
+"""Relative tolerance of clipping norms."""
+
+_RETURNED: Final = "Use the optimizer as make_private returned it."
+
+
+class SumCheck:
+    """Follows the sum of clipped gradients from the accumulation to the noise.
+
+    Attributes:
+        rows: rows that were added to the sum since the last step.
+    """
+
+    def __init__(self, reporter: Reporter, optimizer: DPOptimizer, module: torch.nn.Module | None) -> None:
+        self.rows = ClippedRows()
+        self._reporter = reporter
+        self._module = weakref.ref(module) if module is not None else None
+        self._sums = clipping.ClippedSums()
+        self._ghost = isinstance(optimizer, DPOptimizerFastGradientClipping)
+        self._ghost_rows: int | None = None
+        self._ghost_marks: list[tuple[int, int]] = []
+        self._differs = False
+        self._divisor = divisor_of(optimizer, 1)
+        self._method = "accumulate" if self._ghost else "clip_and_accumulate"
+        self._wrapper = self._wrap(optimizer)
+
+    def _wrap(self, optimizer: DPOptimizer) -> Callable[[], None]:
+        """Replace the accumulation of this optimizer by one that is followed."""
+        accumulate = getattr(optimizer, self._method)
+        check, owner = weakref.ref(self), weakref.ref(optimizer)
+
+        def accumulate_and_follow() -> None:
+            """Accumulate as before, and follow the sum while the check exists."""
+            present, accumulating = check(), owner()
+            if present is None or accumulating is None:
+                accumulate()
+            else:
+                present.follow(accumulating, accumulate)
+
+        setattr(optimizer, self._method, accumulate_and_follow)
+        return accumulate_and_follow
+
+    # Accumulation -----------------------------------------------------------------------------------------------------
+    def see_ghost_backward(self, optimizer: DPOptimizer, rows: int) -> None:
+        """Take the number of rows of a backward pass whose losses were weighted by Opacus' clipping factors."""
+        self._ghost_rows = (self._ghost_rows or 0) + rows
+        self._ghost_marks = gradient_marks(optimizer.params)
+
+    def follow(self, optimizer: DPOptimizer, accumulate: Callable[[], None]) -> None:
+        """Let the optimizer accumulate, and follow the sum."""
+        (self._accumulate_ghost if self._ghost else self._accumulate)(optimizer, accumulate)
+
+    def _accumulate(self, optimizer: DPOptimizer, accumulate: Callable[[], None]) -> None:
+        """Clip and accumulate per-sample gradients, and count them."""
+        parameters = optimizer.params
+        rows, passes, unequal = rows_of(parameters)
+        norm = float(optimizer.max_grad_norm)
+        self.rows.before(parameters, rows=rows, passes=passes, norm=norm, unequal=unequal)
+        if self._has_hooks() and not are_marked(parameters):
+            self.rows.rewritten = True
+        if unequal or not rows or not self._sums.is_due():
+            accumulate()
+            self.rows.after(parameters)
+            return
+        increments, before = self._sums.compute_increments(optimizer), self._sums.copy_sums(optimizer)
+        accumulate()
+        self.rows.after(parameters)
+        if not clipping.agrees(before, self._sums.copy_sums(optimizer), increments):
+            self._differs = True
+
+    def _has_hooks(self) -> bool:
+        """Return whether Opacus' hooks compute the per-sample gradients of the model."""
+        module = self._module() if self._module is not None else None
+        return type(module) in (GradSampleHooks, GradSampleModule)
+
+    def _accumulate_ghost(self, optimizer: DPOptimizer, accumulate: Callable[[], None]) -> None:
+        """Accumulate gradients of ghost clipping, and count their rows."""
+        parameters = optimizer.params
+        rows, self._ghost_rows = self._ghost_rows, None
+        module = self._module() if self._module is not None else None
+        norm = float(getattr(module, "max_grad_norm", optimizer.max_grad_norm))
+        self.rows.before(parameters, rows=rows or 0, passes=1, norm=norm, unequal=False)
+        if rows is None or not clipping.has_own_factors(module) or self._ghost_marks != gradient_marks(parameters):
+            self._differs = True
+        accumulate()
+        self.rows.after(parameters)
+
+    # Steps ------------------------------------------------------------------------------------------------------------
+    def shows_clipping(self, optimizer: DPOptimizer, parameters: list[torch.nn.Parameter]) -> bool:
+        """Return whether the sum is one of gradients that Opacus clipped to the norm of the noise."""
+        rows, norm = self.rows, float(optimizer.max_grad_norm)
+        replaced = clipping.replaced_method(optimizer, self._method, self._wrapper)
+        if replaced is not None or rows.calls == 0:
+            name = replaced or self._method
+            message = f"the method {name} of the optimizer was replaced"
+            self._reporter.contradict(_PREMISE_OF.get(name, CLIPPING), "replaced", message, remedy=_RETURNED)
+            return False
+        if self._differs or not rows.intact(parameters):
+            self._reporter.contradict(
+                CLIPPING,
+                "sum",
+                "the sum of gradients is not that of gradients clipped to the recorded norm",
+                remedy="Use the criterion that make_private returned, and do not change gradients before the step.",
+            )
+            return False
+        if rows.norm > norm * (1.0 + _RELATIVE) or not clipping.norms_agree(optimizer):
+            self._reporter.contradict(
+                CLIPPING,
+                "norm",
+                f"gradients were clipped to norms above {norm:.6g}, which the noise is scaled to",
+                remedy="Change the clipping norm between steps only, and that of the module of ghost clipping with it.",
+            )
+            return False
+        return True
+
+    def shows_divisor(self, divisor: tuple[str, float]) -> bool:
+        """Return whether the divisor is that of the start."""
+        if divisor == self._divisor:
+            return True
+        self._reporter.contradict(
+            DIVISOR,
+            "changed",
+            f"the divisor of the noisy sum changed from {self._divisor[1]:.6g} to {divisor[1]:.6g} during the run",
+            remedy="Leave expected_batch_size and loss_reduction of the optimizer as make_private set them.",
+        )
+        return False
+
+    def restart(self) -> None:
+        """Start the next step."""
+        self.rows.restart()
+        self._differs = False
+
+
+def divisor_of(optimizer: DPOptimizer, batches: int) -> tuple[str, float]:
+    """Return the reduction of the loss and the number that the noisy sum is divided by."""
+    if optimizer.loss_reduction != "mean":
+        return optimizer.loss_reduction, 1.0
+    return "mean", float(optimizer.expected_batch_size * batches)
+
+
+def gradient_marks(parameters: list[torch.nn.Parameter]) -> list[tuple[int, int]]:
+    """Return the identity of each gradient and the number of writes to it."""
+    return marks_of([each.grad for each in parameters])

@@ -1,0 +1,76 @@
+"""Every step of every optimizer of torch, compared with the recorded steps.
+
+`torch.optim` calls global hooks before and after each step. They are installed while at least one run is watched.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING
+
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+from epsilond.integrations.opacus.watching.averages import inner_module
+
+if TYPE_CHECKING:
+    import torch
+    from opacus.optimizers import DPOptimizer
+    from torch.utils.hooks import RemovableHandle
+
+    from epsilond.integrations.opacus.watching.part import ObservedPart
+
+_parts: weakref.WeakSet[ObservedPart] = weakref.WeakSet()
+_handles: list[RemovableHandle] = []
+
+
+def add(part: ObservedPart) -> None:
+    """Watch the steps of the optimizer of a part, and those of other optimizers on its parameters."""
+    _parts.add(part)
+    if not _handles:
+        _handles.append(register_optimizer_step_pre_hook(_before_step))
+        _handles.append(register_optimizer_step_post_hook(_after_step))
+
+
+def parts_of(optimizer: DPOptimizer) -> list[ObservedPart]:
+    """Return the watched parts of a private optimizer."""
+    return [part for part in list(_parts) if part.optimizer is optimizer]
+
+
+def parts_of_model(module: torch.nn.Module) -> list[ObservedPart]:
+    """Return the watched parts of a model, without those in the middle of a step."""
+    inner = inner_module(module)
+    return [part for part in list(_parts) if part.parameters.is_of(inner) and not part.pending]
+
+
+def _before_step(optimizer: torch.optim.Optimizer, _arguments: object, _keywords: object) -> None:
+    """Attribute a step to the record of a part, or report it."""
+    parts = list(_parts)
+    if not parts:
+        while _handles:
+            _handles.pop().remove()
+        return
+    for part in parts:
+        if part.original is optimizer and part.pending:
+            part.before_original()
+            return
+    if any(part.inside for part in parts):  # an optimizer that wraps another one calls its step
+        return
+    identities = {id(each) for group in optimizer.param_groups for each in group["params"]}
+    runs: set[int] = set()
+    for part in parts:
+        if (
+            id(part.run) not in runs
+            and not identities.isdisjoint(part.parameters.identities)
+            and part.optimizer is not optimizer
+        ):
+            runs.add(id(part.run))
+            part.see_foreign_step(optimizer)
+
+
+def _after_step(optimizer: torch.optim.Optimizer, _arguments: object, _keywords: object) -> None:
+    """Close the step of the original optimizer of a part."""
+    for part in list(_parts):
+        if part.original is optimizer:
+            if part.inside:
+                part.after_original()
+            part.update.remember(optimizer)

@@ -1,0 +1,157 @@
+"""The places where Opacus and torch are changed, once, so that a run is observed.
+
+`install` wraps six functions. Each calls the original one and returns its result unchanged.
+
+* `PrivacyEngine.make_private` shows the accountant what was returned.
+* `PrivacyEngine.get_epsilon` rejects an engine whose accountant was replaced; so does the attribute `accountant`.
+* `DPTensorFastGradientClipping.backward` counts the rows that ghost clipping weighted.
+* `promote_current_grad_sample` marks per-sample gradients at the end of the backward pass.
+* `__next__` of the iterators of `torch.utils.data.DataLoader` notes the batches of watched samplers.
+* `torch.optim.swa_utils.AveragedModel.update_parameters` notes averages of the weights of watched models.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, Protocol
+
+from opacus import PrivacyEngine
+from opacus.grad_sample import grad_sample_module
+from opacus.utils.fast_gradient_clipping_utils import DPTensorFastGradientClipping
+from torch.optim.swa_utils import AveragedModel
+from torch.utils.data.dataloader import _BaseDataLoaderIter
+
+from epsilond.integrations.opacus.watching import watch
+from epsilond.integrations.opacus.watching.draws import recorded_epoch
+from epsilond.integrations.opacus.watching.rows import mark_rows
+
+if TYPE_CHECKING:
+    import torch
+    from opacus.accountants import IAccountant
+    from opacus.optimizers import DPOptimizer
+    from torch.utils.data import DataLoader
+
+_MARK: Final = "epsilond_wrapped"
+"""Attribute of a wrapped function."""
+
+_ACCOUNTANT: Final = "epsilond_accountant"
+"""Attribute of an engine: the accountant that watches what its `make_private` returned."""
+
+
+class Observer(Protocol):
+    """An accountant that observes the run of its engine."""
+
+    def watch_made(
+        self, *, module: torch.nn.Module, optimizer: DPOptimizer, loader: DataLoader, poisson_sampling: bool
+    ) -> None:
+        """Watch the objects that `make_private` returned.
+
+        Args:
+            module: the wrapped model.
+            optimizer: the private optimizer.
+            loader: the private loader.
+            poisson_sampling: whether `make_private` was asked for Poisson batches.
+        """
+
+
+def install(kind: type[Observer]) -> None:
+    """Wrap the six functions; a second call changes nothing.
+
+    Args:
+        kind: class of the accountants that observe their runs.
+    """
+    _wrap(PrivacyEngine, "make_private", functools.partial(_make_private, kind))
+    _wrap(PrivacyEngine, "get_epsilon", _get_epsilon)
+    _wrap(DPTensorFastGradientClipping, "backward", _backward)
+    _wrap(grad_sample_module, "promote_current_grad_sample", _end_backward)
+    _wrap(_BaseDataLoaderIter, "__next__", _next_batch)
+    _wrap(AveragedModel, "update_parameters", _update_average)
+    if not isinstance(PrivacyEngine.__dict__.get("accountant"), property):
+        PrivacyEngine.accountant = property(_get_accountant, _set_accountant)
+
+
+def _wrap(owner: object, name: str, wrapper: Callable[..., object]) -> None:
+    """Replace a method by a wrapper that is called with the original one."""
+    original = getattr(owner, name)
+    if getattr(original, _MARK, False):
+        return
+
+    @functools.wraps(original)
+    def call(*arguments: object, **keywords: object) -> object:
+        """Call the wrapper with the original method."""
+        return wrapper(original, *arguments, **keywords)
+
+    setattr(call, _MARK, True)
+    setattr(owner, name, call)
+
+
+def _make_private(
+    kind: type[Observer], original: Callable[..., tuple[object, ...]], engine: PrivacyEngine, **arguments: object
+) -> tuple[object, ...]:
+    made = original(engine, **arguments)
+    accountant = engine.accountant
+    if isinstance(accountant, kind):
+        engine.__dict__[_ACCOUNTANT] = accountant
+        accountant.watch_made(
+            module=made[0],
+            optimizer=made[1],
+            loader=made[-1],
+            poisson_sampling=bool(arguments.get("poisson_sampling", True)),
+        )
+    return made
+
+
+def _get_epsilon(
+    original: Callable[..., float], engine: PrivacyEngine, *arguments: object, **keywords: object
+) -> float:
+    watching = engine.__dict__.get(_ACCOUNTANT)
+    if watching is not None and watching is not engine.accountant:
+        watching.evidence.require_consistent()
+    return original(engine, *arguments, **keywords)
+
+
+def _get_accountant(engine: PrivacyEngine) -> IAccountant:
+    """Accountant of the engine."""
+    return engine.__dict__["accountant"]
+
+
+def _set_accountant(engine: PrivacyEngine, accountant: IAccountant) -> None:
+    watching = engine.__dict__.get(_ACCOUNTANT)
+    engine.__dict__["accountant"] = accountant
+    if watching is not None and accountant is not watching:
+        for present in (watching, accountant):
+            if isinstance(present, type(watching)):
+                present.contradict_replacement()
+
+
+def _backward(original: Callable[[DPTensorFastGradientClipping], object], loss: DPTensorFastGradientClipping) -> object:
+    returned = original(loss)
+    for part in watch.parts_of(loss.optimizer):
+        if part.sums is not None:
+            part.sums.see_ghost_backward(loss.optimizer, len(loss.loss_per_sample))
+    return returned
+
+
+def _end_backward(original: Callable[[torch.nn.Parameter], object], parameter: torch.nn.Parameter) -> None:
+    mark_rows(getattr(parameter, "_current_grad_sample", None))
+    original(parameter)
+
+
+def _update_average(
+    original: Callable[[AveragedModel, torch.nn.Module], object], averaged: AveragedModel, model: torch.nn.Module
+) -> object:
+    parts = [part for part in watch.parts_of_model(model) if part.averages.continues(averaged)]
+    returned = original(averaged, model)
+    for part in parts:
+        part.averages.record(averaged)
+    return returned
+
+
+def _next_batch(original: Callable[[_BaseDataLoaderIter], object], iterator: _BaseDataLoaderIter) -> object:
+    batch = original(iterator)
+    reading = recorded_epoch(iterator)
+    if reading is not None:
+        epoch, largest = reading
+        epoch.hand_out(batch, largest)
+    return batch

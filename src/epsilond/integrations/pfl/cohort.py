@@ -1,0 +1,71 @@
+"""The users of one iteration of pfl, as the last postprocessor left their statistics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from typing import Final, SupportsFloat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilond.integrations.probe import Arrays, Probe
+
+RELATIVE: Final = 1e-4
+"""Relative tolerance of norms and sums; rounding in single precision stays below it."""
+
+
+class UserCohort:
+    """Number, ids, weights and sum of the users of an iteration.
+
+    Attributes:
+        size: number of users.
+        identities: their ids, where the data set gives them.
+        weights: the different weights of their statistics.
+        total_weight: sum of the weights.
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.identities: list[Hashable] = []
+        self.weights: set[float] = set()
+        self.total_weight = 0.0
+        self._largest = 0.0
+        self._sum: NDArray[np.float64] = np.zeros(0)
+        self._scale = 0.0
+
+    def add(self, identity: Hashable | None, arrays: Arrays, *, weight: SupportsFloat | None, probe: Probe) -> None:
+        """Take the statistics of one user.
+
+        Args:
+            identity: id of the user; None if not known.
+            arrays: the statistics, by name.
+            weight: their weight; None if they have none.
+            probe: the coordinates at which the sum is compared.
+        """
+        self.size += 1
+        if identity is not None:
+            self.identities.append(identity)
+        if weight is not None:
+            self.weights.add(float(weight))
+            self.total_weight += float(weight)
+        norm = math.sqrt(sum(float(np.vdot(array, array)) for array in arrays.values()))
+        self._largest = norm if not norm <= self._largest else self._largest
+        values = probe.take(arrays)
+        self._sum = values if len(self._sum) != len(values) else self._sum + values
+        self._scale += float(np.max(np.abs(values), initial=0.0))
+
+    @property
+    def repeated(self) -> int:
+        """Number of statistics beyond the first of each user."""
+        return len(self.identities) - len(set(self.identities))
+
+    def exceeds(self, bound: float) -> bool:
+        """Return whether statistics of a user are longer than a bound, or not finite."""
+        return not self._largest <= bound * (1.0 + RELATIVE)
+
+    def is_sum(self, values: NDArray[np.float64]) -> bool:
+        """Return whether values at the coordinates are the sum of the users' statistics."""
+        if self.size == 0 or len(values) != len(self._sum):
+            return False
+        return bool(np.all(np.abs(values - self._sum) <= RELATIVE * max(self._scale, 1e-30)))

@@ -1,0 +1,264 @@
+"""A mechanism of pfl that is watched: its postprocessors report each iteration to the evidence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Hashable, Sequence
+from typing import TYPE_CHECKING, Final, SupportsFloat, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.integrations.federated import of_cohorts
+from epsilond.integrations.pfl.cohort import UserCohort
+from epsilond.integrations.probe import RELATIVE_ROUNDING, Arrays, Probe
+from epsilond.runs.batch_sizes import BatchSizes
+from epsilond.runs.cohort_draws import CohortDraws
+from epsilond.runs.evidence import Evidence
+from epsilond.runs.noise_samples import NoiseSamples
+from epsilond.runs.premises import CLIPPING, COHORT, DIVISOR, NOISE, RELEASES, ROUNDS, SAME_PARTS, UPDATES, Premise
+
+if TYPE_CHECKING:
+    from pfl.context import CentralContext, UserContext
+    from pfl.metrics import Metrics
+    from pfl.postprocessor.base import Postprocessor
+    from pfl.privacy.privacy_mechanism import CentralPrivacyMechanism
+    from pfl.stats import TrainingStatistics
+
+Result: TypeAlias = "tuple[TrainingStatistics, Metrics]"
+"""Statistics and metrics that a method of a postprocessor returns."""
+
+METRICS: Final = "pfl adds up the users' metrics without noise and hands them to callbacks"
+EARLIER: Final = "earlier iterations ran in another process"
+DRAWN: Final = "a data set drew the cohorts, from a generator that the program may have seeded"
+SPREAD: Final = "several processes share the users, so that this one does not see them all"
+KIND: Final = "the mechanism is none whose noise and bound are observed here: one Gaussian mechanism with ℓ2 clipping"
+
+FIX_NOISE: Final = "Make the mechanism by from_privacy_accountant, of this accountant."
+FIX_ORDER: Final = "Put the mechanism last among the postprocessors, and leave the sum of the users as it is."
+FIX_WEIGHT: Final = "Weight by WeightByUser, and set the weight of the noisy sum to the expected cohort size."
+FIX_ROUNDS: Final = "Plan at least as many compositions as iterations run."
+FIX_COHORT: Final = "Draw each user of a round anew and independently, with the sampling probability."
+FIX_REPEATED: Final = "Draw each user at most once into a cohort; pfl's sampler 'random' draws with replacement."
+UNNAMED: Final = "the data set gives no user ids, so that a user may have entered a cohort twice"
+FIX_PARTS: Final = "Leave the mechanism, its noise and its methods as they are."
+
+
+class WatchedMechanism:
+    """Methods of pfl's postprocessors, replaced by methods that observe and then call them.
+
+    Args:
+        postprocessors: those of the backend, in its order.
+        plans: name, cohort noise parameter, sampling probability and iterations of each planned mechanism.
+        evidence: receives the observations.
+        users: ids of all users; None if not known.
+
+    Raises:
+        InvalidInput: no central privacy mechanism is among the postprocessors.
+    """
+
+    def __init__(
+        self,
+        postprocessors: Sequence[Postprocessor],
+        *,
+        plans: Sequence[tuple[str, float, float, int]],
+        evidence: Evidence,
+        users: Collection[Hashable] | None,
+    ) -> None:
+        self._mechanism = _central(postprocessors)
+        self._underlying = self._mechanism.underlying_mechanism
+        self._evidence, self._users = evidence, None if users is None else list(users)
+        self._rate = max(rate for _, _, rate, _ in plans)
+        self._iterations = min(iterations for *_, iterations in plans)
+        simple = len(plans) == 1 and plans[0][0] == "gaussian" and hasattr(self._underlying, "relative_noise_stddev")
+        self._noise_parameter = plans[0][1] if simple else None
+        self._sizes, self._draws, self._noise = BatchSizes(), CohortDraws(), NoiseSamples()
+        self._cohort = UserCohort()
+        self._probe: Probe | None = None
+        self._bound = math.nan
+        self._weight: float | None = None
+        self._started = False
+        self._shown: set[Premise] = set()
+        self._installed: list[tuple[Postprocessor, str, Callable[..., Result]]] = []
+        self._wrap(postprocessors[-1], "postprocess_one_user", self._after_user)
+        self._wrap(self._mechanism, "postprocess_server", self._around_noise)
+        self._wrap(postprocessors[0], "postprocess_server", self._after_server)
+        evidence.rest_on_caller(RELEASES, METRICS)
+        if not simple:
+            evidence.rest_on_caller(NOISE, KIND)
+            evidence.rest_on_caller(CLIPPING, KIND)
+
+    def _wrap(self, owner: Postprocessor, name: str, observer: Callable[..., Result]) -> None:
+        """Replace a method by one that calls an observer with the original and its arguments."""
+        original = getattr(owner, name)
+
+        def method(**arguments: object) -> Result:
+            """Call the observer in the place of the original."""
+            return observer(original, **arguments)
+
+        setattr(owner, name, method)
+        self._installed = [each for each in self._installed if each[:2] != (owner, name)]
+        self._installed.append((owner, name, method))
+
+    # Methods of the postprocessors ------------------------------------------------------------------------------------
+    def _after_user(self, original: Callable[..., Result], *, user_context: UserContext, **arguments: object) -> Result:
+        self._bound = self._clipping_bound()
+        result = original(user_context=user_context, **arguments)
+        statistics = result[0]
+        arrays = _arrays(statistics)
+        if self._probe is None or not self._probe.fits(arrays):
+            self._probe = Probe({name: array.shape for name, array in arrays.items()})
+        identity = getattr(user_context, "user_id", None)
+        self._cohort.add(identity, arrays, weight=getattr(statistics, "weight", None), probe=self._probe)
+        return result
+
+    def _around_noise(
+        self,
+        original: Callable[..., Result],
+        *,
+        stats: TrainingStatistics,
+        central_context: CentralContext,
+        **arguments: object,
+    ) -> Result:
+        before = _arrays(stats)
+        self._shown = {SAME_PARTS} if self._keeps_parts() else set()
+        self._check_number(int(central_context.current_central_iteration))
+        self._check_cohort(int(central_context.cohort_size))
+        self._check_sum(before)
+        values = None if self._probe is None or not self._probe.fits(before) else self._probe.take(before)
+        result = original(stats=stats, central_context=central_context, **arguments)
+        if values is not None:
+            self._check_noise(values, _arrays(result[0]))
+        return result
+
+    def _after_server(self, original: Callable[..., Result], **arguments: object) -> Result:
+        result = original(**arguments)
+        self._check_weight(getattr(result[0], "weight", None))
+        self._evidence.count_step(self._shown)
+        self._cohort = UserCohort()
+        return result
+
+    # Checks -----------------------------------------------------------------------------------------------------------
+    def _keeps_parts(self) -> bool:
+        if any(vars(owner).get(name) is not method for owner, name, method in self._installed):
+            self._evidence.contradict(SAME_PARTS, "a method of the observed mechanism was replaced", remedy=FIX_PARTS)
+            return False
+        return True
+
+    def _check_number(self, iteration: int) -> None:
+        count = self._evidence.steps + 1
+        if max(count, iteration + 1) > self._iterations:
+            message = f"more than the planned {self._iterations} iterations ran"
+            self._evidence.contradict(ROUNDS, message, remedy=FIX_ROUNDS)
+        elif not self._started and iteration > 0:
+            self._evidence.rest_on_caller(ROUNDS, EARLIER)
+        else:
+            self._shown.add(ROUNDS)
+        self._started = True
+
+    def _check_cohort(self, expected: int) -> None:
+        """Compare the users of an iteration with Poisson sampling."""
+        size, users = self._cohort.size, self._users
+        records = len(users) if users is not None else round(expected / self._rate)
+        if records > 0:
+            self._sizes.observe(size, records=records, rate=self._rate)
+        identities = self._cohort.identities
+        if users is not None and len(identities) == size and set(identities) <= set(users):
+            self._draws.observe(set(identities), users)
+        alarm = self._draws.alarm or (of_cohorts(self._sizes.alarm) if self._sizes.alarm else None)
+        if alarm:
+            self._evidence.contradict(COHORT, alarm, remedy=FIX_COHORT, declarable=False)
+        elif self._rate < 1.0:
+            self._evidence.rest_on_caller(COHORT, DRAWN)
+        else:
+            self._shown.add(COHORT)
+
+    def _check_sum(self, before: Arrays) -> None:
+        """Compare the sum that gets noise with the users' statistics, and their norms with the bound."""
+        if _processes() > 1:
+            self._evidence.rest_on_caller(UPDATES, SPREAD)
+            self._evidence.rest_on_caller(CLIPPING, SPREAD)
+            return
+        if repeated := self._cohort.repeated:
+            message = "a user entered a cohort more than once"
+            self._evidence.contradict(UPDATES, message, remedy=FIX_REPEATED, count=repeated)
+        elif self._probe is None or not self._probe.fits(before) or not self._cohort.is_sum(self._probe.take(before)):
+            message = "the sum that got noise is not the sum of the users' statistics"
+            self._evidence.contradict(UPDATES, message, remedy=FIX_ORDER)
+        elif len(self._cohort.identities) < self._cohort.size:
+            self._evidence.rest_on_caller(UPDATES, UNNAMED)
+        else:
+            self._shown.add(UPDATES)
+        if self._noise_parameter is None:
+            return
+        if self._cohort.exceeds(self._bound) or not self._clipping_bound() >= self._bound * (1.0 - 1e-9):
+            message = "a user's statistics were longer than the clipping bound that the noise is scaled to"
+            self._evidence.contradict(CLIPPING, message, remedy=FIX_ORDER)
+        else:
+            self._shown.add(CLIPPING)
+
+    def _check_noise(self, before: NDArray[np.float64], released: Arrays) -> None:
+        """Compare the noise that was added with the plan."""
+        planned = self._noise_parameter
+        if planned is None or self._probe is None:
+            return
+        if float(self._underlying.relative_noise_stddev) < planned * (1.0 - 1e-12):
+            actual = float(self._underlying.relative_noise_stddev)
+            message = f"the mechanism adds {actual:.6g} times its clipping bound, and the plan counts on {planned:.6g}"
+            self._evidence.contradict(NOISE, message, remedy=FIX_NOISE)
+        if not self._probe.fits(released):
+            return  # an indicator was removed from the statistics; the sample would lack its coordinates
+        noise_std = planned * self._bound
+        if self._probe.spacing(released) > RELATIVE_ROUNDING * noise_std:
+            return
+        self._noise.observe((self._probe.take(released) - before) / noise_std, self._probe.groups)
+        if self._noise.alarm:
+            self._evidence.contradict(NOISE, self._noise.alarm, remedy=FIX_NOISE)
+        else:
+            self._shown.add(NOISE)
+
+    def _check_weight(self, weight: SupportsFloat | None) -> None:
+        """Check that the weight, by which pfl divides the noisy sum, does not depend on the users."""
+        value = None if weight is None else float(weight)
+        if self._evidence.steps == 0:
+            self._weight = value
+        if value != self._weight or (len(self._cohort.weights) > 1 and value == self._cohort.total_weight):
+            message = "the weight that divides the noisy sum depends on the users, and gets no noise"
+            self._evidence.contradict(DIVISOR, message, remedy=FIX_WEIGHT)
+        else:
+            self._shown.add(DIVISOR)
+
+    def _clipping_bound(self) -> float:
+        """Return the bound on the norm of one user's statistics, with the indicator of adaptive clipping."""
+        overall = getattr(self._mechanism, "_get_overall_clipping_bound", None)
+        if overall is not None:
+            return float(overall())
+        bound = getattr(self._underlying, "clipping_bound", math.nan)
+        value = getattr(bound, "value", None)
+        return float(value() if callable(value) else bound)
+
+
+def _central(postprocessors: Sequence[Postprocessor]) -> CentralPrivacyMechanism:
+    """Return the central mechanism among postprocessors."""
+    for each in postprocessors:
+        names = {base.__name__ for base in type(each).__mro__}
+        if "CentralPrivacyMechanism" in names and hasattr(each, "underlying_mechanism"):
+            return each
+    raise InvalidInput.at("/postprocessors", "have no central privacy mechanism")
+
+
+def _arrays(statistics: TrainingStatistics) -> dict[str, NDArray[np.number]]:
+    """Return the arrays of statistics in their order."""
+    from pfl.internal.ops.selector import get_default_framework_module  # noqa: PLC0415  # pfl is a host
+
+    convert = get_default_framework_module().to_numpy
+    _, weights = statistics.get_weights()
+    return {str(place): np.asarray(convert(array)) for place, array in enumerate(weights)}
+
+
+def _processes() -> int:
+    """Return the number of processes that share the users."""
+    from pfl.internal.ops.selector import get_default_framework_module, has_framework_module  # noqa: PLC0415
+
+    return int(get_default_framework_module().distributed.world_size) if has_framework_module() else 1

@@ -1,0 +1,59 @@
+"""Coordinates of a model at which noise and sums are observed in every round."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Arrays: TypeAlias = Mapping[str, NDArray[np.number]]
+"""A model by the names of its arrays."""
+
+COORDINATES: Final = 256
+"""Number of coordinates; enough to reject half of the recorded noise in one round with 1e-10."""
+RELATIVE_ROUNDING: Final = 0.05
+"""Largest distance of floating-point numbers, over the standard deviation of the noise, at which noise is tested."""
+
+
+class Probe:
+    """Fixed coordinates of the arrays of a model, at least one of each array that is not empty.
+
+    Attributes:
+        groups: shape (g,): start of each array's coordinates in the sample.
+    """
+
+    def __init__(self, shapes: Mapping[str, tuple[int, ...]]) -> None:
+        sizes = {name: int(np.prod(shape, dtype=np.int64)) for name, shape in shapes.items()}
+        total = max(sum(sizes.values()), 1)
+        self._shapes = dict(shapes)
+        self._places = {
+            name: np.unique(np.linspace(0, size - 1, max(1, COORDINATES * size // total)).astype(np.int64))
+            for name, size in sizes.items()
+            if size > 0
+        }
+        counts = [len(places) for places in self._places.values()]
+        self.groups: NDArray[np.intp] = np.cumsum([0, *counts[:-1]], dtype=np.intp) if counts else np.zeros(0, np.intp)
+
+    def fits(self, arrays: Arrays) -> bool:
+        """Return whether arrays have the shapes of the first round."""
+        return {name: array.shape for name, array in arrays.items()} == self._shapes
+
+    def take(self, arrays: Arrays) -> NDArray[np.float64]:
+        """Return the values at the coordinates, in double precision."""
+        parts = [np.asarray(arrays[name]).reshape(-1)[places] for name, places in self._places.items()]
+        return np.concatenate(parts).astype(np.float64) if parts else np.zeros(0)
+
+    def spacing(self, arrays: Arrays) -> float:
+        """Return the largest distance between neighbouring floating-point numbers at the coordinates."""
+        gaps = [
+            float(np.max(np.spacing(np.abs(_floats(arrays[name]).reshape(-1)[places]))))
+            for name, places in self._places.items()
+        ]
+        return max(gaps, default=0.0)
+
+
+def _floats(array: NDArray[np.number]) -> NDArray[np.number]:
+    """Return an array as floating-point numbers of its own precision."""
+    return array if np.issubdtype(array.dtype, np.floating) else array.astype(np.float64)

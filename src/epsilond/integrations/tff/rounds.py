@@ -1,0 +1,83 @@
+"""One round of TensorFlow Federated, committed in a ledger before it is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, TypeVar, Unpack
+
+from epsilond.accountants.quantities import Relation
+from epsilond.accountants.specs import Spec
+from epsilond.integrations.tff.states import Sampling, is_initial, spec_from_tff_state
+from epsilond.runs.evidence import Evidence
+from epsilond.runs.premises import EVENT, ROUNDS
+
+if TYPE_CHECKING:
+    from tensorflow_federated.learning.templates import LearningAlgorithmState, LearningProcessOutput
+
+    from epsilond.integrations.budget import LedgerBudget
+
+Output = TypeVar("Output", bound="LearningProcessOutput")
+
+_EVENT_REMEDY: Final = "Discard the result of the round, and account for rounds by the state of this process."
+_STATE_REMEDY: Final = "Call process.next with the state that the round before returned."
+
+
+def paid_round(
+    budget: LedgerBudget, spec: Spec, run_round: Callable[[], Output], **sampling: Unpack[Sampling]
+) -> Output:
+    """Commit a round, and only then run it: `run_round` calls `process.next`, and what it returns is returned.
+
+    Its `state` is then compared with `spec`, what was paid for. Open the ledger with the `spec` of the state of
+    `initialize`, `planned=True`: the numbers of both are single precision. `TffRun` also compares the rounds with each
+    other.
+
+    Args:
+        budget: pays for the round, in the relation of its ledger.
+        spec: what is paid for.
+        run_round: runs the round.
+        **sampling: how the clients were chosen, as for `spec_from_tff_state`.
+
+    Raises:
+        LedgerExhausted: too little is left; nothing was run.
+        NotInPlan: the plan's item is not for this round; nothing was run.
+        RunDiffers: the round was another than the one that was paid for. The budget is informed.
+    """
+    budget.pay(spec)
+    output = run_round()
+    evidence = Evidence((EVENT, ROUNDS), outside=(), budget=budget)
+    compare_round(evidence, output.state, spec, relation=budget.relation, **sampling)
+    evidence.require_consistent()
+    return output
+
+
+def compare_round(
+    evidence: Evidence,
+    state: LearningAlgorithmState,
+    spec: Spec,
+    *,
+    relation: Relation,
+    **sampling: Unpack[Sampling],
+) -> bool:
+    """Compare the state after a round with the recorded round.
+
+    Args:
+        evidence: takes what contradicts.
+        state: what the round returned.
+        spec: the recorded round.
+        relation: neighbouring relation.
+        **sampling: how the clients were chosen, as for `spec_from_tff_state`.
+
+    Returns:
+        Whether the event of the state is the recorded one.
+
+    Raises:
+        InvalidInput: the state has no event, or one that no spec describes.
+    """
+    if is_initial(state):
+        evidence.contradict(ROUNDS, "a round returned a state of initialize()", remedy=_STATE_REMEDY)
+        return False
+    actual = spec_from_tff_state(state, relation=relation, **sampling)
+    if actual == spec:
+        return True
+    evidence.contradict(EVENT, f"the event of a round is {actual}, and the record says {spec}", remedy=_EVENT_REMEDY)
+    return False

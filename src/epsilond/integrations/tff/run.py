@@ -1,0 +1,253 @@
+"""The rounds of a process of TensorFlow Federated, with the status that its states support."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, TypedDict, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilond.accountants.errors import InvalidInput, Observation, RunDiffers
+from epsilond.accountants.guarantee import PrivacyCurve, require_setting
+from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.accountants.specs import Spec
+from epsilond.integrations.counted import run_of
+from epsilond.integrations.setting import StatedSetting
+from epsilond.integrations.tff.rounds import Output, compare_round
+from epsilond.integrations.tff.states import Sampling, spec_from_tff_state
+from epsilond.questions.account import account
+from epsilond.runs.evidence import Evidence
+from epsilond.runs.premises import COHORT, EVENT, NOISE, OUTSIDE_CLIENTS, ROUNDS, UPDATES
+from epsilond.runs.statement import RunStatement, state_run
+from epsilond.runs.status import RunStatus
+
+if TYPE_CHECKING:
+    from tensorflow_federated.learning.templates import LearningAlgorithmState
+
+    from epsilond.integrations.budget import LedgerBudget
+
+PREMISES: Final = (COHORT, UPDATES, NOISE, EVENT, ROUNDS)
+"""Premises of the theorems that cover the rounds of a private aggregator."""
+_COMPILED: Final = "the aggregator clips and adds noise inside a federated computation, and only its event is seen"
+_TYPED: Final = "the sampling of the clients was typed by hand, and the aggregator does not see how they were chosen"
+_NO_MODEL: Final = "the state has no global_model_weights, so that rounds cannot be compared with each other"
+_REMEDY: Final = "Call process.next with the state that take_round passes, once in each round."
+_COUNTERS: Final = ("round_num", "round")
+"""Names of the round counter in states that have one."""
+
+
+class TffRunState(TypedDict):
+    """State of a `TffRun`, as JSON values."""
+
+    rounds: int
+    models: Sequence[str]
+    evidence: Mapping[str, object]
+
+
+class TffRun:
+    """Takes the rounds of one process, and accounts for them by the events of its states.
+
+    The status is `declared` at best: clipping, noise and the choice of clients happen where no program sees them.
+
+    Attributes:
+        evidence: what was observed.
+        round: spec of one round.
+        rounds: number of rounds.
+        state: state after the latest round; pass it to nothing but `process.next`.
+
+    Example:
+        >>> run = TffRun(process.initialize(), unit="client", observer="released-models", rate=0.02)  # doctest: +SKIP
+        >>> for _ in range(100):  # doctest: +SKIP
+        ...     run.take_round(lambda state: process.next(state, clients()))
+    """
+
+    @require_setting
+    def __init__(
+        self,
+        state: LearningAlgorithmState,
+        *,
+        relation: Relation,
+        unit: Unit,
+        observer: Observer,
+        budget: LedgerBudget | None = None,
+        **sampling: Unpack[Sampling],
+    ) -> None:
+        """Start from the state of `initialize`.
+
+        Args:
+            state: the state of `initialize`; its event says what the rounds are going to be.
+            relation: neighbouring relation.
+            unit: whose data is protected, `client` where a client stands for a person.
+            observer: the adversary.
+            budget: pays for each round before it is run, and is informed of the first contradiction.
+            **sampling: how the clients are chosen, as for `spec_from_tff_state`.
+
+        Raises:
+            InvalidInput: as `spec_from_tff_state`, or the budget has another relation.
+        """
+        if budget is not None and budget.relation != relation:
+            raise InvalidInput.at("/relation", f"is {relation}", allowed=budget.relation)
+        self.round = spec_from_tff_state(state, relation=relation, planned=True, **sampling)
+        self.evidence = Evidence(PREMISES, outside=OUTSIDE_CLIENTS, budget=budget)
+        self.rounds = 0
+        self.state = state
+        self._sampling, self._budget = sampling, budget
+        self._setting: StatedSetting = {"relation": relation, "unit": unit, "observer": observer}
+        self._models = {digest for digest in [_model_digest(state)] if digest is not None}
+        self._curve: tuple[int, PrivacyCurve] | None = None
+
+    def take_round(self, run_round: Callable[[LearningAlgorithmState], Output]) -> Output:
+        """Pay for a round where there is a budget, run it, and compare its state.
+
+        Args:
+            run_round: calls `process.next` with the state that it is given; its result is returned.
+
+        Raises:
+            LedgerExhausted: too little is left; nothing was run.
+            RunDiffers: the round, or an earlier one, contradicts the record.
+        """
+        self.evidence.require_consistent()
+        if self._budget is not None:
+            self._budget.pay(self.round)
+        before = self.state
+        output = run_round(before)
+        self.state = output.state
+        self.rounds += 1
+        shown = set()
+        if compare_round(self.evidence, self.state, self.round, relation=self._setting["relation"], **self._sampling):
+            shown.add(EVENT)
+        if self._compare_models(before):
+            shown.add(ROUNDS)
+        if any(value not in (None, 1.0) for value in self._sampling.values()):
+            self.evidence.rest_on_caller(COHORT, _TYPED)
+        else:
+            shown.add(COHORT)
+        for premise in (UPDATES, NOISE):
+            self.evidence.rest_on_caller(premise, _COMPILED)
+        self.evidence.count_step(shown)
+        self.evidence.require_consistent()
+        return output
+
+    def _compare_models(self, before: LearningAlgorithmState) -> bool:
+        """Whether the model of this round is a new one, and its counter a higher one."""
+        earlier, present = _counter(before), _counter(self.state)
+        if earlier is not None and present is not None and not present > earlier:
+            message = "the round counter of the state did not grow: the state of an earlier round was used"
+            self.evidence.contradict(ROUNDS, message, remedy=_REMEDY)
+        digest = _model_digest(self.state)
+        if digest is None:
+            self.evidence.rest_on_caller(ROUNDS, _NO_MODEL)
+            return False
+        if digest in self._models:
+            message = "a round returned the model of an earlier round, which noise makes impossible"
+            self.evidence.contradict(ROUNDS, message, remedy=_REMEDY)
+        self._models.add(digest)
+        return True
+
+    # Conclusions ------------------------------------------------------------------------------------------------------
+    @property
+    def spec(self) -> Spec | None:
+        """All rounds so far; None before the first."""
+        return run_of([(self.round, self.rounds)])
+
+    @property
+    def status(self) -> RunStatus:
+        """Status of the run so far."""
+        return self.evidence.status if self.rounds else RunStatus.CONTRADICTED
+
+    def get_epsilon(self, delta: float) -> float:
+        """Return the upper bound on ε [nat] at δ of the rounds so far.
+
+        Raises:
+            RunDiffers: an observation contradicts the record.
+        """
+        return float(self._find_curve().epsilon(delta=delta).upper)
+
+    def get_delta(self, epsilon: float) -> float:
+        """Return the upper bound on δ at ε [nat] of the rounds so far.
+
+        Raises:
+            RunDiffers: an observation contradicts the record.
+        """
+        return float(self._find_curve().delta(epsilon=epsilon).upper)
+
+    def statement(self, *, delta: float) -> RunStatement:
+        """Return ε at δ of the rounds so far, with its status and what supports it.
+
+        Raises:
+            RunDiffers: an observation contradicts the record.
+        """
+        epsilon = self._find_curve().epsilon(delta=delta)
+        return state_run(self.evidence, epsilon, delta=delta, **self._setting)
+
+    def declare(self, premise: str, declaration: str) -> None:
+        """Vouch for a premise from now on; the declaration is printed next to each ε.
+
+        Raises:
+            InvalidInput: no such premise, or one that no declaration can replace.
+        """
+        self.evidence.vouch(premise, declaration)
+
+    def _find_curve(self) -> PrivacyCurve:
+        self.evidence.require_consistent()
+        spec = self.spec
+        if spec is None:
+            remedy = "Run each round by take_round."
+            raise RunDiffers.of((Observation(ROUNDS.id, "no round was seen", remedy=remedy),))
+        if self._curve is None or self._curve[0] != self.rounds:
+            self._curve = (self.rounds, account(spec, **self._setting).guarantee.curve)
+        return self._curve[1]
+
+    # Checkpoints ------------------------------------------------------------------------------------------------------
+    def state_dict(self) -> TffRunState:
+        """Return the account as JSON values, for a checkpoint next to the state of the process."""
+        return {"rounds": self.rounds, "models": sorted(self._models), "evidence": self.evidence.state_dict()}
+
+    def load_state_dict(self, saved: TffRunState, *, state: LearningAlgorithmState) -> None:
+        """Continue after a checkpoint.
+
+        Args:
+            saved: what `state_dict` returned.
+            state: the state of the process at that time.
+
+        Raises:
+            InvalidInput: `saved` is none of `state_dict`.
+        """
+        try:
+            rounds, models = int(saved["rounds"]), set(map(str, saved["models"]))
+            self.evidence.load_state_dict(saved["evidence"])
+        except (KeyError, TypeError, ValueError):
+            raise InvalidInput.at("", "is not the account of a checkpoint") from None
+        self.rounds, self._models, self.state = rounds, models, state
+
+
+def _counter(state: LearningAlgorithmState) -> int | None:
+    value = next((getattr(state, name) for name in _COUNTERS if hasattr(state, name)), None)
+    return None if value is None else int(value)
+
+
+def _model_digest(state: LearningAlgorithmState) -> str | None:
+    weights = getattr(state, "global_model_weights", None)
+    if weights is None:
+        return None
+    digest = hashlib.blake2b(digest_size=8)
+    for leaf in _leaves(weights):
+        digest.update(np.ascontiguousarray(leaf).tobytes())
+    return digest.hexdigest()
+
+
+def _leaves(value: object) -> Iterator[NDArray[np.generic]]:
+    """Yield the arrays of weights in nested tuples, lists, dictionaries and objects with attributes."""
+    if isinstance(value, Mapping):
+        inside = list(value.values())
+    elif isinstance(value, list | tuple):
+        inside = list(value)
+    elif hasattr(value, "trainable"):
+        inside = [value.trainable, getattr(value, "non_trainable", ())]
+    else:
+        yield np.asarray(value)
+        return
+    for each in inside:
+        yield from _leaves(each)

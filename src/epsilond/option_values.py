@@ -1,0 +1,101 @@
+"""Options of the command line and the fields of request classes: how a field is described, and how its text is read."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields
+from typing import Literal, get_args, get_origin, get_type_hints
+
+from epsilond import strict_json
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.json_types import JsonObject, JsonRecord
+from epsilond.accountants.quantities import quantity_of
+from epsilond.options import FieldOption
+from epsilond.reading import allowed
+
+METAVARS = {float: "NUMBER", int: "COUNT", bool: "true|false", str: "TEXT"}
+"""Placeholder of an option's value in the help, by the field's type."""
+
+
+def describe_options(request: type) -> list[FieldOption]:
+    """Return one option for each field of a request class, in the order of the fields."""
+    hints = get_type_hints(request, include_extras=True)
+    return [_describe_option(field, hints[field.name]) for field in fields(request)]
+
+
+def read_texts(request: type, texts: JsonObject) -> tuple[JsonRecord, list[Fault]]:
+    """Read the texts of options as values of the request's fields.
+
+    Args:
+        request: the request class.
+        texts: the text of each option by the name of its field; None where the option was left out.
+
+    Returns:
+        The values of the options that were given, and a fault for each structure whose text is not JSON. Unknown names
+        and texts of another type are kept as they are: the request class rejects them.
+    """
+    hints = get_type_hints(request, include_extras=True)
+    values: JsonRecord = {}
+    faults: list[Fault] = []
+    for name, text in texts.items():
+        if text is None:
+            continue
+        try:
+            is_text_of_field = isinstance(text, str) and name in hints
+            values[name] = _read_text(hints[name], text, at=f"/{name}") if is_text_of_field else text
+        except InvalidInput as error:
+            faults.extend(error.faults)
+    return values, faults
+
+
+def read_options(request: type, texts: Mapping[str, object]) -> JsonRecord:
+    """Read the texts of options as `read_texts` does.
+
+    Raises:
+        InvalidInput: with one fault for each structure whose text is not JSON.
+    """
+    values, faults = read_texts(request, texts)
+    if faults:
+        raise InvalidInput(*faults)
+    return values
+
+
+def _describe_option(field: Field[object], annotation: object) -> FieldOption:
+    bare, _ = quantity_of(annotation)
+    help_text = _describe_field(annotation)
+    if field.default is not MISSING and field.default is not None:
+        help_text += f" · default {str(field.default).lower() if bare is bool else field.default}"
+    required = field.default is MISSING and field.default_factory is MISSING
+    return FieldOption(field=field.name, metavar=_metavar(bare), required=required, help=help_text)
+
+
+def _describe_field(annotation: object) -> str:
+    """Return the description of a field, then its symbol, unit and range in brackets."""
+    _, quantity = quantity_of(annotation)
+    if quantity is None:
+        return allowed(annotation) or ""
+    unit = f"in {quantity.unit}" if quantity.unit else ""
+    details = ", ".join(part for part in (quantity.symbol, unit, allowed(annotation)) if part)
+    return f"{quantity.description} ({details})" if details else quantity.description
+
+
+def _metavar(bare: object) -> str:
+    if get_origin(bare) is Literal:
+        return "WORD"
+    members = [METAVARS[member] for member in (bare, *get_args(bare)) if member in METAVARS]
+    return "JSON" if get_origin(bare) is tuple or not members else "|".join(members)
+
+
+def _read_text(annotation: object, text: str, *, at: str) -> object:
+    bare, _ = quantity_of(annotation)
+    if _metavar(bare) == "JSON":
+        return strict_json.parse(text, at=at)
+    if bare is str or get_origin(bare) is Literal:
+        return text
+    if bare is bool:
+        return {"true": True, "false": False}.get(text, text)
+    for number in (int, float):
+        with contextlib.suppress(ValueError):
+            return number(text)
+    return text

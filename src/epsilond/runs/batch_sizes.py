@@ -1,0 +1,82 @@
+"""Whether the sizes of batches are those of Poisson sampling, decided while the run goes on."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Final
+
+from epsilond.runs.false_alarms import PER_TEST, log_threshold
+
+_SHARES: Final = 3
+"""Components of the betting density: the recorded distribution, the most frequent size, the previous size."""
+
+_LARGEST_LOG: Final = 500.0
+"""Largest −log p [nat] that a bet uses; sizes that are less probable are rejected by their tail."""
+
+
+class BatchSizes:
+    """Two tests of the hypothesis that sizes are Binomial(records, rate), independently.
+
+    The first rejects a single size by Chernoff's bound on its tail. The second bets against sizes that repeat, as those
+    of a loader of equal batches do. Its wealth is a martingale under the hypothesis, so it exceeds 1/level with
+    probability at most the level (Ville's inequality), at whatever step the run is stopped. Bets start at every step,
+    with prior weight 1/(t(t+1)), so that a run that changes its loader in the middle is detected too.
+
+    Attributes:
+        alarm: what was observed; None while the sizes are consistent with the recorded sampling.
+    """
+
+    def __init__(self) -> None:
+        self.alarm: str | None = None
+        self._steps = 0
+        self._wealth = 0.0
+        self._counts: Counter[int] = Counter()
+        self._previous = -1
+
+    def observe(self, size: int, *, records: int, rate: float) -> None:
+        """Take the size of the next batch.
+
+        Args:
+            size: number of records in the batch.
+            records: number of records it was drawn from.
+            rate: recorded probability of each record, in (0, 1].
+        """
+        self._steps += 1
+        if rate >= 1.0 or size > records:
+            if size != records:
+                self._raise_alarm(f"a batch has {size} records where the recorded sampling takes all {records}")
+            return
+        if records * _divergence(size / records, rate) >= log_threshold(self._steps, hypotheses=2):
+            expected = f"{records * rate:.1f} of {records}"
+            self._raise_alarm(f"a batch has {size} records where the recorded sampling draws {expected} on average")
+        self._bet(size, math.exp(min(-_log_probability(size, records, rate), _LARGEST_LOG)))
+
+    def _bet(self, size: int, inverse: float) -> None:
+        """Update the wealth of the bets on repeated sizes; `inverse` is 1 over the probability of `size`."""
+        step = self._steps
+        most_frequent = max(self._counts, key=self._counts.__getitem__, default=-1)
+        hits = (size == most_frequent) + (size == self._previous)
+        odds = (1.0 + hits * inverse) / _SHARES if self._previous >= 0 else 1.0
+        self._wealth = (self._wealth + 1.0 / (step * (step + 1))) * odds
+        self._counts[size] += 1
+        self._previous = size
+        if self._wealth * PER_TEST >= 1.0:
+            times = self._counts[size]
+            self._raise_alarm(f"{times} of {step} batches have {size} records: Poisson batches differ in size")
+
+    def _raise_alarm(self, message: str) -> None:
+        self.alarm = self.alarm or message
+
+
+def _divergence(share: float, rate: float) -> float:
+    """Return the Kullback–Leibler divergence [nat] of Bernoulli(share) from Bernoulli(rate)."""
+    first = share * math.log(share / rate) if share > 0.0 else 0.0
+    second = (1.0 - share) * (math.log1p(-share) - math.log1p(-rate)) if share < 1.0 else 0.0
+    return first + second
+
+
+def _log_probability(size: int, records: int, rate: float) -> float:
+    """Return the log-probability of a size under Binomial(records, rate)."""
+    choices = math.lgamma(records + 1) - math.lgamma(size + 1) - math.lgamma(records - size + 1)
+    return choices + size * math.log(rate) + (records - size) * math.log1p(-rate)

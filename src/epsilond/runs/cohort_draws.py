@@ -1,0 +1,138 @@
+"""Whether cohorts are uniformly random and independent of each other, decided while the run goes on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Hashable
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilond.runs.false_alarms import PER_TEST, log_threshold
+
+_LARGEST_LOG: Final = 500.0
+"""Largest −log p [nat] that a bet uses."""
+
+TURNS: Final = "clients are drawn again only after all others: cohorts that take turns are no independent draws"
+SAME: Final = "the same clients are drawn again and again"
+CYCLE: Final = "cohorts follow each other in the same order as before: the generator that draws them was reset"
+
+
+class CohortDraws:
+    """Two tests of the hypothesis that each cohort is a uniformly random subset, given its size.
+
+    The hypothesis holds for Poisson sampling and for sampling without replacement. The first test rejects a client that
+    is drawn too often or too rarely, by Chernoff's bound. The second bets on predictions of the log_total cohort: the
+    clients that were drawn least often, those that were drawn most often, and the cohort that followed the previous
+    one when it was last drawn. Its wealth is a martingale under the hypothesis, so it exceeds 1/level with probability
+    at most the level (Ville's inequality). Bets start at every step, with prior weight 1/(t(t+1)).
+
+    Attributes:
+        alarm: the observation that rejects the hypothesis; None while there is none.
+    """
+
+    def __init__(self) -> None:
+        self.alarm: str | None = None
+        self._steps = 0
+        self._places: dict[Hashable, int] = {}
+        self._drawn = np.zeros(0)
+        self._expected = np.zeros(0)
+        self._rounds = np.zeros(0)
+        self._wealth = {TURNS: 0.0, SAME: 0.0, CYCLE: 0.0}
+        self._followers: dict[int, int] = {}
+        self._previous: int | None = None
+
+    def observe(self, cohort: Collection[Hashable], population: Collection[Hashable]) -> None:
+        """Take the next cohort.
+
+        Args:
+            cohort: the clients of the round, each once.
+            population: the clients that it was drawn from.
+        """
+        if not population:
+            return
+        self._steps += 1
+        everybody = self._indices(population)
+        members = self._indices(cohort)
+        self._bet(members, everybody, hash(frozenset(cohort)))
+        self._drawn[members] += 1.0
+        self._rounds[everybody] += 1.0
+        self._expected[everybody] += len(members) / len(everybody)
+        self._test_counts(everybody)
+
+    def _indices(self, clients: Collection[Hashable]) -> NDArray[np.intp]:
+        """Return the places of clients in the arrays, which grow for new clients."""
+        places = self._places
+        indices = np.fromiter((places.setdefault(each, len(places)) for each in clients), np.intp, len(clients))
+        missing = len(places) - len(self._drawn)
+        if missing > 0:
+            self._drawn, self._expected, self._rounds = (
+                np.concatenate([array, np.zeros(missing)]) for array in (self._drawn, self._expected, self._rounds)
+            )
+        return indices
+
+    def _test_counts(self, everybody: NDArray[np.intp]) -> None:
+        """Reject a client's number of draws: P(mean beyond x) ≤ exp(−t KL(x, mean rate)) for independent draws."""
+        rounds, drawn, expected = self._rounds[everybody], self._drawn[everybody], self._expected[everybody]
+        exponents = rounds * _divergence(drawn / rounds, expected / rounds)
+        worst = int(np.argmax(exponents))
+        if exponents[worst] >= log_threshold(self._steps, hypotheses=2 * len(everybody)):
+            average = f"{expected[worst]:.1f} on average"
+            self._raise_alarm(
+                f"a client is in {drawn[worst]:.0f} of {rounds[worst]:.0f} cohorts where fresh draws give {average}"
+            )
+
+    def _bet(self, members: NDArray[np.intp], everybody: NDArray[np.intp], cohort: int) -> None:
+        """Update the wealth of each bet; half of it is always kept back."""
+        size, count = len(members), len(everybody)
+        log_total = _log_choices(count, size)
+        hits = {
+            TURNS: self._extreme(members, everybody, sign=1.0),
+            SAME: self._extreme(members, everybody, sign=-1.0),
+            CYCLE: 0.0 if self._previous is not None and self._followers.get(self._previous) == cohort else None,
+        }
+        prior = 1.0 / (self._steps * (self._steps + 1))
+        for name, log_count in hits.items():
+            inverse = 0.0 if log_count is None else math.exp(min(log_total - log_count, _LARGEST_LOG))
+            self._wealth[name] = (self._wealth[name] + prior) * (1.0 + inverse) / 2.0
+        if self._previous is not None:
+            self._followers[self._previous] = cohort
+        self._previous = cohort
+        winner = max(self._wealth, key=self._wealth.__getitem__)
+        if sum(self._wealth.values()) * PER_TEST >= len(self._wealth):
+            self._raise_alarm(winner)
+
+    def _extreme(self, members: NDArray[np.intp], everybody: NDArray[np.intp], *, sign: float) -> float | None:
+        """Return the log of the number of cohorts that fit a prediction, or None if this cohort does not fit.
+
+        Args:
+            members: the cohort.
+            everybody: the population.
+            sign: 1 predicts the clients that were drawn least often, −1 those that were drawn most often.
+        """
+        size = len(members)
+        if size in {0, len(everybody)}:
+            return 0.0
+        counts = sign * self._drawn[everybody]
+        limit = np.partition(counts, size - 1)[size - 1]
+        below, ties = int((counts < limit).sum()), int((counts == limit).sum())
+        own = sign * self._drawn[members]
+        fits = int((own < limit).sum()) == below and not (own > limit).any()
+        return _log_choices(ties, size - below) if fits else None
+
+    def _raise_alarm(self, message: str) -> None:
+        self.alarm = self.alarm or message
+
+
+def _log_choices(count: int, size: int) -> float:
+    """Return the logarithm of the number of subsets."""
+    return math.lgamma(count + 1) - math.lgamma(size + 1) - math.lgamma(count - size + 1)
+
+
+def _divergence(shares: NDArray[np.float64], rates: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the Kullback–Leibler divergences [nat] of Bernoulli(shares) from Bernoulli(rates)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first = np.where(shares > 0.0, shares * np.log(shares / rates), 0.0)
+        second = np.where(shares < 1.0, (1.0 - shares) * np.log((1.0 - shares) / (1.0 - rates)), 0.0)
+    return np.where(shares == rates, 0.0, first + second)

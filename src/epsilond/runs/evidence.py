@@ -1,0 +1,191 @@
+"""What was observed of a run, premise by premise, and the status that follows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from epsilond.accountants.errors import InvalidInput, Observation, RunDiffers
+from epsilond.accountants.json_types import JsonObject, JsonRecord
+from epsilond.runs.premises import PREMISES, Premise
+from epsilond.runs.status import RunStatus
+
+
+class Contradictable(Protocol):
+    """A budget that is informed of the first contradiction."""
+
+    def contradict(self, observations: Sequence[Observation]) -> None:
+        """Accept no further payment, and mark the earlier ones."""
+
+
+class Evidence:
+    """Observations of one run.
+
+    A host counts each recorded step together with the premises that this step showed. The run is certified if every
+    premise was shown by every step, and contradicted by the first observation that no declaration covers.
+
+    Attributes:
+        premises: the premises of the theorem that covers the run.
+        steps: number of recorded steps.
+        outside: sentences about what no run can show.
+        budget: informed of the first contradiction, if there is one.
+    """
+
+    def __init__(
+        self, premises: Sequence[Premise], *, outside: Sequence[str], budget: Contradictable | None = None
+    ) -> None:
+        self.premises = tuple(premises)
+        self.steps = 0
+        self.outside = tuple(outside)
+        self.budget = budget
+        self._shown: Counter[str] = Counter()
+        self._reasons: Counter[tuple[str, str]] = Counter()
+        self._vouched: dict[str, str] = {}
+        self._observations: dict[tuple[str, str], Observation] = {}
+
+    # Recording --------------------------------------------------------------------------------------------------------
+    def count_step(self, shown: Iterable[Premise] = (), *, count: int = 1) -> None:
+        """Count recorded steps, and the premises that each of them showed."""
+        self.steps += count
+        self.show(shown, count=count)
+
+    def show(self, shown: Iterable[Premise], *, count: int = 1) -> None:
+        """Note the premises that steps showed which were counted before."""
+        for premise in shown:
+            self._shown[premise.id] += count
+
+    def rest_on_caller(self, premise: Premise, reason: str, *, count: int = 1) -> None:
+        """Note why a premise rests on the word of the caller: it could be observed in another setting.
+
+        Args:
+            premise: the premise.
+            reason: why it was not observed, without a full stop.
+            count: how often.
+        """
+        self._reasons[premise.id, reason] += count
+
+    def contradict(
+        self, premise: Premise, message: str, *, remedy: str, count: int = 1, declarable: bool = True
+    ) -> None:
+        """Note an observation that contradicts a premise.
+
+        It becomes a declared item where the caller has vouched for this premise.
+
+        Args:
+            premise: the premise that does not hold.
+            message: the observation, without its count.
+            remedy: what to change in the program, or what to declare.
+            count: how often it was observed.
+            declarable: whether the caller's word can stand against it. A statistical test rejects the record itself, so
+                no word can.
+        """
+        if declarable and premise.id in self._vouched:
+            self.rest_on_caller(premise, message, count=count)
+            return
+        before = self._observations.get((premise.id, message))
+        count += before.count if before else 0
+        self._observations[premise.id, message] = Observation(premise.id, message, remedy=remedy, count=count)
+        if before is None and len(self._observations) == 1 and self.budget is not None:
+            self.budget.contradict(self.observations)
+
+    def vouch(self, premise: str, declaration: str) -> None:
+        """Record the caller's word for a premise, from now on.
+
+        Args:
+            premise: id of a premise that can be declared.
+            declaration: the caller's own words, which are printed next to the ε.
+
+        Raises:
+            InvalidInput: no such premise, or one that no declaration can replace.
+        """
+        choices = [each.id for each in self.premises if each.declaration]
+        if premise not in choices:
+            raise InvalidInput.at("/premise", "is none that can be declared", allowed=", ".join(choices))
+        if not declaration.strip():
+            raise InvalidInput.at("/declaration", "must not be empty")
+        self._vouched[premise] = declaration.strip()
+
+    # Conclusions ------------------------------------------------------------------------------------------------------
+    @property
+    def observations(self) -> tuple[Observation, ...]:
+        """Observations that contradict the record."""
+        return tuple(self._observations.values())
+
+    @property
+    def declared(self) -> tuple[str, ...]:
+        """Sentences about the premises that rest on the word of the caller."""
+        return tuple(self._list_declarations())
+
+    @property
+    def shown(self) -> Mapping[str, int]:
+        """Number of steps that showed each premise, by its id."""
+        return {premise.id: self._shown[premise.id] for premise in self.premises}
+
+    @property
+    def status(self) -> RunStatus:
+        """Status of the run so far."""
+        if self._observations:
+            return RunStatus.CONTRADICTED
+        return RunStatus.DECLARED if self.declared else RunStatus.CERTIFIED
+
+    def require_consistent(self) -> None:
+        """Reject a run that an observation contradicts.
+
+        Raises:
+            RunDiffers: with every observation.
+        """
+        if self._observations:
+            raise RunDiffers.of(self.observations)
+
+    def _list_declarations(self) -> Iterable[str]:
+        """Yield a sentence for each declaration, each reason, and each premise that some step did not show."""
+        for premise in self.premises:
+            declaration = self._vouched.get(premise.id)
+            if declaration:
+                yield f"{premise.statement} Declared by the caller: {declaration}"
+            reasons = [(text, count) for (name, text), count in self._reasons.items() if name == premise.id]
+            for text, count in reasons:
+                times = "" if count == 1 else f" ({count} times)"
+                yield f"{premise.statement} Not observed: {text}{times}."
+            shown = self._shown[premise.id]
+            if shown < self.steps and not reasons and not declaration:
+                yield f"{premise.statement} Observed in {shown} of {self.steps} steps."
+
+    # Checkpoints ------------------------------------------------------------------------------------------------------
+    def state_dict(self) -> JsonRecord:
+        """Return the evidence as JSON values, for a checkpoint."""
+        return {
+            "steps": self.steps,
+            "shown": dict(self.shown),
+            "reasons": [[*key, count] for key, count in self._reasons.items()],
+            "vouched": dict(self._vouched),
+            "observations": [[each.premise, each.message, each.remedy, each.count] for each in self.observations],
+        }
+
+    def load_state_dict(self, state: JsonObject) -> None:
+        """Replace the evidence with that of a checkpoint.
+
+        Raises:
+            InvalidInput: the state is none of `state_dict`.
+        """
+        try:
+            steps = int(state["steps"])
+            shown = Counter({str(name): int(count) for name, count in state["shown"].items()})
+            reasons = Counter({(str(name), str(text)): int(count) for name, text, count in state["reasons"]})
+            vouched = {str(name): str(text) for name, text in state["vouched"].items()}
+            observations = [_read_observation(*entry) for entry in state["observations"]]
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise InvalidInput.at("/evidence", "is not the evidence of a checkpoint") from None
+        names = {*shown, *vouched}
+        names.update(name for name, _ in reasons)
+        unknown = names - PREMISES.keys()
+        if unknown or steps < 0:
+            raise InvalidInput.at("/evidence", "is not the evidence of a checkpoint")
+        self.steps, self._shown, self._reasons, self._vouched = steps, shown, reasons, vouched
+        self._observations = {(each.premise, each.message): each for each in observations}
+
+
+def _read_observation(premise: Any, message: Any, remedy: Any, count: Any) -> Observation:
+    """Return an observation of a checkpoint."""
+    return Observation(str(premise), str(message), remedy=str(remedy), count=int(count))

@@ -1,0 +1,146 @@
+"""Whether the noise of each step is standard Gaussian and independent of earlier noise, decided as the run goes on."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilond.runs.false_alarms import PER_TEST, log_threshold
+
+_MEMORY: Final = 64
+"""Earlier samples that each new one is compared with: the first ones and the latest ones of the run."""
+
+_LARGEST_CHECKED: Final = 180
+"""Longest samples whose values are compared with each other."""
+
+_CLOSE: Final = 1e-5
+"""Difference below which two values count as equal, above the rounding errors of single precision."""
+
+_LEAST_REPEATS: Final = 17
+"""Equal neighbours in the ordered sample that reject."""
+
+_LAPLACE: Final = 0.5 * math.log(math.pi)
+"""Logarithm of the ratio of the densities at 0: that of Laplace noise over that of Gaussian noise, of variance 1."""
+
+_LEAST_RATIO: Final = 1e-12
+"""Least ratio of squares that counts. Generators of single precision return exactly 0 once in 10^7 numbers."""
+
+_WINDOW: Final = 8
+"""Steps whose squares are also tested together, so that a small tensor without noise is noticed."""
+
+
+class NoiseSamples:
+    """Tests of the hypothesis that each sample consists of independent standard Gaussian variables.
+
+    Each step gives the noise of the same coordinates, divided by its recorded standard deviation. Five tests reject:
+
+    * the sum of squares of each group in one step and in a window of steps, by Chernoff's bound on the chi-squared
+      distribution;
+    * the sum of squares of all steps, by a mixture of likelihood ratios over the variance (Ville's inequality);
+    * the inner product with an earlier sample, by the Gaussian tail. A generator that was reset repeats its noise;
+    * equal values in one sample, because 128 Gaussian variables have 0.05 pairs within 1e-5 on average;
+    * the likelihood ratio of Laplace noise of the same variance over all steps (Ville's inequality).
+
+    Attributes:
+        alarm: what was observed; None while the samples are consistent with the recorded noise.
+    """
+
+    def __init__(self) -> None:
+        self.alarm: str | None = None
+        self._steps = 0
+        self._count = 0
+        self._squares = 0.0
+        self._log_ratio = 0.0
+        self._window_squares: NDArray[np.float64] = np.zeros(0)
+        self._window_steps = 0
+        self._earlier: NDArray[np.float32] = np.zeros((0, 0), dtype=np.float32)
+
+    def observe(self, sample: NDArray[np.float64], groups: NDArray[np.intp]) -> None:
+        """Take the noise of the next step.
+
+        Args:
+            sample: shape (k,): noise over its recorded standard deviation.
+            groups: shape (g,): start of each group in `sample`, such as the coordinates of one parameter tensor.
+        """
+        self._steps += 1
+        total = float(sample @ sample)
+        self._test_squares(sample, groups)
+        self._test_all_squares(total, len(sample))
+        self._test_products(sample, math.sqrt(total))
+        self._test_shape(sample, total)
+
+    def _test_squares(self, sample: NDArray[np.float64], groups: NDArray[np.intp]) -> None:
+        """Reject a variance that is not 1: P(|S/k| beyond r) ≤ exp(−k (r − 1 − log r)/2) for each tail."""
+        squares = np.add.reduceat(sample**2, groups)
+        counts = np.empty(len(groups))
+        counts[:-1] = groups[1:] - groups[:-1]
+        counts[-1] = len(sample) - groups[-1]
+        self._test_ratios(squares / counts, counts)
+        if self._window_steps == _WINDOW or len(squares) != len(self._window_squares):
+            self._window_squares, self._window_steps = np.zeros(len(squares)), 0
+        self._window_squares += squares
+        self._window_steps += 1
+        if self._window_steps > 1:
+            window_counts = counts * self._window_steps
+            self._test_ratios(self._window_squares / window_counts, window_counts)
+
+    def _test_ratios(self, ratios: NDArray[np.float64], counts: NDArray[np.float64]) -> None:
+        """Reject mean squares that are not 1; the two calls of a step share its level.
+
+        Args:
+            ratios: shape (g,): mean square of each group.
+            counts: shape (g,): number of values of each group.
+        """
+        exponents = 0.5 * counts * (ratios - 1.0 - np.log(np.maximum(ratios, _LEAST_RATIO)))
+        worst = int(exponents.argmax())
+        if not exponents[worst] < log_threshold(self._steps, hypotheses=4 * len(counts)):
+            deviation = math.sqrt(ratios[worst]) if ratios[worst] >= 0.0 else math.nan
+            self._raise_alarm(f"the noise that was added is {deviation:.3g} times the recorded one")
+
+    def _test_all_squares(self, total: float, count: int) -> None:
+        """Reject a variance that is not 1 over all steps; the alternative variance is inverse-gamma(½, ½)."""
+        self._count += count
+        self._squares += total
+        shape, scale = 0.5 + 0.5 * self._count, 0.5 + 0.5 * self._squares
+        prior = 0.5 * math.log(0.5) - math.lgamma(0.5)
+        log_ratio = prior + math.lgamma(shape) - shape * math.log(scale) + 0.5 * self._squares
+        if not log_ratio < -math.log(PER_TEST):
+            deviation = math.sqrt(self._squares / self._count)
+            self._raise_alarm(f"the noise of all steps is {deviation:.3g} times the recorded one")
+
+    def _test_products(self, sample: NDArray[np.float64], norm: float) -> None:
+        """Reject noise that is correlated with an earlier sample: given it, the inner product is N(0, its norm²).
+
+        The earlier samples are kept with norm 1: the first ones of the run, and a ring of the latest ones.
+        """
+        if not len(self._earlier):
+            self._earlier = np.zeros((2 * _MEMORY, len(sample)), dtype=np.float32)
+        single = sample.astype(np.float32)
+        index = self._steps - 1
+        earlier = min(index, 2 * _MEMORY)
+        if earlier:
+            score = float(np.abs(self._earlier[:earlier] @ single).max())
+            if not 0.5 * score**2 < log_threshold(self._steps, hypotheses=2 * earlier):
+                self._raise_alarm("the noise repeats that of an earlier step: its generator was reset")
+        place = index if index < _MEMORY else _MEMORY + (index - _MEMORY) % _MEMORY
+        self._earlier[place] = single / norm if norm > 0.0 else 0.0
+
+    def _test_shape(self, sample: NDArray[np.float64], total: float) -> None:
+        """Reject values that repeat within a sample, and those of a Laplace distribution.
+
+        The number of pairs within 1e-5 has a mean of less than 0.1 for up to 180 values. It exceeds 16 with a
+        probability below 1e-30, which leaves room for any number of steps.
+        """
+        if len(sample) <= _LARGEST_CHECKED:
+            ordered = np.sort(sample)
+            if np.count_nonzero(ordered[1:] - ordered[:-1] < _CLOSE) >= _LEAST_REPEATS:
+                self._raise_alarm("many coordinates have the same noise in one step")
+        self._log_ratio += _LAPLACE * len(sample) + 0.5 * total - math.sqrt(2.0) * float(np.abs(sample).sum())
+        if not self._log_ratio < -math.log(PER_TEST):
+            self._raise_alarm("the noise is not Gaussian: a Laplace distribution is more probable")
+
+    def _raise_alarm(self, message: str) -> None:
+        self.alarm = self.alarm or message

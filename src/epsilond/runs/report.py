@@ -1,0 +1,94 @@
+"""Pages about runs: the account of what was recorded with its status, or the reasons why there is no ε."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants.json_types import JsonRecord
+from epsilond.calibrators.answer import as_json
+from epsilond.reading import read
+from epsilond.runs.status import RunStatus
+from epsilond.witness.reports.make import dated, make
+from epsilond.witness.reports.page import render
+from epsilond.witness.reports.questions import question
+from epsilond.witness.reports.record import CONTRADICTED, record, sealed
+
+if TYPE_CHECKING:
+    from epsilond.accountants.quantities import Observer, Relation, Unit
+    from epsilond.accountants.specs import Spec
+    from epsilond.runs.evidence import Evidence
+    from epsilond.runs.statement import RunStatement
+
+
+def report_run(
+    evidence: Evidence,
+    spec: Spec,
+    *,
+    delta: float,
+    relation: Relation,
+    unit: Unit,
+    observer: Observer,
+    date: str | None = None,
+) -> str:
+    """Return a page of HTML about a run: its ε with its status, or the observations that contradict it.
+
+    A contradicted run raises no error here. Its page prints the reasons in place of the ε.
+
+    `epsilond.verify` computes the ε of the page anew. It does not check the observations, which no request repeats.
+
+    Args:
+        evidence: what was observed of the run.
+        spec: the recorded steps.
+        delta: δ of the statement, in (0, 1).
+        relation: neighbouring relation.
+        unit: what is protected.
+        observer: the adversary.
+        date: the caller's date, YYYY-MM-DD; no clock is read.
+
+    Raises:
+        InvalidInput: the date is none, or δ is outside (0, 1).
+        NoCertificate: no theorem covers the recorded steps.
+        MissingExtra: the packages of the extra `reports` are not installed.
+    """
+    support = describe_evidence(evidence)
+    if evidence.status == RunStatus.CONTRADICTED:
+        return _contradicted_page(support, date)
+    setting = {"relation": relation, "unit": unit, "observer": observer}
+    request = {"spec": as_json(spec), "query": {"delta": delta}, **setting}
+    account = question("account")
+    return make(account, read(account.problem, request), request, date, run=support)
+
+
+def describe_evidence(evidence: Evidence) -> JsonRecord:
+    """Return the evidence as JSON values, in the form in which a report carries it."""
+    return {
+        "status": str(evidence.status),
+        "steps": evidence.steps,
+        "shown": dict(evidence.shown),
+        "declared": list(evidence.declared),
+        "outside": list(evidence.outside),
+        "observations": [asdict(observation) for observation in evidence.observations],
+    }
+
+
+def describe_statement(statement: RunStatement) -> JsonRecord:
+    """Return the support of a statement in the form in which a report carries it, without its ε."""
+    members = statement.as_json()
+    return {name: members[name] for name in ("status", "steps", "shown", "declared", "outside")}
+
+
+def _contradicted_page(support: Mapping[str, object], date: str | None) -> str:
+    page = record(
+        CONTRADICTED,
+        CONTRADICTED,
+        date=dated(date),
+        request={},
+        answer={"engine_version": ENGINE_VERSION},
+        profile=[],
+        engine_version=ENGINE_VERSION,
+        run=support,
+    )
+    return sealed(page, render)

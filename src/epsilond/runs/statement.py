@@ -1,0 +1,99 @@
+"""The ε of a run with its status, as every host returns it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.json_types import JsonRecord
+from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.runs.status import RunStatus
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.enclosure import Interval
+    from epsilond.runs.evidence import Evidence
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunStatement:
+    """An ε of a run, and what supports it. A contradicted run has none: `state_run` raises `RunDiffers`.
+
+    Attributes:
+        status: `certified` or `declared`.
+        epsilon: enclosure of ε [nat] at `delta`.
+        delta: δ of the statement.
+        relation: neighbouring relation.
+        unit: what is protected.
+        observer: the adversary.
+        steps: recorded steps.
+        shown: number of steps that showed each premise, by its id.
+        declared: premises that rest on the word of the caller; empty if `certified`.
+        outside: what no observation of a run shows. These sentences accompany a certified ε too.
+    """
+
+    status: RunStatus
+    epsilon: Interval
+    delta: float
+    relation: Relation
+    unit: Unit
+    observer: Observer
+    steps: int
+    shown: dict[str, int]
+    declared: tuple[str, ...]
+    outside: tuple[str, ...]
+
+    def __str__(self) -> str:
+        lower, upper = self.epsilon
+        setting = f"{self.relation}, one {self.unit}, {self.observer}"
+        figure = f"ε in [{lower:.6g}, {upper:.6g}] at δ = {self.delta:g}"
+        lines = [f"{self.status}: {figure} after {self.steps} steps ({setting})"]
+        lines += [f"  declared: {item}" for item in self.declared]
+        lines += [f"  not shown by any run: {item}" for item in self.outside]
+        return "\n".join(lines)
+
+    def as_json(self) -> JsonRecord:
+        """Return the statement as JSON values; an infinite ε is the string "unbounded"."""
+        bounds = {"lower": self.epsilon.lower, "upper": self.epsilon.upper}
+        return {
+            "status": str(self.status),
+            "epsilon": {name: "unbounded" if value == float("inf") else value for name, value in bounds.items()},
+            "delta": self.delta,
+            "relation": self.relation,
+            "unit": self.unit,
+            "observer": self.observer,
+            "steps": self.steps,
+            "shown": dict(self.shown),
+            "declared": list(self.declared),
+            "outside": list(self.outside),
+        }
+
+
+def state_run(
+    evidence: Evidence, epsilon: Interval, *, delta: float, relation: Relation, unit: Unit, observer: Observer
+) -> RunStatement:
+    """Return the statement about a run whose record has this ε.
+
+    Args:
+        evidence: what was observed of the run.
+        epsilon: enclosure of the ε [nat] of the recorded steps at `delta`.
+        delta: δ in (0, 1).
+        relation: neighbouring relation.
+        unit: what is protected.
+        observer: the adversary.
+
+    Raises:
+        RunDiffers: an observation contradicts the record.
+    """
+    evidence.require_consistent()
+    return RunStatement(
+        status=evidence.status,
+        epsilon=epsilon,
+        delta=delta,
+        relation=relation,
+        unit=unit,
+        observer=observer,
+        steps=evidence.steps,
+        shown=dict(evidence.shown),
+        declared=evidence.declared,
+        outside=evidence.outside,
+    )

@@ -1,0 +1,58 @@
+"""The premises of `epsilond.train`: which of them its loop observes, and which rest on the caller."""
+
+from __future__ import annotations
+
+from epsilond.accountants.errors import Observation, RunDiffers
+from epsilond.training.clients.tabular import TabularClients
+
+OF_TABLES = frozenset(
+    {
+        "convex-losses",
+        "full-gradients",
+        "lipschitz-losses",
+        "same-randomizer",
+        "smooth-losses",
+        "sum-of-contributions",
+    }
+)
+"""Ids of conditions that hold for clients of features and targets, because the library computes their gradients."""
+OF_DEPLOYMENT = frozenset(
+    {"hidden-states", "own-parts-stay-home", "secret-draw", "secret-order", "single-release", "trusted-shuffler"}
+)
+"""Ids of conditions about who learns what outside of the process: no observation of a run shows them."""
+USES_LOSS_CONSTANTS = frozenset({"norm-fedavg", "projected-sgd"})
+"""Algorithms whose privacy, and not only their risk, rests on constants of the losses."""
+ROWS_OF_FUNCTIONS = "Each row that a client's function returns was computed from its own record and the model only."
+UNPROTECTED_LOG = "The unprotected part of the log, which no guarantee covers, is not released."
+GIVEN_RANDOMNESS = "The random bits that were passed in are secret and are used for no other run."
+
+
+def require_loss_constants(algorithm: str, problem: object, clients: object, *, radius: float) -> None:
+    """Reject constants of the losses that are below those of clients of features and targets.
+
+    Args:
+        algorithm: name of the algorithm.
+        problem: the problem of the calibration.
+        clients: the clients of the run.
+        radius: largest norm of a model [dimensionless].
+
+    Raises:
+        RunDiffers: the guarantee would rest on a constant that the losses of these clients exceed.
+    """
+    if algorithm not in USES_LOSS_CONSTANTS or not isinstance(clients, TabularClients):
+        return
+    constants = {"smoothness": clients.smoothness}
+    if algorithm == "projected-sgd":
+        constants["lipschitz"] = clients.lipschitz(radius)
+    observations = tuple(
+        Observation(
+            f"{name}-of-losses",
+            f"the losses of these clients have {name} {value:.6g}, and the calibration assumes"
+            f" {getattr(problem, name):.6g}",
+            remedy=f"Leave {name} out of the question, or scale the features down.",
+        )
+        for name, value in constants.items()
+        if isinstance(getattr(problem, name, None), float) and value > getattr(problem, name) * (1.0 + 1e-12)
+    )
+    if observations:
+        raise RunDiffers.of(observations)

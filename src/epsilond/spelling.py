@@ -1,0 +1,48 @@
+"""Names that a caller gives: looked up, with suggestions for those that are not known."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from epsilond.accountants.errors import Fault, InvalidInput
+
+T = TypeVar("T")
+
+
+def suggest(name: str, names: Iterable[str]) -> str:
+    """Return the end of a message about an unknown name: up to three similar names, or nothing if none is similar."""
+    similar = difflib.get_close_matches(name, list(names), n=3)
+    return f"; did you mean {' or '.join(similar)}?" if similar else ""
+
+
+def named(name: str, choices: Mapping[str, T], *, at: str, noun: str) -> T:
+    """Return the choice of a name.
+
+    Raises:
+        InvalidInput: there is none; the message proposes names that are near.
+    """
+    if name in choices:
+        return choices[name]
+    raise InvalidInput(not_named(name, choices, at=at, noun=noun))
+
+
+def not_named(name: str, choices: Mapping[str, Any], *, at: str, noun: str) -> Fault:
+    """Return the fault of a name that no choice has: similar names, or else all names, are proposed.
+
+    Args:
+        name: the name.
+        choices: the choices by name.
+        at: the pointer of the fault.
+        noun: the kind of thing that has a name.
+    """
+    proposal = suggest(name, choices)
+    admitted = None if proposal else ", ".join(map(str, choices))
+    return Fault(at, f"there is no such {noun}{proposal}", admitted)
+
+
+def quote_words(words: Sequence[Any]) -> str:
+    """Return words in quotes, in the form of a list in a sentence."""
+    quoted = [f"'{word}'" for word in words]
+    return f"{', '.join(quoted[:-1])} or {quoted[-1]}" if len(quoted) > 1 else quoted[0]

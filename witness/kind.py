@@ -1,0 +1,71 @@
+"""A kind of simulation: what it costs, how it is prepared, run block by block, and put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from epsilond.accountants.json_types import JsonObject
+
+Request: TypeAlias = Any
+"""A request of the class that a kind has as its `request`."""
+Resolved: TypeAlias = Any
+"""A request made ready to run, as its kind's `prepare` returns it."""
+Block: TypeAlias = Any
+"""The plain data that its kind's `run_block` returns."""
+Answer: TypeAlias = Any
+"""The dataclass that its kind's `assemble` returns."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a simulation will cost, told before it starts."""
+
+    blocks: int
+    seconds: float
+    """Estimate on one core of the machine that our figures were measured on."""
+    bytes: int
+    """Estimate of the largest memory of one block."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A request made ready to run: noise asked for by (ε, δ) is calibrated, what a name stands for is in place.
+
+    Pickles, so that blocks can run in other processes.
+    """
+
+    request: Request
+    plan: Plan
+    resolved: Resolved
+    """What the kind of simulation has made of the request; its own blocks alone read it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """One kind of simulation. The first takes milliseconds, rarely a second, and the others run in workers.
+
+    All raise `InvalidInput` for what cannot be run, and `prepare` also `NoCertificate` where nothing can be calibrated.
+    """
+
+    request: type
+    plan: Callable[[Request], Plan]
+    prepare: Callable[[Request], Resolved]
+    """What `Prepared.resolved` is to be."""
+    run_block: Callable[[Resolved, int], Block]
+    """Block `index` of a resolved request: plain data that pickles."""
+    assemble: Callable[[Request, Resolved, Sequence[Block]], Answer]
+    """The answer, from request, resolved and all blocks in order: a frozen dataclass that `as_json` renders."""
+    answer: type | None = None
+    """The dataclass that `assemble` makes; None: not told, any object."""
+    size: str | None = None
+    """The field of the request, a count, that the work is proportional to. A request that is too large is told which
+    value of it would fit. None: there is no such field."""
+    example: JsonObject = field(default_factory=dict)
+    """A request to try, which takes a second or so."""
+
+
+def kind_of(request: object, kinds: Sequence[Kind]) -> Kind:
+    """Return the kind among `kinds` that a request is of."""
+    return next(kind for kind in kinds if isinstance(request, kind.request))
