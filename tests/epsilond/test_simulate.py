@@ -294,15 +294,14 @@ def test_an_interrupted_run_leaves_no_process(number, tmp_path):
         )
     )
     arguments = [sys.executable, "-m", "epsilond", "simulate", str(path), "--json", "--workers", "2"]
-    started = subprocess.Popen(
-        arguments,
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        # A shell starts what runs in its background with Ctrl-C ignored, and that is inherited.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
-    )
+    # A shell starts what runs in its background with Ctrl-C ignored, and that is inherited; what is handled is not.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        started = subprocess.Popen(
+            arguments, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
     while len(members(started.pid)) < 3 and started.poll() is None:
         time.sleep(0.05)
     if number == signal.SIGINT:  # Ctrl-C reaches everybody

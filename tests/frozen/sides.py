@@ -19,7 +19,7 @@ from tests.frozen.answer import key_of
 from tests.frozen.differences import Difference, compare
 
 ROOT = Path(__file__).parents[2]
-BASE = "f14e5a8"
+BASE = "7e323f15"
 PROGRAM = Path(__file__).with_name("answer.py")
 REQUESTS = Path(__file__).with_name("requests.jsonl")
 Request = Mapping[str, Any]
