@@ -12,7 +12,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
 
 import anyio
 import anyio.lowlevel
@@ -28,8 +27,6 @@ from epsilond.app.settings import Settings
 from epsilond.app.workers.pool import Pool
 from epsilond.app.workers.task import Lane, Task, TurnedAway
 from epsilond.app.workers.work import Computation, Failed, Outcome
-
-CacheUse = Literal["hit", "miss", "shared"]
 
 
 class Compute:
