@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval, Tails
 from epsilond.accountants.curve.near_tests import NearTest
-from epsilond.accountants.curve.pair import Pair, PairSearch
+from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import PointwiseProfile
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour import ways
@@ -27,7 +27,6 @@ from epsilond.accountants.engine.contour.transforms.transform import ContourRefu
 from epsilond.accountants.engine.direct.profile import DirectProfile
 from epsilond.accountants.engine.direct.thresholds import DirectTest, direct_tests
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.deferred import DeferredValue, deferred_pair
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.one_large_step import NARROW, NARROW_LOG_DELTA, OneLargeStep
 from epsilond.accountants.trade_off import OUTERMOST
@@ -39,10 +38,10 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 Laws = tuple[tuple["Law", int], ...]
+"""Laws of losses, and how often each is run."""
 
 _NO_CERTIFICATE = (ContourRefused, ArithmeticError, ValueError)
 """Also where numbers at the edge of the doubles overflow."""
-_KEPT = 32
 _BEYOND_DOUBLES = -800.0
 """log δ that no double holds: the lattice has no lower end there."""
 _NARROW = 1e-3
@@ -245,105 +244,3 @@ class ExactProfile(PointwiseProfile):
             except _NO_CERTIFICATE:
                 self._quick[epsilon] = False
         return self._quick[epsilon]
-
-
-@dataclass(frozen=True)
-class ExactSearch(PairSearch):
-    """The search of a product of exact laws: by the contour engine, and where that refuses by the fallback.
-
-    Attributes:
-        profiles: the distinct directions.
-        fallback: makes the pair that is searched where the contour engine refuses.
-        known: the last enclosures of log δ, by ε.
-    """
-
-    profiles: tuple[ExactProfile, ...]
-    fallback: Callable[[], Pair]
-    known: dict[float, Interval] = field(default_factory=dict, compare=False, repr=False)
-
-    def ends(self, pair: Pair, epsilon: float) -> Interval:
-        """Enclose the larger of both directions; the last few enclosures are kept."""
-        enclosed = self.known.get(epsilon)
-        if enclosed is None:
-            enclosed = super().ends(pair, epsilon)
-            if len(self.known) >= _KEPT:
-                self.known.clear()
-            self.known[epsilon] = enclosed
-        return enclosed
-
-    def upper_end(self, pair: Pair, epsilon: float) -> float:
-        """Return the upper bound of both, which one evaluation gives."""
-        return self.ends(pair, epsilon).upper
-
-    def lower_end(self, pair: Pair, epsilon: float) -> float:
-        """Return −∞ without an attempt of the lattice if both directions are far below every double."""
-        if epsilon not in self.known and all(profile.is_beyond_doubles(epsilon) for profile in self.profiles):
-            return -math.inf
-        return self.ends(pair, epsilon).lower
-
-    def epsilon(self, pair: Pair, log_delta: float, near: float) -> Interval:
-        """Enclose the larger of both directions, with the fallback's bounds if one of them is known too roughly."""
-        del near
-        solved, all_narrow = self._solved(log_delta)
-        if not all_narrow:
-            rough = self.fallback().epsilon(log_delta)
-            most = self.profiles[0].unsampled.epsilon(log_delta).upper
-            upper = min(solved.upper, rough.upper, most)
-            solved = Interval(min(max(solved.lower, rough.lower), upper), upper)
-        return self._evaluated(pair, solved, log_delta)
-
-    def lower_epsilon(self, pair: Pair, log_delta: float, near: float) -> float:
-        """Return the lower bound, which spares the fallback the search for the upper one."""
-        solved, all_narrow = self._solved(log_delta)
-        if all_narrow:
-            return self._evaluated(pair, solved, log_delta).lower
-        lower = max(solved.lower, self.fallback().lower_epsilon(log_delta, near))
-        return self._above(pair, Interval(lower, max(lower, solved.upper)), log_delta)
-
-    def _solved(self, log_delta: float) -> tuple[Interval, bool]:
-        """Return the larger of both directions by their own engine, and whether both are narrow."""
-        larger, all_narrow = Interval(0.0, 0.0), True
-        for place, profile in enumerate(self.profiles):
-            if place and profile.surely_meets(larger.lower, log_delta):
-                continue
-            solved, narrow = profile.enclose_epsilon(log_delta)
-            larger = Interval(max(larger.lower, solved.lower), max(larger.upper, solved.upper))
-            all_narrow = all_narrow and narrow
-        return larger, all_narrow
-
-    def _evaluated(self, pair: Pair, enclosed: Interval, log_delta: float) -> Interval:
-        """Move both bounds outward until `ends`, on nodes of its own, agrees that they are on their sides."""
-        lower, upper = enclosed
-        width = min(upper - lower, 1e-3 * upper)
-        pad = max(1e-13 * (1.0 + upper), 0.05 * width)
-        while self.ends(pair, upper).upper > log_delta:
-            upper, pad = upper + pad, 4.0 * pad
-        return Interval(self._above(pair, enclosed, log_delta), upper)
-
-    def _above(self, pair: Pair, enclosed: Interval, log_delta: float) -> float:
-        """Move the lower bound down likewise."""
-        lower = enclosed.lower
-        pad = max(1e-13 * (1.0 + lower), 0.05 * min(enclosed.upper - lower, 1e-3 * enclosed.upper))
-        while lower > 0.0 and self.ends(pair, lower).lower <= log_delta:
-            lower, pad = max(lower - pad, 0.0), 4.0 * pad
-        return lower
-
-
-def exact_pair(parts: Sequence[tuple[Pair, int]], fallback: Callable[[], Pair]) -> Pair | None:
-    """Return the product of pairs that all carry a law; None if one does not.
-
-    Args:
-        parts: pairs, and how often each is run.
-        fallback: makes a pair that encloses the product where the contour engine refuses.
-    """
-    laws = [(pair.law, count) for pair, count in parts]
-    forward: Laws = tuple((law, count) for law, count in laws if law is not None)
-    if len(forward) < len(laws):
-        return None
-    made = DeferredValue(fallback)
-    behind = deferred_pair(made)
-    first = ExactProfile(forward, behind.forward)
-    if all(pair.symmetric for pair, _ in parts):
-        return Pair(first, first, search=ExactSearch((first,), made))
-    second = ExactProfile(tuple((law.reversed(), count) for law, count in forward), behind.backward)
-    return Pair(first, second, search=ExactSearch((first, second), made))

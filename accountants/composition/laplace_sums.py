@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve.enclosure import Interval, Tails
 from epsilond.accountants.curve.near_tests import NearTest, rated
-from epsilond.accountants.curve.pair import Pair, PairSearch
+from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import PointwiseProfile
+from epsilond.accountants.curve.search import PairSearch
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour import ways
 from epsilond.accountants.engine.contour.parts import Parts
@@ -119,28 +120,30 @@ class LaplaceSearch(PairSearch):
     """The search of a product of Laplace pairs: by the contour engine, and where that refuses by the fallback.
 
     Attributes:
-        profile: both directions.
+        profiles: the profile of both directions.
     """
 
-    profile: LaplaceSumProfile
+    profiles: tuple[LaplaceSumProfile]
 
-    def epsilon(self, pair: Pair, log_delta: float, near: float) -> Interval:
+    def epsilon(self, log_delta: float, near: float) -> Interval:
         """Enclose ε(δ) by one of the two."""
-        del pair, near
-        enclosed = self.profile.enclose_epsilon(log_delta)
-        return self.profile.behind.epsilon(log_delta) if enclosed is None else enclosed
+        del near
+        (profile,) = self.profiles
+        enclosed = profile.enclose_epsilon(log_delta)
+        return profile.behind.epsilon(log_delta) if enclosed is None else enclosed
 
-    def upper_epsilon(self, pair: Pair, log_delta: float, near: float) -> float:
+    def upper_epsilon(self, log_delta: float, near: float) -> float:
         """Return the upper bound, which the fallback finds in less time than both."""
-        del pair, near
-        enclosed = self.profile.enclose_epsilon(log_delta)
-        return self.profile.behind.upper_epsilon(log_delta) if enclosed is None else enclosed.upper
+        del near
+        (profile,) = self.profiles
+        enclosed = profile.enclose_epsilon(log_delta)
+        return profile.behind.upper_epsilon(log_delta) if enclosed is None else enclosed.upper
 
-    def lower_epsilon(self, pair: Pair, log_delta: float, near: float) -> float:
+    def lower_epsilon(self, log_delta: float, near: float) -> float:
         """Return the lower bound likewise."""
-        del pair
-        enclosed = self.profile.enclose_epsilon(log_delta)
-        return self.profile.behind.lower_epsilon(log_delta, near) if enclosed is None else enclosed.lower
+        (profile,) = self.profiles
+        enclosed = profile.enclose_epsilon(log_delta)
+        return profile.behind.lower_epsilon(log_delta, near) if enclosed is None else enclosed.lower
 
 
 def laplace_sum_pair(parts: Sequence[tuple[Pair, int]], fallback: Callable[[], Pair]) -> Pair | None:
@@ -166,4 +169,4 @@ def laplace_sum_pair(parts: Sequence[tuple[Pair, int]], fallback: Callable[[], P
     kept: list[Part] = [GaussianTransform(square, 16 * UNIT_ROUNDOFF)] if square > 0.0 else []
     widest = _WIDE if len(shifts) > _MANY else ways.WIDEST
     profile = LaplaceSumProfile(Parts([*kept, steps]), _ROUNDED * steps.supremum, widest, fallback)
-    return Pair(profile, profile, parts=tuple(parts), search=LaplaceSearch(profile))
+    return Pair(profile, profile, parts=tuple(parts), special_search=LaplaceSearch((profile,)))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from epsilond.accountants.composition.exact_laws import exact_pair
+from epsilond.accountants.composition.exact_search import exact_pair
 from epsilond.accountants.composition.laplace_sums import laplace_sum_pair
 from epsilond.accountants.engine.enumeration import enumerated_pair, enumerated_pair_and_gaussian
 from epsilond.accountants.profiles.concentrated import composed_concentrated

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Enclosure, Interval, Tails
-from epsilond.accountants.curve.pair import Pair, PairSearch
+from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import Profile
-from epsilond.accountants.curve.search import bracketed_epsilon, sparing_epsilon
+from epsilond.accountants.curve.search import PairSearch, bracketed_epsilon, sparing_epsilon
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -162,21 +162,28 @@ def _rate_at(size: float, test: UpperTest) -> float:
     return size * math.exp(min(test.epsilon, 700.0)) + math.exp(test.log_delta)
 
 
+@dataclass(frozen=True)
 class LeastSearch(PairSearch):
-    """The search of a pair of least profiles, on the alternatives that they are made of."""
+    """The search of a pair of least profiles, on the alternatives that they are made of.
 
-    def epsilon(self, pair: Pair, log_delta: float, near: float) -> Interval:
+    Attributes:
+        alternatives: the pairs.
+    """
+
+    alternatives: tuple[Pair, ...]
+
+    def epsilon(self, log_delta: float, near: float) -> Interval:
         """Enclose ε(δ) with few evaluations where bounds are expensive.
 
         If every alternative is symmetric, δ is the least of theirs. It falls below the target where the first of them
         does. Each is searched alone, unless its δ at the least ε so far is above the target for certain.
         """
         del near
-        alternatives = pair.alternatives
+        alternatives = self.alternatives
         if all(profile.root_search == "spare" for known in alternatives for profile in known.directions()):
-            return sparing_epsilon(pair.ends, log_delta)
+            return sparing_epsilon(self.ends, log_delta)
         if not all(known.symmetric for known in alternatives):
-            return bracketed_epsilon(pair.ends, log_delta)
+            return bracketed_epsilon(self.ends, log_delta)
         first, *others = sorted(alternatives, key=lambda known: known.forward.guess(log_delta).epsilon)
         least = first.epsilon(log_delta)
         for alternative in others:
@@ -201,7 +208,10 @@ def least_of(pairs: Sequence[Pair]) -> Pair:
     forward = LeastProfile(tuple(pair.forward for pair in pairs))
     symmetric = all(pair.symmetric for pair in pairs)
     backward = forward if symmetric else LeastProfile(tuple(pair.backward for pair in pairs))
-    return Pair(forward, backward, alternatives=tuple(pairs), search=LeastSearch())
+    profiles = (forward,) if symmetric else (forward, backward)
+    alternatives = tuple(pairs)
+    search = LeastSearch(profiles, alternatives)
+    return Pair(forward, backward, alternatives=alternatives, special_search=search)
 
 
 def alternatives_of(pair: Pair) -> tuple[Pair, ...]:

@@ -5,138 +5,23 @@ Both directions of a pair (P, Q) determine each other: E_γ(P‖Q) = 1 − γ + 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, final
 
-import numpy as np
-
-from epsilond.accountants.curve.enclosure import Enclosure, Interval
-from epsilond.accountants.curve.search import (
-    bracketed_epsilon,
-    line_guess,
-    solved_epsilon,
-    sparing_epsilon,
-    swept_epsilon,
-)
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.curve.search import PairSearch
 from epsilond.accountants.log_delta import asks_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from epsilond.accountants.curve.enclosure import Enclosure
     from epsilond.accountants.curve.facts import Concentrated, Plateau
     from epsilond.accountants.curve.finite_law import FiniteLaw
     from epsilond.accountants.curve.laws import Law
     from epsilond.accountants.curve.profile import Profile
     from epsilond.accountants.numerics.special import FloatArray
-
-
-class PairSearch:
-    """How δ(ε) and ε(δ) of a pair follow from the profiles of its two directions.
-
-    Every question has a default that is valid for all pairs. A subclass serves pairs whose searches can share work; a
-    question that it leaves out is answered by the default, which may take longer.
-    """
-
-    def directions(self, pair: Pair) -> tuple[Profile, ...]:
-        """Return the profiles of which δ of the unordered pair is the larger one."""
-        return pair.directions()
-
-    def ends(self, pair: Pair, epsilon: float) -> Interval:
-        """Enclose the larger of both directions at one ε. This is the only rule for two directions.
-
-        The second direction is not evaluated if a cheap bound shows that it is at most the first.
-        """
-        lower, upper = -math.inf, -math.inf
-        for profile in self.directions(pair):
-            if lower > -math.inf and profile.is_at_most(epsilon, lower):
-                continue
-            bounds = profile.ends(epsilon)
-            lower, upper = max(lower, bounds.lower), max(upper, bounds.upper)
-        return Interval(lower, min(upper, 0.0))
-
-    def log_delta(self, pair: Pair, epsilon: FloatArray) -> Enclosure:
-        """Apply `ends` elementwise: to whole arrays, unless a profile is evaluated at one ε after the other."""
-        profiles = self.directions(pair)
-        if any(profile.pointwise for profile in profiles):
-            points = np.asarray(epsilon, dtype=np.float64)
-            bounds = np.asarray([self.ends(pair, point) for point in points.ravel().tolist()])
-            bounds = bounds.reshape(*points.shape, 2)
-            return Enclosure(bounds[..., 0], bounds[..., 1])
-        lower, upper = profiles[0].log_delta(epsilon)
-        for profile in profiles[1:]:
-            bounds_there = profile.log_delta(epsilon)
-            lower, upper = np.maximum(lower, bounds_there.lower), np.maximum(upper, bounds_there.upper)
-        return Enclosure(lower, np.minimum(upper, 0.0))
-
-    def upper_end(self, pair: Pair, epsilon: float) -> float:
-        """Return the upper bound of `ends`, without the work that only the lower one takes."""
-        profiles = self.directions(pair)
-        if len(profiles) == 1 or any(profile.one_sided for profile in profiles):
-            return min(max(profile.upper_end(epsilon) for profile in profiles), 0.0)
-        return self.ends(pair, epsilon).upper
-
-    def lower_end(self, pair: Pair, epsilon: float) -> float:
-        """Return the lower bound of `ends`, without the work that only the upper one takes."""
-        profiles = self.directions(pair)
-        return profiles[0].lower_end(epsilon) if len(profiles) == 1 else self.ends(pair, epsilon).lower
-
-    def epsilon(self, pair: Pair, log_delta: float, near: float) -> Interval:
-        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, by the search that the profiles ask for.
-
-        Args:
-            pair: the pair that is asked about.
-            log_delta: the target, log δ ≤ 0.
-            near: an ε at which δ may be close to the target; 0 where none is known.
-        """
-        profiles = self.directions(pair)
-        if len(profiles) == 1 and (known := profiles[0].exact_epsilon(log_delta)) is not None:
-            return known
-        wanted = {profile.root_search for profile in profiles}
-        kind = wanted.pop() if len(wanted) == 1 else "bracket"
-        enclosed: Interval | None = None
-        if kind == "solve":
-            enclosed = self._solve(pair, log_delta)
-        elif kind == "sweep":
-            enclosed = swept_epsilon(lambda epsilon: self.log_delta(pair, epsilon), log_delta)
-        elif kind == "spare":
-            guess = profiles[0].guess(log_delta)
-            enclosed = sparing_epsilon(pair.ends, log_delta, guess if guess.epsilon > 0.0 else None)
-        elif near > 0.0 and (line := line_guess(pair.ends, log_delta, near)) is not None:
-            enclosed = sparing_epsilon(pair.ends, log_delta, line)
-        return bracketed_epsilon(pair.ends, log_delta) if enclosed is None else enclosed
-
-    def _solve(self, pair: Pair, log_delta: float) -> Interval | None:
-        """Certify the larger solution of both directions; None if there is none."""
-        solutions = [profile.solve(log_delta) for profile in self.directions(pair)]
-        known = [solution for solution in solutions if solution is not None]
-        if len(known) < len(solutions):
-            return None
-        largest = max(known, key=lambda solution: solution.epsilon)
-        if not 0.0 < largest.epsilon < math.inf:
-            return None
-        largest = largest._replace(pad=max(solution.pad for solution in known))
-        return solved_epsilon(pair.upper_end, pair.lower_end, log_delta, largest)
-
-    def upper_epsilon(self, pair: Pair, log_delta: float, near: float) -> float:
-        """Return the upper bound of `epsilon`, without the work that only the lower one takes.
-
-        Args:
-            pair: the pair that is asked about.
-            log_delta: the target, log δ ≤ 0.
-            near: an ε at which δ may be close to the target; 0 where none is known.
-        """
-        return self.epsilon(pair, log_delta, near).upper
-
-    def lower_epsilon(self, pair: Pair, log_delta: float, near: float) -> float:
-        """Return a lower bound about as close as that of `epsilon`.
-
-        Args:
-            pair: the pair that is asked about.
-            log_delta: the target, log δ ≤ 0.
-            near: an ε at which δ may be close to the target; 0 where none is known.
-        """
-        return self.epsilon(pair, log_delta, near).lower
 
 
 @final
@@ -160,7 +45,7 @@ class Pair:
         parts: the pairs that the pair is the product of, and how often each is run. Composing the pair again composes
             its parts, so that no accuracy is lost.
         alternatives: dominating pairs of the same mechanism of which the pair is the least. Each is composed alone.
-        search: how δ(ε) and ε(δ) are computed.
+        special_search: how δ(ε) and ε(δ) are computed, if not by the defaults of `PairSearch`.
     """
 
     forward: Profile
@@ -173,7 +58,12 @@ class Pair:
     plateau: Plateau | None = None
     parts: tuple[tuple[Pair, int], ...] = ()
     alternatives: tuple[Pair, ...] = ()
-    search: PairSearch = field(default=PairSearch(), compare=False, repr=False)
+    special_search: PairSearch | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def search(self) -> PairSearch:
+        """The search for δ(ε) and ε(δ)."""
+        return PairSearch(self.directions()) if self.special_search is None else self.special_search
 
     @property
     def symmetric(self) -> bool:
@@ -191,26 +81,26 @@ class Pair:
     # δ at ε ---------------------------------------------------------------------------------------------------------
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log δ of the unordered pair, the larger of both directions, elementwise at ε ≥ 0."""
-        return self.search.log_delta(self, epsilon)
+        return self.search.log_delta(epsilon)
 
     def ends(self, epsilon: float) -> Interval:
         """Return `log_delta` at one ε."""
-        return self.search.ends(self, epsilon)
+        return self.search.ends(epsilon)
 
     def upper_end(self, epsilon: float) -> float:
         """Return the upper bound of `ends`, without the work that only the lower one takes."""
-        return self.search.upper_end(self, epsilon)
+        return self.search.upper_end(epsilon)
 
     def upper_end_next_to(self, epsilon: float, evaluated: float) -> float:
         """Return an upper bound at an ε next to one that has been evaluated, from the same work where it is shared."""
-        profiles = self.search.directions(self)
+        profiles = self.search.profiles
         if not any(profile.shares_nodes for profile in profiles):
             return self.upper_end(epsilon)
         return max(profile.upper_ends([epsilon, evaluated])[0] for profile in profiles)
 
     def lower_end(self, epsilon: float) -> float:
         """Return the lower bound of `ends`, or a lower one where δ is far below every double."""
-        return self.search.lower_end(self, epsilon)
+        return self.search.lower_end(epsilon)
 
     def likely_meets(self, epsilon: float, log_delta: float) -> bool:
         """Return whether log δ(ε) is likely to be at most `log_delta`, by bounds or estimates that cost little.
@@ -227,17 +117,17 @@ class Pair:
             log_delta: the target, log δ.
             near: an ε at which log δ may be about the target; 0 if none is known. It affects only the work.
         """
-        lower, upper = self.search.epsilon(self, log_delta, near)
+        lower, upper = self.search.epsilon(log_delta, near)
         most = self._cut(upper, log_delta)
         return Interval(min(lower, most), most)
 
     def upper_epsilon(self, log_delta: float, near: float = 0.0) -> float:
         """Return the upper bound of `epsilon`, without the work that only the lower one takes."""
-        return self._cut(self.search.upper_epsilon(self, log_delta, near), log_delta)
+        return self._cut(self.search.upper_epsilon(log_delta, near), log_delta)
 
     def lower_epsilon(self, log_delta: float, near: float = 0.0) -> float:
         """Return the lower bound of `epsilon`, or one about as close, without the work of the upper one."""
-        return self._cut(self.search.lower_epsilon(self, log_delta, near), log_delta)
+        return self._cut(self.search.lower_epsilon(log_delta, near), log_delta)
 
     def _cut(self, epsilon: float, log_delta: float) -> float:
         """Return the plateau's ε if it is smaller and δ is at most the target there."""

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Enclosure, Interval, Tails
-from epsilond.accountants.curve.search import Solution
 from epsilond.accountants.numerics.crossing import Guess
 
 if TYPE_CHECKING:
@@ -28,6 +27,20 @@ if TYPE_CHECKING:
 
 RootSearch: TypeAlias = Literal["bracket", "solve", "sweep", "spare"]
 """Searches for ε(δ): without an estimate; from `Profile.solve`; at many ε at once; with few expensive evaluations."""
+
+
+class Solution(NamedTuple):
+    """An ε > 0 at which log δ is about the target, as a formula without charged roundings gives it.
+
+    Attributes:
+        epsilon: ε, in nats.
+        pad: distance from ε at which a certified bound is tried first.
+        steepness: about |d log δ/dε| there, if it is known.
+    """
+
+    epsilon: float
+    pad: float
+    steepness: float | None = None
 
 
 class Profile(ABC):

@@ -1,22 +1,23 @@
-"""Root searches for ε(δ): from nothing, at many ε at once, and with few evaluations.
+"""The search for δ(ε) and ε(δ) of a pair, and the root searches: from nothing, at many ε at once, with few evaluations.
 
-Each search is inexact. The ε that it returns have themselves been evaluated and are on their sides of the target.
+Each root search is inexact. The ε that it returns have themselves been evaluated and are on their sides of the target.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, SMALL_EPSILON, Interval
+from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, SMALL_EPSILON, Enclosure, Interval
 from epsilond.accountants.numerics.crossing import Guess, closest, crossing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from epsilond.accountants.curve.enclosure import Enclosure
+    from epsilond.accountants.curve.profile import Profile, Solution
     from epsilond.accountants.numerics.special import FloatArray
 
 PROBES = (0.0, 1 / 16, 1.0, 8.0)
@@ -25,18 +26,111 @@ _MOST_SQUARE = 1e6
 """Limit on −log δ in an initial estimate, in nats: a smaller δ is as good as 0."""
 
 
-class Solution(NamedTuple):
-    """An ε > 0 at which log δ is about the target, as a formula without charged roundings gives it.
+@dataclass(frozen=True)
+class PairSearch:
+    """How δ(ε) and ε(δ) of a pair follow from the profiles of its two directions.
+
+    Every question has a default that is valid for all pairs. A subclass serves pairs whose searches can share work; a
+    question that it leaves out is answered by the default, which may take longer.
 
     Attributes:
-        epsilon: ε, in nats.
-        pad: distance from ε at which a certified bound is tried first.
-        steepness: about |d log δ/dε| there, if it is known.
+        profiles: the directions of which δ of the unordered pair is the larger one.
     """
 
-    epsilon: float
-    pad: float
-    steepness: float | None = None
+    profiles: tuple[Profile, ...]
+
+    def ends(self, epsilon: float) -> Interval:
+        """Enclose the larger of both directions at one ε. This is the only rule for two directions.
+
+        The second direction is not evaluated if a cheap bound shows that it is at most the first.
+        """
+        lower, upper = -math.inf, -math.inf
+        for profile in self.profiles:
+            if lower > -math.inf and profile.is_at_most(epsilon, lower):
+                continue
+            bounds = profile.ends(epsilon)
+            lower, upper = max(lower, bounds.lower), max(upper, bounds.upper)
+        return Interval(lower, min(upper, 0.0))
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """Apply `ends` elementwise: to whole arrays, unless a profile is evaluated at one ε after the other."""
+        profiles = self.profiles
+        if any(profile.pointwise for profile in profiles):
+            points = np.asarray(epsilon, dtype=np.float64)
+            bounds = np.asarray([self.ends(point) for point in points.ravel().tolist()])
+            bounds = bounds.reshape(*points.shape, 2)
+            return Enclosure(bounds[..., 0], bounds[..., 1])
+        lower, upper = profiles[0].log_delta(epsilon)
+        for profile in profiles[1:]:
+            bounds_there = profile.log_delta(epsilon)
+            lower, upper = np.maximum(lower, bounds_there.lower), np.maximum(upper, bounds_there.upper)
+        return Enclosure(lower, np.minimum(upper, 0.0))
+
+    def upper_end(self, epsilon: float) -> float:
+        """Return the upper bound of `ends`, without the work that only the lower one takes."""
+        profiles = self.profiles
+        if len(profiles) == 1 or any(profile.one_sided for profile in profiles):
+            return min(max(profile.upper_end(epsilon) for profile in profiles), 0.0)
+        return self.ends(epsilon).upper
+
+    def lower_end(self, epsilon: float) -> float:
+        """Return the lower bound of `ends`, without the work that only the upper one takes."""
+        profiles = self.profiles
+        return profiles[0].lower_end(epsilon) if len(profiles) == 1 else self.ends(epsilon).lower
+
+    def epsilon(self, log_delta: float, near: float) -> Interval:
+        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, by the search that the profiles ask for.
+
+        Args:
+            log_delta: the target, log δ ≤ 0.
+            near: an ε at which δ may be close to the target; 0 where none is known.
+        """
+        profiles = self.profiles
+        if len(profiles) == 1 and (known := profiles[0].exact_epsilon(log_delta)) is not None:
+            return known
+        wanted = {profile.root_search for profile in profiles}
+        kind = wanted.pop() if len(wanted) == 1 else "bracket"
+        enclosed: Interval | None = None
+        if kind == "solve":
+            enclosed = self._solve(log_delta)
+        elif kind == "sweep":
+            enclosed = swept_epsilon(self.log_delta, log_delta)
+        elif kind == "spare":
+            guess = profiles[0].guess(log_delta)
+            enclosed = sparing_epsilon(self.ends, log_delta, guess if guess.epsilon > 0.0 else None)
+        elif near > 0.0 and (line := line_guess(self.ends, log_delta, near)) is not None:
+            enclosed = sparing_epsilon(self.ends, log_delta, line)
+        return bracketed_epsilon(self.ends, log_delta) if enclosed is None else enclosed
+
+    def _solve(self, log_delta: float) -> Interval | None:
+        """Certify the larger solution of both directions; None if there is none."""
+        solutions = [profile.solve(log_delta) for profile in self.profiles]
+        known = [solution for solution in solutions if solution is not None]
+        if len(known) < len(solutions):
+            return None
+        largest = max(known, key=lambda solution: solution.epsilon)
+        if not 0.0 < largest.epsilon < math.inf:
+            return None
+        largest = largest._replace(pad=max(solution.pad for solution in known))
+        return solved_epsilon(self.upper_end, self.lower_end, log_delta, largest)
+
+    def upper_epsilon(self, log_delta: float, near: float) -> float:
+        """Return the upper bound of `epsilon`, without the work that only the lower one takes.
+
+        Args:
+            log_delta: the target, log δ ≤ 0.
+            near: an ε at which δ may be close to the target; 0 where none is known.
+        """
+        return self.epsilon(log_delta, near).upper
+
+    def lower_epsilon(self, log_delta: float, near: float) -> float:
+        """Return a lower bound about as close as that of `epsilon`.
+
+        Args:
+            log_delta: the target, log δ ≤ 0.
+            near: an ε at which δ may be close to the target; 0 where none is known.
+        """
+        return self.epsilon(log_delta, near).lower
 
 
 def bracketed_epsilon(read: Callable[[float], Interval], log_delta: float) -> Interval:

@@ -25,8 +25,7 @@ from scipy.special import gammaln
 
 from epsilond.accountants.curve.enclosure import Enclosure, Interval, Tails
 from epsilond.accountants.curve.pair import Pair
-from epsilond.accountants.curve.profile import Profile, RootSearch
-from epsilond.accountants.curve.search import Solution
+from epsilond.accountants.curve.profile import Profile, RootSearch, Solution
 from epsilond.accountants.engine.lattice.discretise import joined_atoms
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp, log1m_exp_at, log_sum
 from epsilond.accountants.profiles.atoms import AtomicProfile

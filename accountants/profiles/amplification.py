@@ -274,7 +274,9 @@ def drawn_or_not(base: Pair, share: Share) -> tuple[Pair, Pair]:
     if mu is None:
         atoms = None if base.atoms is None else base.atoms.mixed(share.rate, share.absent)
         plateau = amplify_plateau(base.plateau, Fraction(share.around[1]))
-        pair = Pair(forward, backward, atoms=atoms, plateau=plateau, search=DrawnSearch(base, share.rate))
+        profiles = (forward,) if base.symmetric else (forward, backward)
+        search = DrawnSearch(profiles, base, share.rate)
+        pair = Pair(forward, backward, atoms=atoms, plateau=plateau, special_search=search)
         return pair, pair
     return with_laws_around(forward, backward, share, mu, "remove")
 
@@ -282,7 +284,7 @@ def drawn_or_not(base: Pair, share: Share) -> tuple[Pair, Pair]:
 def amplified_in_both_orders(base: Pair, share: Share) -> Pair:
     """The base's profile, amplified, as a bound of both orders of a pair whose orders the base bounds alike."""
     profile = AmplifiedProfile(base.forward, share.rate, share.absent)
-    return Pair(profile, profile, search=DrawnSearch(base, share.rate))
+    return Pair(profile, profile, special_search=DrawnSearch((profile,), base, share.rate))
 
 
 def with_laws_around(

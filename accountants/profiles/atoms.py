@@ -21,8 +21,7 @@ import numpy as np
 
 from epsilond.accountants.curve.enclosure import Enclosure, Interval, Tails
 from epsilond.accountants.curve.near_tests import NearTest
-from epsilond.accountants.curve.profile import Profile, RootSearch
-from epsilond.accountants.curve.search import Solution
+from epsilond.accountants.curve.profile import Profile, RootSearch, Solution
 from epsilond.accountants.numerics.special import (
     LEAST_LOG,
     UNIT_ROUNDOFF,

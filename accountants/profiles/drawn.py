@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.near_tests import NearTest, rated
-from epsilond.accountants.curve.pair import Pair, PairSearch
-from epsilond.accountants.curve.profile import Profile
-from epsilond.accountants.curve.search import bracketed_epsilon
+from epsilond.accountants.curve.search import PairSearch, bracketed_epsilon
 from epsilond.accountants.numerics.crossing import Guess, closest, crossing
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from epsilond.accountants.curve.pair import Pair
 
 
 _PAD = 2.5e-11
@@ -59,6 +59,7 @@ class DrawnSearch(PairSearch):
     record, subsampled, against the one without it, or a profile that bounds both directions.
 
     Attributes:
+        profiles: the forward direction only, if the base is symmetric: the backward one is then nowhere larger.
         base: the pair of the mechanism when the record is included.
         rate: q.
     """
@@ -66,11 +67,7 @@ class DrawnSearch(PairSearch):
     base: Pair
     rate: float
 
-    def directions(self, pair: Pair) -> tuple[Profile, ...]:
-        """Return the forward direction only if the base is symmetric: the backward one is then nowhere larger."""
-        return (pair.forward,) if self.base.symmetric else pair.directions()
-
-    def epsilon(self, pair: Pair, log_delta: float, near: float) -> Interval:
+    def epsilon(self, log_delta: float, near: float) -> Interval:
         """Enclose ε(δ) next to where the base's δ is the target over q.
 
         If the base has two directions, its ε may be that of the direction that is not subsampled. No lower bound is
@@ -78,33 +75,33 @@ class DrawnSearch(PairSearch):
         """
         del near
         base = self.base.epsilon(log_delta - math.log(self.rate))
-        lower = self._end(pair, base.lower, log_delta, -1)
-        upper = None if lower is None else self._end(pair, base.upper, log_delta, 1)
+        lower = self._end(base.lower, log_delta, -1)
+        upper = None if lower is None else self._end(base.upper, log_delta, 1)
         if upper is None or lower is None:
-            return bracketed_epsilon(pair.ends, log_delta)
+            return bracketed_epsilon(self.ends, log_delta)
         return Interval(min(lower, upper), upper)
 
-    def upper_epsilon(self, pair: Pair, log_delta: float, near: float) -> float:
+    def upper_epsilon(self, log_delta: float, near: float) -> float:
         """Return the upper bound, from that of the base."""
         if not self.base.symmetric:
-            return self.epsilon(pair, log_delta, near).upper
-        upper = self._end(pair, self.base.upper_epsilon(log_delta - math.log(self.rate)), log_delta, 1)
-        return bracketed_epsilon(pair.ends, log_delta).upper if upper is None else upper
+            return self.epsilon(log_delta, near).upper
+        upper = self._end(self.base.upper_epsilon(log_delta - math.log(self.rate)), log_delta, 1)
+        return bracketed_epsilon(self.ends, log_delta).upper if upper is None else upper
 
-    def lower_epsilon(self, pair: Pair, log_delta: float, near: float) -> float:
+    def lower_epsilon(self, log_delta: float, near: float) -> float:
         """Return the lower bound, from that of the base. The base is read at other ε, so that `near` is of no use."""
         del near
-        lower = self._end(pair, self.base.lower_epsilon(log_delta - math.log(self.rate)), log_delta, -1)
-        return bracketed_epsilon(pair.ends, log_delta).lower if lower is None else lower
+        lower = self._end(self.base.lower_epsilon(log_delta - math.log(self.rate)), log_delta, -1)
+        return bracketed_epsilon(self.ends, log_delta).lower if lower is None else lower
 
-    def _end(self, pair: Pair, base: float, log_delta: float, side: int) -> float | None:
+    def _end(self, base: float, log_delta: float, side: int) -> float | None:
         """Return a certified ε' on its side of the target, next to the base's bound; None where none is found."""
         if base == 0.0:
-            met = side < 0 or pair.upper_end(0.0) <= log_delta
+            met = side < 0 or self.upper_end(0.0) <= log_delta
             return 0.0 if met else None
         if not 0.0 < base < math.inf:
             return None
-        read = pair.upper_end if side > 0 else pair.lower_end
+        read = self.upper_end if side > 0 else self.lower_end
         guess = Guess(drawn_epsilon(base, self.rate), 1.0)
         certified = closest(read, log_delta, guess, side * _PAD * guess.epsilon)
         if certified is not None or not self.base.symmetric:

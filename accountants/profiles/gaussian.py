@@ -13,8 +13,7 @@ from scipy.special import erfcx
 from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Enclosure, Interval, Tails
 from epsilond.accountants.curve.laws import GaussianLaw
 from epsilond.accountants.curve.pair import Pair
-from epsilond.accountants.curve.profile import Profile, RootSearch
-from epsilond.accountants.curve.search import Solution
+from epsilond.accountants.curve.profile import Profile, RootSearch, Solution
 from epsilond.accountants.numerics.mixed_sums import TermWindow, blocks_of, log_sums, windows
 from epsilond.accountants.numerics.special import (
     LEAST_LOG,

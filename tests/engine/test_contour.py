@@ -185,14 +185,6 @@ def test_a_profile_serves_neighbouring_epsilon() -> None:
     assert near.estimate(2.0)[1] == pytest.approx(slope, rel=1e-6)
 
 
-def test_the_scale_derivative_is_a_fair_estimate() -> None:
-    for direction in DIRECTIONS:
-        ends = [contour.log_delta([(sampled(0.01, z, direction), 1000)], 1.5).upper for z in (1.0 - 1e-4, 1.0 + 1e-4)]
-        measured = (ends[1] - ends[0]) / 2e-4
-        estimated = contour.profile([(sampled(0.01, 1.0, direction), 1000)], 1.5).scale_derivative()
-        assert estimated == pytest.approx(measured, rel=0.25)
-
-
 def test_tails_enclose_those_of_a_gaussian() -> None:
     laws = [(GaussianLaw(0.5), 4)]
     for epsilon in (0.5, 3.0, 9.0):

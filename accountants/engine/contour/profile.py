@@ -160,13 +160,6 @@ class ContourProfile:
             raise ContourRefused(RefusalReason.NOT_POSITIVE, f"at epsilon {epsilon:.6g}")
         return self.nodes.log_scale(epsilon)[0] + math.log(-slope) - epsilon, curvature / slope - 1.0
 
-    def scale_derivative(self) -> float:
-        """d log δ/d log σ at the centre, every σ scaled alike, to leading order of the saddle-point expansion.
-
-        An estimate, for root searches.
-        """
-        return -self.scale_slope
-
     def tails(self, epsilon: float) -> TailIntervals:
         """Enclosures of log P(S > ε) and log Q(S > ε).
 

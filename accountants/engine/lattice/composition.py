@@ -12,19 +12,16 @@ docs/engine-certificate.md for every error term.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.curve.pair import Pair, PairSearch, unfold
+from epsilond.accountants.curve.pair import Pair, unfold
 from epsilond.accountants.engine.lattice.budget import Budget
 from epsilond.accountants.engine.lattice.product import ComposedProfile
-from epsilond.accountants.engine.lattice.search import epsilon_of, lower_epsilon_of, upper_epsilon_of
+from epsilond.accountants.engine.lattice.search import LatticeSearch
 from epsilond.accountants.engine.lattice.survey import LatticePart
 from epsilond.accountants.errors import BeyondBudget
-from epsilond.accountants.numerics.crossing import Guess
 from epsilond.accountants.profiles.gaussian import ZeroProfile
 
 if TYPE_CHECKING:
@@ -33,56 +30,6 @@ if TYPE_CHECKING:
 
 DEFAULT_BUDGET = Budget()
 MOST_ROUNDS = 10**10
-
-
-@dataclass(frozen=True)
-class LatticeSearch(PairSearch):
-    """The search of a product on the lattice: each direction from its own estimate, the larger estimate first.
-
-    Attributes:
-        profiles: the distinct directions.
-    """
-
-    profiles: tuple[ComposedProfile, ...]
-
-    def epsilon(self, pair: Pair, log_delta: float, near: float) -> Interval:
-        """Enclose the larger of both directions. One whose δ meets the target at the other's ε is not searched."""
-        del pair, near
-        larger = Interval(0.0, 0.0)
-        for profile, guess in self._by_estimate(log_delta):
-            if larger.upper > 0.0 and profile.upper_end(larger.upper) <= log_delta:
-                continue
-            bounds = epsilon_of(profile, log_delta, guess)
-            larger = Interval(max(larger.lower, bounds.lower), max(larger.upper, bounds.upper))
-        return larger
-
-    def upper_epsilon(self, pair: Pair, log_delta: float, near: float) -> float:
-        """Return the upper bound, searched in the same way."""
-        del pair, near
-        larger = 0.0
-        for profile, guess in self._by_estimate(log_delta):
-            if larger == 0.0 or profile.upper_end(larger) > log_delta:
-                larger = max(larger, upper_epsilon_of(profile, log_delta, guess))
-        return larger
-
-    def lower_epsilon(self, pair: Pair, log_delta: float, near: float) -> float:
-        """Return the lower bound: 0 without a search where a bound that costs nothing meets the target at ε = 0.
-
-        A direction whose δ is likely to meet the target at the ε of the other one is not searched.
-        """
-        del pair
-        if all(profile.coupled_meets(log_delta) for profile in self.profiles):
-            return 0.0
-        larger = 0.0
-        for profile, guess in self._by_estimate(log_delta):
-            if not (larger > 0.0 and profile.likely_meets(larger, log_delta)):
-                larger = max(larger, lower_epsilon_of(profile, log_delta, guess, near))
-        return larger
-
-    def _by_estimate(self, log_delta: float) -> list[tuple[ComposedProfile, Guess]]:
-        """Return the directions with their estimates of ε(δ), the largest first."""
-        estimates = [(profile, profile.guess(log_delta)) for profile in self.profiles]
-        return sorted(estimates, key=lambda each: -each[1].epsilon)
 
 
 def compose(parts: Sequence[tuple[Pair, int]], *, budget: Budget = DEFAULT_BUDGET) -> Pair:
@@ -132,9 +79,9 @@ def compose(parts: Sequence[tuple[Pair, int]], *, budget: Budget = DEFAULT_BUDGE
 def _product(parts: tuple[tuple[Pair, int], ...], budget: Budget) -> Pair:
     forward = ComposedProfile(tuple(LatticePart(pair.forward, pair.backward, count) for pair, count in parts), budget)
     if all(pair.symmetric for pair, _ in parts):
-        return Pair(forward, forward, parts=parts, search=LatticeSearch((forward,)))
+        return Pair(forward, forward, parts=parts, special_search=LatticeSearch((forward,)))
     backward = ComposedProfile(tuple(LatticePart(pair.backward, pair.forward, count) for pair, count in parts), budget)
-    return Pair(forward, backward, parts=parts, search=LatticeSearch((forward, backward)))
+    return Pair(forward, backward, parts=parts, special_search=LatticeSearch((forward, backward)))
 
 
 def _identity(pair: Pair) -> object:

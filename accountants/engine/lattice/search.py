@@ -7,9 +7,11 @@ on the transform that suits a guess; where the ε found asks for another transfo
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Interval
+from epsilond.accountants.curve.search import PairSearch
 from epsilond.accountants.numerics.crossing import Crossing, Guess, crossing
 
 if TYPE_CHECKING:
@@ -31,6 +33,55 @@ _NEAR = 0.5
 """Of log δ: how far it may be from the target at an ε whose transform is tried for it."""
 _STRIDE = 4.0
 """How much larger each ε is that is tried where the search ended before one met the target."""
+
+
+@dataclass(frozen=True)
+class LatticeSearch(PairSearch):
+    """The search of a product on the lattice: each direction from its own estimate, the larger estimate first.
+
+    Attributes:
+        profiles: the distinct directions.
+    """
+
+    profiles: tuple[ComposedProfile, ...]
+
+    def epsilon(self, log_delta: float, near: float) -> Interval:
+        """Enclose the larger of both directions. One whose δ meets the target at the other's ε is not searched."""
+        del near
+        larger = Interval(0.0, 0.0)
+        for profile, guess in self._by_estimate(log_delta):
+            if larger.upper > 0.0 and profile.upper_end(larger.upper) <= log_delta:
+                continue
+            bounds = epsilon_of(profile, log_delta, guess)
+            larger = Interval(max(larger.lower, bounds.lower), max(larger.upper, bounds.upper))
+        return larger
+
+    def upper_epsilon(self, log_delta: float, near: float) -> float:
+        """Return the upper bound, searched in the same way."""
+        del near
+        larger = 0.0
+        for profile, guess in self._by_estimate(log_delta):
+            if larger == 0.0 or profile.upper_end(larger) > log_delta:
+                larger = max(larger, upper_epsilon_of(profile, log_delta, guess))
+        return larger
+
+    def lower_epsilon(self, log_delta: float, near: float) -> float:
+        """Return the lower bound: 0 without a search where a bound that costs nothing meets the target at ε = 0.
+
+        A direction whose δ is likely to meet the target at the ε of the other one is not searched.
+        """
+        if all(profile.coupled_meets(log_delta) for profile in self.profiles):
+            return 0.0
+        larger = 0.0
+        for profile, guess in self._by_estimate(log_delta):
+            if not (larger > 0.0 and profile.likely_meets(larger, log_delta)):
+                larger = max(larger, lower_epsilon_of(profile, log_delta, guess, near))
+        return larger
+
+    def _by_estimate(self, log_delta: float) -> list[tuple[ComposedProfile, Guess]]:
+        """Return the directions with their estimates of ε(δ), the largest first."""
+        estimates = [(profile, profile.guess(log_delta)) for profile in self.profiles]
+        return sorted(estimates, key=lambda each: -each[1].epsilon)
 
 
 def epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> Interval:
