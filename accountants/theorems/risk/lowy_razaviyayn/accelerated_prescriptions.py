@@ -66,7 +66,7 @@ class ReusedRun(DescentRun):
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedFigures:
-    """What the complete statements say beyond the rounds and the risk.
+    """Figures of the complete statements beyond the rounds and the risk.
 
     `terms` add to the bound before R is put in, (30) or (32). `variance` is V² at the printed σ, `regularization`
     λ = V/(2D√R). `envelope_smoothness` is b of Theorem 2.4.
@@ -81,7 +81,7 @@ class AcceleratedFigures:
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedPrescription:
-    """What a reading says to run, and the risk it claims for it up to constants: (28), (29), (31), (33) to (36).
+    """The run that a reading prescribes, and the risk it claims for it up to constants: (28), (29), (31), (33) to (36).
 
     `prescribed_rounds` is the right side of R ≥ … at the R that is run; in an informal statement it is up to logarithms
     too, and there are no `figures`.

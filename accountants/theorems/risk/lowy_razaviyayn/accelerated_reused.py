@@ -1,7 +1,7 @@
 """Theorems E.1 and 2.4 of Lowy and Razaviyayn: accelerated SGD (Algorithm 2) on the data at hand.
 
 Theorem E.1 is for smooth losses. Theorem 2.4 is the same on the Moreau envelope of losses that need not be smooth.
-Clients may differ, and a random number of them take part. `accelerated_prescriptions.py` has what both prescribe.
+Clients may differ, and a random number of them take part. `accelerated_prescriptions.py` has the prescriptions of both.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class ReusedInputs(UnlikeClientsInputs, ABC):
         """The run in a reading."""
 
     def prescription(self, reading: Reading) -> AcceleratedPrescription:
-        """Return what the variant prescribes in a reading."""
+        """Return the prescription of the variant in a reading."""
         if self.variant == "informal":
             return informal(self.run(reading), rounds=self.rounds)
         return complete(self.run(reading), rounds=self.rounds, reading=reading)
@@ -115,7 +115,7 @@ def accelerated_outputs(inputs: ReusedInputs, reading: Reading = "printed") -> O
 
     `excess_risk_scale` is the risk after the rounds are put in, `before_…` with its terms. The informal statement gives
     no envelope, but for Theorem 2.4 the speed-up over what was known before it. Participants, Ξ and Ψ are named as in
-    `lowy.2.1`, and each of `groups` has its own noise: of Theorem 2.4 printed for the largest L, else for its own.
+    `lowy.2.1`. Each of `groups` has its own noise, which the printed Theorem 2.4 has for the largest L.
     """
     prescription, run = inputs.prescription(reading), inputs.run(reading)
     outputs: Fields = {

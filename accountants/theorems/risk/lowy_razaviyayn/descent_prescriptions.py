@@ -1,4 +1,4 @@
-"""What the statements of Theorems 2.1 and 2.2 of Lowy and Razaviyayn share: their run, prescription and conditions.
+"""Parts that the statements of Theorems 2.1 and 2.2 of Lowy and Razaviyayn share: their run, prescription and conditions.
 
 Both prescribe the rounds R through ξ, which itself grows with R: the smallest R ≥ 1 that meets the prescription is
 taken.
@@ -74,7 +74,7 @@ class DescentRun:
 
 @dataclass(frozen=True, kw_only=True)
 class Prescription:
-    """What a reading of Theorem 2.1 or 2.2 says to run, and the excess risk it claims for that.
+    """The run that a reading of Theorem 2.1 or 2.2 prescribes, and the excess risk it claims for that.
 
     `prescribed_rounds` is the real right side of R ≥ … at the R that is run. The output is the average of the iterates
     with weights in the ratio `averaging_ratio` ≥ 1 from one to the next. `excess_risk` is in loss units; where
@@ -121,7 +121,7 @@ def contraction_rounds(smoothness: float, strong_convexity: float, argument: flo
 def informal(run: DescentRun, *, rounds: int | None = None) -> Prescription:
     """Evaluate the informal statement for equal clients: (4) and (5) if the loss is smooth, (6) and (7) if not.
 
-    Let e = min{n, ε²n²/d}. Smooth losses: R = max{βD√M/L · √e, e/K} if μ = 0, else
+    Let e = min{n, ε²n²/d}. Smooth losses: R = max{βD√M/L · √e, e/K} if μ = 0; otherwise
     R = max{8β/μ · ln(βD²μMε²n²/(dL²)), e/K}. Otherwise R = Me, times ln(D²μ²M²ε²n³/(dL²)) if μ > 0. A logarithm's
     argument must exceed 1. The risk is a scale, the same with and without smoothness.
     """
@@ -171,7 +171,7 @@ class DescentInputs(UnlikeClientsInputs, ABC):
 
 
 def prescribed_outputs(inputs: DescentInputs, reading: Reading = "printed") -> Fields:
-    """Return what Theorem 2.1 or 2.2 prescribes, and the risk that it claims.
+    """Return the prescription of Theorem 2.1 or 2.2, and the risk that it claims.
 
     `excess_risk` is the complete convex bound; where the constant is hidden the figure is `excess_risk_scale` instead.
     Printed, that of Theorem 2.2 has the plain M, and `excess_risk_at_effective_participants` is the same with M~ as the

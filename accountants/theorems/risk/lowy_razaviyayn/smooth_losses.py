@@ -170,7 +170,7 @@ class SmoothInputs(DescentInputs):
     smoothness: Smoothness
 
     def run(self, reading: Reading, /) -> DescentRun:
-        """Return the federation and the loss, whose β is that of the largest weight."""
+        """Return the federation and the loss, with the β of the largest weight."""
         return self.run_in(reading, DescentRun, smoothness=max(self.scales_of_losses) * self.smoothness)
 
     def complete(self, reading: Reading, /) -> Prescription:

@@ -161,7 +161,7 @@ class LocalInputs(LocalFederation):
     def least_clients(self) -> float:
         """The number 16 e^{nε₀^r} ln(2/(Nnδ₀)) of clients of Theorem F.2 (E-21), not rounded.
 
-        Infinite if Nnδ₀ ≥ 1, where Theorem F.2 does not apply, or beyond the doubles.
+        Infinite if Nnδ₀ ≥ 1, where Theorem F.2 does not apply, or if it exceeds the doubles.
         """
         transferred = math.log(self.samples_per_client) + math.log(self.clients) + math.log(self.round_delta)
         share = self.samples_per_client * self.largest_round_epsilon
