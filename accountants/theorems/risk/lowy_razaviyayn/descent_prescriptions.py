@@ -1,4 +1,4 @@
-"""Parts that the statements of Theorems 2.1 and 2.2 of Lowy and Razaviyayn share: their run, prescription and conditions.
+"""The run, prescription and conditions that Theorems 2.1 and 2.2 of Lowy and Razaviyayn share.
 
 Both prescribe the rounds R through ξ, which itself grows with R: the smallest R ≥ 1 that meets the prescription is
 taken.
