@@ -377,7 +377,7 @@ def statistics_of(given: dict[str, Any]) -> ClientStatistics:
         name: Average(number(given.get(average, 0)), number(given.get(largest, 0)), math.nan)
         for name, average, largest in (("gradients", "Phi2", "phi_max2"), ("noise", "Sigma2", "sigma2_max"))
     }
-    return ClientStatistics(moments=ParticipationMoments(given["M"], given["M_prime"]), **averages)
+    return ClientStatistics(moments=ParticipationMoments(mean=given["M"], rms=given["M_prime"]), **averages)
 
 
 def lemma_e5(case: dict[str, Any]) -> dict[str, Any]:
