@@ -87,7 +87,8 @@ class Variance:
 class EqualClients:
     """M of N equal clients in a round, each with a batch of K of its n records and a message of d coordinates.
 
-    `participants` may be 1/E[1/M_r] for a random number.
+    `participants` may be 1/E[1/M_r] for a random number. σ is per coordinate of a message, and the root mean square over
+    clients where it differs.
     """
 
     clients: int
@@ -97,13 +98,7 @@ class EqualClients:
     dimension: int
 
     def fresh_variance(self, *, gradient_std: float, heterogeneity: float, noise_std: float) -> Variance:
-        """Return V² = φ²/(MK) + (v²/M)(N − M)/(N − 1) + dσ²/M about the expected gradient, of records used once.
-
-        Args:
-            gradient_std: φ, standard deviation of gradients within a client's distribution.
-            heterogeneity: v, standard deviation of the clients' expected gradients.
-            noise_std: σ per coordinate of a message; the root mean square over clients where it differs.
-        """
+        """Return V² = φ²/(MK) + (v²/M)(N − M)/(N − 1) + dσ²/M of records used once, about the expected gradient."""
         between = client_factor(clients=self.clients, participants=self.participants)
         return Variance(
             sampling=gradient_std * gradient_std / (self.participants * self.batch_size),
@@ -117,11 +112,6 @@ class EqualClients:
         The exact V² is w²a + v²b with a, b the two factors, w² ≤ Φ̂² − v² and v ≤ min{v̂, Φ̂}: linear in v², hence
         largest at an end. Φ̂ = v̂ = L is always safe, as is v̂ = Φ̂. Identically distributed clients do *not* have
         v̂ = 0 (E-14).
-
-        Args:
-            gradient_std: Φ̂ at every w.
-            heterogeneity: v̂ at every w.
-            noise_std: σ per coordinate of a message; the root mean square over clients where it differs.
         """
         within = sampling_factor(population=self.samples_per_client, drawn=self.batch_size) / self.participants
         between = client_factor(clients=self.clients, participants=self.participants)
