@@ -14,7 +14,6 @@ import math
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.mechanisms.arrays import Array, read
 from epsilond.mechanisms.randomness import Floats, Source, secure
 
 
@@ -39,16 +38,6 @@ def laplace(scale: float, shape: tuple[int, ...], source: Source | None = None) 
     # The sign is the last bit, the size the others: − log of a number in (0, 1).
     sizes = -np.log(np.ldexp((bits >> np.uint64(1)).astype(np.float64) + 0.5, -63))
     return np.asarray(np.where(bits & np.uint64(1), -scale * sizes, scale * sizes))
-
-
-def add_gaussian(values: Array, noise_std: float, source: Source | None = None) -> Array:
-    """The values with independent N(0, σ²) on each, added in doubles; of the same kind and type as they came.
-
-    Raises:
-        InvalidInput: σ is not positive and finite, or the values are no array.
-    """
-    given, back = read(values)
-    return back((given + gaussian(noise_std, given.shape, source)).astype(given.dtype))
 
 
 def _demand_scale(scale: float, pointer: str) -> None:

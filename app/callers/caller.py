@@ -124,6 +124,9 @@ class Budgets:
     """How often the names with a limit on requests have asked; bounded, as they all stand in the file of keys."""
     _accounts: OrderedDict[str, Account] = field(default_factory=OrderedDict)
 
+    def __post_init__(self) -> None:
+        self._usual_rate = self.settings.cpu_seconds_of_each_caller
+
     def account(self, identity: str, per_minute: float | None = None) -> Account:
         """The account of a caller as of now; `per_minute` is their own limit, if they have one."""
         account, now = self._accounts.get(identity), self.clock()
@@ -158,7 +161,7 @@ class Budgets:
         return len(self._accounts)
 
     def _rate(self, per_minute: float | None) -> float:
-        return self.settings.cpu_seconds_of_each_caller if per_minute is None else per_minute
+        return self._usual_rate if per_minute is None else per_minute
 
     def _forget_one_too_many(self) -> None:
         if len(self._accounts) <= MOST_IDENTITIES:

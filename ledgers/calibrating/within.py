@@ -23,14 +23,14 @@ from epsilond.accountants.errors import (
     NoCertificate,
     NotInPlan,
 )
-from epsilond.accountants.json_types import JsonObject, JsonRecord
+from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.ledger.moves import require_consistent
 from epsilond.accountants.ledger.nearest import renoised
 from epsilond.accountants.ledger.state import LedgerState, Reservation
 from epsilond.accountants.specs import Spec
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators import CALIBRATORS
-from epsilond.calibrators.answer import Calibration, as_json
+from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.search import crossing
 from epsilond.ledgers.calibrating.by_noise import near_strictness
@@ -171,12 +171,6 @@ def _least(made: Callable[[float], Reservation | None], start: float) -> tuple[f
         found = made(middle)
         refused, passing, held = (middle, passing, held) if found is None else (refused, middle, found)
     return passing, held
-
-
-def told(found: Within) -> JsonRecord:
-    """As a document, but for the charge."""
-    request = as_json(found.request)
-    return {"algorithm": found.algorithm, "request": request, "spec": as_json(found.spec), "slack": found.slack}
 
 
 def _short(log10_delta: float) -> float:

@@ -172,6 +172,6 @@ def test_a_missing_extra_is_named_before_anything_starts(monkeypatch: pytest.Mon
 
 
 def test_a_worker_of_a_cluster_imports_nothing_of_the_web() -> None:
-    asked = "import sys, epsilond.app.workers.pickled, epsilond.app.jobs.work; print(*sys.modules)"
+    asked = "import sys, epsilond.app.workers.work, epsilond.app.jobs.work; print(*sys.modules)"
     told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.split()
     assert not {"fastapi", "starlette", "pydantic", "uvicorn", "sqlalchemy", "structlog"} & set(told)

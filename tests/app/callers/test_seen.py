@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from epsilond.app.questions import memory
-from epsilond.app.questions.memory import Seen
+from epsilond.app.questions import compute
+from epsilond.app.questions.compute import Seen
 
 
 def test_one_callers_question_is_not_anothers() -> None:
@@ -22,7 +22,7 @@ def test_a_name_and_a_question_are_not_mixed_up() -> None:
 
 
 def test_it_keeps_within_its_bytes_and_forgets_who_asked_least_recently() -> None:
-    most = 10 * (memory.IDENTITY_BYTES + 3 * memory.QUESTION_BYTES)
+    most = 10 * (compute.IDENTITY_BYTES + 3 * compute.QUESTION_BYTES)
     asked = Seen(most)
     for name in range(40):
         for question in range(3):
@@ -36,11 +36,11 @@ def test_it_keeps_within_its_bytes_and_forgets_who_asked_least_recently() -> Non
 
 def test_one_caller_has_so_many_questions() -> None:
     asked = Seen()
-    for question in range(3 * memory.QUESTIONS_EACH):
+    for question in range(3 * compute.QUESTIONS_EACH):
         asked.seen("key:ada", str(question))
-    assert asked.bytes == memory.IDENTITY_BYTES + memory.QUESTIONS_EACH * memory.QUESTION_BYTES
+    assert asked.bytes == compute.IDENTITY_BYTES + compute.QUESTIONS_EACH * compute.QUESTION_BYTES
     assert not asked.seen("key:ada", "0")
-    assert asked.seen("key:ada", str(3 * memory.QUESTIONS_EACH - 1))
+    assert asked.seen("key:ada", str(3 * compute.QUESTIONS_EACH - 1))
 
 
 def test_the_sizes_are_no_guesses_below_what_is_held() -> None:

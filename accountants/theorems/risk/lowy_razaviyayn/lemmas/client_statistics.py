@@ -86,11 +86,6 @@ class ClientStatistics:
         return ParticipationMoments.of(self.counts)
 
     @property
-    def fewest(self) -> int:
-        """The least number of participants."""
-        return min(count for count, _ in self.counts)
-
-    @property
     def gradients(self) -> Average:
         """Of φ_i²."""
         return self._average(lambda group: group[1])

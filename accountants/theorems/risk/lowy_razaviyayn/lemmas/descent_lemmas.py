@@ -112,9 +112,6 @@ LEMMA_E8 = Theorem(
 )
 
 
-_TESTS = "tests/theorems/risk/lowy_razaviyayn/test_convergence.py"
-
-
 # Lemma E.9 ----------------------------------------------------------------------------------------------------------
 def recursion_step_size(*, contraction: float, curvature: float, variance: float, start: float, rounds: int) -> float:
     """η = min{1/g, ln(max{2, a² r₀ T²/c})/(aT)} of Lemma E.9.
