@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.quantities import LARGEST_COUNT
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_nonsmooth import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_reused import (
     THEOREM_2_4,
-    EnvelopedInputs,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_smooth import (
     THEOREM_E_1,
+    EnvelopedInputs,
     ReusedInputs,
     SmoothReusedInputs,
 )

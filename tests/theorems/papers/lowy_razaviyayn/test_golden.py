@@ -26,7 +26,7 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     proof_chain,
     xi,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import SmoothDescentRun
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import DescentRun
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.descent_lemmas import LEMMA_E9
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import (
     fresh_gradient_variance,
@@ -234,7 +234,7 @@ def convex(case: dict[str, Any]) -> dict[str, Any]:
     reading = given.get("reading", "corrected")
     all_clients = federation(given)
     found = complete_convex(
-        SmoothDescentRun(
+        DescentRun(
             federation=all_clients,
             dimension=given["d"],
             lipschitz=number(given["L"]),
@@ -275,7 +275,7 @@ def convex(case: dict[str, Any]) -> dict[str, Any]:
 def strongly_convex(case: dict[str, Any]) -> dict[str, Any]:
     given = case["inputs"]
     found = complete_strongly_convex(
-        SmoothDescentRun(
+        DescentRun(
             federation=federation(given),
             dimension=given["d"],
             lipschitz=number(given["L"]),

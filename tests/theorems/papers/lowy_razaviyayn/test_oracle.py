@@ -22,7 +22,7 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     proof_chain,
     xi,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import SmoothDescentRun
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import DescentRun
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
     ExcessRiskProblem,
     excess_risk,
@@ -138,7 +138,7 @@ def test_the_complete_convex_statement(rng: np.random.Generator) -> None:
     dimension = int(10 ** rng.uniform(0, 6))
     lipschitz, diameter, smoothness = (float(10 ** rng.uniform(-3, 3)) for _ in range(3))
     found = complete_convex(
-        SmoothDescentRun(
+        DescentRun(
             federation=Federation.of_equal_clients(
                 clients=clients,
                 participants=participants,

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from epsilond.accountants.federation import Federation
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import SmoothDescentRun
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import DescentRun
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.descent_lemmas import (
     recursion_bound,
     recursion_scale,
@@ -40,7 +40,7 @@ def test_a_constrained_minimum_refutes_the_printed_average(reading: Any) -> None
 
     # Theorem 2.1's own prescription: a million clients, R = 1, so that the printed output is the start itself.
     found = complete_convex(
-        SmoothDescentRun(
+        DescentRun(
             federation=Federation.of_equal_clients(
                 clients=10**6,
                 participants=10**6,
