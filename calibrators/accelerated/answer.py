@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.theorem import Condition
     from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
     from epsilond.calibrators.answer import TrueFigures
-    from epsilond.calibrators.envelope import Asked
+    from epsilond.calibrators.envelope import TheoremAtInputs
     from epsilond.calibrators.mb_sgd.problem import Reading
     from epsilond.calibrators.mb_sgd.solution import MembersSolution
 
@@ -106,7 +106,7 @@ def plan_at(problem: AcceleratedProblem, *, noise_std: float, rounds: int) -> Ac
 
 def printed_reading(
     problem: AcceleratedMbSgdProblem,
-    asked: Asked,
+    asked: TheoremAtInputs,
     reading: Reading,
     *,
     parameters: Mapping[str, float],

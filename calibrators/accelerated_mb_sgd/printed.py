@@ -14,7 +14,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_reused impor
 )
 from epsilond.calibrators.accelerated.answer import printed_reading
 from epsilond.calibrators.accelerated.problem import READINGS
-from epsilond.calibrators.envelope import Asked, inputs_of
+from epsilond.calibrators.envelope import TheoremAtInputs, inputs_of
 from epsilond.calibrators.mb_sgd.members import members_of
 from epsilond.calibrators.mb_sgd.printed_noise import noise_parameters, worst_at
 from epsilond.calibrators.mb_sgd.problem import Reading, Run
@@ -56,7 +56,7 @@ def printed_readings(problem: AcceleratedMbSgdProblem, run: Run, truth: Truth[Me
 def _reading(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth: Truth[Member]) -> PrintedReading:
     theorem = THEOREM_2_4 if problem.smoothness is None else THEOREM_E_1
     inputs = theorem_inputs(problem, run, "informal" if reading == "informal" else "complete")
-    asked = Asked(theorem, inputs, "corrected" if reading == "corrected" else "printed")
+    asked = TheoremAtInputs(theorem, inputs, "corrected" if reading == "corrected" else "printed")
     found = asked.outputs
     rounds = found["rounds"]
     stds = [group["noise_std"] for group in found.get("groups", (found,))]

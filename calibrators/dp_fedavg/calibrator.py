@@ -34,7 +34,7 @@ from epsilond.calibrators.dp_fedavg.cautions import CLIPPED, FIXED_DENOMINATOR, 
 from epsilond.calibrators.dp_fedavg.plan import PLANS
 from epsilond.calibrators.dp_fedavg.problem import BITS_PER_COORDINATE, DpFedavgProblem
 from epsilond.calibrators.dp_fedavg.rounds import RoundsRun, choose, noise_of, run_of
-from epsilond.calibrators.envelope import Asked
+from epsilond.calibrators.envelope import TheoremAtInputs
 from epsilond.calibrators.risk.baseline import Start, start_of
 from epsilond.calibrators.solution import RunSolution
 
@@ -170,7 +170,7 @@ def training_of(solution: DpFedavgSolution) -> DpFedavgTraining | None:
         return None
     if problem.adaptive_clipping is not None:
         return None  # the clipping norm of a round may fall below any gradient's
-    asked = Asked.of(
+    asked = TheoremAtInputs.of(
         AVERAGED_STEPS,
         problem,
         sampling="full" if problem.reporting == problem.clients else problem.sampling,

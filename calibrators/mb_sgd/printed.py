@@ -26,7 +26,14 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import 
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import THEOREM_2_1, SmoothInputs
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import PrintedReading
-from epsilond.calibrators.envelope import POISSON_BATCHES, REASONS, Asked, claims, condition_answers, inputs_of
+from epsilond.calibrators.envelope import (
+    POISSON_BATCHES,
+    REASONS,
+    TheoremAtInputs,
+    claims,
+    condition_answers,
+    inputs_of,
+)
 from epsilond.calibrators.mb_sgd.members import Member
 from epsilond.calibrators.mb_sgd.printed_noise import AtPrinted, noise_parameters, worst_at, worst_of
 from epsilond.calibrators.mb_sgd.problem import READINGS, MbSgdProblem, Reading, Run
@@ -133,7 +140,7 @@ def _reading(
 ) -> PrintedReading:
     variant, formula = READ_AS[reading]
     theorem = registered(problem)
-    asked = Asked(theorem, theorem_inputs(problem, run, problem.rounds, variant), formula)
+    asked = TheoremAtInputs(theorem, theorem_inputs(problem, run, problem.rounds, variant), formula)
     outputs = asked.outputs
     rounds = outputs["rounds"]
     members = tuple(replace(member, rounds=rounds) for member in members)
@@ -170,7 +177,7 @@ def _claimed_risk(problem: MbSgdProblem, reading: Reading, outputs: Outputs) -> 
 def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Truth[Member]) -> PrintedReading:
     """Appendix H at the run's rounds: its own σ, and its K rounded up, at most n."""
 
-    def of(member: Member) -> Asked:
+    def of(member: Member) -> TheoremAtInputs:
         target = member.target
         inputs = ExperimentInputs(
             epsilon=target.epsilon,
@@ -180,7 +187,7 @@ def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Tru
             rounds=member.rounds,
             lipschitz=member.lipschitz,
         )
-        return Asked(APPENDIX_H, inputs)
+        return TheoremAtInputs(APPENDIX_H, inputs)
 
     def at(member: Member) -> AtPrinted:
         outputs = of(member).outputs
@@ -213,7 +220,7 @@ def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Tru
 
 # Conditions ---------------------------------------------------------------------------------------------------------
 def _conditions(
-    problem: MbSgdProblem, asked: Asked, reading: Reading, members: tuple[Member, ...]
+    problem: MbSgdProblem, asked: TheoremAtInputs, reading: Reading, members: tuple[Member, ...]
 ) -> list[ConditionResult]:
     """Those of the registered theorem, or of its proof's chain; and what the request says is not so."""
     if reading == "proof":

@@ -20,7 +20,7 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Part, Resolved, Terms
+    from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Part, ResolvedPart, Terms
     from epsilond.accountants.numerics.special import FloatArray
 
 _FIRST_REACH = 12.0
@@ -104,7 +104,7 @@ class Stack(NamedTuple):
 class TiltSurvey(NamedTuple):
     """Parts resolved for real tilts up to a largest one; many sums are stacked, others are evaluated one by one."""
 
-    resolved: tuple[Resolved, ...]
+    resolved: tuple[ResolvedPart, ...]
     reach: float
     stack: Stack | None = None
 
@@ -144,7 +144,7 @@ class TiltSurvey(NamedTuple):
         return Saddle(tilt, *map(sum, zip(*found, (0.0, 0.0, poles), strict=True)))
 
 
-def _moments(each: Resolved, tilt: float) -> tuple[float, float, float]:
+def _moments(each: ResolvedPart, tilt: float) -> tuple[float, float, float]:
     """K, K′ and K″ of one part."""
     terms = each.terms
     if terms is None:
@@ -264,7 +264,7 @@ def find_at_epsilon(parts: tuple[Part, ...], epsilon: float, budget: NodeBudget)
     return find(parts, at_epsilon(epsilon), budget)
 
 
-class Places(NamedTuple):
+class TiltLadder(NamedTuple):
     """Places on one ladder of tilts, falling, of which few are looked at."""
 
     tilts: list[float]
@@ -283,7 +283,7 @@ def ladder(parts: tuple[Part, ...], budget: NodeBudget) -> tuple[TiltSurvey, Flo
     return TiltSurvey.of(parts, reach, budget), reach * _FIRST_RUNGS
 
 
-def _bracketing(places: Places, target: SaddleTarget) -> int:
+def _bracketing(places: TiltLadder, target: SaddleTarget) -> int:
     """The place above which the target is met and with whose next below it is not; so at the first and the last."""
     above, below = 0, len(places.tilts) - 1
     while below - above > 1:
@@ -310,13 +310,13 @@ def _first_reach(parts: tuple[Part, ...], budget: NodeBudget) -> float:
 
 
 @functools.lru_cache(maxsize=_KEPT)
-def _rungs(parts: tuple[Part, ...], reach: float, first: bool, budget: NodeBudget) -> Places:
+def _rungs(parts: tuple[Part, ...], reach: float, first: bool, budget: NodeBudget) -> TiltLadder:
     """Places at the reach and at ever smaller tilts, down to the reach before, or to near 0."""
     return _places(parts, reach, reach * (_FIRST_RUNGS if first else _RUNGS), budget)
 
 
 @functools.lru_cache(maxsize=_KEPT)
-def _inner(parts: tuple[Part, ...], reach: float, above: float, below: float, budget: NodeBudget) -> Places:
+def _inner(parts: tuple[Part, ...], reach: float, above: float, below: float, budget: NodeBudget) -> TiltLadder:
     """Places at two tilts and at some in between, at equal ratios."""
     shares = np.arange(_INNER + 2.0) / (_INNER + 1.0)
     tilts = above * (below / above) ** shares
@@ -324,11 +324,13 @@ def _inner(parts: tuple[Part, ...], reach: float, above: float, below: float, bu
     return _places(parts, reach, tilts, budget)
 
 
-def _places(parts: tuple[Part, ...], reach: float, tilts: FloatArray, budget: NodeBudget) -> Places:
-    return Places(tilts.tolist(), *map(np.ndarray.tolist, TiltSurvey.of(parts, reach, budget).moments(tilts)))
+def _places(parts: tuple[Part, ...], reach: float, tilts: FloatArray, budget: NodeBudget) -> TiltLadder:
+    return TiltLadder(tilts.tolist(), *map(np.ndarray.tolist, TiltSurvey.of(parts, reach, budget).moments(tilts)))
 
 
-def _between(parts: tuple[Part, ...], reach: float, places: Places, target: SaddleTarget, budget: NodeBudget) -> Saddle:
+def _between(
+    parts: tuple[Part, ...], reach: float, places: TiltLadder, target: SaddleTarget, budget: NodeBudget
+) -> Saddle:
     """Where the target is met between the first and the last of some places."""
     survey = TiltSurvey.of(parts, reach, budget)
     for _ in range(_ITERATIONS):
