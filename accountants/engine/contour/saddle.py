@@ -7,12 +7,12 @@ that reach four times further each time. Between two rungs the ladder is made fi
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.engine.contour.keeping import Kept, kept
 from epsilond.accountants.engine.contour.parts import resolve_all, usual_tilt
 from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, RefusalReason
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
@@ -134,10 +134,6 @@ class TiltSurvey(NamedTuple):
         bounds = sum(each.upper_cumulants(tilts) for each in self.resolved)
         return np.asarray(bounds) * (1.0 + 4 * UNIT_ROUNDOFF * len(self.resolved))
 
-    def scale_slope(self, tilt: float) -> float:
-        """∂K/∂log s with every shift s scaled alike; an estimate."""
-        return math.fsum(each.scale_slope(tilt) for each in self.resolved)
-
     def place(self, tilt: float) -> Saddle:
         """All of it at one tilt."""
         if self.stack is not None:
@@ -172,8 +168,8 @@ def _surveyed(parts: tuple[Part, ...], reach: float, budget: NodeBudget) -> Tilt
     return TiltSurvey(resolved, reach, Stack.of(terms) if len(terms) > _FEW_PARTS else None)
 
 
-_of_few = Kept(_surveyed, _KEPT)
-_of_many = Kept(_surveyed, _FEW_KEPT)
+_of_few = functools.lru_cache(maxsize=_KEPT)(_surveyed)
+_of_many = functools.lru_cache(maxsize=_FEW_KEPT)(_surveyed)
 
 
 class FoundSaddle(NamedTuple):
@@ -258,7 +254,7 @@ def find(parts: Sequence[Part], target: SaddleTarget, budget: NodeBudget) -> Fou
             raise ContourRefused(RefusalReason.NO_TILT, f"tilt beyond {_LARGEST_TILT:g}")
 
 
-@kept(_KEPT)
+@functools.lru_cache(maxsize=_KEPT)
 def find_at_epsilon(parts: tuple[Part, ...], epsilon: float, budget: NodeBudget) -> FoundSaddle:
     """`find` at an ε, kept: a bound and the ends are asked for at the same one.
 
@@ -296,7 +292,7 @@ def _bracketing(places: TiltLadder, target: SaddleTarget) -> int:
     return above
 
 
-@kept(_KEPT)
+@functools.lru_cache(maxsize=_KEPT)
 def _first_reach(parts: tuple[Part, ...], budget: NodeBudget) -> float:
     """The rung to climb from: where questions are asked, lower where a quadrature up to there takes many nodes."""
     reach, usual = _FIRST_REACH, min(usual_tilt(parts), _LARGEST_TILT)
@@ -313,13 +309,13 @@ def _first_reach(parts: tuple[Part, ...], budget: NodeBudget) -> float:
     return _FIRST_REACH
 
 
-@kept(_KEPT)
+@functools.lru_cache(maxsize=_KEPT)
 def _rungs(parts: tuple[Part, ...], reach: float, first: bool, budget: NodeBudget) -> TiltLadder:
     """Places at the reach and at ever smaller tilts, down to the reach before, or to near 0."""
     return _places(parts, reach, reach * (_FIRST_RUNGS if first else _RUNGS), budget)
 
 
-@kept(_KEPT)
+@functools.lru_cache(maxsize=_KEPT)
 def _inner(parts: tuple[Part, ...], reach: float, above: float, below: float, budget: NodeBudget) -> TiltLadder:
     """Places at two tilts and at some in between, at equal ratios."""
     shares = np.arange(_INNER + 2.0) / (_INNER + 1.0)

@@ -160,9 +160,6 @@ class ResolvedPart(Protocol):
     def on_line(self, line: Line) -> LineValues:
         """φ^T on a line in the range, with its errors (certificate, A2 and A4)."""
 
-    def scale_slope(self, tilt: float) -> float:
-        """∂K/∂log s at a real tilt, s the shift; an estimate."""
-
 
 class Part(Protocol):
     """T independent copies of one privacy loss."""
