@@ -87,8 +87,8 @@ class Variance:
 class EqualClients:
     """M of N equal clients in a round, each with a batch of K of its n records and a message of d coordinates.
 
-    `participants` may be 1/E[1/M_r] for a random number. σ is per coordinate of a message, and the root mean square over
-    clients where it differs.
+    `participants` may be 1/E[1/M_r] for a random number. σ is per coordinate of a message; the root mean square
+    over clients where it differs.
     """
 
     clients: int

@@ -77,7 +77,7 @@ def noisy_descent_bound(
 ) -> float:
     """Return the bound for the weighted average of w_1, …, w_R and any η < 1/β, which needs no stationarity.
 
-    It is D²/(2ηR) + ηV²/(2(1 − ηβ)) if μ = 0, and D²μ/(2((1 − μη)^{−R} − 1)) stands for the first term if μ > 0.
+    It is D²/(2ηR) + ηV²/(2(1 − ηβ)) if μ = 0, and D²μ/(2((1 − μη)^{−R} − 1)) replaces the first term if μ > 0.
     `explicit_bound.py` has the proof.
 
     Args:
@@ -190,7 +190,7 @@ def strongly_convex_descent(inputs: StronglyConvexDescent, reading: Reading = "p
     """(14) as a scale, the bound that its proof gives, and the step size, averaging and variances they are at.
 
     `scale` hides a constant and a logarithm. `excess_risk` is (D²/η)(1 − μη)^R + cη by Lemma E.9; corrected it is
-    D²μ/(2((1 − μη)^{−R} − 1)) + ηV²/(2(1 − ηβ)), which needs ηβ < 1 alone.
+    D²μ/(2((1 − μη)^{−R} − 1)) + ηV²/(2(1 − ηβ)), which needs ηβ < 1 only.
     """
     recursion, step = inputs.recursion, inputs.step
     if reading == "printed":
