@@ -62,14 +62,14 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EqualClientsRun, Objective
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import (
-    EqualClients,
+    EqualClientsRound,
     Variance,
     client_factor,
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class AcceleratedProblem(EqualClients):
+class AcceleratedProblem(EqualClientsRound):
     """The run and the loss, apart from noise and rounds.
 
     Objective `population`: one pass over disjoint batches, and the statistics are φ and v of the distributions.

@@ -51,7 +51,7 @@ from epsilond.accountants.quantities import (
 )
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import of_same_fields
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import EqualClients, Variance
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import EqualClientsRound, Variance
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import averaging_ratio, mean_divergence
 from epsilond.accountants.verdict import Verdict
 
@@ -61,7 +61,7 @@ ROUNDING = 2.0**-40
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExcessRiskProblem(EqualClients):
+class ExcessRiskProblem(EqualClientsRound):
     """The run and the loss, apart from noise, rounds and step size.
 
     Unknown gradient statistics (None) are taken at their largest: Φ̂ = L, v̂ = Φ̂. `initial_distance` is to a minimiser

@@ -32,7 +32,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.descent_lemmas im
     recursion_bound,
     recursion_step_size,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import EqualClients
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import EqualClientsRound
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import stability
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import complete_convex
 from tests.oracles import lowy as oracle
@@ -207,7 +207,7 @@ def test_the_two_level_variance_is_exact(clients: int, records: int, drawn: int,
     means = data.mean(axis=1)
     between = float(((means - data.mean()) ** 2).mean())
     whole = float(((data - data.mean()) ** 2).mean())
-    found = EqualClients(
+    found = EqualClientsRound(
         clients=clients,
         participants=drawn,
         samples_per_client=records,

@@ -8,7 +8,7 @@ import pytest
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.client_statistics import ClientFields
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import (
     LEMMA_E6,
-    EqualClients,
+    EqualClientsRound,
     fresh_gradient_variance,
     reused_gradient_variance_printed,
     sampling_factor,
@@ -42,7 +42,7 @@ def test_drawing_clients_first_refutes_the_printed_variance() -> None:
         records=200,
         gradient_std=1.0,
     )
-    ours = EqualClients(
+    ours = EqualClientsRound(
         clients=2,
         participants=1,
         samples_per_client=100,
@@ -92,7 +92,7 @@ def test_unknown_statistics_are_taken_at_their_largest() -> None:
         largest = max(largest, float(two_level_variance(data.tolist(), 2, 2)))
     data = np.array([[1.0] * 6, [1.0] * 6, [-1.0] * 6, [-1.0] * 6])
     largest = max(largest, float(two_level_variance(data.tolist(), 2, 2)))
-    bound = EqualClients(
+    bound = EqualClientsRound(
         clients=4,
         participants=2,
         samples_per_client=6,
@@ -107,7 +107,7 @@ def test_a_random_number_of_participants_enters_through_its_harmonic_mean() -> N
     mixed = 0.5 * two_level_variance(data.tolist(), 1, 2) + 0.5 * two_level_variance(data.tolist(), 3, 2)
     harmonic = 1 / (0.5 / 1 + 0.5 / 3)
     means = data.mean(axis=1)
-    found = EqualClients(
+    found = EqualClientsRound(
         clients=4,
         participants=harmonic,
         samples_per_client=3,

@@ -84,7 +84,7 @@ class Variance:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EqualClients:
+class EqualClientsRound:
     """M of N equal clients in a round, each with a batch of K of its n records and a message of d coordinates.
 
     `participants` may be 1/E[1/M_r] for a random number. σ is per coordinate of a message; the root mean square
@@ -260,7 +260,7 @@ def reused_variance(
     """V² and its parts: the printed bound, or the two-level one, with the plain mean of σ_i² over clients."""
     statistics = federation.statistics(gradient_std=0.0, noise_std=noise_std)
     if reading == "corrected":
-        equal = EqualClients(
+        equal = EqualClientsRound(
             clients=federation.clients,
             participants=statistics.moments.mean,
             samples_per_client=samples_per_client,
