@@ -12,16 +12,16 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_reused impor
     ReusedInputs,
     SmoothReusedInputs,
 )
-from epsilond.calibrators.accelerated.answer import printed_reading
-from epsilond.calibrators.accelerated.problem import READINGS
+from epsilond.calibrators.accelerated_mb_sgd.answer import printed_reading
+from epsilond.calibrators.accelerated_mb_sgd.problem import READINGS
 from epsilond.calibrators.envelope import TheoremAtInputs, inputs_of
 from epsilond.calibrators.mb_sgd.members import members_of
-from epsilond.calibrators.mb_sgd.printed_noise import noise_parameters, worst_at
+from epsilond.calibrators.mb_sgd.printed import noise_parameters, worst_at
 from epsilond.calibrators.mb_sgd.problem import Reading, Run
 
 if TYPE_CHECKING:
     from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import Variant
-    from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
+    from epsilond.calibrators.accelerated_mb_sgd.problem import AcceleratedMbSgdProblem
     from epsilond.calibrators.answer import PrintedReading
     from epsilond.calibrators.certificates import Truth
     from epsilond.calibrators.mb_sgd.members import Member

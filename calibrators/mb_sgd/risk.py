@@ -41,8 +41,8 @@ from epsilond.calibrators.risk.parts import (
 )
 
 if TYPE_CHECKING:
-    from epsilond.calibrators.accelerated.answer import AcceleratedParameters
-    from epsilond.calibrators.mb_sgd.answer import MbSgdParameters
+    from epsilond.calibrators.accelerated_mb_sgd.answer import AcceleratedParameters
+    from epsilond.calibrators.mb_sgd.solution import MbSgdParameters
 
 OF_THE_RISK = ("client-sampling", "claim-proved", "equal-shares")
 """Conditions of the printed theorems that are about the risk, beside the rounds."""

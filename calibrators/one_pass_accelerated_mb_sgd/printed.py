@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass import THEOREM_2_3, OnePassInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass_rates import informal_rounds
-from epsilond.calibrators.accelerated.answer import printed_reading
-from epsilond.calibrators.accelerated.problem import READINGS
+from epsilond.calibrators.accelerated_mb_sgd.answer import printed_reading
+from epsilond.calibrators.accelerated_mb_sgd.problem import READINGS
 from epsilond.calibrators.envelope import TheoremAtInputs, inputs_of
 from epsilond.calibrators.mb_sgd.members import Member, members_of
 

@@ -22,8 +22,8 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_unequal impo
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import Objective
 from epsilond.accountants.verdict import Verdict
-from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
 from epsilond.calibrators.accelerated_mb_sgd.calibrator import CALIBRATOR
+from epsilond.calibrators.accelerated_mb_sgd.problem import AcceleratedMbSgdProblem
 from epsilond.simulators.algorithms.accelerated_mb_sgd import (
     AcceleratedMbSgdRun,
     AcceleratedShape,
