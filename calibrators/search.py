@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import BeyondBudget, Infeasible, InvalidInput
-from epsilond.accountants.estimates.central_limit import central_log_mu, central_mu, rise
-from epsilond.accountants.estimates.chart import Chart
+from epsilond.accountants.estimates.central_limit import central_log_mu
+from epsilond.accountants.estimates.noise import Chart, central_mu, rise
 from epsilond.accountants.numerics.interpolation import RootEvaluations
 from epsilond.accountants.numerics.root_search import bisect_integers, false_position
 from epsilond.accountants.rule import Effort

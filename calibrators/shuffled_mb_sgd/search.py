@@ -11,7 +11,7 @@ from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import Infeasible
 from epsilond.accountants.estimates.bounds import alternatives, likely_least, quick_upper_log_delta
-from epsilond.accountants.estimates.central_limit import central_mu
+from epsilond.accountants.estimates.noise import central_mu
 from epsilond.accountants.estimates.trails import TrailPoint
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.search import DEEP, LEAST, MOST, Certified, nearest_of
