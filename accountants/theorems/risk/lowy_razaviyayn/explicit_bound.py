@@ -167,14 +167,11 @@ def _stability(problem: ExcessRiskProblem, *, rounds: int, step_size: float) -> 
 
 
 def best_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int) -> float:
-    """A step size that minimises the bound over η < 1/β, to about 1e-4 relative.
+    """Return a step size that minimises the bound over η < 1/β, to about 1e-4 relative; any η would be valid.
 
-    It starts at the closed form η = 1/(β + 1/η₀), η₀ = (2/(μR)) asinh(½√(μ²D₀²R/(V² + 2B))) (its limit is
-    D₀/√(R(V² + 2B)) at μ = 0), with B the slope of the stability in η at 0; for μ = 0 this alone gives
+    A golden-section search starts at `closed_step_size`, with which for μ = 0 alone
 
-        bound ≤ βD₀²/(2R) + D₀ √((V² + 2B)/R),   B = L²(R + 1)/(Nn) or 0,
-
-    and a golden-section search around it does the rest. Deterministic; any η would be valid.
+        bound ≤ βD₀²/(2R) + D₀ √((V² + 2B)/R),   B = L²(R + 1)/(Nn) or 0.
     """
     most = problem.largest_step
     start = closed_step_size(problem, noise_std=noise_std, rounds=rounds)
@@ -190,7 +187,7 @@ def best_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int)
 
 
 def closed_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int) -> float:
-    """The closed form of `best_step_size`, at most 1/β of every batch."""
+    """Return 1/(β + 1/η₀) with the η₀ of `balanced_step_size`, at most 1/β of every batch."""
     balanced = balanced_step_size(problem, variance=problem.variance(noise_std).total, rounds=rounds)
     if math.isinf(balanced):
         return problem.largest_step
@@ -199,6 +196,8 @@ def closed_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: in
 
 def balanced_step_size(problem: ExcessRiskProblem, *, variance: float, rounds: int) -> float:
     """Return η₀ = (2/(μR)) asinh(½√(μ²D₀²R/(V² + 2B))), the best step size where the smoothness costs nothing.
+
+    B is the slope of the stability in η at 0.
 
     Args:
         problem: the run and the loss.
