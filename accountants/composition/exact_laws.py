@@ -31,7 +31,7 @@ from epsilond.accountants.profiles.one_large_step import NARROW, NARROW_LOG_DELT
 from epsilond.accountants.trade_off import OUTERMOST
 
 if TYPE_CHECKING:
-    from epsilond.accountants.curve.laws import Law
+    from epsilond.accountants.curve.facts import Law
     from epsilond.accountants.curve.profile import Profile
     from epsilond.accountants.engine.contour.profile import ContourProfile
     from epsilond.accountants.numerics.special import FloatArray

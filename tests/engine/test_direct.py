@@ -11,7 +11,7 @@ import pytest
 
 from epsilond.accountants.account import account
 from epsilond.accountants.composition.exact_laws import ExactProfile
-from epsilond.accountants.curve.laws import Direction, GaussianLaw, SampledGaussianLaw
+from epsilond.accountants.curve.facts import Direction, GaussianLaw, SampledGaussianLaw
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.direct.cells import StepRows

@@ -11,7 +11,7 @@ import pytest
 
 from epsilond.accountants.account import account
 from epsilond.accountants.composition.exact_laws import ExactProfile
-from epsilond.accountants.curve.laws import SampledGaussianLaw
+from epsilond.accountants.curve.facts import SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour import profile, reductions, saddle
 from epsilond.accountants.engine.contour.parts import compiled
