@@ -14,10 +14,10 @@ import math
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.mechanisms.randomness import Floats, Source, secure
+from epsilond.mechanisms.randomness import Floats, RandomSource, secure
 
 
-def gaussian(noise_std: float, shape: tuple[int, ...], source: Source | None = None) -> Floats:
+def gaussian(noise_std: float, shape: tuple[int, ...], source: RandomSource | None = None) -> Floats:
     """Independent N(0, σ²), σ > 0; by the operating system's generator unless another source is given.
 
     Raises:
@@ -27,7 +27,7 @@ def gaussian(noise_std: float, shape: tuple[int, ...], source: Source | None = N
     return noise_std * (source or secure()).normal(shape)
 
 
-def laplace(scale: float, shape: tuple[int, ...], source: Source | None = None) -> Floats:
+def laplace(scale: float, shape: tuple[int, ...], source: RandomSource | None = None) -> Floats:
     """Independent numbers of density e^(−|y|/b)/(2b), b > 0; by the operating system's generator unless told otherwise.
 
     Raises:

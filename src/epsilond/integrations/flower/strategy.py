@@ -39,7 +39,7 @@ from epsilond.integrations.setting import StatedSetting, find_curve
 from epsilond.integrations.stated import Stated
 from epsilond.integrations.target import TargetBudget
 from epsilond.mechanisms import secure
-from epsilond.mechanisms.randomness import Source
+from epsilond.mechanisms.randomness import RandomSource
 from epsilond.questions.account import account
 from epsilond.runs.premises import CLIPPING, ROUNDS
 from epsilond.runs.statement import RunStatement
@@ -125,7 +125,7 @@ class DpFedAvg(Stated, Strategy):
         budget: LedgerBudget | TargetBudget,
         delta: float | None = None,
         adaptive: AdaptiveClipping | None = None,
-        source: Source | None = None,
+        source: RandomSource | None = None,
     ) -> None:
         require_settings(clipping_norm, participants, cohort, population)
         self.strategy, self.cohort, self.population = strategy, cohort, population
