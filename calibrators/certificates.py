@@ -11,15 +11,14 @@ from typing_extensions import TypeVar
 
 from epsilond.accountants.account import account
 from epsilond.accountants.estimates.trails import Trails
-from epsilond.accountants.quantities import LARGEST_COUNT, NOISE_MULTIPLIER
+from epsilond.accountants.quantities import LARGEST_COUNT, NOISE_MULTIPLIER, TargetedProblem
 from epsilond.calibrators.envelope import true_figures
-from epsilond.calibrators.problem import TargetedProblem
 from epsilond.calibrators.search import Trials, smallest_noise
 
 if TYPE_CHECKING:
-    from epsilond.accountants.estimates.target import Target
     from epsilond.accountants.quantities import Relation
     from epsilond.accountants.specs import Spec
+    from epsilond.accountants.target import Target
     from epsilond.calibrators.answer import TrueFigures
     from epsilond.calibrators.search import Certified
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from epsilond.accountants.account import account
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import Infeasible, InvalidInput
-from epsilond.accountants.estimates.central_limit import central_log_mu, central_mu, rise
-from epsilond.accountants.estimates.chart import Chart
+from epsilond.accountants.estimates.central_limit import central_log_mu
+from epsilond.accountants.estimates.noise import Chart, central_mu, rise
 from epsilond.accountants.numerics.interpolation import RootEvaluations
 from epsilond.accountants.numerics.root_search import false_position
 from epsilond.accountants.rule import Effort
@@ -23,10 +23,10 @@ from epsilond.accountants.verdict import Verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from epsilond.accountants.estimates.target import Target
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.quantities import SettingFields
     from epsilond.accountants.specs import Spec
+    from epsilond.accountants.target import Target
 
 LEAST, MOST = 1e-2, 1e12
 LOG_10 = math.log(10.0)

@@ -13,8 +13,8 @@ from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.search import LOG_10, SLACKS, Certified, Limits, least_parameter, nearest_of, shortfall_of
 
 if TYPE_CHECKING:
-    from epsilond.accountants.estimates.target import Target
     from epsilond.accountants.rule import Effort
+    from epsilond.accountants.target import Target
     from epsilond.calibrators.search import Family
 
 LEAST_RATE = 1e-12

@@ -12,12 +12,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.estimates.batch_noise import likely_noise_of_batches, likely_slope_of_batches
-from epsilond.accountants.estimates.central_limit import likely_noise, likely_slope
-from epsilond.accountants.estimates.target import Target
+from epsilond.accountants.estimates.noise import (
+    likely_noise,
+    likely_noise_of_batches,
+    likely_slope,
+    likely_slope_of_batches,
+)
 from epsilond.accountants.federation import ClientGroup, ClientGroupRequest, Federation
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.structure import sensitivity_factor
+from epsilond.accountants.target import Target
 from epsilond.accountants.theorem import Condition
 from epsilond.calibrators.answer import Communication
 from epsilond.calibrators.certificates import Certificates, Family

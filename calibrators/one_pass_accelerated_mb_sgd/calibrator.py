@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.estimates.central_limit import likely_noise
+from epsilond.accountants.estimates.noise import likely_noise
 from epsilond.accountants.specs import Gaussian, Repeated
 from epsilond.accountants.theorem import Condition
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DOMAIN

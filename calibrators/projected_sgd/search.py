@@ -17,7 +17,7 @@ from epsilond.accountants.account import Account, account
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import BeyondBudget, Infeasible
-from epsilond.accountants.estimates.central_limit import central_mu
+from epsilond.accountants.estimates.noise import central_mu
 from epsilond.accountants.quantities import LARGEST_COUNT
 from epsilond.accountants.structure import sensitivity_factor
 from epsilond.accountants.verdict import Verdict

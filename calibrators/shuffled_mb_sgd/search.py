@@ -11,7 +11,7 @@ from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import Infeasible
 from epsilond.accountants.estimates.bounds import alternatives, likely_least, quick_upper_log_delta
-from epsilond.accountants.estimates.central_limit import central_mu
+from epsilond.accountants.estimates.noise import central_mu
 from epsilond.accountants.estimates.trails import TrailPoint
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.search import DEEP, LEAST, MOST, Certified, nearest_of
@@ -19,9 +19,9 @@ from epsilond.calibrators.search import DEEP, LEAST, MOST, Certified, nearest_of
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
-    from epsilond.accountants.estimates.target import Target
     from epsilond.accountants.estimates.trails import Trail
     from epsilond.accountants.guarantee import Guarantee
+    from epsilond.accountants.target import Target
     from epsilond.calibrators.search import Family
 
 SLACK = 1e-3
