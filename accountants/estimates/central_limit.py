@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from typing import TYPE_CHECKING
 
+import numpy as np
 from scipy.special import erfcx
 
 from epsilond.accountants.numerics.root_search import bisect_reals
+from epsilond.accountants.numerics.special import log_expm1
 
 if TYPE_CHECKING:
     from epsilond.accountants.estimates.target import Target
@@ -25,6 +28,10 @@ SLOPE_STEP, STEEPEST = 1.01, 100.0
 """Factor of μ between the two points of a slope, and the steepest slope that a search starts with."""
 HALVINGS = 39
 """Bisections of the bracket of log μ; they leave less than 1e-11 of it."""
+LARGEST_EXPONENT = 709.0
+"""An exponent whose exponential is still a double."""
+LARGEST_RATIO = math.sqrt(500.0)
+"""The largest ratio of distance and noise that a guess uses, so that the exponential of its square is a double."""
 MOST_MOVES = 12
 """Moves of the bracket of log μ, which spans a factor of 256."""
 
@@ -75,7 +82,8 @@ def likely_noise(target: Target, *, rate: float, rounds: int, distance: float) -
     wanted = central_mu(target)
     if rate == 1.0:
         return distance * math.sqrt(rounds) / wanted
-    return distance / math.sqrt(math.log1p((wanted / rate) ** 2 / rounds))
+    log_variance = 2.0 * (math.log(wanted) - math.log(rate)) - math.log(rounds)
+    return distance / math.sqrt(max(float(np.logaddexp(0.0, log_variance)), sys.float_info.min))
 
 
 @functools.lru_cache(maxsize=TARGETS_KEPT)
@@ -106,7 +114,7 @@ def likely_slope(target: Target, *, rate: float, noise: float, distance: float) 
 
     μ falls by s²e^{s²}/(e^{s²} − 1) for each e-fold of noise, s = distance/noise, or by 1 where nothing is drawn.
     """
-    square = min((distance / noise) ** 2, 500.0)
+    square = min(distance / noise, LARGEST_RATIO) ** 2
     fall = 1.0 if rate == 1.0 else square / -math.expm1(-square)
     return -min(max(rise(target) * fall, 0.1), STEEPEST)
 
@@ -119,13 +127,21 @@ def rise(target: Target) -> float:
 
 
 def likely_rate(target: Target, *, noise: float, rounds: int, distance: float) -> float:
-    """A guess at the sampling rate."""
-    return min(central_mu(target) / math.sqrt(rounds * math.expm1(min((distance / noise) ** 2, 500.0))), 1.0)
+    """A guess at the sampling rate, above 0 and at most 1."""
+    log_rate = math.log(central_mu(target)) - 0.5 * (math.log(rounds) + _log_variance(noise, distance))
+    return max(math.exp(min(log_rate, 0.0)), sys.float_info.min)
 
 
 def likely_rounds(target: Target, *, noise: float, rate: float, distance: float) -> float:
-    """A guess at the number of rounds."""
-    return max((central_mu(target) / rate) ** 2 / math.expm1(min((distance / noise) ** 2, 500.0)), 1.0)
+    """A guess at the number of rounds, from 1 to the largest double."""
+    log_rounds = 2.0 * (math.log(central_mu(target)) - math.log(rate)) - _log_variance(noise, distance)
+    return math.exp(min(max(log_rounds, 0.0), LARGEST_EXPONENT))
+
+
+def _log_variance(noise: float, distance: float) -> float:
+    """Return the logarithm of the variance of the likelihood ratio of one round, over the squared rate."""
+    square = min(distance / noise, LARGEST_RATIO) ** 2
+    return log_expm1(square) if square > sys.float_info.min else 2.0 * (math.log(distance) - math.log(noise))
 
 
 def _likely_mu(target: Target) -> float:
