@@ -13,17 +13,15 @@ from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.theorem import Theorem
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.app import routes
-from epsilond.app.callers.authenticate import Authenticate
 from epsilond.app.callers.caller import BUDGETS, Budgets
 from epsilond.app.callers.keyring import KEYRING, Keyring
 from epsilond.app.callers.oidc import Tokens
 from epsilond.app.document import document
 from epsilond.app.health import HEALTH, Health
 from epsilond.app.http.body import BytesRoute
-from epsilond.app.http.encodings import Compress
 from epsilond.app.http.handlers import answer_problem
 from epsilond.app.http.lag import LoopLag
-from epsilond.app.http.observe import Observe
+from epsilond.app.http.middleware import Authenticate, Compress, Observe
 from epsilond.app.http.problems import TABLE
 from epsilond.app.jobs.manager import JOBS, Jobs
 from epsilond.app.jobs.places import JOB_WAITS, STREAMS, Places
@@ -33,8 +31,7 @@ from epsilond.app.ledgers.service import LEDGERS_OF, Ledgers
 from epsilond.app.ledgers.signatures import SIGNATURES
 from epsilond.app.metrics import METRICS, Metrics
 from epsilond.app.questions.compute import COMPUTE, Compute
-from epsilond.app.questions.memory import RECENT, SEEN, Recent, Seen
-from epsilond.app.questions.readings import READING, Readings
+from epsilond.app.questions.readings import Readings
 from epsilond.app.routes.jobs import figures as job_figures
 from epsilond.app.routes.jobs import simulations
 from epsilond.app.routes.pages import docs
@@ -42,7 +39,7 @@ from epsilond.app.settings import SETTINGS, Settings
 from epsilond.app.workers.pool import POOL, Pool
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.calibration import Calibrator
-from epsilond.witness.kind import Kind
+from epsilond.witness.kind import SimulationKind
 from epsilond.witness.kinds import KINDS
 
 DESCRIPTION = """
@@ -77,7 +74,7 @@ def create_app(
     theorems: tuple[Theorem, ...] = THEOREMS,
     settings: Settings | None = None,
     theorem_home: str = "epsilond.accountants.theorems",
-    kinds: tuple[Kind, ...] = KINDS,
+    kinds: tuple[SimulationKind, ...] = KINDS,
     figures: str = "epsilond.witness.figures",
 ) -> FastAPI:
     """The service over its lists, the project's own unless others are given.
@@ -95,9 +92,9 @@ def create_app(
     keyring, tokens = Keyring.of(chosen.api_keys_file, budgets), Tokens.of(chosen, budgets)
     pool = Pool(chosen, metrics, _modules(calibrators, theorem_home, kinds), charge=budgets.charge)
     compute = Compute(chosen, metrics, pool)
-    reading = Readings(calibrators, theorems, theorem_home)
+    readings = Readings(calibrators, theorems, theorem_home)
     simulators = SimulationRunner(chosen, metrics, pool, kinds)
-    jobs = Jobs(chosen, metrics, health, QuestionRunner(chosen, compute, pool), simulators, reading)
+    jobs = Jobs(chosen, metrics, health, QuestionRunner(chosen, compute, pool), simulators, readings)
     ledgers = Ledgers(chosen, metrics, pool, jobs)
     health.register("workers", lambda: None if pool.ready else "No worker is warm yet.")
     lag = LoopLag(metrics)
@@ -132,7 +129,6 @@ def create_app(
     COMPUTE.put(app, compute)
     JOBS.put(app, jobs)
     SIMULATIONS.put(app, simulators)
-    READING.put(app, reading)
     BUDGETS.put(app, budgets)
     KEYRING.put(app, keyring)
     HEALTH.put(app, health)
@@ -145,7 +141,7 @@ def create_app(
     app.add_middleware(Observe, metrics=metrics, hsts_seconds=chosen.hsts_seconds)
     for foreseen in TABLE:
         app.add_exception_handler(foreseen, answer_problem)
-    routes.add(app, calibrators, theorems)
+    routes.add(app, calibrators, theorems, theorem_home)
     if kinds:
         simulations.add(app, kinds)
         job_figures.add(app, figures)
@@ -153,7 +149,9 @@ def create_app(
     return app
 
 
-def _modules(calibrators: tuple[Calibrator, ...], theorem_home: str, kinds: tuple[Kind, ...]) -> tuple[str, ...]:
+def _modules(
+    calibrators: tuple[Calibrator, ...], theorem_home: str, kinds: tuple[SimulationKind, ...]
+) -> tuple[str, ...]:
     """What every worker has imported before there is work: the mathematics, simulations, and how bodies are read."""
     mathematics = {theorem_home, *(calibrator.home for calibrator in calibrators)}
     simulated = {kind.run_block.__module__ for kind in kinds}
@@ -161,9 +159,7 @@ def _modules(calibrators: tuple[Calibrator, ...], theorem_home: str, kinds: tupl
 
 
 def _put_bounded(app: FastAPI, settings: Settings, metrics: Metrics) -> None:
-    """Put what is remembered of questions, and the places of requests that wait, into an application."""
-    RECENT.put(app, Recent())
-    SEEN.put(app, Seen())
+    """Put the places of requests that wait into an application."""
     streams = STREAMS.put(app, Places(settings.event_streams, "event streams"))
     waits = JOB_WAITS.put(app, Places(settings.job_waits, "requests that wait for jobs"))
     metrics.event_streams.set_function(lambda: streams.taken)

@@ -15,7 +15,7 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
-from epsilond.app.http.encodings import SMALLEST, compressed, takes_gzip
+from epsilond.app.http.middleware import SMALLEST, compressed, takes_gzip
 
 KEPT = "no-cache"
 """Kept by clients, who ask each time whether it is still the same: a new release changes it."""

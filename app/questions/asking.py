@@ -27,12 +27,10 @@ from epsilond.app.jobs.responses import headers_of, job_response, result_respons
 from epsilond.app.ledgers.signatures import signed
 from epsilond.app.metrics import METRICS
 from epsilond.app.questions.compute import COMPUTE, Shared
-from epsilond.app.questions.memory import RECENT, SEEN
 from epsilond.app.questions.question import Question, Reading, opened, read_in_worker
-from epsilond.app.questions.readings import READING
 from epsilond.app.settings import SETTINGS
 from epsilond.app.workers.pool import POOL
-from epsilond.app.workers.work import Answered, Computation, Outcome
+from epsilond.app.workers.work import Computation, Outcome, RenderedAnswer
 
 SMALL = 4_096
 """Bytes; a longer body is read by a worker."""
@@ -43,20 +41,36 @@ BRIEF_SECONDS = 0.05
 Waited = Literal["done", "late", "gone", "stopping"]
 
 
-def asking(kind: str, name: str) -> Callable[[Request, bytes, OfQuestion], Awaitable[Response]]:
-    """Return the endpoint that answers questions of a kind and name."""
+def asking(kind: str, name: str, reading: Reading) -> Callable[[Request, bytes, OfQuestion], Awaitable[Response]]:
+    """Return the endpoint that answers questions of a kind and name.
+
+    Args:
+        kind: of the question.
+        name: of the question among those of its kind.
+        reading: reads a body.
+    """
 
     async def endpoint(request: Request, body: bytes, preferences: OfQuestion) -> Response:
-        return await asked(request, kind, name, body, preferences)
+        return await asked(request, kind, name, reading, body, preferences)
 
     return endpoint
 
 
-async def asked(request: Request, kind: str, name: str, body: bytes, preferences: Preferences) -> Response:
-    """The answer to a body of this kind and name, or the job that will have it.
+async def asked(
+    request: Request, kind: str, name: str, reading: Reading, body: bytes, preferences: Preferences
+) -> Response:
+    """Return the answer to a body, or the job that will have it.
+
+    Args:
+        request: the HTTP request.
+        kind: of the question.
+        name: of the question among those of its kind.
+        reading: reads the body.
+        body: the JSON text.
+        preferences: how long the request waits, and its idempotency key.
 
     Raises:
-        Malformed: the body is not JSON.
+        MalformedJson: the body is not JSON.
         InvalidInput: it asks what cannot be asked.
         NoCertificate: the mathematics' refusal.
         Problem: too many wait, or of this caller; the client has gone; the service is stopping and keeps no jobs; the
@@ -74,14 +88,11 @@ async def asked(request: Request, kind: str, name: str, body: bytes, preferences
             wait = partial(jobs.waiting.wait, caller.name, earlier.record.id, seconds)
             job = await (attended(request, wait) if seconds else wait())
             return await signed_result(request, job) if job.ended else job_response(job, preferences)
-    recent = RECENT.of(request)
-    question = recent.get(caller.name, fingerprint)
+    question = compute.recent.get(caller.name, fingerprint)
     if question is None:
-        reading = READING.of(request)(kind, name)
-        assert reading is not None  # the route is of this service
         question = await _read(request, kind, reading, body)
         if quickly_read(kind, body) and not question.joins:
-            recent.keep(caller.name, fingerprint, question, len(body))
+            compute.recent.keep(caller.name, fingerprint, question, len(body))
     outcome = _known(request, question)
     if outcome is None:
         with caller.computation():
@@ -116,7 +127,7 @@ async def signed_result(request: Request, job: Job) -> Response:
     )
 
 
-async def computed(request: Request, question: Question) -> Answered:
+async def computed(request: Request, question: Question) -> RenderedAnswer:
     """The answer to a question of the service's own, within its deadline.
 
     Raises:
@@ -153,7 +164,7 @@ def quickly_read(kind: str, body: bytes) -> bool:
     return len(body) <= SMALL and kind not in SLOWLY_READ and b'"sweep"' not in body and b"\\" not in body
 
 
-async def in_worker(request: Request, computation: Computation) -> Answered:
+async def in_worker(request: Request, computation: Computation) -> RenderedAnswer:
     """What a worker that reads makes of a body, while the client waits for it.
 
     Raises:
@@ -174,10 +185,9 @@ async def in_worker(request: Request, computation: Computation) -> Answered:
 def _known(request: Request, question: Question) -> Outcome | None:
     """The outcome where it is kept; of others' questions nothing is told."""
     caller, compute = caller_of(request), COMPUTE.of(request)
-    seen = SEEN.of(request)
-    before = seen.seen(caller.identity, question.digest)
+    before = compute.seen.seen(caller.identity, question.digest)
     for part in question.parts:
-        seen.seen(caller.identity, part.digest)
+        compute.seen.seen(caller.identity, part.digest)
     record_of(request).cache = "hit" if before else "miss"
     outcome: Outcome | None = compute.known(question, caller.name)
     if outcome is not None:
@@ -202,7 +212,7 @@ def _outcome(request: Request, shared: Shared, *, new: bool) -> Outcome:
 def _count(request: Request, use: str, question: Question, outcome: Outcome) -> None:
     metrics = METRICS.of(request)
     metrics.cache.labels(use).inc()
-    if use == "miss" and isinstance(outcome, Answered) and outcome.relative_width is not None:
+    if use == "miss" and isinstance(outcome, RenderedAnswer) and outcome.relative_width is not None:
         metrics.widths.labels(question.name).observe(outcome.relative_width)
 
 

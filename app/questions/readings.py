@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from functools import partial
 
 from epsilond.accountants.theorem import Theorem
-from epsilond.app.http.record import ServicePart
 from epsilond.app.questions import plans
 from epsilond.app.questions.accounts import ACCOUNT
 from epsilond.app.questions.calibrations import read_calibration, read_sweep
@@ -49,6 +48,3 @@ class Readings:
         if kind == "plan" and self._planners:
             return partial(plans.read_plan, self._planners)
         return next((posted.read for posted in POSTED if posted.kind == kind), None)
-
-
-READING: ServicePart[Readings] = ServicePart("reading")

@@ -18,6 +18,7 @@ def add(
     app: FastAPI,
     calibrators: tuple[Calibrator, ...],
     theorem_list: tuple[Theorem, ...],
+    theorem_home: str,
 ) -> None:
     """Add every route; those asked most come first, for they are matched in order."""
     served = {calibrator.name for calibrator in calibrators}
@@ -34,7 +35,7 @@ def add(
     log.add(app)
     health.add(app)
     api_keys.add(app)
-    theorems.add(app, theorem_list)
+    theorems.add(app, theorem_list, theorem_home)
     problems.add(app)
     docs.add(app)
     guide.add(app)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import make_dataclass
+from functools import partial
 from typing import Annotated
 
 from fastapi import Body, FastAPI, Path
@@ -14,6 +15,7 @@ from epsilond.app.http.body import OfQuestion, unread
 from epsilond.app.http.document import json_document
 from epsilond.app.http.handlers import UNKNOWN_NAME
 from epsilond.app.questions.asking import asked
+from epsilond.app.questions.calibrations import read_calibration, read_sweep
 from epsilond.app.questions.sweeps import SweepAnswer, SweepProblem
 from epsilond.app.routes.by_algorithm import Endpoint, unknown_name_route
 from epsilond.app.routes.questions import SIGNED_OR_A_JOB, endpoint_of
@@ -30,6 +32,7 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
             endpoint_of(
                 "calibration",
                 calibrator.name,
+                partial(read_calibration, calibrator.home, calibrator.name),
                 calibrator.problem,
                 {calibrator.name: {"summary": calibrator.title, "value": dict(calibrator.example)}},
             ),
@@ -72,15 +75,16 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
 
 def _sweeping(calibrators: tuple[Calibrator, ...]) -> Endpoint:
     """Return the endpoint of the sweeps of all calibrators; its example sweeps ε of the last one that takes ε."""
-    names = {calibrator.name for calibrator in calibrators}
+    homes = {calibrator.name: calibrator.home for calibrator in calibrators}
     shown = next(calibrator for calibrator in reversed(calibrators) if "epsilon" in calibrator.example)
     value = {**shown.example, "sweep": {"field": "epsilon", "values": [0.5, 1.0, 2.0], "true_figures": True}}
 
     async def sweep_calibration(request: Request, algorithm: str, body: bytes, preferences: OfQuestion) -> Response:
         """Send the fields of the calibration, and `sweep`. Each value is answered as a single call is."""
-        if algorithm not in names:
-            raise unknown("algorithm", algorithm, names)
-        return await asked(request, "sweep", algorithm, body, preferences)
+        if algorithm not in homes:
+            raise unknown("algorithm", algorithm, homes)
+        reading = partial(read_sweep, homes[algorithm], algorithm)
+        return await asked(request, "sweep", algorithm, reading, body, preferences)
 
     sweep_calibration.__annotations__["algorithm"] = Annotated[
         str, Path(description="the name of a calibrator", examples=[shown.name], max_length=100)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from fastapi import FastAPI
-from fastapi.openapi.models import Example
+from functools import partial
 
+from fastapi import FastAPI
+
+from epsilond.app.questions.plans import read_plan
 from epsilond.app.routes.questions import TAKEN_AS_A_JOB, endpoint_of
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.planning.answer import PlanAnswer
 from epsilond.calibrators.planning.examples import EXAMPLES
 from epsilond.calibrators.planning.problem import PlanProblem
 
-_EXAMPLES: dict[str, Example] = {name: {"value": dict(body)} for name, body in EXAMPLES.items()}
+_EXAMPLES = {name: {"value": dict(body)} for name, body in EXAMPLES.items()}
 
 
 def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
@@ -20,7 +22,7 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
         return
     app.add_api_route(
         "/v1/plans",
-        endpoint_of("plan", "plan", PlanProblem, _EXAMPLES),
+        endpoint_of("plan", "plan", partial(read_plan, calibrators), PlanProblem, _EXAMPLES),
         methods=["POST"],
         operation_id="plan",
         summary="One problem, every algorithm side by side",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Body, FastAPI
 from starlette.responses import JSONResponse, Response
@@ -12,7 +12,7 @@ from epsilond.app.http.body import unread
 from epsilond.app.jobs.documents import JobDocument
 from epsilond.app.ledgers.signatures import DESCRIBED
 from epsilond.app.questions.asking import asking
-from epsilond.app.questions.question import JSON, Posted
+from epsilond.app.questions.question import JSON, Posted, Reading
 from epsilond.app.routes.by_algorithm import Endpoint
 from epsilond.ledgers.log.statements import KINDS
 
@@ -30,16 +30,17 @@ SIGNED_OR_A_JOB: dict[int | str, JsonRecord] = {200: {"headers": DESCRIBED}, **T
 """Of answers that are signed."""
 
 
-def endpoint_of(kind: str, name: str, problem: Any, examples: JsonObject) -> Endpoint:
+def endpoint_of(kind: str, name: str, reading: Reading, problem: type, examples: JsonObject) -> Endpoint:
     """Return the endpoint of a question.
 
     Args:
         kind: of the question.
         name: of the question among those of its kind.
+        reading: reads a body.
         problem: the request class of the body.
         examples: bodies by name.
     """
-    endpoint = asking(kind, name)
+    endpoint = asking(kind, name, reading)
     endpoint.__annotations__["body"] = Annotated[unread(problem), Body(openapi_examples=dict(examples))]
     return endpoint
 
@@ -52,7 +53,7 @@ def add(app: FastAPI, posted: Posted) -> None:
         answered = {"description": posted.returns, "content": content, **answered}
     app.add_api_route(
         posted.path,
-        endpoint_of(posted.kind, posted.kind, posted.problem, posted.examples),
+        endpoint_of(posted.kind, posted.kind, posted.read, posted.problem, posted.examples),
         methods=["POST"],
         operation_id=posted.kind,
         summary=posted.title,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from fastapi import FastAPI
 
 from epsilond.app.catalogue import slug
 from epsilond.app.http.handlers import UNKNOWN_NAME
+from epsilond.app.questions.risk_bounds import read_risk_bounds
 from epsilond.app.routes.by_algorithm import unknown_name_route
 from epsilond.app.routes.questions import TAKEN_AS_A_JOB, endpoint_of
 from epsilond.calibrators.risk.answer import RiskBoundsAnswer
@@ -21,6 +24,7 @@ def add(app: FastAPI, served: set[str]) -> None:
             endpoint_of(
                 "risk-bounds",
                 bounder.name,
+                partial(read_risk_bounds, bounder.name),
                 bounder.problem,
                 {bounder.name: {"summary": bounder.title, "value": dict(bounder.example)}},
             ),

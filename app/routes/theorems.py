@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated
 
 from fastapi import Body, FastAPI, Path, Query
 from fastapi.openapi.models import Example
@@ -19,7 +20,7 @@ from epsilond.app.http.handlers import UNKNOWN_NAME
 from epsilond.app.http.problems import FieldError, Problem
 from epsilond.app.http.record import record_of
 from epsilond.app.questions.asking import asked
-from epsilond.app.questions.evaluations import EvaluationAnswer, EvaluationRequest
+from epsilond.app.questions.evaluations import EvaluationAnswer, EvaluationRequest, read_evaluation
 from epsilond.app.routes.questions import TAKEN_AS_A_JOB
 from epsilond.app.theorem_detail import TheoremDetail
 from epsilond.app.workers.work import render
@@ -29,8 +30,14 @@ OTHERS = ["GET", "PUT", "PATCH", "DELETE"]
 Endpoint = Callable[..., Awaitable[Response]]
 
 
-def add(app: FastAPI, theorems: tuple[Theorem, ...]) -> None:
-    """Add the list, each theorem by itself, and the evaluation of their formulas."""
+def add(app: FastAPI, theorems: tuple[Theorem, ...], home: str) -> None:
+    """Add the list, each theorem by itself, and the evaluation of their formulas.
+
+    Args:
+        app: the application.
+        theorems: the theorems.
+        home: the module in whose list a worker finds them.
+    """
     known = {theorem.id: theorem for theorem in theorems}
     app.add_api_route(
         "/v1/theorems",
@@ -50,7 +57,7 @@ def add(app: FastAPI, theorems: tuple[Theorem, ...]) -> None:
     )
     app.router.add_api_route(
         EVALUATIONS,
-        _evaluating(known),
+        _evaluating(known, home),
         methods=["POST"],
         operation_id="evaluate_theorem",
         summary="A theorem's formula, and its conditions, at given inputs",
@@ -118,16 +125,16 @@ def _of_formulas(known: Mapping[str, Theorem]) -> type[BytesRoute]:
     return Known
 
 
-def _evaluating(known: Mapping[str, Theorem]) -> Endpoint:
+def _evaluating(known: Mapping[str, Theorem], home: str) -> Endpoint:
     async def evaluate_theorem(
         request: Request,
-        id: Any,  # noqa: A002 (the path parameter)
+        id: str,  # noqa: A002 (the path parameter)
         body: bytes,
         preferences: OfQuestion,
     ) -> Response:
         """The inputs of each theorem's formula, its outputs and examples of both stand at /v1/theorems/{id}."""
         record_of(request).theorem = id
-        return await asked(request, "evaluation", id, body, preferences)
+        return await asked(request, "evaluation", id, partial(read_evaluation, home, id), body, preferences)
 
     shown = next((theorem for theorem in known.values() if theorem.examples and _has_formula(theorem)), None)
     examples: dict[str, Example] = {shown.id: {"value": {"inputs": dict(shown.examples[0])}}} if shown else {}

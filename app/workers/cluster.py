@@ -19,8 +19,7 @@ import structlog
 from anyio import to_thread
 
 from epsilond.app.metrics import Metrics
-from epsilond.app.workers.pickled import run_pickled
-from epsilond.app.workers.work import Computation, Outcome
+from epsilond.app.workers.work import Computation, Outcome, run_pickled
 from epsilond.executors import CONNECT_SECONDS, RETRIES, ClusterError, connected, result_of
 from epsilond.extras import extra
 

@@ -16,8 +16,7 @@ import structlog
 
 from epsilond.app.workers.preload import ORDER, PROCESS
 from epsilond.app.workers.process import Process
-from epsilond.app.workers.work import ONE_THREAD
-from epsilond.app.workers.worker import Wire
+from epsilond.app.workers.work import ONE_THREAD, Wire
 
 FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 5.0

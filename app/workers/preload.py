@@ -19,8 +19,7 @@ import sys
 import traceback
 from typing import NoReturn
 
-from epsilond.app.workers.work import end_with, ignore_signals, load
-from epsilond.app.workers.worker import Wire, work
+from epsilond.app.workers.work import Wire, end_with, ignore_signals, load, work
 
 ORDER = struct.Struct("=ii")
 """How much nicer the worker is, and its memory in megabytes."""

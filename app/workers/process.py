@@ -15,8 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from epsilond.app.workers.task import Lane, Task
-from epsilond.app.workers.work import Computation, Failed, Outcome
-from epsilond.app.workers.worker import BEGAN, Inbox, framed
+from epsilond.app.workers.work import BEGAN, Computation, Failed, Inbox, Outcome, framed
 
 Ended = Callable[["Process", Outcome, float], None]
 Gone = Callable[["Process", bool], None]

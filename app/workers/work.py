@@ -2,6 +2,14 @@
 
 Workers import this module and the mathematics, never the web. An outcome is plain data, so that it crosses the process
 boundary whole: an answer is rendered where it is computed, and what cannot be foreseen comes back as its traceback.
+
+A worker reads computations from its wire and writes what came of them. If the wire ends, so does the worker.
+
+    service → worker   a pickled computation
+    worker → service   READY once, as soon as it lives
+                       BEGAN, then the pickled pair (outcome, seconds of processor time), for each computation
+
+A message on the wire is eight bytes that say how long it is, and its bytes.
 """
 
 from __future__ import annotations
@@ -9,17 +17,24 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import pickle
 import resource
 import signal
+import socket
+import struct
 import sys
+import time
 import traceback
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
+from typing import Final
 
 from epsilond.accountants.errors import EpsilondError
 from epsilond.calibrators.answer import as_json
+from epsilond.witness.one_thread import one_thread
 
 ONE_THREAD: Mapping[str, str] = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
@@ -43,24 +58,24 @@ class WorkerLost(WorkFailed):
 
 
 @dataclass(frozen=True)
-class Answered:
+class RenderedAnswer:
     """A rendered answer, with the width of its certificate if it has one."""
 
     body: bytes
     relative_width: float | None = None
 
-    def get(self) -> Answered:
+    def get(self) -> RenderedAnswer:
         """Itself."""
         return self
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedAnswer:
     """A refusal that the mathematics gave on purpose."""
 
     error: EpsilondError
 
-    def get(self) -> Answered:
+    def get(self) -> RenderedAnswer:
         """Raises the refusal: a copy, for one refusal may answer many requests."""
         raise copy(self.error)
 
@@ -77,13 +92,13 @@ class Failed:
         """The fault, to be raised."""
         return WorkerLost(self.trace) if self.lost else WorkFailed(self.trace)
 
-    def get(self) -> Answered:
+    def get(self) -> RenderedAnswer:
         """Raises WorkFailed."""
         raise self.error
 
 
-Outcome = Answered | Refused | Failed
-Computation = Callable[[], Answered]
+Outcome = RenderedAnswer | RefusedAnswer | Failed
+Computation = Callable[[], RenderedAnswer]
 """A partial of one of the functions below, so that it pickles by reference."""
 
 
@@ -96,11 +111,11 @@ def render(answer: object) -> bytes:
     return json.dumps(as_json(answer), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-def rendered(question: Callable[..., object], *arguments: object) -> Answered:
+def rendered(question: Callable[..., object], *arguments: object) -> RenderedAnswer:
     """What a question of the mathematics answers to these arguments, rendered."""
     answer = question(*arguments)
     numerical = getattr(answer, "numerical", None)
-    return Answered(render(answer), getattr(numerical, "relative_width", None))
+    return RenderedAnswer(render(answer), getattr(numerical, "relative_width", None))
 
 
 def outcome_of(computation: Computation) -> Outcome:
@@ -108,7 +123,7 @@ def outcome_of(computation: Computation) -> Outcome:
     try:
         return computation()
     except EpsilondError as refusal:
-        return Refused(refusal)
+        return RefusedAnswer(refusal)
     except Exception:  # noqa: BLE001 (this is the boundary: nothing may be lost, and nothing may pass)
         return Failed(traceback.format_exc())
 
@@ -150,3 +165,115 @@ def end_with(parent: int) -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:  # it was gone before we asked
             os._exit(1)
+
+
+HEAD: Final = struct.Struct("!Q")
+CHUNK: Final = 262_144
+"""Most bytes that are taken from a socket at once."""
+
+
+def framed(message: bytes) -> bytes:
+    """A message as it goes over the wire."""
+    return HEAD.pack(len(message)) + message
+
+
+class Inbox:
+    """What has come over a wire and was not opened yet."""
+
+    def __init__(self) -> None:
+        self._came = bytearray()
+
+    def take(self, wire: socket.socket) -> None:
+        """Add what a socket has, at most CHUNK bytes of it; a socket that blocks is waited for.
+
+        Raises:
+            EOFError: the other end is closed.
+            BlockingIOError: a socket that does not block has nothing.
+            OSError: the connection is broken.
+        """
+        chunk = wire.recv(CHUNK)
+        if not chunk:
+            raise EOFError("the wire has ended")
+        self._came += chunk
+
+    def next(self) -> bytes | None:
+        """The oldest message that is complete, which leaves; None if there is none."""
+        came = self._came
+        if len(came) < HEAD.size:
+            return None
+        end = HEAD.size + HEAD.unpack_from(came)[0]
+        if len(came) < end:
+            return None
+        with memoryview(came) as whole:
+            message = bytes(whole[HEAD.size : end])
+        del came[:end]
+        return message
+
+
+class Wire:
+    """One end that blocks: a worker's, or the service's before the worker is ready."""
+
+    def __init__(self, end: socket.socket) -> None:
+        self._end = end
+        self._inbox = Inbox()
+
+    def send(self, message: bytes) -> None:
+        """Send a message.
+
+        Raises:
+            OSError: nobody takes it.
+        """
+        self._end.sendall(framed(message))
+
+    def receive(self) -> bytes:
+        """The next message, which is waited for.
+
+        Raises:
+            EOFError: the other end is closed.
+            OSError: the connection is broken.
+        """
+        while (message := self._inbox.next()) is None:
+            self._inbox.take(self._end)
+        return message
+
+
+READY = b"ready"
+BEGAN = b"began"
+
+
+def work(wire: Wire, forkserver: int, nicer: int, memory_megabytes: int) -> None:
+    """Work until the wire ends. `forkserver` is the process id of the parent, which a worker does not outlive."""
+    end_with(forkserver)
+    confine(nicer, memory_megabytes)
+    try:
+        wire.send(READY)
+        while True:
+            message = wire.receive()
+            wire.send(BEGAN)
+            wire.send(answer_to(message))
+            del message
+    except (EOFError, OSError):
+        return
+
+
+def answer_to(message: bytes) -> bytes:
+    """The pickled outcome of a pickled computation, and the processor time that it took in seconds."""
+    before = time.process_time()
+    outcome = outcome_of(partial(unpickled, message))
+    try:
+        return pickle.dumps((outcome, time.process_time() - before))
+    except Exception:  # noqa: BLE001 (what cannot be sent is a fault of ours, as any other)
+        return pickle.dumps((Failed(traceback.format_exc()), time.process_time() - before))
+
+
+def unpickled(message: bytes) -> RenderedAnswer:
+    """Run the computation that the bytes hold."""
+    computation = pickle.loads(message)  # noqa: S301 (from the service itself)
+    answered: RenderedAnswer = computation()
+    return answered
+
+
+def run_pickled(work: bytes) -> bytes:
+    """The pickled outcome of a pickled computation. Both were made by services of ours; no client can put one there."""
+    with one_thread():
+        return pickle.dumps(outcome_of(pickle.loads(work)), pickle.HIGHEST_PROTOCOL)  # noqa: S301

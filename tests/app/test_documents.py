@@ -10,7 +10,7 @@ import pytest
 from starlette.requests import Request
 
 from epsilond.app.http.document import Document, Documents
-from epsilond.app.http.encodings import OFFERS, SMALLEST, takes_gzip
+from epsilond.app.http.middleware import OFFERS, SMALLEST, takes_gzip
 from tests.app.conftest import problem
 
 PATHS = [

@@ -9,8 +9,8 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from epsilond.app.callers.authenticate import OPEN, OPEN_BELOW
 from epsilond.app.http.guide import BELOW, KEPT_FOR_A_YEAR, Guide
+from epsilond.app.http.middleware import OPEN, OPEN_BELOW
 
 SCRIPT = "document.title = 'here'"
 FILES = {

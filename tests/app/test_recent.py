@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI
 
 from epsilond.app.questions import asking
-from epsilond.app.questions.memory import HELD, READ_BYTES, Recent
+from epsilond.app.questions.compute import HELD, READ_BYTES, Recent
 from epsilond.app.questions.question import Question
 from tests.app.conftest import PATIENT, application, problem, serving
 

@@ -13,7 +13,7 @@ from typing import Any
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from epsilond.app.http.connections.ending import Ending
-from epsilond.app.http.observe import HEADERS
+from epsilond.app.http.middleware import HEADERS
 from epsilond.app.http.problems import MEDIA_TYPE, Problem, response_of, text_of
 from epsilond.app.settings import Settings
 

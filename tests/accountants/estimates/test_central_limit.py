@@ -6,15 +6,8 @@ from typing import Any
 import mpmath
 import pytest
 
-from epsilond.accountants.estimates.central_limit import (
-    central_log_delta,
-    central_log_mu,
-    central_mu,
-    likely_noise,
-    likely_rate,
-    likely_rounds,
-)
-from epsilond.accountants.estimates.chart import Chart
+from epsilond.accountants.estimates.central_limit import central_log_delta, central_log_mu
+from epsilond.accountants.estimates.noise import Chart, central_mu, likely_noise, likely_rate, likely_rounds
 from epsilond.accountants.estimates.target import Target
 
 

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from epsilond.app.workers.worker import CHUNK, Inbox, Wire, framed
+from epsilond.app.workers.work import CHUNK, Inbox, Wire, framed
 
 MESSAGES = [b"", b"began", b"\0" * 8, bytes(range(256)) * 5]
 

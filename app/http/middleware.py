@@ -1,0 +1,290 @@
+"""The three layers around every request: observation, compression and authentication, from the outside in.
+
+`Observe` is outside the framework's own error handling, so that an unforeseen error becomes a problem like any other.
+`Authenticate` is inside it, so that a refusal is counted and logged like any answer. Documents that are served again
+and again are compressed once (`document`), and `Compress` passes them on as they are.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+import uuid
+import zlib
+from collections.abc import Mapping
+from functools import partial
+
+import structlog
+from anyio import to_thread
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from epsilond.app.callers.caller import AGAIN, CALLER, Budgets, Caller, address_of
+from epsilond.app.callers.keyring import Keyring
+from epsilond.app.callers.oidc import Tokens
+from epsilond.app.callers.scopes import METRICS, needed
+from epsilond.app.http.problems import Problem, problem_of, response_of
+from epsilond.app.http.record import RECORD, RequestRecord, record_in
+from epsilond.app.metrics import Metrics
+
+SANE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+NAMED = re.compile(r"(/v1/(?:calibrations|risk-bounds)/)([^/{]+)(.*)")
+"""Routes generated from the lists carry their name in the path; it is a label of its own."""
+QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
+"""Probes come every second; they are logged at debug level only."""
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+TOLD = ("theorem", "cache", "caller", "problem", "cpu_milliseconds", "queued_milliseconds")
+"""What a log line has of a request's record, where it is known."""
+HEADERS = {
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "permissions-policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+"""Of every answer that does not say otherwise."""
+PAGE_POLICY = (
+    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self';"
+    " frame-ancestors 'none'"
+)
+"""Of an HTML page of ours: its code and styles are files of ours, and a browser runs no other."""
+
+
+def template(scope: Scope) -> tuple[str, str | None]:
+    """The route's path with its name taken out, and the name: of what was matched, never of what was sent."""
+    route = scope.get("route")
+    path = getattr(route, "path_format", None)
+    if path is None:
+        return "unmatched", None
+    named = NAMED.fullmatch(path)
+    return (named[1] + "{name}" + named[3], named[2]) if named else (path, None)
+
+
+class Observe:
+    """The outer layer: the id, one log line, the metrics, the security headers, HEAD, and the last resort."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, hsts_seconds: int = 0) -> None:
+        self.app = app
+        self.headers = HEADERS | ({"strict-transport-security": f"max-age={hsts_seconds}"} if hsts_seconds else {})
+        self.raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in self.headers.items()]
+        self.metrics = metrics
+        self.by_algorithm = {
+            "/v1/calibrations/{name}": metrics.calibrations,
+            "/v1/risk-bounds/{name}": metrics.risk_bounds,
+        }
+        self.log = structlog.get_logger()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, whatever happens, and tell of it."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        given = Headers(scope=scope).get("x-request-id", "")
+        record = RequestRecord(given if SANE_ID.fullmatch(given) else uuid.uuid4().hex)
+        bodiless = scope["method"] == "HEAD"
+        scope = {**scope, RECORD: record, "method": "GET" if bodiless else scope["method"]}
+
+        async def observed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                record.started, record.status = True, message["status"]
+                headers = MutableHeaders(scope=message)
+                headers["x-request-id"] = record.id
+                if headers.get("content-type", "").startswith("text/html"):
+                    headers.setdefault("content-security-policy", PAGE_POLICY)
+                there = {name for name, _ in headers.raw}
+                headers.raw.extend(one for one in self.raw if one[0] not in there)
+            elif bodiless:
+                message = {**message, "body": b""}
+            await send(message)
+
+        try:
+            await self.app(scope, receive, observed)
+        except Exception as error:  # the last resort: logged whole, answered without a word of it
+            self.log.exception("unexpected", id=record.id)
+            if not record.started:
+                await response_of(problem_of(error))(scope, receive, observed)
+        finally:
+            self.tell(scope, record, "HEAD" if bodiless else scope["method"])
+
+    def tell(self, scope: Scope, record: RequestRecord, method: str) -> None:
+        """One line and the figures."""
+        route, name = template(scope)
+        seconds = time.perf_counter() - record.began
+        method = method if method in METHODS else "OTHER"
+        self.metrics.requests.labels(method, route, record.status).observe(seconds)
+        self.metrics.caller_requests.labels(record.caller_label).inc()
+        if record.problem is not None:
+            self.metrics.problems.labels(record.problem, record.caller_label).inc()
+        if name is not None and route in self.by_algorithm:
+            self.by_algorithm[route].labels(name, record.status).observe(seconds)
+        line: dict[str, object] = {"id": record.id, "method": method, "path": route, "status": record.status}
+        extra = {"algorithm": name} | {field: getattr(record, field) for field in TOLD}
+        line |= {key: value for key, value in extra.items() if value is not None}
+        log = self.log.debug if route in QUIET else self.log.info
+        log("request", **line, milliseconds=round(1000 * seconds, 3))
+
+
+SMALLEST = 1_024
+"""Bytes; a shorter answer fits in a packet as it is."""
+AT_ONCE = 32_768
+"""Bytes; a longer answer is compressed in a thread. Up to here it takes a millisecond or two."""
+LEVEL = 6
+GZIP = 16 + zlib.MAX_WBITS
+"""To zlib: with the head and the end of gzip."""
+OFFERS = 512
+"""Characters of Accept-Encoding that are read; whatever stands behind them is taken as absent."""
+COMPRESSIBLE = ("application/json", "application/problem+json", "text/", "image/svg+xml")
+
+
+def compressed(body: bytes) -> bytes:
+    """The bytes as gzip."""
+    return zlib.compress(body, LEVEL, GZIP)
+
+
+def takes_gzip(headers: Mapping[str, str]) -> bool:
+    """Whether a client that sends these headers takes gzip: it names it, or anything, with a weight above zero."""
+    weights, offers = {}, headers.get("accept-encoding", "")
+    if len(offers) > OFFERS:
+        offers = offers[:OFFERS].rpartition(",")[0]  # the last one may lack its weight
+    for offer in offers.lower().split(","):
+        coding, *parameters = (part.strip() for part in offer.split(";"))
+        weights[coding] = not any(part.replace(" ", "").rstrip("0") in ("q=", "q=0.") for part in parameters)
+    return weights.get("gzip", weights.get("*", False))
+
+
+class Compress:
+    """The layer that compresses for clients that take gzip: small answers at once, large ones in a thread."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and its answer back, compressed if it comes in one piece and is worth it."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        wanted = takes_gzip(Headers(scope=scope))
+        held: Message | None = None
+
+        async def compressing(message: Message) -> None:
+            nonlocal held
+            if message["type"] == "http.response.start" and _compressible(message):
+                held = message  # its headers depend on what follows
+                return
+            if held is not None:
+                start, held = held, None
+                if not message.get("more_body", False) and len(message.get("body", b"")) >= SMALLEST:
+                    headers = MutableHeaders(scope=start)
+                    if "accept-encoding" not in headers.get("vary", "").lower():
+                        headers.add_vary_header("Accept-Encoding")
+                    if wanted:
+                        message = {**message, "body": await _small(message["body"])}
+                        headers["content-encoding"] = "gzip"
+                        headers["content-length"] = str(len(message["body"]))
+                await send(start)
+            await send(message)
+
+        await self.app(scope, receive, compressing)
+
+
+def _compressible(start: Message) -> bool:
+    headers = Headers(raw=start["headers"])
+    kind = headers.get("content-type", "")
+    return (
+        "content-encoding" not in headers and kind.startswith(COMPRESSIBLE) and not kind.startswith("text/event-stream")
+    )
+
+
+async def _small(body: bytes) -> bytes:
+    return compressed(body) if len(body) <= AT_ONCE else await to_thread.run_sync(compressed, body)
+
+
+OPEN = frozenset(
+    {"/", "/ledgers", "/healthz", "/readyz", "/openapi.json", "/docs", "/guide", "/problems", "/favicon.ico"}
+)
+OPEN_BELOW = ("/docs/", "/guide/", "/problems/", "/explorer/")
+"""What says nothing of anybody: probes, documents, and the pages that people type their key into."""
+CHALLENGE = 'Bearer realm="epsilond"'
+
+
+class Authenticate:
+    """The inner layer: it identifies the caller and checks the scope before anything of the request is read."""
+
+    def __init__(
+        self, app: ASGIApp, budgets: Budgets, keyring: Keyring | None, tokens: Tokens | None, *, metrics_open: bool
+    ) -> None:
+        self.app = app
+        self.budgets = budgets
+        self.keyring = keyring
+        self.tokens = tokens
+        self.asked = keyring is not None or tokens is not None
+        self.open = OPEN | ({METRICS} if metrics_open else set())
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on with its caller, or refuse it before anything of it is read."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        path, address = scope["path"], address_of(scope)
+        record = record_in(scope)
+        record.caller = address
+        if not self.asked:
+            scope[CALLER] = Caller.at(address, self.budgets)
+        elif path not in self.open and not path.startswith(OPEN_BELOW):
+            given = Headers(scope=scope).getlist("authorization")
+            try:
+                caller = await self._caller(given)
+                record.caller, record.caller_label = caller.shown, caller.label
+                await caller.request()
+                caller.require_scope(*needed(path))
+            except Problem as problem:
+                await response_of(problem)(scope, receive, send)
+                return
+            scope[CALLER], scope[AGAIN] = caller, partial(self._again, given, path, caller.name)
+        await self.app(scope, receive, send)
+
+    async def _caller(self, given: list[str]) -> Caller:
+        """Whoever these credentials name.
+
+        Raises:
+            Problem: there are none, or they are not taken, or it cannot be found out.
+        """
+        scheme, _, text = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+        credentials = text.strip()
+        if scheme.lower() != "bearer" or not credentials:
+            headers = {"WWW-Authenticate": CHALLENGE}
+            raise Problem("unauthorized", f"Send Authorization: Bearer, with {self._what}.", headers=headers)
+        caller = None
+        if self.keyring is not None:
+            caller = self.keyring.caller(credentials)
+        if caller is None and self.tokens is not None and credentials.count(".") == 2:
+            caller = await self.tokens.caller(credentials)
+        if caller is None:
+            raise self._refusal
+        return caller
+
+    async def _again(self, given: list[str], path: str, name: str) -> Caller:
+        """Whoever was let in to this path, as these credentials are taken now.
+
+        Raises:
+            Problem: they are not, or are somebody else's by now, or do not open the path.
+        """
+        caller = await self._caller(given)
+        if caller.name != name:
+            raise self._refusal
+        caller.require_scope(*needed(path))
+        return caller
+
+    @property
+    def _refusal(self) -> Problem:
+        headers = {"WWW-Authenticate": f'{CHALLENGE}, error="invalid_token"'}
+        detail = f"These credentials are unknown, expired or revoked: send {self._what}."
+        return Problem("unauthorized", detail, headers=headers)
+
+    @property
+    def _what(self) -> str:
+        kinds = ["an API key"] if self.keyring is not None else []
+        return " or ".join([*kinds, "a token of the identity provider"] if self.tokens is not None else kinds)
