@@ -17,8 +17,6 @@ import math
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from epsilond.accountants.estimates.batches import likely_log_delta_of_batches
 from epsilond.accountants.estimates.central_limit import (
     batch_variance,
@@ -45,6 +43,8 @@ _BATCH_HALVINGS = 40
 _LARGEST_SQUARE = 500.0
 _LARGEST_RATIO = math.sqrt(_LARGEST_SQUARE)
 """The largest ratio of distance and noise that a guess uses, so that the exponential of its square is a double."""
+_LARGEST_ROOT = math.sqrt(sys.float_info.max)
+"""About the largest double whose square is a double."""
 _LARGEST_EXPONENT = 709.0
 """An exponent whose exponential is still a double."""
 _STEP = 1e-3
@@ -67,8 +67,10 @@ def likely_noise(target: Target, *, rate: float, rounds: int, distance: float) -
     wanted = central_mu(target)
     if rate == 1.0:
         return distance * math.sqrt(rounds) / wanted
-    log_variance = 2.0 * (math.log(wanted) - math.log(rate)) - math.log(rounds)
-    return distance / math.sqrt(max(float(np.logaddexp(0.0, log_variance)), sys.float_info.min))
+    amount = wanted / rate
+    if amount > _LARGEST_ROOT:  # its square is no double
+        return distance / math.sqrt(2.0 * math.log(amount) - math.log(rounds))
+    return distance / math.sqrt(max(math.log1p(amount**2 / rounds), sys.float_info.min))
 
 
 @functools.lru_cache(maxsize=TARGETS_KEPT)
@@ -110,8 +112,8 @@ def rise(target: Target) -> float:
 
 def likely_rate(target: Target, *, noise: float, rounds: int, distance: float) -> float:
     """A guess at the sampling rate, above 0 and at most 1."""
-    log_rate = math.log(central_mu(target)) - 0.5 * (math.log(rounds) + _log_variance(noise, distance))
-    return max(math.exp(min(log_rate, 0.0)), sys.float_info.min)
+    spread = math.sqrt(rounds * math.expm1(min(distance / noise, _LARGEST_RATIO) ** 2))
+    return min(central_mu(target) / spread, 1.0) if spread > 0.0 else 1.0
 
 
 def likely_rounds(target: Target, *, noise: float, rate: float, distance: float) -> float:
