@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Enclosure, Tails
-from epsilond.accountants.curve.facts import amplify_plateau, thin_plateau
-from epsilond.accountants.curve.laws import Direction, SampledGaussianLaw
+from epsilond.accountants.curve.facts import Direction, SampledGaussianLaw, amplify_plateau, thin_plateau
 from epsilond.accountants.curve.pair import Pair, with_plateau
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
