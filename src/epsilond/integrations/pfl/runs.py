@@ -7,11 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from epsilond.accountants.account import account as guarantee_of
 from epsilond.accountants.errors import InvalidInput
-<<<<<<< HEAD
-from epsilond.accountants.quantities import Relation
-=======
-from epsilond.accountants.estimates.target import Target
->>>>>>> main
 from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import Composed, Gaussian, Laplace, Repeated, Spec, Subsampled
 from epsilond.accountants.target import Target
