@@ -60,7 +60,7 @@ def outputs_schema(theorem: Theorem) -> Schema:
 
     A formula declares its inputs and no outputs, so that they are read off what it answers at the theorem's examples.
     """
-    declared: Any = theorem.inputs
+    declared: object = theorem.inputs
     found = []
     for inputs in theorem.examples:
         for reading in theorem.readings:

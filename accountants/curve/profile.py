@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Enclosure, Interval, Tails
-from epsilond.accountants.numerics.crossing import Guess
+from epsilond.accountants.numerics.root_search import Guess
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

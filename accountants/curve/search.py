@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, SMALL_EPSILON, Enclosure, Interval
-from epsilond.accountants.numerics.crossing import Guess, closest, crossing
+from epsilond.accountants.numerics.root_search import Guess, closest, crossing
 
 if TYPE_CHECKING:
     from collections.abc import Callable

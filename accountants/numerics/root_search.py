@@ -10,7 +10,9 @@ import itertools
 import math
 import sys
 from collections.abc import Callable
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
+
+from epsilond.accountants.curve.enclosure import LARGEST_EPSILON
 
 Point = TypeVar("Point", int, float)
 
@@ -20,6 +22,14 @@ HALVE_EVERY, HALVE_INTEGERS_EVERY = 6, 3
 """Numbers of steps after which one bisects, so that a curved function cannot stall false position."""
 LEAST_RELATIVE = 4 * sys.float_info.epsilon
 """The smallest relative tolerance that the method of Brent accepts."""
+_CROSSING_RELATIVE, _CROSSING_ABSOLUTE = 1e-10, 1e-15
+"""Tolerances of an ε at which a bound crosses a target."""
+_FIRST_STEP, _GROWTH = 1e-6, 3.0
+"""First step to the other side of a target, relative to ε, and the factor from each step to the next."""
+_PADS = 6
+"""Limit on the distances from an estimate at which a side is tried."""
+_FAR = 50.0
+"""Limit on the distance of a value from the target, in nats. A value that is further away tells only its side."""
 
 
 def bisect_reals(
@@ -160,4 +170,103 @@ def brent_root(
     """
     from scipy.optimize import brentq  # noqa: PLC0415  half a second of imports, for callers that search
 
-    return float(brentq(excess, low, high, xtol=absolute, rtol=relative, maxiter=MOST_STEPS))
+    # brentq leaves the function that it is given in a reference cycle. `_value` holds nothing.
+    return float(brentq(_value, low, high, args=(excess,), xtol=absolute, rtol=relative, maxiter=MOST_STEPS))
+
+
+def _value(point: float, function: Callable[[float], float]) -> float:
+    """Return the value of a function at a point."""
+    return function(point)
+
+
+class Guess(NamedTuple):
+    """About where log δ is as asked, and about |d log δ/dε| there."""
+
+    epsilon: float
+    steepness: float
+
+
+class Crossing(NamedTuple):
+    """The largest ε found above the target (0 if none), and the smallest found at or below it (math.inf if none)."""
+
+    above: float
+    below: float
+
+
+def crossing(
+    end: Callable[[float], float],
+    log_delta: float,
+    guess: Guess,
+    *,
+    within: tuple[float, float] = (0.0, math.inf),
+) -> Crossing:
+    """Find the two sides of the ε ≥ 0 at which a bound of log δ(ε) crosses a target.
+
+    Args:
+        end: the bound of log δ at an ε ≥ 0.
+        log_delta: the target.
+        guess: initial estimate of ε, and of the slope there.
+        within: the least and the largest ε at which the bound may be evaluated.
+
+    Guarantees: each returned ε is at least 0, has itself been evaluated, and is on its side of the target. The
+    exception is the 0 that is returned if no ε is above the target. The two differ by a relative 1e-10 where the bound
+    falls.
+
+    Raises:
+        ValueError: the search leaves `within`.
+    """
+    least, most = within
+    found: dict[float, float] = {}
+
+    def excess(epsilon: float) -> float:
+        if not least <= epsilon <= most:
+            raise ValueError(f"the search leaves [{least:g}, {most:g}]")
+        if epsilon not in found:
+            found[epsilon] = min(max(end(epsilon) - log_delta, -_FAR), _FAR)
+        return found[epsilon]
+
+    bracket = _bracket_crossing(excess, guess)
+    if bracket is not None:
+        # An excess of 0 counts as negative: it may be that of a plateau, whose left end is wanted.
+        root = brent_root(
+            lambda epsilon: excess(epsilon) or -1.0,
+            *bracket,
+            absolute=_CROSSING_ABSOLUTE,
+            relative=_CROSSING_RELATIVE,
+        )
+        # The root may have been approached from one side only.
+        for side in (-1.0, 1.0):
+            excess(max(root + side * (_CROSSING_RELATIVE * root + _CROSSING_ABSOLUTE), 0.0))
+    return Crossing(
+        max((epsilon for epsilon, value in found.items() if value > 0.0), default=0.0),
+        min((epsilon for epsilon, value in found.items() if value <= 0.0), default=math.inf),
+    )
+
+
+def _bracket_crossing(excess: Callable[[float], float], guess: Guess) -> tuple[float, float] | None:
+    """Two ε on either side of the target, or None if there are none."""
+    here = min(max(guess.epsilon, 0.0), LARGEST_EPSILON)
+    value = excess(here)
+    forward = value > 0.0
+    step = 1.5 * abs(value) / max(guess.steepness, 1e-9) + _FIRST_STEP * max(here, 1e-6)
+    while here < LARGEST_EPSILON if forward else here > 0.0:
+        there = min(here + step, LARGEST_EPSILON) if forward else max(here - step, 0.0)
+        if (excess(there) > 0.0) != forward:
+            return (here, there) if forward else (there, here)
+        here, step = there, _GROWTH * step
+    return None
+
+
+def closest(end: Callable[[float], float], log_delta: float, guess: Guess, pad: float) -> float | None:
+    """The first of ε + pad, ε + 4 pad, ε + 16 pad, … at which an end has crossed the target; None if none has.
+
+    A positive pad looks for an end at or below the target, a negative one for an end above it.
+    """
+    for _ in range(_PADS):
+        epsilon = guess.epsilon + pad
+        if epsilon < 0.0:
+            return None
+        if (end(epsilon) <= log_delta) == (pad > 0.0):
+            return epsilon
+        pad *= 4.0
+    return None

@@ -15,7 +15,7 @@ from epsilond.accountants.curve.profile import Profile
 if TYPE_CHECKING:
     from epsilond.accountants.curve.near_tests import NearTest, UpperTest
     from epsilond.accountants.curve.profile import Solution
-    from epsilond.accountants.numerics.crossing import Guess
+    from epsilond.accountants.numerics.root_search import Guess
     from epsilond.accountants.numerics.special import FloatArray
 
 Value = TypeVar("Value")

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.near_tests import NearTest, rated
 from epsilond.accountants.curve.search import PairSearch, bracketed_epsilon
-from epsilond.accountants.numerics.crossing import Guess, closest, crossing
+from epsilond.accountants.numerics.root_search import Guess, closest, crossing
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from scipy.special import logsumexp
 from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, SMALL_EPSILON, Enclosure, Interval
 from epsilond.accountants.curve.laws import GaussianLaw
 from epsilond.accountants.curve.profile import Profile
-from epsilond.accountants.numerics.crossing import Guess, crossing
+from epsilond.accountants.numerics.root_search import Guess, crossing
 from epsilond.accountants.profiles.amplification import with_and_without
 from epsilond.accountants.profiles.gaussian import GaussianMixture, gaussian_pair, mixture_pair
 

@@ -109,7 +109,7 @@ class Posted:
     media_type: str = JSON
 
 
-def read_posted(kind: str, problem: type, solve: Callable[[Any], Any], body: bytes) -> Question:
+def read_posted(kind: str, problem: type, solve: Callable[[object], object], body: bytes) -> Question:
     """Read the body of a question that is answered by one function of its problem.
 
     Args:

@@ -39,7 +39,7 @@ class Sweep:
     """One field of a calibration and the values it takes."""
 
     field: Annotated[str, FIELD]
-    values: Annotated[tuple[Any, ...], VALUES]
+    values: Annotated[tuple[object, ...], VALUES]
     true_figures: Annotated[bool, TRUE_FIGURES] = True
 
 
@@ -56,7 +56,7 @@ class SweepProblem:
 class AtValue:
     """The answer at one value, or the problem with it."""
 
-    value: Any
+    value: object
     answer: Annotated[Calibration | None, Served("what a single call answers")] = None
     problem: Annotated[ProblemDocument | None, Served("what it refuses with")] = None
 
@@ -80,8 +80,8 @@ def body_type(algorithm: str, problem: Hashable) -> type:
     """
     name = pascal(algorithm)
     hints = get_type_hints(problem, include_extras=True)
-    words: Any = getitem(Literal, tuple(hints))
-    sweep: Any = request(
+    words: object = getitem(Literal, tuple(hints))
+    sweep: object = request(
         type(
             f"{name}SweepValues",
             (),
@@ -89,7 +89,7 @@ def body_type(algorithm: str, problem: Hashable) -> type:
                 "__doc__": f"A field of {algorithm} and its values.",
                 "__annotations__": {
                     "field": Annotated[words, FIELD],
-                    "values": Annotated[tuple[Any, ...], VALUES],
+                    "values": Annotated[tuple[object, ...], VALUES],
                     "true_figures": Annotated[bool, TRUE_FIGURES],
                 },
                 "true_figures": True,
@@ -155,7 +155,7 @@ def answer_of(
     return Answered(head.encode()[:-1] + b',"answers":[' + b",".join(parts) + b"]}")
 
 
-def _read(declared: type, given: JsonObject) -> Any:
+def _read(declared: type, given: JsonObject) -> object:
     """Return the problem at one value, or the error that rejects it."""
     try:
         return read_body(declared, given)

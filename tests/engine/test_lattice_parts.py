@@ -22,7 +22,7 @@ from epsilond.accountants.engine.lattice.spectrum import Chernoff, Spectrum
 from epsilond.accountants.engine.lattice.tangents import best_lower_law
 from epsilond.accountants.engine.lattice.tilted import Place
 from epsilond.accountants.engine.lattice.tilted_line import TiltedLine, all_frequencies, finished
-from epsilond.accountants.numerics.crossing import Crossing, Guess, crossing
+from epsilond.accountants.numerics.root_search import Crossing, Guess, crossing
 from epsilond.accountants.numerics.special import log_difference
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.piecewise import tabulated

@@ -28,7 +28,7 @@ from epsilond.accountants.engine.lattice.tilted_line import (
     all_frequencies,
     few_frequencies,
 )
-from epsilond.accountants.numerics.crossing import Guess
+from epsilond.accountants.numerics.root_search import Guess
 from epsilond.accountants.profiles.amplification import with_and_without
 from epsilond.accountants.profiles.gaussian import GaussianProfile, gaussian_pair
 from epsilond.accountants.profiles.laplace import laplace_pair

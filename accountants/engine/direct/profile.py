@@ -26,7 +26,7 @@ from epsilond.accountants.engine.direct.cells import StepRows
 from epsilond.accountants.engine.direct.convolution import Total, Window
 from epsilond.accountants.engine.direct.lattice import Exceeding, Lattice
 from epsilond.accountants.engine.direct.laws import lower_rows, upper_rows
-from epsilond.accountants.numerics.crossing import Guess, closest
+from epsilond.accountants.numerics.root_search import Guess, closest
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from epsilond.accountants.engine.lattice.survey import LatticePart, Survey
 from epsilond.accountants.engine.lattice.thresholds import near_tests, upper_tests
 from epsilond.accountants.engine.lattice.tilted import Place
 from epsilond.accountants.engine.lattice.transforms import Transforms, Used, lower_end, remember, upper_end
-from epsilond.accountants.numerics.crossing import Guess
+from epsilond.accountants.numerics.root_search import Guess
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.piecewise import TABLE_ACCURACY, PiecewiseTails, tabulated
 

@@ -6,13 +6,14 @@ on the transform that suits a guess; where the ε found asks for another transfo
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Interval
 from epsilond.accountants.curve.search import PairSearch
-from epsilond.accountants.numerics.crossing import Crossing, Guess, crossing
+from epsilond.accountants.numerics.root_search import Crossing, Guess, crossing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -185,9 +186,9 @@ def _met_from(
     return best
 
 
-def _end_on(order: ComposedProfile, tilts: Sequence[Chosen], epsilon: float, *, from_above: bool) -> float:
-    """One end on a given transform."""
-    return order.upper_on(tilts, epsilon) if from_above else order.lower_on(tilts, epsilon)
+def _bound_on(order: ComposedProfile, tilts: Sequence[Chosen], *, from_above: bool) -> Callable[[float], float]:
+    """Return the upper or the lower bound of log δ(ε) on a given transform, as a function of ε."""
+    return functools.partial(order.upper_on if from_above else order.lower_on, tilts)
 
 
 def _nearer(
@@ -197,14 +198,15 @@ def _nearer(
 
     Where δ is all but 1 there is no slope to follow.
     """
-    value = _end_on(order, tilts, guess.epsilon, from_above=from_above)
+    bound = _bound_on(order, tilts, from_above=from_above)
+    value = bound(guess.epsilon)
     if _ALL_BUT_ONE < value <= 0.0:
         return guess
     if not (-math.inf < value < 0.0):
         return None
     # Where few losses rule, log δ falls far faster than a positive tilt says, but never more slowly.
     aside, tilt = _ASIDE * guess.epsilon, tilts[0].place.tilt
-    fall = value - _end_on(order, tilts, guess.epsilon + aside, from_above=from_above)
+    fall = value - bound(guess.epsilon + aside)
     steepness = max(fall / aside if 0.0 < fall < math.inf else abs(tilt), tilt, 1e-9)
     reach = _SHORT_OF * _FARTHEST * guess.epsilon
     step = min(max((value - log_delta) / steepness, -reach), reach)
@@ -222,21 +224,17 @@ def _crossing_on(
 ) -> float | None:
     """Where one end on a given transform crosses the target, on its certified side; None if not near the guess."""
 
-    def end(epsilon: float) -> float:
-        if abs(epsilon - guess.epsilon) > _FARTHEST * guess.epsilon:
-            raise _Spent
-        return _end_on(order, tilts, epsilon, from_above=from_above)
-
+    within = ((1.0 - _FARTHEST) * guess.epsilon, (1.0 + _FARTHEST) * guess.epsilon)
     try:
-        found = crossing(end, log_delta, near)
-    except (_Spent, ArithmeticError, ValueError):
+        found = crossing(_bound_on(order, tilts, from_above=from_above), log_delta, near, within=within)
+    except (ArithmeticError, ValueError):
         return None
     met = found.below if from_above else found.above
     return met if 0.0 < met < math.inf else None
 
 
 class _Spent(Exception):
-    """A search needed more work than it has, or left where it may look."""
+    """A search needed more work than it has."""
 
 
 def _searched(order: ComposedProfile, end: Callable[[float], float], log_delta: float, guess: Guess) -> Crossing:

@@ -39,7 +39,7 @@ def print_body(answer: object) -> None:
     sys.stdout.write(json.dumps(as_json(answer), ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n")
 
 
-def waiting(what: str) -> AbstractContextManager[Any]:
+def waiting(what: str) -> AbstractContextManager[object]:
     """Show what is being computed while it lasts; print nothing if standard error is no terminal."""
     if not sys.stderr.isatty():
         return nullcontext()
