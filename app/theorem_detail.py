@@ -50,8 +50,9 @@ class TheoremDetail(TheoremSummary):
 
 def inputs_schema(theorem: Theorem) -> Schema:
     """JSON schema of the inputs of a theorem's formula."""
-    declared: Any = theorem.inputs
-    schema: Schema = rewritten(TypeAdapter(declared).json_schema(), without_null)
+    assert theorem.inputs is not None  # it has a formula
+    adapter = TypeAdapter[object](theorem.inputs)
+    schema: Schema = rewritten(adapter.json_schema(), without_null)
     return schema
 
 

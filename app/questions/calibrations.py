@@ -48,7 +48,8 @@ def read_sweep(home: str, name: str, body: bytes) -> Question:
 
 def _sweep_of(calibrator: Calibrator, parsed: object) -> Question:
     """Return the sweep of a calibrator that a parsed body asks for."""
-    problem = read_body(sweeps.body_type(calibrator.name, calibrator.problem), parsed)
+    single: object = calibrator.problem
+    problem = read_body(sweeps.body_type(calibrator.name, single), parsed)
     return sweeps.question_of(calibrator, problem, partial(calibration_of, calibrator))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import MISSING, dataclass, field, fields, make_dataclass
 from functools import cache, partial
 from operator import getitem
-from typing import Annotated, Any, ClassVar, Literal, get_type_hints
+from typing import Annotated, ClassVar, Literal, get_type_hints
 
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.json_types import JsonObject
@@ -106,12 +106,12 @@ def body_type(algorithm: str, problem: Hashable) -> type:
     )
 
 
-def _check_count(self: Any) -> None:
+def _check_count(self: Sweep) -> None:
     if not 1 <= len(self.values) <= MOST_VALUES:
         raise InvalidInput.at("/values", "has too few or too many entries", allowed=f"1 to {MOST_VALUES}")
 
 
-def question_of(calibrator: Calibrator, body: Any, single: Callable[..., Question]) -> Question:
+def question_of(calibrator: Calibrator, body: SweepProblem, single: Callable[..., Question]) -> Question:
     """The question whose parts are the single calibrations at each value that can be asked.
 
     `single` makes one of a problem; it takes `true_figures` too.

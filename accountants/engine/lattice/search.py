@@ -223,7 +223,6 @@ def _crossing_on(
     from_above: bool,
 ) -> float | None:
     """Where one end on a given transform crosses the target, on its certified side; None if not near the guess."""
-
     within = ((1.0 - _FARTHEST) * guess.epsilon, (1.0 + _FARTHEST) * guess.epsilon)
     try:
         found = crossing(_bound_on(order, tilts, from_above=from_above), log_delta, near, within=within)

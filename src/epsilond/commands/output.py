@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -15,12 +15,13 @@ from epsilond.commands.parsing import COMMON
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+T = TypeVar("T")
 AsJson = Annotated[
     bool, typer.Option("--json", help="print the answer as JSON, as the HTTP service does", rich_help_panel=COMMON)
 ]
 
 
-def print_answer(answer: Any, table: Callable[[Any], RenderableType], *, as_body: bool) -> None:
+def print_answer(answer: T, table: Callable[[T], RenderableType], *, as_body: bool) -> None:
     """Print the answer as JSON, or as the table that is made of it."""
     print_body(answer) if as_body else show(table(answer))
 
