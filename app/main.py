@@ -39,7 +39,7 @@ from epsilond.app.settings import SETTINGS, Settings
 from epsilond.app.workers.pool import POOL, Pool
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.calibration import Calibrator
-from epsilond.witness.kind import Kind
+from epsilond.witness.kind import SimulationKind
 from epsilond.witness.kinds import KINDS
 
 DESCRIPTION = """
@@ -74,7 +74,7 @@ def create_app(
     theorems: tuple[Theorem, ...] = THEOREMS,
     settings: Settings | None = None,
     theorem_home: str = "epsilond.accountants.theorems",
-    kinds: tuple[Kind, ...] = KINDS,
+    kinds: tuple[SimulationKind, ...] = KINDS,
     figures: str = "epsilond.witness.figures",
 ) -> FastAPI:
     """The service over its lists, the project's own unless others are given.
@@ -149,7 +149,9 @@ def create_app(
     return app
 
 
-def _modules(calibrators: tuple[Calibrator, ...], theorem_home: str, kinds: tuple[Kind, ...]) -> tuple[str, ...]:
+def _modules(
+    calibrators: tuple[Calibrator, ...], theorem_home: str, kinds: tuple[SimulationKind, ...]
+) -> tuple[str, ...]:
     """What every worker has imported before there is work: the mathematics, simulations, and how bodies are read."""
     mathematics = {theorem_home, *(calibrator.home for calibrator in calibrators)}
     simulated = {kind.run_block.__module__ for kind in kinds}

@@ -24,7 +24,7 @@ from epsilond.app.questions.compute import COMPUTE
 from epsilond.app.settings import PREFIX, SETTINGS, Settings
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.calibration import Calibrator
-from epsilond.witness.kind import Kind
+from epsilond.witness.kind import SimulationKind
 from epsilond.witness.kinds import KINDS
 
 BACKLOG = 2048
@@ -40,7 +40,7 @@ def serve(
     calibrators: tuple[Calibrator, ...] = CALIBRATORS,
     theorems: tuple[Theorem, ...] = THEOREMS,
     theorem_home: str = "epsilond.accountants.theorems",
-    kinds: tuple[Kind, ...] = KINDS,
+    kinds: tuple[SimulationKind, ...] = KINDS,
     figures: str = "epsilond.witness.figures",
 ) -> None:
     """Serve until SIGTERM or SIGINT; then refuse new connections, answer what is under way, and end.

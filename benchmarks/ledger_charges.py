@@ -30,7 +30,7 @@ from benchmarks.everyday_specs import (
     with_replacement,
 )
 from epsilond.accountants.guarantee import Setting as Case
-from epsilond.accountants.ledger.charges.asked import Asked
+from epsilond.accountants.ledger.charges.asked import ChargeRequest
 from epsilond.accountants.ledger.nearest import fitting
 from epsilond.accountants.ledger.residue import least_cost
 from epsilond.accountants.ledger.state import Slot
@@ -77,13 +77,13 @@ QUESTIONS: dict[str, Setting] = {
 """Jobs of few steps, of much noise, of every sampler; the first is the one of the issue."""
 
 
-def jobs(only: str) -> Iterator[tuple[str, Asked]]:
+def jobs(only: str) -> Iterator[tuple[str, ChargeRequest]]:
     """The questions whose names contain a text."""
     for name, told in QUESTIONS.items():
         if only in name:
             step, count = steps_of(read_value(Spec, told.spec, at="/spec"))
             setting = Case(relation=told.relation, observer=told.observer)  # type: ignore[arg-type]
-            yield name, Asked(setting=setting, spec=step, count=count)
+            yield name, ChargeRequest(setting=setting, spec=step, count=count)
 
 
 def fresh(place: int) -> Decimal:
@@ -117,7 +117,7 @@ def main() -> None:
                 capacity={"mu_squared": small, "eta": 16 * ETA},
             )
             start = time.process_time()
-            told = fitting(Asked(setting=job.setting, spec=job.spec, count=100 * job.count), slot)
+            told = fitting(ChargeRequest(setting=job.setting, spec=job.spec, count=100 * job.count), slot)
             row.append(f"nearest {time.process_time() - start:6.2f} s   {dict(told)}")
         print("   ".join(row), flush=True)
 

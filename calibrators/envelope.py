@@ -168,7 +168,7 @@ def _declared(identifier: str, statement: str) -> DeclaredCondition:
 
 # Printed readings ----------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
-class Asked:
+class TheoremAtInputs:
     """A registered theorem's formula at inputs, in a reading."""
 
     theorem: Theorem
@@ -176,7 +176,9 @@ class Asked:
     reading: TheoremReading = "printed"
 
     @classmethod
-    def of(cls, theorem: Theorem, record: object, reading: TheoremReading = "printed", **others: object) -> Asked:
+    def of(
+        cls, theorem: Theorem, record: object, reading: TheoremReading = "printed", **others: object
+    ) -> TheoremAtInputs:
         """At the inputs that the record gives."""
         assert theorem.inputs is not None
         return cls(theorem, inputs_of(theorem.inputs, record, **others), reading)
@@ -209,7 +211,11 @@ def inputs_of(kind: Callable[..., T], record: object, **others: object) -> T:
 
 
 def shown(
-    question: Asked, *further: Asked, claims: Claims, parameters: Mapping[str, float], **parts: object
+    question: TheoremAtInputs,
+    *further: TheoremAtInputs,
+    claims: Claims,
+    parameters: Mapping[str, float],
+    **parts: object,
 ) -> PrintedReading:
     """A reading in the answer; by default the theorem's `statement`, with its own status."""
     theorem = question.theorem

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import BeyondBudget, Infeasible, InvalidInput
-from epsilond.accountants.estimates.central_limit import central_log_mu, central_mu, rise
-from epsilond.accountants.estimates.chart import Chart
-from epsilond.accountants.numerics.interpolation import Seen
+from epsilond.accountants.estimates.central_limit import central_log_mu
+from epsilond.accountants.estimates.noise import Chart, central_mu, rise
+from epsilond.accountants.numerics.interpolation import RootEvaluations
 from epsilond.accountants.numerics.root_search import bisect_integers, false_position
 from epsilond.accountants.rule import Effort
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
@@ -330,7 +330,7 @@ class _Approach:
         None where steps do not settle, or end at the most that is offered. Where δ hardly rises as noise goes down, as
         where a record is hardly ever drawn, the least offered is tried before it is come to.
         """
-        here, slope, chart, seen = self.near, self.slope, self.chart, Seen()
+        here, slope, chart, seen = self.near, self.slope, self.chart, RootEvaluations()
         for _ in range(MOST_STEPS):
             value, place = excess(here), chart.of(here)
             slope = seen.add(place, value) or slope

@@ -80,7 +80,7 @@ LONGEST_NAME = 64
 MOST_FAULTS = 16
 
 
-class Malformed(ValueError):
+class MalformedJson(ValueError):
     """The body is not JSON text in UTF-8. Its message says where, and quotes nothing of it."""
 
 
@@ -109,7 +109,7 @@ def parse(body: bytes, *, nulls: bool = True) -> object:
     """The value a body denotes. Without `nulls`, a null in an object is a fault too.
 
     Raises:
-        Malformed: it is not JSON, or not UTF-8.
+        MalformedJson: it is not JSON, or not UTF-8.
         InvalidInput: it is JSON, but holds what no request may; with at most sixteen faults.
     """
     if exceeds(body):
@@ -126,9 +126,9 @@ def parse(body: bytes, *, nulls: bool = True) -> object:
     except RecursionError:
         raise InvalidInput(_too_deep("")) from None
     except json.JSONDecodeError as error:
-        raise Malformed(f"line {error.lineno}, column {error.colno}") from None
+        raise MalformedJson(f"line {error.lineno}, column {error.colno}") from None
     except ValueError:
-        raise Malformed("a byte that is not UTF-8") from None
+        raise MalformedJson("a byte that is not UTF-8") from None
     faults = _faults(value) if type(value) in _INNER else []
     if faults:
         raise InvalidInput(*faults)
@@ -213,4 +213,4 @@ def _refuse_lone_surrogates(value: object) -> None:
     try:
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
-        raise Malformed("half of a surrogate pair") from None
+        raise MalformedJson("half of a surrogate pair") from None

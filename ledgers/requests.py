@@ -12,7 +12,7 @@ from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.accountants.ledger.amending import Independence
 from epsilond.accountants.ledger.amounts import Amount, exact
 from epsilond.accountants.ledger.opening import AskedSlot, Planned, item_of
-from epsilond.accountants.ledger.state import Declared, SlotKind, Target
+from epsilond.accountants.ledger.state import Declared, LedgerTarget, SlotKind
 from epsilond.accountants.quantities import (
     OBSERVER,
     RELATION,
@@ -26,7 +26,7 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.specs import Spec
-from epsilond.ledgers.calibrating.compartment import Place
+from epsilond.ledgers.calibrating.compartment import ChargeTarget
 
 LONGEST_NAME = 200
 Order = Literal["oldest", "newest"]
@@ -150,7 +150,7 @@ class OpenLedger:
         """As `accountants.ledger.opening.opened` wants it."""
         return {
             "setting": Setting(relation=self.relation, unit=self.unit, observer=self.observer),
-            "target": Target(epsilon=self.target.epsilon, log_delta=self.target.log_delta),
+            "target": LedgerTarget(epsilon=self.target.epsilon, log_delta=self.target.log_delta),
             "declared": Declared(
                 inputs=self.declared.inputs,
                 sealed=self.declared.sealed,
@@ -230,9 +230,9 @@ class CalibrateAsked:
     eta: Annotated[str | None, AmountQuantity(description="what a residue charge may add to δ")] = None
 
     @property
-    def place(self) -> Place:
+    def place(self) -> ChargeTarget:
         """As `ledgers.calibrating` wants it."""
-        return Place(slot=self.slot, item=self.item, eta=_amount(self.eta, "/eta"))
+        return ChargeTarget(slot=self.slot, item=self.item, eta=_amount(self.eta, "/eta"))
 
 
 @request

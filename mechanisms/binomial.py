@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.mechanisms.randomness import WORD, Integers, Source, Words, secure
+from epsilond.mechanisms.randomness import WORD, Integers, RandomSource, Words, secure
 
 MOST_TRIALS = 1 << 20
 """A word of random bits is drawn for every 64 of them and every entry."""
 
 
-def centred_binomial(trials: int, shape: tuple[int, ...], source: Source | None = None) -> Integers:
+def centred_binomial(trials: int, shape: tuple[int, ...], source: RandomSource | None = None) -> Integers:
     """Independent Z − N/2, Z the number of heads of N fair coins; N is `trials`, even and at most 2^20.
 
     Raises:

@@ -14,11 +14,10 @@ import math
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.mechanisms.arrays import Array, read
-from epsilond.mechanisms.randomness import Floats, Source, secure
+from epsilond.mechanisms.randomness import Floats, RandomSource, secure
 
 
-def gaussian(noise_std: float, shape: tuple[int, ...], source: Source | None = None) -> Floats:
+def gaussian(noise_std: float, shape: tuple[int, ...], source: RandomSource | None = None) -> Floats:
     """Independent N(0, σ²), σ > 0; by the operating system's generator unless another source is given.
 
     Raises:
@@ -28,7 +27,7 @@ def gaussian(noise_std: float, shape: tuple[int, ...], source: Source | None = N
     return noise_std * (source or secure()).normal(shape)
 
 
-def laplace(scale: float, shape: tuple[int, ...], source: Source | None = None) -> Floats:
+def laplace(scale: float, shape: tuple[int, ...], source: RandomSource | None = None) -> Floats:
     """Independent numbers of density e^(−|y|/b)/(2b), b > 0; by the operating system's generator unless told otherwise.
 
     Raises:
@@ -39,16 +38,6 @@ def laplace(scale: float, shape: tuple[int, ...], source: Source | None = None) 
     # The sign is the last bit, the size the others: − log of a number in (0, 1).
     sizes = -np.log(np.ldexp((bits >> np.uint64(1)).astype(np.float64) + 0.5, -63))
     return np.asarray(np.where(bits & np.uint64(1), -scale * sizes, scale * sizes))
-
-
-def add_gaussian(values: Array, noise_std: float, source: Source | None = None) -> Array:
-    """The values with independent N(0, σ²) on each, added in doubles; of the same kind and type as they came.
-
-    Raises:
-        InvalidInput: σ is not positive and finite, or the values are no array.
-    """
-    given, back = read(values)
-    return back((given + gaussian(noise_std, given.shape, source)).astype(given.dtype))
 
 
 def _demand_scale(scale: float, pointer: str) -> None:

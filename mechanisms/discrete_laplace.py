@@ -15,7 +15,7 @@ import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.mechanisms.jumps import IntegerBounds, Inversion, decay, powers, times
-from epsilond.mechanisms.randomness import Integers, Source
+from epsilond.mechanisms.randomness import Integers, RandomSource
 
 MOST_NOISE_LEVELS = 1 << 34
 """Tables grow as its root: a few megabytes."""
@@ -68,7 +68,7 @@ def noise_tables(decay_rate: float, noise_levels: int) -> NoiseTables:
 
 
 def truncated_discrete_laplace(
-    decay_rate: float, noise_levels: int, shape: tuple[int, ...], source: Source
+    decay_rate: float, noise_levels: int, shape: tuple[int, ...], source: RandomSource
 ) -> Integers:
     """Independent Y on −m, …, m with probabilities proportional to e^(−α|y|), of that shape.
 

@@ -16,13 +16,13 @@ from fractions import Fraction
 import numpy as np
 
 from epsilond.mechanisms.jumps import decay
-from epsilond.mechanisms.randomness import WORD, Bools, Floats, Integers, Place, Source
+from epsilond.mechanisms.randomness import WORD, Bools, Floats, Integers, Place, RandomSource
 
 TOLERANCE = 2.0**-32
 """Far above the relative error of e^−γ: see `exponential_flips`."""
 
 
-def exponential_flips(exponents: Floats, exact: Callable[[Place], Fraction], source: Source) -> Bools:
+def exponential_flips(exponents: Floats, exact: Callable[[Place], Fraction], source: RandomSource) -> Bools:
     """True with probability e^−γ, for each γ ≥ 0.
 
     `exact(place)` is γ itself. `exponents` may be off by 2^−34 where γ < 50, and must be above 46 where it is not: then
@@ -38,7 +38,7 @@ def exponential_flips(exponents: Floats, exact: Callable[[Place], Fraction], sou
     return happens
 
 
-def is_below_exponential(word: int, exponent: Fraction, source: Source, place: Place) -> bool:
+def is_below_exponential(word: int, exponent: Fraction, source: RandomSource, place: Place) -> bool:
     """Whether a uniform number that begins with the bits of `word` is below e^−γ, exactly."""
     bits, value = WORD, word
     while True:
@@ -61,7 +61,7 @@ def exponential_ends(exponent: Fraction, precision: int) -> tuple[int, int]:
     return decay(ends[1], precision)[0], decay(ends[0], precision)[1]
 
 
-def below(count: int, shape: tuple[int, ...], source: Source) -> Integers:
+def below(count: int, shape: tuple[int, ...], source: RandomSource) -> Integers:
     """Uniform on 0, …, count − 1, exactly: words beyond the last whole multiple of `count` are drawn again.
 
     1 ≤ count ≤ 2^62. Of a source of several rows, each takes its own further words, one at a time.

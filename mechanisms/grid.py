@@ -15,7 +15,7 @@ import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.mechanisms.flips import below
-from epsilond.mechanisms.randomness import Floats, Integers, Source
+from epsilond.mechanisms.randomness import Floats, Integers, RandomSource
 
 Rounding = Literal["towards-zero", "nearest", "stochastic"]
 ROUNDINGS: tuple[Rounding, ...] = ("towards-zero", "nearest", "stochastic")
@@ -34,7 +34,7 @@ def demand_step(step: float) -> None:
         raise InvalidInput.at("/step", "is not a power of two", allowed="2^-200 to 2^200")
 
 
-def snapped(values: Floats, step: float, rounding: Rounding, source: Source) -> Integers:
+def snapped(values: Floats, step: float, rounding: Rounding, source: RandomSource) -> Integers:
     """Values as whole numbers of steps. Nothing but a stochastic rounding takes bits of the source.
 
     Raises:

@@ -11,7 +11,7 @@ import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.mechanisms.discrete_laplace import truncated_discrete_laplace
-from epsilond.mechanisms.randomness import WORD, Floats, Integers, Source, Words, is_below
+from epsilond.mechanisms.randomness import WORD, Floats, Integers, RandomSource, Words, is_below
 
 MOST_QUANTIZATION_LEVELS = 1 << 40
 SPLIT = float((1 << 27) + 1)
@@ -20,7 +20,7 @@ SMALLEST = 2.0**-100
 """Products below it have low parts that no 64 bits see."""
 
 
-def stochastic_rounding(values: Floats, levels: int, source: Source) -> Integers:
+def stochastic_rounding(values: Floats, levels: int, source: RandomSource) -> Integers:
     """Each u in [−1, 1] to one of the two multiples of 1/levels around it, unbiased; the multiples are returned.
 
     A double is taken as the fraction that it is; levels ≤ 2^40. Source: Das et al., Algorithm 1, line 3.
@@ -69,7 +69,7 @@ def _high_half(values: Floats | np.float64) -> Floats:
 
 
 def quantized_messages(
-    updates: Floats, *, levels: int, noise_levels: int, decay_rate: float, source: Source
+    updates: Floats, *, levels: int, noise_levels: int, decay_rate: float, source: RandomSource
 ) -> Integers:
     """What clients send of unit vectors: rounded to the grid, with truncated noise on every coordinate.
 

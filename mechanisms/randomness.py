@@ -26,7 +26,7 @@ Bools = npt.NDArray[np.bool_]
 Place = tuple[int, ...]
 
 
-class Source(Protocol):
+class RandomSource(Protocol):
     """A source of random bits, and of what is made of them in arrays of any shape."""
 
     def words(self, shape: tuple[int, ...]) -> Words:
@@ -198,22 +198,22 @@ class SideBySide:
         return np.stack([source.permutations(shape[1:], count) for source in self._rows(shape)])
 
 
-def secure() -> Source:
+def secure() -> RandomSource:
     """The operating system's generator: what private data is released with, and the default everywhere."""
     return Secure()
 
 
-def seeded(seed: int | np.random.Generator) -> Source:
+def seeded(seed: int | np.random.Generator) -> RandomSource:
     """For tests and simulations only: a release with seeded noise protects nobody."""
     return Seeded(seed if isinstance(seed, np.random.Generator) else np.random.default_rng(seed))
 
 
-def seeded_side_by_side(generators: Sequence[np.random.Generator]) -> Source:
+def seeded_side_by_side(generators: Sequence[np.random.Generator]) -> RandomSource:
     """For simulations only: repetition i is row i of every array, from generator i."""
     return SideBySide(generators)
 
 
-def is_below(word: int, probability: Fraction, source: Source, place: Place) -> bool:
+def is_below(word: int, probability: Fraction, source: RandomSource, place: Place) -> bool:
     """Whether a uniform number that begins with the bits of `word` is below a probability, exactly."""
     bits, value = WORD, word
     while True:

@@ -11,13 +11,13 @@ import numpy as np
 from epsilond.accountants.errors import InvalidInput
 from epsilond.mechanisms.flips import below
 from epsilond.mechanisms.jumps import IntegerBounds, Inversion, decay
-from epsilond.mechanisms.randomness import Integers, Source, secure
+from epsilond.mechanisms.randomness import Integers, RandomSource, secure
 
 MOST_CATEGORIES = 1 << 31
 
 
 def randomized_response(
-    reports: Integers, *, epsilon: float, categories: int, source: Source | None = None
+    reports: Integers, *, epsilon: float, categories: int, source: RandomSource | None = None
 ) -> Integers:
     """Each of 0, …, k − 1 with probability e^ε/(e^ε + k − 1), else one of the k − 1 others, all alike.
 

@@ -14,13 +14,13 @@ import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.mechanisms.flips import below, exponential_flips
-from epsilond.mechanisms.randomness import Bools, Integers, SideBySide, Source, seeded
+from epsilond.mechanisms.randomness import Bools, Integers, RandomSource, SideBySide, seeded
 
 LEAST_DECAY_RATE = 2.0**-40
 LEAST_NOISE_STD, MOST_NOISE_STD = 2.0**-20, 2.0**40
 
 
-def discrete_laplace(decay_rate: float, shape: tuple[int, ...], source: Source) -> Integers:
+def discrete_laplace(decay_rate: float, shape: tuple[int, ...], source: RandomSource) -> Integers:
     """Independent integers with probabilities proportional to e^(−α|y|); 2^−40 ≤ α < ∞ is `decay_rate`.
 
     Raises:
@@ -32,7 +32,7 @@ def discrete_laplace(decay_rate: float, shape: tuple[int, ...], source: Source) 
     return _each_row(shape, source, lambda count, rows: _accepted(count, lambda size: _laplace(rate, size, rows)))
 
 
-def discrete_gaussian(noise_std: float, shape: tuple[int, ...], source: Source) -> Integers:
+def discrete_gaussian(noise_std: float, shape: tuple[int, ...], source: RandomSource) -> Integers:
     """Independent integers with probabilities proportional to e^(−y²/(2σ²)); 2^−20 ≤ σ ≤ 2^40 is `noise_std`.
 
     σ is the parameter: the standard deviation is never above it, and near it from σ = 1 on.
@@ -64,7 +64,7 @@ def _accepted(count: int, candidates: Candidates) -> Integers:
     return drawn
 
 
-def _laplace(rate: Fraction, count: int, source: Source) -> tuple[Integers, Bools]:
+def _laplace(rate: Fraction, count: int, source: RandomSource) -> tuple[Integers, Bools]:
     """±(U + tV), t = ⌈1/α⌉: U below t is kept with probability e^−αU, V counts whole blocks; one zero is refused."""
     block = -(-rate.denominator // rate.numerator)
     within = below(block, (count,), source)
@@ -80,7 +80,7 @@ def _laplace(rate: Fraction, count: int, source: Source) -> tuple[Integers, Bool
     return np.where(negative, -sizes, sizes), kept & ~(negative & (sizes == 0))
 
 
-def _gaussian(variance: Fraction, count: int, source: Source) -> tuple[Integers, Bools]:
+def _gaussian(variance: Fraction, count: int, source: RandomSource) -> tuple[Integers, Bools]:
     """Discrete Laplace Y of rate 1/t, t = ⌊σ⌋ + 1, kept with probability e^−(|Y| − σ²/t)²/(2σ²)."""
     block = math.isqrt(variance.numerator // variance.denominator) + 1
     values, proposed = _laplace(Fraction(1, block), count, source)
@@ -95,7 +95,7 @@ def _gaussian(variance: Fraction, count: int, source: Source) -> tuple[Integers,
     return values, kept
 
 
-def _each_row(shape: tuple[int, ...], source: Source, draw: Callable[[int, Source], Integers]) -> Integers:
+def _each_row(shape: tuple[int, ...], source: RandomSource, draw: Callable[[int, RandomSource], Integers]) -> Integers:
     """Rejection takes more or fewer words: rows of several generators are drawn one after another."""
     if not isinstance(source, SideBySide):
         return draw(math.prod(shape), source).reshape(shape)

@@ -36,44 +36,6 @@ REQUEST_CLASS_NAMES = {
 """Names of two classes of which one is the request of the other, or its form over HTTP."""
 HOST_CLASS_NAMES = {"EpsilondAccountant"}
 """Names that every host library's integration has."""
-REPEATED_CLASS_NAMES = {
-    "Account",
-    "Algorithm",
-    "Answered",
-    "Asked",
-    "Bound",
-    "Concentrated",
-    "CurvePoint",
-    "Document",
-    "Gaussian",
-    "Kind",
-    "Lattice",
-    "Limits",
-    "Line",
-    "Malformed",
-    "Participation",
-    "Place",
-    "Places",
-    "Plan",
-    "Point",
-    "Problem",
-    "Question",
-    "Ready",
-    "Refused",
-    "Reporting",
-    "Resolved",
-    "Run",
-    "Runs",
-    "Seen",
-    "Setting",
-    "Shuffled",
-    "Solution",
-    "Source",
-    "Stage",
-    "Target",
-    "Verification",
-}
-"""Names that several classes still have."""
 MOST_FILES = 18
 """Most Python files in one folder."""
 INTEGRATIONS = ROOT / "src/epsilond/integrations"
@@ -248,7 +210,7 @@ def test_folders_stay_small():
 def test_no_two_classes_have_one_name():
     trees = (ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES)
     names = Counter(node.name for tree in trees for node in tree.body if isinstance(node, ast.ClassDef))
-    allowed = REQUEST_CLASS_NAMES | HOST_CLASS_NAMES | REPEATED_CLASS_NAMES
+    allowed = REQUEST_CLASS_NAMES | HOST_CLASS_NAMES
     assert {name for name, count in names.items() if count > 1} <= allowed
 
 

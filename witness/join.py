@@ -19,7 +19,7 @@ Parameters: TypeAlias = Any
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bound:
+class PromisedBound:
     """What a theorem promises of the run that was measured, at the run's own parameters."""
 
     theorem: str
@@ -63,5 +63,5 @@ class Join:
     """(problem, run with noise, log δ) → the ε that is certified of this noise; None: noise is certified as calibrated.
 
     What `calibrate` certifies, of noise from elsewhere."""
-    bounds: Callable[[AnyProblem, AnyRun], tuple[Bound, ...]]
+    bounds: Callable[[AnyProblem, AnyRun], tuple[PromisedBound, ...]]
     """(problem, run with noise) → every bound that is known of what is measured of it."""

@@ -19,7 +19,7 @@ Answer: TypeAlias = object
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class SimulationPlan:
     """What a simulation will cost, told before it starts."""
 
     blocks: int
@@ -37,20 +37,20 @@ class Prepared:
     """
 
     request: Request
-    plan: Plan
+    plan: SimulationPlan
     resolved: Resolved
     """What the kind of simulation has made of the request; its own blocks alone read it."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kind:
+class SimulationKind:
     """One kind of simulation. The first takes milliseconds, rarely a second, and the others run in workers.
 
     All raise `InvalidInput` for what cannot be run, and `prepare` also `NoCertificate` where nothing can be calibrated.
     """
 
     request: type
-    plan: Callable[[Request], Plan]
+    plan: Callable[[Request], SimulationPlan]
     prepare: Callable[[Request], Resolved]
     """What `Prepared.resolved` is to be."""
     run_block: Callable[[Resolved, int], Block]
@@ -66,6 +66,6 @@ class Kind:
     """A request to try, which takes a second or so."""
 
 
-def kind_of(request: object, kinds: Sequence[Kind]) -> Kind:
+def kind_of(request: object, kinds: Sequence[SimulationKind]) -> SimulationKind:
     """Return the kind among `kinds` that a request is of."""
     return next(kind for kind in kinds if isinstance(request, kind.request))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from epsilond.witness.kind import Kind
+from epsilond.witness.kind import SimulationKind
 from epsilond.witness.presets import CELL_KINDS, PRESET
 
-KINDS: tuple[Kind, ...] = (*CELL_KINDS, PRESET)
+KINDS: tuple[SimulationKind, ...] = (*CELL_KINDS, PRESET)
 """THE list of kinds of simulation."""

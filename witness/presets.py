@@ -28,11 +28,11 @@ from epsilond.witness.experiments import (
     tdl_as_printed_audit,
     unlike_clients,
 )
-from epsilond.witness.kind import Block, Kind, Plan, Prepared, kind_of
+from epsilond.witness.kind import Block, Prepared, SimulationKind, SimulationPlan, kind_of
 from epsilond.witness.memberships.membership import MEMBERSHIP
 from epsilond.witness.risks.measurement import KIND, REPETITIONS, RISK, SEED
 
-CELL_KINDS: tuple[Kind, ...] = (RISK, AUDIT, MEMBERSHIP)
+CELL_KINDS: tuple[SimulationKind, ...] = (RISK, AUDIT, MEMBERSHIP)
 """Kinds of simulation that a cell of a preset may be of: all except the presets themselves."""
 
 PRESETS: tuple[Preset, ...] = (
@@ -125,10 +125,10 @@ def cells_of(request: PresetSimulation) -> tuple[Cell, ...]:
     return preset.cells(request.repetitions or preset.repetitions, request.seed)
 
 
-def plan(request: PresetSimulation) -> Plan:
+def plan(request: PresetSimulation) -> SimulationPlan:
     """All cells, one after another."""
     plans = [kind_of(cell.simulation, CELL_KINDS).plan(cell.simulation) for cell in cells_of(request)]
-    return Plan(
+    return SimulationPlan(
         blocks=sum(each.blocks for each in plans),
         seconds=sum(each.seconds for each in plans),
         bytes=max(each.bytes for each in plans),
@@ -210,7 +210,7 @@ def _placed(cell: Cell, warning: Caution) -> Caution:
     return Caution(code=warning.code, message=f"{where}: {warning.message}")
 
 
-PRESET = Kind(
+PRESET = SimulationKind(
     request=PresetSimulation,
     plan=plan,
     prepare=prepare,

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from epsilond.witness.kind import Block, Plan, Prepared, Request, kind_of
+from epsilond.witness.kind import Block, Prepared, Request, SimulationPlan, kind_of
 from epsilond.witness.kinds import KINDS
 from epsilond.witness.one_thread import one_thread
 
 
-def plan(request: Request) -> Plan:
+def plan(request: Request) -> SimulationPlan:
     """What it will cost: from the request alone, in the time that its problems take to build."""
     return kind_of(request, KINDS).plan(request)
 

@@ -20,7 +20,6 @@ from epsilond.accountants.curve.near_tests import NearTest
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import PointwiseProfile
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour import ways
 from epsilond.accountants.engine.contour.parts import Parts, compiled
 from epsilond.accountants.engine.contour.thresholds import Threshold, thresholds
 from epsilond.accountants.engine.contour.transforms.transform import ContourRefused
@@ -239,7 +238,7 @@ class ExactProfile(PointwiseProfile):
             return True
         if epsilon not in self._quick:
             try:
-                contour.log_delta(self.parts, epsilon, widest=ways.GOOD_WIDTH, quickly=True)
+                contour.log_delta(self.parts, epsilon, widest=contour.GOOD_WIDTH, quickly=True)
                 self._quick[epsilon] = True
             except _NO_CERTIFICATE:
                 self._quick[epsilon] = False

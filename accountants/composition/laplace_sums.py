@@ -19,7 +19,6 @@ from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import PointwiseProfile
 from epsilond.accountants.curve.search import PairSearch
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour import ways
 from epsilond.accountants.engine.contour.parts import Parts
 from epsilond.accountants.engine.contour.thresholds import Threshold, thresholds
 from epsilond.accountants.engine.contour.transforms.gaussian import GaussianTransform
@@ -167,6 +166,6 @@ def laplace_sum_pair(parts: Sequence[tuple[Pair, int]], fallback: Callable[[], P
     shifts = tuple(sorted(counts))
     steps = laplace_part(shifts, tuple(counts[shift] for shift in shifts), alone=square == 0.0)
     kept: list[Part] = [GaussianTransform(square, 16 * UNIT_ROUNDOFF)] if square > 0.0 else []
-    widest = _WIDE if len(shifts) > _MANY else ways.WIDEST
+    widest = _WIDE if len(shifts) > _MANY else contour.WIDEST
     profile = LaplaceSumProfile(Parts([*kept, steps]), _ROUNDED * steps.supremum, widest, fallback)
     return Pair(profile, profile, parts=tuple(parts), special_search=LaplaceSearch((profile,)))

@@ -68,7 +68,7 @@ class Method:
         return None
 
 
-class Gaussian(Method):
+class GaussianMethod(Method):
     """Pairs N(μ_i, 1) against N(0, 1) compose to μ = √(Σ μ_i²)."""
 
     applies = "to every Gaussian part"
@@ -82,7 +82,7 @@ class Gaussian(Method):
         return [*others, (gaussian_pair(mu), 1)] if mu > 0.0 or not others else others
 
 
-class Concentrated(Method):
+class ConcentratedMethod(Method):
     """ρ-zCDP adds up, and survival probabilities multiply."""
 
     applies = "to every part that is known by its ρ"
@@ -98,7 +98,7 @@ class Concentrated(Method):
         return [*others[:place], (composed_concentrated(known), 1), *others[place:]]
 
 
-class Enumerated(Method):
+class EnumeratedMethod(Method):
     """All totals of losses with few values, next to one Gaussian part or without it."""
 
     applies = "if all parts but a Gaussian one have atoms, and the kinds of runs are few"
@@ -118,7 +118,7 @@ def _pair_of(composition: RareComposition) -> Pair:
     return composition.pair
 
 
-class Rare(Method):
+class RareMethod(Method):
     """Bounds from the second moment and from one large step, for many steps that tell next to nothing."""
 
     applies = "to a million steps or more, whose total loss no lattice resolves"
@@ -130,7 +130,7 @@ class Rare(Method):
         return fallback if rare is None else Fallback(functools.partial(_pair_of, rare), rare.deviation)
 
 
-class Contour(Method):
+class ContourMethod(Method):
     """The inverse transform along a contour: of exact laws (a few of them convolved directly), or of Laplace pairs."""
 
     applies = "if every part carries a law, or is a Laplace or a Gaussian pair"
@@ -145,7 +145,7 @@ class Contour(Method):
         return pair if bounds.upper - bounds.lower <= _NARROW else None
 
 
-class Lattice(Method):
+class LatticeMethod(Method):
     """Losses on one lattice, tilted and transformed; or what has taken its place as the fallback."""
 
     applies = "to all pairs"
@@ -157,5 +157,12 @@ class Lattice(Method):
         return fallback.make()
 
 
-METHODS: tuple[Method, ...] = (Gaussian(), Concentrated(), Enumerated(), Rare(), Contour(), Lattice())
+METHODS: tuple[Method, ...] = (
+    GaussianMethod(),
+    ConcentratedMethod(),
+    EnumeratedMethod(),
+    RareMethod(),
+    ContourMethod(),
+    LatticeMethod(),
+)
 """The methods in the order in which they are tried."""

@@ -29,7 +29,7 @@ RootSearch: TypeAlias = Literal["bracket", "solve", "sweep", "spare"]
 """Searches for ε(δ): without an estimate; from `Profile.solve`; at many ε at once; with few expensive evaluations."""
 
 
-class Solution(NamedTuple):
+class EpsilonEstimate(NamedTuple):
     """An ε > 0 at which log δ is about the target, as a formula without charged roundings gives it.
 
     Attributes:
@@ -143,7 +143,7 @@ class Profile(ABC):
         del log_delta
         return None
 
-    def solve(self, log_delta: float) -> Solution | None:
+    def solve(self, log_delta: float) -> EpsilonEstimate | None:
         """Return about where log δ is `log_delta`, if a formula tells."""
         del log_delta
         return None

@@ -17,7 +17,7 @@ from epsilond.accountants.numerics.root_search import Guess, closest, crossing
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from epsilond.accountants.curve.profile import Profile, Solution
+    from epsilond.accountants.curve.profile import EpsilonEstimate, Profile
     from epsilond.accountants.numerics.special import FloatArray
 
 PROBES = (0.0, 1 / 16, 1.0, 8.0)
@@ -321,7 +321,7 @@ def line_guess(read: Callable[[float], Interval], log_delta: float, near: float)
 
 
 def solved_epsilon(
-    upper: Callable[[float], float], lower: Callable[[float], float], log_delta: float, solution: Solution
+    upper: Callable[[float], float], lower: Callable[[float], float], log_delta: float, solution: EpsilonEstimate
 ) -> Interval | None:
     """Certify a solution a little to either side; None if a bound is not found there and no slope is known.
 

@@ -25,7 +25,7 @@ from scipy.special import gammaln
 
 from epsilond.accountants.curve.enclosure import Enclosure, Interval, Tails
 from epsilond.accountants.curve.pair import Pair
-from epsilond.accountants.curve.profile import Profile, RootSearch, Solution
+from epsilond.accountants.curve.profile import EpsilonEstimate, Profile, RootSearch
 from epsilond.accountants.engine.lattice.discretise import joined_atoms
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp, log1m_exp_at, log_sum
 from epsilond.accountants.profiles.atoms import AtomicProfile
@@ -105,7 +105,7 @@ class EnumeratedProfile(Profile):
         upper = min(upper * (1 - 8 * UNIT_ROUNDOFF) + _TINY, 0.0)
         return Interval(lower * (1 + 8 * UNIT_ROUNDOFF) - _TINY, upper)
 
-    def solve(self, log_delta: float) -> Solution:
+    def solve(self, log_delta: float) -> EpsilonEstimate:
         """Return the place between two totals where log δ is `log_delta`."""
         solution = self.totals.solve(log_delta)
         return solution._replace(pad=4.0 * self.misplacement + solution.pad)

@@ -1,4 +1,4 @@
-"""Estimates by the central limit of composition: nothing here is certified, and it decides no answer.
+"""The central limit of composition: formulas of estimates. Nothing here is certified, and it decides no answer.
 
 R rounds at rate q and noise multiplier z are about μ-Gaussian differentially private with
 μ = q√(R(e^{(sensitivity/z)²} − 1)). The μ of a target is the one whose δ(ε) is that of the target.
@@ -6,27 +6,14 @@ R rounds at rate q and noise multiplier z are about μ-Gaussian differentially p
 
 from __future__ import annotations
 
-import functools
 import math
-from typing import TYPE_CHECKING
 
 from scipy.special import erfcx
 
-from epsilond.accountants.numerics.root_search import bisect_reals
-
-if TYPE_CHECKING:
-    from epsilond.accountants.estimates.target import Target
-
 _STEPS, _SMOOTH, _LONGEST, _EXACT = 120, 10, 2.0, 1e-14
 """Steps in all, those before every other one halves the bracket, and the longest."""
-TARGETS_KEPT = 64
-"""Targets whose μ is remembered: the noise of many runs is estimated for one target."""
-SLOPE_STEP, STEEPEST = 1.01, 100.0
-"""Factor of μ between the two points of a slope, and the steepest slope that a search starts with."""
-HALVINGS = 39
-"""Bisections of the bracket of log μ; they leave less than 1e-11 of it."""
-MOST_MOVES = 12
-"""Moves of the bracket of log μ, which spans a factor of 256."""
+_SMALL_MU = 1e-3
+"""μ of one batch below which the variance of its likelihood ratio is taken from the first two terms."""
 
 
 def central_log_delta(epsilon: float, mu: float) -> float:
@@ -38,6 +25,11 @@ def central_log_delta(epsilon: float, mu: float) -> float:
         return min(math.log1p(-min(rest, 1.0 - 1e-16)), -1e-300)
     tails = 0.5 * float(erfcx(far * math.sqrt(0.5))) - near
     return math.log(max(tails, 1e-300)) - 0.5 * far * far
+
+
+def is_below_delta(log_mu: float, *, epsilon: float, log_delta: float) -> bool:
+    """Return whether log δ(ε) of μ-Gaussian differential privacy is about below a given log δ."""
+    return central_log_delta(epsilon, math.exp(log_mu)) < log_delta
 
 
 def central_log_mu(epsilon: float, log_delta: float, start: float) -> float:
@@ -70,65 +62,38 @@ def central_log_mu(epsilon: float, log_delta: float, start: float) -> float:
     return here
 
 
-def likely_noise(target: Target, *, rate: float, rounds: int, distance: float) -> float:
-    """A guess at the noise multiplier; `distance` is the relation's sensitivity factor."""
-    wanted = central_mu(target)
-    if rate == 1.0:
-        return distance * math.sqrt(rounds) / wanted
-    return distance / math.sqrt(math.log1p((wanted / rate) ** 2 / rounds))
+def batch_variance(mu: float, rate: float) -> float:
+    """Return about the variance of the likelihood ratio of one round with a batch of fixed size, over q².
 
-
-@functools.lru_cache(maxsize=TARGETS_KEPT)
-def central_mu(target: Target) -> float:
-    """The μ of which δ(ε) is as the target has it, nearly: plain differences of tails, which decide nothing.
-
-    Source: Balle and Wang 2018, Theorem 8.
+    Args:
+        mu: distance of the two means if the contribution is drawn, in standard deviations.
+        rate: probability q that the contribution is drawn.
     """
-
-    def below(log_mu: float) -> bool:
-        return central_log_delta(target.epsilon, math.exp(log_mu)) < target.log_delta
-
-    low, high = (math.log(factor * _likely_mu(target)) for factor in (1 / 16, 16.0))
-    width = high - low
-    for _ in range(MOST_MOVES):  # where ε is far below δ, or δ is close to 1, it lies outside
-        if below(high):
-            low, high = high, high + width
-        elif not below(low):
-            low, high = low - width, low
-        else:
-            break
-    low, high = bisect_reals(below, low, high, steps=HALVINGS)
-    return math.exp(0.5 * (low + high))
+    whole = math.expm1(mu * mu)
+    if mu < _SMALL_MU:
+        upper = mu * mu * (1.0 + math.sqrt(2.0 / math.pi) * mu)
+    else:
+        upper = 2.0 * (math.exp(mu * mu) * _below(1.5 * mu) - 2.0 * _below(0.5 * mu) + _below(-0.5 * mu))
+    return whole + (1.0 - rate) * (upper - whole)
 
 
-def likely_slope(target: Target, *, rate: float, noise: float, distance: float) -> float:
-    """About the slope of log |log δ| by the logarithm of the noise, at a noise multiplier that is likely.
+def exceeds_variance(log_noise: float, *, rate: float, distance: float, variance: float) -> bool:
+    """Return whether `batch_variance` at a noise is above a given variance.
 
-    μ falls by s²e^{s²}/(e^{s²} − 1) for each e-fold of noise, s = distance/noise, or by 1 where nothing is drawn.
+    Args:
+        log_noise: logarithm of the noise multiplier.
+        rate: probability q that a contribution is drawn.
+        distance: sensitivity factor of the relation.
+        variance: the given variance, over q².
     """
-    square = min((distance / noise) ** 2, 500.0)
-    fall = 1.0 if rate == 1.0 else square / -math.expm1(-square)
-    return -min(max(rise(target) * fall, 0.1), STEEPEST)
+    return batch_variance(distance / math.exp(log_noise), rate) > variance
 
 
-def rise(target: Target) -> float:
-    """By how much log |log δ| falls at the target for each e-fold of μ."""
-    mu = central_mu(target)
-    here, there = (central_log_delta(target.epsilon, mu * factor) for factor in (1.0, SLOPE_STEP))
-    return max(math.log(here / there) / math.log(SLOPE_STEP), 1e-3)
+def _below(place: float) -> float:
+    """The standard normal distribution function."""
+    return 0.5 * math.erfc(-place / math.sqrt(2.0))
 
 
-def likely_rate(target: Target, *, noise: float, rounds: int, distance: float) -> float:
-    """A guess at the sampling rate."""
-    return min(central_mu(target) / math.sqrt(rounds * math.expm1(min((distance / noise) ** 2, 500.0))), 1.0)
-
-
-def likely_rounds(target: Target, *, noise: float, rate: float, distance: float) -> float:
-    """A guess at the number of rounds."""
-    return max((central_mu(target) / rate) ** 2 / math.expm1(min((distance / noise) ** 2, 500.0)), 1.0)
-
-
-def _likely_mu(target: Target) -> float:
-    """The μ whose ε(δ) is about the target."""
-    spread = math.sqrt(-2.0 * target.log_delta)
-    return max(math.sqrt(-2.0 * target.log_delta + 2.0 * target.epsilon) - spread, 1e-12)
+def is_below_square(square: float, *, fall: float) -> bool:
+    """Return whether s² is below the root of s² = (1 − e^{−s²}) · fall, at which log μ falls so much per log noise."""
+    return square < -math.expm1(-square) * fall

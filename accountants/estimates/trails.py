@@ -17,7 +17,7 @@ FURTHEST = 0.4
 """Of log μ: nothing further away is a guide."""
 
 
-class Point(NamedTuple):
+class TrailPoint(NamedTuple):
     """What was found for a target: logarithms of its μ and of the noise, the slope of the search there, and its way.
 
     The way is a choice of the search's own.
@@ -33,14 +33,14 @@ class Trail:
     """The last few points of one release."""
 
     def __init__(self) -> None:
-        self._points: list[Point] = []
+        self._points: list[TrailPoint] = []
 
-    def add(self, point: Point) -> None:
+    def add(self, point: TrailPoint) -> None:
         """Remember it, in place of one for about the same target."""
         others = [each for each in self._points if abs(each.log_mu - point.log_mu) > 1e-6]
         self._points = [*others[-POINTS_KEPT + 1 :], point]
 
-    def likely(self, log_mu: float) -> Point | None:
+    def likely(self, log_mu: float) -> TrailPoint | None:
         """On the curve through the nearest points, of which there must be two at least; None if these are far."""
         near = sorted(self._points, key=lambda each: abs(each.log_mu - log_mu))[:3]
         if len(near) < 2 or abs(near[0].log_mu - log_mu) > FURTHEST or abs(near[1].log_mu - log_mu) > 2.0 * FURTHEST:

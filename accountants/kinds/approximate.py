@@ -12,7 +12,7 @@ from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.curve.facts import Plateau
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.guarantee import Guarantee
-from epsilond.accountants.kinds.kind import Kind
+from epsilond.accountants.kinds.kind import MechanismKind
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.atoms import AtomicProfile
 from epsilond.accountants.quantities import Epsilon, PureDelta, Quantity, delta_outputs, request
@@ -83,7 +83,7 @@ def black_box(spec: Approximate, case: Case) -> Guarantee:
 
 THEOREMS: tuple[Theorem, ...] = (EXTREMAL,)
 RULES: tuple[Rule, ...] = (Rule(EXTREMAL, "approximate", black_box),)
-KIND = Kind(
+KIND = MechanismKind(
     sentence=("a mechanism of which nothing is known but its guarantee, ε = {epsilon} and δ = {delta}").format_map,
     at_noise=lambda noise: Approximate(epsilon=1.0 / noise, delta=1e-9),
 )

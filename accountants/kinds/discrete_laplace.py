@@ -6,7 +6,7 @@ import numpy as np
 
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.guarantee import Guarantee
-from epsilond.accountants.kinds.kind import Kind
+from epsilond.accountants.kinds.kind import MechanismKind
 from epsilond.accountants.profiles.geometric import geometric_pair
 from epsilond.accountants.quantities import DecayRate, Epsilon, IntegerSensitivity, delta_outputs, request
 from epsilond.accountants.rule import Case, Rule
@@ -64,7 +64,7 @@ def discrete_laplace_mechanism(spec: DiscreteLaplace, case: Case) -> Guarantee:
 
 THEOREMS: tuple[Theorem, ...] = (EXACT,)
 RULES: tuple[Rule, ...] = (Rule(EXACT, "discrete_laplace", discrete_laplace_mechanism),)
-KIND = Kind(
+KIND = MechanismKind(
     sentence="discrete Laplace noise of decay rate {decay_rate} on integers of ℓ1 sensitivity {sensitivity}".format_map,
     at_noise=lambda noise: DiscreteLaplace(decay_rate=1.0 / noise, sensitivity=3),
 )

@@ -10,7 +10,7 @@ import numpy as np
 
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.guarantee import Guarantee
-from epsilond.accountants.kinds.kind import Kind
+from epsilond.accountants.kinds.kind import MechanismKind
 from epsilond.accountants.numerics.outward import round_up
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.quantities import RELATION, Epsilon, NoiseMultiplier, Relation, request
@@ -70,7 +70,7 @@ def gaussian_mechanism(spec: Gaussian, case: Case) -> Guarantee:
 
 THEOREMS: tuple[Theorem, ...] = (EXACT,)
 RULES: tuple[Rule, ...] = (Rule(EXACT, "gaussian", gaussian_mechanism),)
-KIND = Kind(
+KIND = MechanismKind(
     sentence=(
         "Gaussian noise of noise multiplier {noise_multiplier}"
         " (standard deviation per coordinate over the bound on the ℓ2 norm of one contribution)"

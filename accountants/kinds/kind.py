@@ -9,7 +9,7 @@ from epsilond.accountants.specs.mechanisms import Mechanism
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kind:
+class MechanismKind:
     """How a mechanism of the kind is described, and what more noise means for it.
 
     Attributes:

@@ -9,7 +9,7 @@ import numpy as np
 
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.guarantee import Guarantee
-from epsilond.accountants.kinds.kind import Kind
+from epsilond.accountants.kinds.kind import MechanismKind
 from epsilond.accountants.numerics.outward import round_up
 from epsilond.accountants.profiles.laplace import laplace_pair
 from epsilond.accountants.quantities import (
@@ -79,7 +79,7 @@ def laplace_mechanism(spec: Laplace, case: Case) -> Guarantee:
 
 THEOREMS: tuple[Theorem, ...] = (EXACT,)
 RULES: tuple[Rule, ...] = (Rule(EXACT, "laplace", laplace_mechanism),)
-KIND = Kind(
+KIND = MechanismKind(
     sentence=(
         "Laplace noise of scale multiplier {scale_multiplier}"
         " (scale per coordinate over the bound on the ℓ1 norm of one contribution)"

@@ -10,7 +10,7 @@ from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.curve.finite_law import FiniteLaw
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.guarantee import Guarantee
-from epsilond.accountants.kinds.kind import Kind
+from epsilond.accountants.kinds.kind import MechanismKind
 from epsilond.accountants.numerics.renyi_divergence import divergence_of_atoms
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.atoms import AtomicProfile
@@ -104,7 +104,7 @@ def randomized_response(spec: RandomizedResponse, case: Case) -> Guarantee | Ref
 
 THEOREMS: tuple[Theorem, ...] = (EXACT, ZEROED)
 RULES: tuple[Rule, ...] = (Rule(EXACT, "randomized_response", randomized_response),)
-KIND = Kind(
+KIND = MechanismKind(
     sentence="randomised response among {categories} categories with ε = {epsilon}".format_map,
     at_noise=lambda noise: RandomizedResponse(epsilon=1.0 / noise, categories=4),
 )

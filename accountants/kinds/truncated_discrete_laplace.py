@@ -18,7 +18,7 @@ from epsilond.accountants.curve.least import least_of
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.formula import formula
 from epsilond.accountants.guarantee import Guarantee
-from epsilond.accountants.kinds.kind import Kind
+from epsilond.accountants.kinds.kind import MechanismKind
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.concentrated import concentrated_pair, log_escape_of
 from epsilond.accountants.profiles.geometric import GeometricProfile, geometric_pair
@@ -252,4 +252,4 @@ RULES: tuple[Rule, ...] = (
     Rule(BY_L2, "truncated_discrete_laplace", by_l2),
     Rule(EXACT, "truncated_discrete_laplace", exact),
 )
-KIND = Kind(sentence=sentence, at_noise=at_noise)
+KIND = MechanismKind(sentence=sentence, at_noise=at_noise)

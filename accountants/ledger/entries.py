@@ -17,10 +17,10 @@ from epsilond.accountants.ledger.state import (
     Charge,
     Declared,
     LedgerState,
+    LedgerTarget,
     PlanItem,
     Reservation,
     Slot,
-    Target,
 )
 
 Record = JsonRecord
@@ -164,7 +164,7 @@ def state_of(record: JsonObject, specs: JsonObject) -> LedgerState:
     declared = record["declared"]
     return LedgerState(
         setting=Setting(relation=record["relation"], unit=record["unit"], observer=record["observer"]),
-        target=Target(epsilon=float(record["target"]["epsilon"]), log_delta=float(record["target"]["log_delta"])),
+        target=LedgerTarget(epsilon=float(record["target"]["epsilon"]), log_delta=float(record["target"]["log_delta"])),
         declared=Declared(**declared),
         plan=tuple(
             PlanItem(name=item["name"], spec=specs[item["name"]], planned=item["planned"]) for item in record["plan"]

@@ -17,7 +17,7 @@ from epsilond.accountants.composition.product import composed_pair
 from epsilond.accountants.errors import Infeasible
 from epsilond.accountants.kinds.approximate import approximate_pair
 from epsilond.accountants.ledger.amounts import ZERO, Amount, down, float_above, float_below, less, root_above, total
-from epsilond.accountants.ledger.charges.asked import Asked
+from epsilond.accountants.ledger.charges.asked import ChargeRequest
 from epsilond.accountants.ledger.mixture import log_coefficients
 from epsilond.accountants.numerics.root_search import brent_root
 from epsilond.accountants.profiles.concentrated import concentrated_pair
@@ -136,7 +136,7 @@ def _of_plan(state: LedgerState) -> list[tuple[Pair, int]]:
 
 def item_pairs(item: PlanItem, state: LedgerState) -> Sequence[tuple[Pair, int]]:
     """The dominating pairs of all planned runs of an item, with how often each is run."""
-    return Asked(setting=state.setting, spec=item.spec, count=item.planned).parts
+    return ChargeRequest(setting=state.setting, spec=item.spec, count=item.planned).parts
 
 
 def slot_pair(slot: Slot) -> Pair:

@@ -26,7 +26,7 @@ from epsilond.accountants.errors import (
 )
 from epsilond.accountants.ledger.amounts import LARGEST, Amount
 from epsilond.accountants.ledger.charges import charge
-from epsilond.accountants.ledger.charges.asked import Asked
+from epsilond.accountants.ledger.charges.asked import ChargeRequest
 from epsilond.accountants.ledger.exchange import dominated
 from epsilond.accountants.ledger.mixture import may_go_on
 from epsilond.accountants.ledger.residue import holds
@@ -85,7 +85,7 @@ def reserve(
     step, runs = (chosen.spec, max(chosen.free, 1)) if spec is None else steps_of(spec)
     wanted = _count(count, runs, spec is None or step is spec)
     if step != chosen.spec:  # dominance is of laws; a theorem must cover the mechanism in this ledger's setting, too
-        Asked(setting=state.setting, spec=step, count=1).guarantee(step)
+        ChargeRequest(setting=state.setting, spec=step, count=1).guarantee(step)
     if wanted > chosen.free:
         raise LedgerExhausted(
             f"the plan's item {chosen.name} has fewer runs left",
@@ -262,7 +262,9 @@ def _reserve_of_slot(
         raise InvalidInput.at("/spec", "is needed: a slot is charged for a mechanism")
     step, runs = steps_of(spec)
     wanted = _count(count, runs, step is spec)
-    price = charge(Asked(setting=state.setting, spec=step, count=wanted, eta=eta, delta=delta, rough=rough), slot)
+    price = charge(
+        ChargeRequest(setting=state.setting, spec=step, count=wanted, eta=eta, delta=delta, rough=rough), slot
+    )
     return held(state, Reservation(id=identifier, spec=step, count=wanted, slot=kind, charge=price), slot)
 
 
@@ -275,7 +277,7 @@ def _charge_whole_job(state: LedgerState, held: Reservation) -> LedgerState:
     remaining, eta = slot.left("mu_squared"), price.parts["eta"]
     assert price.remaining is not None
     if remaining < price.remaining:
-        asked = Asked(setting=state.setting, spec=held.spec, count=held.count, eta=eta)
+        asked = ChargeRequest(setting=state.setting, spec=held.spec, count=held.count, eta=eta)
         if holds(asked.parts, remaining=remaining, cost=price.parts["mu_squared"], eta=eta):
             price = replace(price, remaining=remaining)
         else:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
 from epsilond.accountants.errors import NoCertificate
 from epsilond.accountants.ledger.charges import charge
-from epsilond.accountants.ledger.charges.asked import Asked
+from epsilond.accountants.ledger.charges.asked import ChargeRequest
 from epsilond.accountants.ledger.charges.gaussian import eta_of
 from epsilond.accountants.ledger.mixture import may_go_on
 from epsilond.accountants.ledger.residue import composed_cost, exact, quick_cost
@@ -38,7 +38,7 @@ _NEAR, _CLOSE = 0.98, 0.995
 """Of what is free, a price with which the search ends, and what is aimed at by composition."""
 
 
-def fitting(asked: Asked, slot: Slot) -> Mapping[str, float]:
+def fitting(asked: ChargeRequest, slot: Slot) -> Mapping[str, float]:
     """`largest_count` of this mechanism, and `smallest_noise_multiplier` for this count, where there are such."""
     found: dict[str, float] = {}
     count = largest_count(asked, slot)
@@ -50,7 +50,7 @@ def fitting(asked: Asked, slot: Slot) -> Mapping[str, float]:
     return found
 
 
-def largest_count(asked: Asked, slot: Slot) -> int:
+def largest_count(asked: ChargeRequest, slot: Slot) -> int:
     """How many runs of the mechanism the slot can still pay for, no more than asked for; within a few of the most."""
     if not _by_steps(asked, slot):
         return int(_largest(lambda count: _fits(_counted(asked, count), slot), asked.count))
@@ -65,7 +65,7 @@ def largest_count(asked: Asked, slot: Slot) -> int:
     return _more(asked, slot, low)
 
 
-def _more(asked: Asked, slot: Slot, fits: int) -> int:
+def _more(asked: ChargeRequest, slot: Slot, fits: int) -> int:
     """At least as many runs as are known to fit, by the price of all of them together."""
     low, high, count = fits, asked.count + 1, max(fits, 1)
     for _ in range(_COMPOSED_LOOKS):
@@ -80,7 +80,7 @@ def _more(asked: Asked, slot: Slot, fits: int) -> int:
     return low
 
 
-def _composed_price(asked: Asked, slot: Slot) -> float | None:
+def _composed_price(asked: ChargeRequest, slot: Slot) -> float | None:
     """As `_price`, of all runs together: at most 1 or math.inf; None where that is not known or not worth its work."""
     eta = eta_of(replace(asked, eta=None), slot)
     free, left = slot.free("mu_squared"), slot.left("mu_squared")
@@ -90,7 +90,7 @@ def _composed_price(asked: Asked, slot: Slot) -> float | None:
     return float(cost) / float(free) if cost is not None and cost <= free else math.inf
 
 
-def smallest_noise(asked: Asked, slot: Slot) -> float | None:
+def smallest_noise(asked: ChargeRequest, slot: Slot) -> float | None:
     """The smallest noise multiplier with which the job fits, rounded up by about a hundredth; None where none is found.
 
     A price falls about as the square of the noise: a few of them lead there.
@@ -111,7 +111,7 @@ def smallest_noise(asked: Asked, slot: Slot) -> float | None:
     return _less(asked, slot, present, high) if high < math.inf else None
 
 
-def _less(asked: Asked, slot: Slot, present: float, fits: float) -> float:
+def _less(asked: ChargeRequest, slot: Slot, present: float, fits: float) -> float:
     """At most the noise that is known to fit, by the price of all runs together."""
     low, high, noise = present, fits, fits
     for _ in range(_COMPOSED_LOOKS):
@@ -138,7 +138,7 @@ def _least(fits: Callable[[float], bool], present: float) -> float | None:
     return high
 
 
-def _counted(asked: Asked, count: float) -> Asked:
+def _counted(asked: ChargeRequest, count: float) -> ChargeRequest:
     return replace(asked, count=int(count), _known=asked._known)  # noqa: SLF001
 
 
@@ -163,8 +163,8 @@ def _noises(spec: DataclassInstance) -> list[float]:
     return found
 
 
-def _with_noise(asked: Asked, noise: float) -> Asked:
-    return Asked(
+def _with_noise(asked: ChargeRequest, noise: float) -> ChargeRequest:
+    return ChargeRequest(
         setting=asked.setting,
         spec=renoised(asked.spec, lambda _: noise),
         count=asked.count,
@@ -187,12 +187,12 @@ def renoised(spec: Noisy, noise: Callable[[float], float]) -> Noisy:
     return replace(spec, **changed) if changed else spec
 
 
-def _by_steps(asked: Asked, slot: Slot) -> bool:
+def _by_steps(asked: ChargeRequest, slot: Slot) -> bool:
     """Whether prices are residues, which steps tell quickly."""
     return slot.kind == "gdp" and asked.one.gaussian_dp_mu is None
 
 
-def _price(asked: Asked, slot: Slot) -> float:
+def _price(asked: ChargeRequest, slot: Slot) -> float:
     """What the job costs over what is free: at most 1 is certified, more is a guess, math.inf where there is none."""
     eta = eta_of(replace(asked, eta=None), slot)
     free = float(slot.free("mu_squared"))
@@ -204,7 +204,7 @@ def _price(asked: Asked, slot: Slot) -> float:
     return float(cost) / free if cost <= slot.free("mu_squared") else max(float(cost) / free, 1.0 + 1e-9)
 
 
-def _fits(asked: Asked, slot: Slot) -> bool:
+def _fits(asked: ChargeRequest, slot: Slot) -> bool:
     """Whether what is free pays for the job."""
     try:
         price = charge(asked, slot)

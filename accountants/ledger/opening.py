@@ -12,7 +12,7 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.ledger.amounts import ZERO, Amount, down, exact
 from epsilond.accountants.ledger.invariant import Opening, largest, opening
-from epsilond.accountants.ledger.state import JOB, Declared, LedgerState, PlanItem, Slot, SlotKind, Target
+from epsilond.accountants.ledger.state import JOB, Declared, LedgerState, LedgerTarget, PlanItem, Slot, SlotKind
 from epsilond.accountants.ledger.stepped import steps_of
 from epsilond.accountants.quantity import LARGEST_COUNT
 from epsilond.accountants.specs import Spec
@@ -55,7 +55,7 @@ class Planned:
 def opened(
     *,
     setting: Setting,
-    target: Target,
+    target: LedgerTarget,
     declared: Declared,
     plan: Sequence[Planned] = (),
     slots: Sequence[AskedSlot] = (),
@@ -109,7 +109,7 @@ def _is_sought(slot: AskedSlot) -> bool:
     return bool(slot.capacity.get(first, LARGEST) == LARGEST)
 
 
-def _slot(asked: AskedSlot, place: int, target: Target) -> Slot:
+def _slot(asked: AskedSlot, place: int, target: LedgerTarget) -> Slot:
     pointer = f"/slots/{place}/capacity"
     if isinstance(asked.capacity, str) and asked.capacity != LARGEST:
         raise InvalidInput.at(pointer, "is neither parts nor a known word", allowed=LARGEST)

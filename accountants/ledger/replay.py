@@ -15,7 +15,7 @@ from epsilond.accountants.ledger import moves
 from epsilond.accountants.ledger.amending import INDEPENDENT, amended
 from epsilond.accountants.ledger.amounts import ZERO
 from epsilond.accountants.ledger.charges import charge
-from epsilond.accountants.ledger.charges.asked import Asked
+from epsilond.accountants.ledger.charges.asked import ChargeRequest
 from epsilond.accountants.ledger.entries import charge_of, observations_of, state_of
 from epsilond.accountants.ledger.invariant import opening
 from epsilond.accountants.ledger.opening import PARTS
@@ -134,7 +134,7 @@ def _amended(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerS
 
 def _require_enough(state: LedgerState, spec: Spec, count: int, slot: Slot, price: Charge) -> None:
     _require(set(price.parts) == set(slot.capacity), "the charge has other parts than its slot")
-    asked = Asked(setting=state.setting, spec=spec, count=count, delta=price.each.get("delta"))
+    asked = ChargeRequest(setting=state.setting, spec=spec, count=count, delta=price.each.get("delta"))
     if price.remaining is not None:
         _require(slot.kind == "gdp" and not price.each, "only a Gaussian slot charges residues, of whole jobs")
         cost, eta = price.parts["mu_squared"], price.parts["eta"]

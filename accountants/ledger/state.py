@@ -21,7 +21,7 @@ Amounts = Mapping[str, Amount]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Target:
+class LedgerTarget:
     """(ε*, δ*): what everything that the ledger ever allows is, together.
 
     Attributes:
@@ -161,7 +161,7 @@ class LedgerState:
     """
 
     setting: Setting
-    target: Target
+    target: LedgerTarget
     declared: Declared
     plan: tuple[PlanItem, ...] = ()
     slots: tuple[Slot, ...] = ()

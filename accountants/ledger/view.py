@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from epsilond.accountants.guarantee import Guarantee
-from epsilond.accountants.ledger.charges.asked import Asked
+from epsilond.accountants.ledger.charges.asked import ChargeRequest
 from epsilond.accountants.ledger.invariant import plan_pair
 from epsilond.accountants.ledger.state import LedgerState
 from epsilond.accountants.specs import Spec
@@ -59,7 +59,7 @@ def _of_mechanisms(state: LedgerState) -> Iterator[Condition]:
 
 
 def _guarantees(state: LedgerState, spec: Spec) -> Iterator[Guarantee]:
-    yield Asked(setting=state.setting, spec=spec, count=1).guarantee(spec)
+    yield ChargeRequest(setting=state.setting, spec=spec, count=1).guarantee(spec)
 
 
 @dataclass(frozen=True)

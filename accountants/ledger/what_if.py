@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from epsilond.accountants.errors import LedgerExhausted, NoCertificate, RunDiffers
 from epsilond.accountants.ledger import moves
 from epsilond.accountants.ledger.amounts import Amount
-from epsilond.accountants.ledger.charges.asked import Asked
+from epsilond.accountants.ledger.charges.asked import ChargeRequest
 from epsilond.accountants.ledger.nearest import fitting
 from epsilond.accountants.ledger.state import Charge, LedgerState, SlotKind
 from epsilond.accountants.ledger.stepped import steps_of
@@ -84,5 +84,5 @@ def with_nearest(
     if chosen is None or spec is None or refused.nearest:
         return refused
     step, runs = steps_of(spec)
-    asked = Asked(setting=state.setting, spec=step, count=count or runs, eta=eta, delta=delta)
+    asked = ChargeRequest(setting=state.setting, spec=step, count=count or runs, eta=eta, delta=delta)
     return LedgerExhausted(refused.message, refused.condition, fitting(asked, chosen), refused.considered)

@@ -9,7 +9,7 @@ SLOW, SLOW_STEPS = 0.3, 3
 """What share of a distance a step should leave, and after how many that leave more the least offered is tried."""
 
 
-class Seen:
+class RootEvaluations:
     """Values of a falling function on the way to its root, in the order of evaluation."""
 
     def __init__(self) -> None:

@@ -21,7 +21,7 @@ import numpy as np
 
 from epsilond.accountants.curve.enclosure import Enclosure, Interval, Tails
 from epsilond.accountants.curve.near_tests import NearTest
-from epsilond.accountants.curve.profile import Profile, RootSearch, Solution
+from epsilond.accountants.curve.profile import EpsilonEstimate, Profile, RootSearch
 from epsilond.accountants.numerics.special import (
     LEAST_LOG,
     UNIT_ROUNDOFF,
@@ -123,10 +123,10 @@ class AtomicProfile(Profile):
         slack = self.tail_accuracy * (1.0 + abs(value)) if value > -math.inf else 0.0
         return Interval(value - slack if value > LEAST_LOG else -math.inf, min(value + slack, 0.0))
 
-    def solve(self, log_delta: float) -> Solution:
+    def solve(self, log_delta: float) -> EpsilonEstimate:
         """Return the place between two losses where log δ is `log_delta`."""
         epsilon = self.estimated_epsilon(log_delta)
-        return Solution(epsilon, PAD * (1.0 + abs(epsilon)))
+        return EpsilonEstimate(epsilon, PAD * (1.0 + abs(epsilon)))
 
     def ends_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
         """Return bounds on log δ, without arrays."""

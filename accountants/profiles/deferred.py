@@ -14,7 +14,7 @@ from epsilond.accountants.curve.profile import Profile
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.near_tests import NearTest, UpperTest
-    from epsilond.accountants.curve.profile import Solution
+    from epsilond.accountants.curve.profile import EpsilonEstimate
     from epsilond.accountants.numerics.root_search import Guess
     from epsilond.accountants.numerics.special import FloatArray
 
@@ -97,7 +97,7 @@ class DeferredProfile(Profile):
         """Ask the profile itself."""
         return self.made.exact_epsilon(log_delta)
 
-    def solve(self, log_delta: float) -> Solution | None:
+    def solve(self, log_delta: float) -> EpsilonEstimate | None:
         """Ask the profile itself."""
         return self.made.solve(log_delta)
 

@@ -13,7 +13,7 @@ from scipy.special import erfcx
 from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Enclosure, Interval, Tails
 from epsilond.accountants.curve.laws import GaussianLaw
 from epsilond.accountants.curve.pair import Pair
-from epsilond.accountants.curve.profile import Profile, RootSearch, Solution
+from epsilond.accountants.curve.profile import EpsilonEstimate, Profile, RootSearch
 from epsilond.accountants.numerics.mixed_sums import TermWindow, blocks_of, log_sums, windows
 from epsilond.accountants.numerics.special import (
     LEAST_LOG,
@@ -100,7 +100,7 @@ class GaussianProfile(Profile):
         value = theta_logs(epsilon, self.mu * (1 + 4 * UNIT_ROUNDOFF))[0]
         return value if math.isinf(value) else min(value + LOG_ACCURACY * (1.0 + abs(value)), 0.0)
 
-    def solve(self, log_delta: float) -> Solution | None:
+    def solve(self, log_delta: float) -> EpsilonEstimate | None:
         """Return ε(δ) by plain differences of Mills' ratios, which cancel where μ is small; None where they fail.
 
         Newton steps are kept inside a bracket. R is Mills' ratio, φ the normal density, a = ε/μ − μ/2 and b = a + μ.
@@ -134,7 +134,7 @@ class GaussianProfile(Profile):
         if not (steepness > 0.0 and root > least):
             return None
         pad = 2.0 * LOG_ACCURACY * (1.0 + abs(log_delta)) / steepness + 4 * UNIT_ROUNDOFF * root
-        return Solution(root, pad, steepness)
+        return EpsilonEstimate(root, pad, steepness)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Φ(μ/2 − ε/μ) and Φ(−μ/2 − ε/μ)."""

@@ -151,7 +151,6 @@ LEVEL = Quantity(
 
 Epsilon = Annotated[float, EPSILON]
 Delta = Annotated[float, DELTA]
-Log10Delta = Annotated[float, LOG10_DELTA]
 NoiseStd = Annotated[float, NOISE_STD]
 NoiseMultiplier = Annotated[float, NOISE_MULTIPLIER]
 Rate = Annotated[float, RATE]

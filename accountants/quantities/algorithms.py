@@ -106,7 +106,6 @@ IMAGE_DIAMETER = Quantity(
 KERNEL_NOISE_STD = positive("s", "standard deviation per coordinate of the noise a kernel adds", "that of the values")
 PRIVACY_LOSS = Quantity(symbol="ε", unit="nat", ge=0, le=1e9, description="privacy loss ε ≥ 0, natural logs")
 
-SuffixFraction = Annotated[float, SUFFIX_FRACTION]
 Distance = Annotated[float, DISTANCE]
 ImageDiameter = Annotated[float, IMAGE_DIAMETER]
 KernelNoiseStd = Annotated[float, KERNEL_NOISE_STD]

@@ -22,7 +22,7 @@ from limits.aio.strategies import SlidingWindowCounterRateLimiter
 from starlette.requests import Request
 from starlette.types import Scope
 
-from epsilond.app.callers.limits import NONE, Limits
+from epsilond.app.callers.limits import NONE, CallerLimits
 from epsilond.app.callers.scopes import ANYBODYS, ScopeName
 from epsilond.app.http.problems import Problem
 from epsilond.app.http.record import ServicePart
@@ -72,7 +72,7 @@ MOST_IDENTITIES = 10_000
 
 
 @dataclass(eq=False, slots=True)
-class Account:
+class CallerUsage:
     """What is known of one caller's use. Times are seconds of `Budgets.clock`."""
 
     at: float
@@ -122,16 +122,16 @@ class Budgets:
         default_factory=lambda: SlidingWindowCounterRateLimiter(MemoryStorage())
     )
     """How often the names with a limit on requests have asked; bounded, as they all stand in the file of keys."""
-    _accounts: OrderedDict[str, Account] = field(default_factory=OrderedDict)
+    _accounts: OrderedDict[str, CallerUsage] = field(default_factory=OrderedDict)
 
     def __post_init__(self) -> None:
         self._usual_rate = self.settings.cpu_seconds_of_each_caller
 
-    def account(self, identity: str, per_minute: float | None = None) -> Account:
+    def account(self, identity: str, per_minute: float | None = None) -> CallerUsage:
         """The account of a caller as of now; `per_minute` is their own limit, if they have one."""
         account, now = self._accounts.get(identity), self.clock()
         if account is None:
-            account = self._accounts[identity] = Account(now, self._rate(per_minute))
+            account = self._accounts[identity] = CallerUsage(now, self._rate(per_minute))
             self._forget_one_too_many()
         elif per_minute is not None:
             account.per_minute = per_minute
@@ -139,7 +139,7 @@ class Budgets:
         account.advance(now)
         return account
 
-    def known(self, identity: str, per_minute: float | None) -> Account:
+    def known(self, identity: str, per_minute: float | None) -> CallerUsage:
         """As `account`, for one whose limits are known: without a limit of their own, everybody's is theirs."""
         return self.account(identity, self._rate(per_minute))
 
@@ -196,11 +196,11 @@ class Caller:
     shown: str
     """What the log calls them: their name, else their address."""
     scopes: frozenset[ScopeName]
-    limits: Limits
+    limits: CallerLimits
     budgets: Budgets = field(repr=False)
 
     @classmethod
-    def of_key(cls, name: str, scopes: frozenset[ScopeName], limits: Limits, budgets: Budgets) -> Caller:
+    def of_key(cls, name: str, scopes: frozenset[ScopeName], limits: CallerLimits, budgets: Budgets) -> Caller:
         """Whoever has a key of this name."""
         return cls(name=name, identity=f"key:{name}", shown=name, scopes=scopes, limits=limits, budgets=budgets)
 
@@ -221,7 +221,7 @@ class Caller:
         return label_of(self.identity)
 
     @cached_property
-    def account(self) -> Account:
+    def account(self) -> CallerUsage:
         """What they have used."""
         return self.budgets.known(self.identity, self.limits.cpu_seconds_per_minute)
 

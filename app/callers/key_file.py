@@ -14,13 +14,13 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from epsilond.app.callers.keys import LINE, Line, lines_of, says_nothing
+from epsilond.app.callers.keys import LINE, KeyLine, lines_of, says_nothing
 
 if sys.platform != "win32":
     import fcntl
 
 
-def add(path: Path, line: Line) -> None:
+def add(path: Path, line: KeyLine) -> None:
     """One line more. A file that is made here can be read by its owner alone.
 
     Raises:
@@ -35,14 +35,14 @@ def add(path: Path, line: Line) -> None:
     _change(path, added, may_be_new=True)
 
 
-def revoke(path: Path, which: str, now: datetime) -> tuple[Line, ...]:
+def revoke(path: Path, which: str, now: datetime) -> tuple[KeyLine, ...]:
     """Revoke the key of this id, else all of this name; those that are revoked now, none if there are none such.
 
     Raises:
         ValueError: a line of the file is none; nothing is written.
         OSError: the file cannot be read or replaced.
     """
-    found: list[Line] = []
+    found: list[KeyLine] = []
 
     def without(whole: str) -> str:
         known = lines_of(whole, path)

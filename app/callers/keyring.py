@@ -21,7 +21,7 @@ from anyio import to_thread
 
 from epsilond.app.callers import key_file
 from epsilond.app.callers.caller import Budgets, Caller
-from epsilond.app.callers.keys import Line, digest, read
+from epsilond.app.callers.keys import KeyLine, digest, read
 from epsilond.app.callers.revocations import Revocations
 from epsilond.app.http.record import ServicePart
 
@@ -36,7 +36,7 @@ Signature = tuple[int, int, int, int]
 class KeyState:
     """A key as it is now: its line with what this service knows of it."""
 
-    line: Line
+    line: KeyLine
     last_used: datetime | None
 
 
@@ -129,12 +129,12 @@ class Keyring:
             await anyio.sleep(LOOK_SECONDS)
             await self.look()
 
-    def _take(self, lines: tuple[Line, ...]) -> None:
+    def _take(self, lines: tuple[KeyLine, ...]) -> None:
         self._lines = lines
         known = {line.id for line in lines}
         self._last_used = {each: when for each, when in self._last_used.items() if each in known}
 
-    def _state(self, line: Line) -> KeyState:
+    def _state(self, line: KeyLine) -> KeyState:
         return KeyState(replace(line, revoked=self._revocations.since(line)), self._last_used.get(line.id))
 
 
@@ -151,7 +151,7 @@ def _signature(path: Path) -> Signature | None:
     return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns) if settled else None
 
 
-def _looked(path: Path, before: Signature | None) -> tuple[Signature | None, tuple[Line, ...], str]:
+def _looked(path: Path, before: Signature | None) -> tuple[Signature | None, tuple[KeyLine, ...], str]:
     """The file's signature; and its lines if it has changed, or what is wrong with it."""
     signature = _signature(path)
     if signature is not None and signature == before:

@@ -18,7 +18,7 @@ from typing import Annotated
 
 from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationError
 
-from epsilond.app.callers.limits import NONE, Limits
+from epsilond.app.callers.limits import NONE, CallerLimits
 from epsilond.app.callers.scopes import ASKING, UNSAID, ScopeName
 from epsilond.app.settings import PREFIX
 
@@ -29,7 +29,7 @@ ID_DIGITS = 12
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
+class KeyLine:
     """A line of the file."""
 
     __pydantic_config__ = ConfigDict(extra="forbid", strict=True, revalidate_instances="always")
@@ -40,7 +40,7 @@ class Line:
     expires: AwareDatetime | None = None
     revoked: AwareDatetime | None = None
     """When it was revoked; such a line is kept, so that it can be seen that there was such a key."""
-    limits: Limits = NONE
+    limits: CallerLimits = NONE
 
     @property
     def id(self) -> str:
@@ -62,12 +62,12 @@ class Line:
         return self.expires is not None and self.expires <= now
 
 
-LINE: TypeAdapter[Line] = TypeAdapter(Line)
+LINE: TypeAdapter[KeyLine] = TypeAdapter(KeyLine)
 
 
 def new(
-    name: str, limits: Limits, scopes: Collection[ScopeName] = ASKING, expires: datetime | None = None
-) -> tuple[str, Line]:
+    name: str, limits: CallerLimits, scopes: Collection[ScopeName] = ASKING, expires: datetime | None = None
+) -> tuple[str, KeyLine]:
     """A fresh key, and its line; the key is nowhere else.
 
     Raises:
@@ -76,7 +76,7 @@ def new(
     if expires is not None and expires <= datetime.now(UTC):
         raise ValueError("a key that has expired already opens nothing")
     key = PREFIX_OF_KEYS + secrets.token_urlsafe(32)
-    line = Line(name=name, sha256=digest(key), scopes=tuple(sorted(scopes)), expires=expires, limits=limits)
+    line = KeyLine(name=name, sha256=digest(key), scopes=tuple(sorted(scopes)), expires=expires, limits=limits)
     try:
         return key, LINE.validate_python(line)
     except ValidationError as error:
@@ -91,7 +91,7 @@ def digest(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
 
-def read(path: Path) -> tuple[Line, ...]:
+def read(path: Path) -> tuple[KeyLine, ...]:
     """The lines of a file of keys.
 
     Raises:
@@ -109,15 +109,15 @@ def says_nothing(text: str) -> bool:
     return not text.strip() or text.lstrip().startswith("#")
 
 
-def lines_of(whole: str, path: Path) -> tuple[Line, ...]:
+def lines_of(whole: str, path: Path) -> tuple[KeyLine, ...]:
     """The lines of the text of a file; empty ones and those that begin with # say nothing.
 
     Raises:
         ValueError: a line is none, or does not go with an earlier one. Nothing of it is repeated.
     """
-    lines: list[Line] = []
+    lines: list[KeyLine] = []
     digests: set[str] = set()
-    limits: dict[str, Limits] = {}
+    limits: dict[str, CallerLimits] = {}
     for place, text in enumerate(whole.splitlines(), start=1):
         if says_nothing(text):
             continue

@@ -11,7 +11,7 @@ Count = Annotated[int, Field(ge=1, le=10**9)]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class CallerLimits:
     """What the keys of one name may do together; absent: as much as anybody."""
 
     __pydantic_config__ = ConfigDict(extra="forbid", strict=True, revalidate_instances="always")
@@ -25,5 +25,5 @@ class Limits:
     """CPU time of their computations, in the long run; ten minutes' worth may be used at once."""
 
 
-NONE = Limits()
+NONE = CallerLimits()
 """Of a key that says nothing of limits."""

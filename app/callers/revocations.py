@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from epsilond.app.callers.keys import Line
+from epsilond.app.callers.keys import KeyLine
 
 
 @dataclass(eq=False)
@@ -17,10 +17,10 @@ class Revocations:
 
     _since: dict[str, datetime] = field(default_factory=dict)
 
-    def add(self, line: Line, now: datetime) -> None:
+    def add(self, line: KeyLine, now: datetime) -> None:
         """This key opens nothing any more."""
         self._since.setdefault(line.id, now)
 
-    def since(self, line: Line) -> datetime | None:
+    def since(self, line: KeyLine) -> datetime | None:
         """When a key was revoked, in the file or here; None if it was not."""
         return line.revoked or self._since.get(line.id)

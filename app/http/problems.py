@@ -28,7 +28,7 @@ from epsilond.app.http.record import record_in
 from epsilond.app.workers.work import WorkerLost
 from epsilond.calibrators.accounts import ConsideredAnswer
 from epsilond.calibrators.answer import Number, Served, as_json
-from epsilond.calibrators.strict_json import Malformed
+from epsilond.calibrators.strict_json import MalformedJson
 from epsilond.ledgers.book.contradictions import ObservationAnswer
 
 MEDIA_TYPE = "application/problem+json"
@@ -69,7 +69,7 @@ class Problem(Exception):
         self.observations: Sequence[Observation] = ()
 
 
-def _malformed(_: Malformed) -> Problem:
+def _malformed(_: MalformedJson) -> Problem:
     return Problem("malformed-json", "The body is not a JSON text in UTF-8.")
 
 
@@ -97,7 +97,7 @@ def _worker_lost(_: WorkerLost) -> Problem:
 
 TABLE: dict[type[Exception], Callable[[Any], Problem]] = {
     Problem: lambda error: error,
-    Malformed: _malformed,
+    MalformedJson: _malformed,
     InvalidInput: _invalid,
     NoCertificate: _no_certificate,
     HTTPException: _by_status,

@@ -9,14 +9,14 @@ from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import BeyondBudget, InvalidInput
 from epsilond.accountants.verdict import Verdict
 from epsilond.app.settings import Settings
-from epsilond.witness.kind import Kind, Plan
+from epsilond.witness.kind import SimulationKind, SimulationPlan
 
 MEGABYTE = 1_048_576
 TRIES = 20
 
 
 @dataclass(frozen=True)
-class Limits:
+class SimulationLimits:
     """What one simulation may take, by its own estimate."""
 
     seconds: float
@@ -24,12 +24,12 @@ class Limits:
     """Of one of its blocks."""
 
     @classmethod
-    def of(cls, settings: Settings) -> Limits:
+    def of(cls, settings: Settings) -> SimulationLimits:
         """Of a service: half the memory of a worker, for the rest is the libraries'."""
         return cls(settings.job_seconds, settings.worker_memory_megabytes * MEGABYTE // 2)
 
 
-def require_within(limits: Limits, kind: Kind, request: object, plan: Plan) -> None:
+def require_within(limits: SimulationLimits, kind: SimulationKind, request: object, plan: SimulationPlan) -> None:
     """Refuse what would take too long, or too much memory at once.
 
     Raises:
@@ -50,7 +50,7 @@ def require_within(limits: Limits, kind: Kind, request: object, plan: Plan) -> N
             )
 
 
-def nearest(limits: Limits, kind: Kind, request: Any, share: float) -> dict[str, float | str]:
+def nearest(limits: SimulationLimits, kind: SimulationKind, request: Any, share: float) -> dict[str, float | str]:
     """The kind's size at which the request fits, at about this share of its own, if there is one."""
     size: int | None = getattr(request, kind.size, None) if kind.size is not None else None
     if size is None:
@@ -68,7 +68,7 @@ def nearest(limits: Limits, kind: Kind, request: Any, share: float) -> dict[str,
     return {}
 
 
-def _advice(kind: Kind, request: object) -> str:
+def _advice(kind: SimulationKind, request: object) -> str:
     """What else makes it smaller, where its size alone does not: most of its work is the rounds of its run."""
     rounds = getattr(getattr(request, "run", None), "rounds", None)
     return f" No {kind.size} are few enough: ask for fewer rounds." if kind.size and rounds is not None else ""

@@ -16,7 +16,7 @@ from epsilond.accountants.errors import EpsilondError
 from epsilond.app.http.problems import Problem, problem_of, text_of
 from epsilond.app.http.record import ServicePart
 from epsilond.app.jobs import work
-from epsilond.app.jobs.limits import MEGABYTE, Limits
+from epsilond.app.jobs.limits import MEGABYTE, SimulationLimits
 from epsilond.app.jobs.running import RunningSimulation
 from epsilond.app.jobs.turns import in_turn
 from epsilond.app.metrics import Metrics
@@ -25,8 +25,8 @@ from epsilond.app.settings import Settings
 from epsilond.app.store.record import End, Record
 from epsilond.app.workers.cluster import Cluster
 from epsilond.app.workers.pool import Pool
-from epsilond.app.workers.work import Answered, Computation
-from epsilond.witness.kind import Kind
+from epsilond.app.workers.work import Computation, RenderedAnswer
+from epsilond.witness.kind import SimulationKind
 
 OVERRUN = 10
 """A simulation that runs so many times longer than the limit on estimates is stopped."""
@@ -37,12 +37,12 @@ TELL_SECONDS = 3.0
 class SimulationRunner:
     """What reads and runs simulations."""
 
-    def __init__(self, settings: Settings, metrics: Metrics, pool: Pool, kinds: tuple[Kind, ...]) -> None:
+    def __init__(self, settings: Settings, metrics: Metrics, pool: Pool, kinds: tuple[SimulationKind, ...]) -> None:
         self._settings = settings
         self._metrics = metrics
         self._pool = pool
         self._kinds = kinds
-        self._limits = Limits.of(settings)
+        self._limits = SimulationLimits.of(settings)
         self._cluster = Cluster(settings.dask, metrics, self._here) if settings.dask else None
         self._log = structlog.get_logger()
 
@@ -96,7 +96,7 @@ class SimulationRunner:
             places = max(places, await self._cluster.places())
         return max(1, min(places, blocks))
 
-    async def _blocks(self, running: RunningSimulation, kind: Kind, resolved: bytes) -> list[bytes]:
+    async def _blocks(self, running: RunningSimulation, kind: SimulationKind, resolved: bytes) -> list[bytes]:
         """Every block, as many side by side as its concurrency allows; the first that fails stops the others."""
         blocks = [b""] * running.blocks
         indices = iter(range(running.blocks))
@@ -125,13 +125,13 @@ class SimulationRunner:
             raise failures[0]
         return blocks
 
-    async def _step(self, computation: Computation, caller: str) -> Answered:
+    async def _step(self, computation: Computation, caller: str) -> RenderedAnswer:
         """What one step answers, on the cluster or here; leaving early stops it."""
         if self._cluster is None:
             return await self._here(computation, caller)
         return (await self._cluster.run(computation, caller)).get()
 
-    async def _here(self, computation: Computation, caller: str) -> Answered:
+    async def _here(self, computation: Computation, caller: str) -> RenderedAnswer:
         return await in_turn(self._pool, computation, caller=caller, lane="job")
 
     def _require_bounded(self, size: int) -> None:

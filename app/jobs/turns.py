@@ -9,14 +9,14 @@ import anyio
 from epsilond.app.http.problems import Problem
 from epsilond.app.workers.pool import Pool
 from epsilond.app.workers.task import Lane
-from epsilond.app.workers.work import Answered, Computation
+from epsilond.app.workers.work import Computation, RenderedAnswer
 
 AGAIN_SECONDS: Final = 2.0
 """How long a job waits that the pool has no room for."""
 STOPPING = Problem("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
 
 
-async def in_turn(pool: Pool, computation: Computation, *, caller: str, lane: Lane) -> Answered:
+async def in_turn(pool: Pool, computation: Computation, *, caller: str, lane: Lane) -> RenderedAnswer:
     """What a computation answers; leaving early kills it. The pool runs it once more if its worker dies.
 
     Raises:

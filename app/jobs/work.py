@@ -12,31 +12,31 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Literal
 
-from epsilond.app.workers.work import Answered, render
-from epsilond.witness.kind import Kind
+from epsilond.app.workers.work import RenderedAnswer, render
+from epsilond.witness.kind import SimulationKind
 
 Format = Literal["png", "svg"]
 
 
-def prepared(kind: Kind, request: bytes) -> Answered:
+def prepared(kind: SimulationKind, request: bytes) -> RenderedAnswer:
     """What the kind has made of the request, pickled."""
-    return Answered(pickle.dumps(kind.prepare(_opened(request)), pickle.HIGHEST_PROTOCOL))
+    return RenderedAnswer(pickle.dumps(kind.prepare(_opened(request)), pickle.HIGHEST_PROTOCOL))
 
 
-def block(kind: Kind, resolved: bytes, index: int) -> Answered:
+def block(kind: SimulationKind, resolved: bytes, index: int) -> RenderedAnswer:
     """One block, pickled."""
-    return Answered(pickle.dumps(kind.run_block(_opened(resolved), index), pickle.HIGHEST_PROTOCOL))
+    return RenderedAnswer(pickle.dumps(kind.run_block(_opened(resolved), index), pickle.HIGHEST_PROTOCOL))
 
 
-def assembled(kind: Kind, request: bytes, resolved: bytes, blocks: Sequence[bytes]) -> Answered:
+def assembled(kind: SimulationKind, request: bytes, resolved: bytes, blocks: Sequence[bytes]) -> RenderedAnswer:
     """The result, rendered as JSON."""
     opened = [_opened(each) for each in blocks]
-    return Answered(render(kind.assemble(_opened(request), _opened(resolved), opened)))
+    return RenderedAnswer(render(kind.assemble(_opened(request), _opened(resolved), opened)))
 
 
-def drawn(home: str, result: bytes, form: Format) -> Answered:
+def drawn(home: str, result: bytes, form: Format) -> RenderedAnswer:
     """The figure of a result, by `draw(result, format)` of module `home`, which is imported where a figure is drawn."""
-    return Answered(import_module(home).draw(json.loads(result), form))
+    return RenderedAnswer(import_module(home).draw(json.loads(result), form))
 
 
 def _opened(step: bytes) -> object:

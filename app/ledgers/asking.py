@@ -51,7 +51,7 @@ async def read(asked: type[T], body: bytes) -> T:
     """What a body asks.
 
     Raises:
-        Malformed: it is not JSON.
+        MalformedJson: it is not JSON.
         InvalidInput: it asks what cannot be asked.
     """
     return await to_thread.run_sync(_read, asked, body) if len(body) > SMALL else _read(asked, body)

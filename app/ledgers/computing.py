@@ -5,9 +5,9 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 
-from epsilond.app.workers.work import Answered
+from epsilond.app.workers.work import RenderedAnswer
 
 
-def pickled(call: Callable[[], object]) -> Answered:
+def pickled(call: Callable[[], object]) -> RenderedAnswer:
     """What a call gives, for the process that asked."""
-    return Answered(pickle.dumps(call(), pickle.HIGHEST_PROTOCOL))
+    return RenderedAnswer(pickle.dumps(call(), pickle.HIGHEST_PROTOCOL))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from epsilond.app.http.problems import FieldError, Problem
+from epsilond.app.http.problems import Problem
 from epsilond.app.settings import PREFIX
 from epsilond.ledgers.book.errors import Contended, KeyReused, NotFound, NotReconciled
 from epsilond.ledgers.log.errors import KeysUnusable
@@ -13,7 +13,6 @@ from epsilond.storage.faults import StoreFault
 
 SOON = {"Retry-After": "10"}
 NOTHING = "There is no ledger, reservation or entry of this id."
-HEADER = "Idempotency-Key"
 
 
 @contextmanager
@@ -61,9 +60,3 @@ def not_durable(cause: str) -> Problem:
         " lets it keep ledgers in memory all the same."
     )
     return Problem("ledgers-not-durable", detail, headers={"Retry-After": "600"})
-
-
-def key_missing() -> Problem:
-    """A request that changes a ledger names itself, so that it can be sent again."""
-    fault = FieldError(parameter=HEADER, message="is required", allowed="1 to 255 visible ASCII characters")
-    return Problem("invalid-input", f"The header {HEADER} is missing; see errors.", fault)

@@ -34,7 +34,7 @@ from epsilond.app.ledgers.signatures import Signatures
 from epsilond.app.metrics import Metrics
 from epsilond.app.settings import PREFIX, Settings
 from epsilond.app.workers.pool import Pool
-from epsilond.app.workers.work import Answered
+from epsilond.app.workers.work import RenderedAnswer
 from epsilond.calibrators.answer import Caution
 from epsilond.ledgers.book.answers import Promised, promised
 from epsilond.ledgers.book.book import Book
@@ -301,7 +301,9 @@ class Ledgers:
         answered = from_thread.run(self._in_worker, partial(pickled, call), _CALLER.get(), seconds)
         return pickle.loads(answered.body)  # noqa: S301 (made by a worker of our own)
 
-    async def _in_worker(self, computation: Callable[[], Answered], caller: str, seconds: float) -> Answered:
+    async def _in_worker(
+        self, computation: Callable[[], RenderedAnswer], caller: str, seconds: float
+    ) -> RenderedAnswer:
         task = self._pool.submit(computation, caller=caller)
         try:
             with anyio.move_on_after(seconds):

@@ -16,7 +16,7 @@ def read_account(body: bytes) -> Question:
     """Read the body of an account.
 
     Raises:
-        Malformed: it is not JSON.
+        MalformedJson: it is not JSON.
         InvalidInput: it is no problem of an account.
     """
     problem = read_body(AccountProblem, parse(body))

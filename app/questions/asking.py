@@ -30,7 +30,7 @@ from epsilond.app.questions.compute import COMPUTE, Shared
 from epsilond.app.questions.question import Question, Reading, opened, read_in_worker
 from epsilond.app.settings import SETTINGS
 from epsilond.app.workers.pool import POOL
-from epsilond.app.workers.work import Answered, Computation, Outcome
+from epsilond.app.workers.work import Computation, Outcome, RenderedAnswer
 
 SMALL = 4_096
 """Bytes; a longer body is read by a worker."""
@@ -70,7 +70,7 @@ async def asked(
         preferences: how long the request waits, and its idempotency key.
 
     Raises:
-        Malformed: the body is not JSON.
+        MalformedJson: the body is not JSON.
         InvalidInput: it asks what cannot be asked.
         NoCertificate: the mathematics' refusal.
         Problem: too many wait, or of this caller; the client has gone; the service is stopping and keeps no jobs; the
@@ -127,7 +127,7 @@ async def signed_result(request: Request, job: Job) -> Response:
     )
 
 
-async def computed(request: Request, question: Question) -> Answered:
+async def computed(request: Request, question: Question) -> RenderedAnswer:
     """The answer to a question of the service's own, within its deadline.
 
     Raises:
@@ -164,7 +164,7 @@ def quickly_read(kind: str, body: bytes) -> bool:
     return len(body) <= SMALL and kind not in SLOWLY_READ and b'"sweep"' not in body and b"\\" not in body
 
 
-async def in_worker(request: Request, computation: Computation) -> Answered:
+async def in_worker(request: Request, computation: Computation) -> RenderedAnswer:
     """What a worker that reads makes of a body, while the client waits for it.
 
     Raises:
@@ -212,7 +212,7 @@ def _outcome(request: Request, shared: Shared, *, new: bool) -> Outcome:
 def _count(request: Request, use: str, question: Question, outcome: Outcome) -> None:
     metrics = METRICS.of(request)
     metrics.cache.labels(use).inc()
-    if use == "miss" and isinstance(outcome, Answered) and outcome.relative_width is not None:
+    if use == "miss" and isinstance(outcome, RenderedAnswer) and outcome.relative_width is not None:
         metrics.widths.labels(question.name).observe(outcome.relative_width)
 
 

@@ -22,7 +22,7 @@ def read_calibration(home: str, name: str, body: bytes) -> Question:
         body: the JSON text.
 
     Raises:
-        Malformed: the body is not JSON.
+        MalformedJson: the body is not JSON.
         InvalidInput: the body is not a problem of this algorithm.
     """
     calibrator, parsed = listed(home, name), parse(body)
@@ -40,7 +40,7 @@ def read_sweep(home: str, name: str, body: bytes) -> Question:
         body: the JSON text.
 
     Raises:
-        Malformed: the body is not JSON.
+        MalformedJson: the body is not JSON.
         InvalidInput: the body is not a sweep of this algorithm.
     """
     return _sweep_of(listed(home, name), parse(body))

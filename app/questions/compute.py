@@ -17,7 +17,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
 
 import anyio
 import anyio.lowlevel
@@ -32,9 +31,7 @@ from epsilond.app.questions.question import Question, joined
 from epsilond.app.settings import Settings
 from epsilond.app.workers.pool import Pool
 from epsilond.app.workers.task import Lane, Task, TurnedAway
-from epsilond.app.workers.work import Answered, Computation, Failed, Outcome
-
-CacheUse = Literal["hit", "miss", "shared"]
+from epsilond.app.workers.work import Computation, Failed, Outcome, RenderedAnswer
 
 
 class Compute:
@@ -46,7 +43,7 @@ class Compute:
         self._pool = pool
         self._cache = Cache(settings.cache_megabytes)
         self.recent = Recent()
-        self.seen = Seen()
+        self.seen = RecentQuestions()
         self._shared: dict[tuple[str, str], Shared] = {}
         self._log = structlog.get_logger()
         metrics.under_way.set_function(lambda: len(self._shared))
@@ -295,7 +292,7 @@ class Cache:
 
 def size(outcome: Outcome) -> int:
     """Bytes that an outcome is counted with."""
-    return OUTCOME_BYTES + len(outcome.body) if isinstance(outcome, Answered) else 2 * OUTCOME_BYTES
+    return OUTCOME_BYTES + len(outcome.body) if isinstance(outcome, RenderedAnswer) else 2 * OUTCOME_BYTES
 
 
 RECENT_BYTES = 8 * 1_048_576
@@ -339,7 +336,7 @@ SEEN_BYTES = 16 * 1_048_576
 DIGEST_BYTES = 16
 
 
-class Seen:
+class RecentQuestions:
     """Who has asked what, within `most_bytes`; whoever asked least recently is forgotten first."""
 
     def __init__(self, most_bytes: int = SEEN_BYTES) -> None:

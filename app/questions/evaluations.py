@@ -13,7 +13,7 @@ from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.quantities import Quantity, request
 from epsilond.accountants.theorem import Erratum, Reading, Status, Theorem
 from epsilond.app.questions.question import Question
-from epsilond.app.workers.work import Answered, render
+from epsilond.app.workers.work import RenderedAnswer, render
 from epsilond.calibrators.answer import ConditionAnswer, Served
 from epsilond.calibrators.strict_json import parse
 from epsilond.reading import read_body
@@ -48,7 +48,7 @@ def read_evaluation(home: str, identifier: str, body: bytes) -> Question:
     """The evaluation of a theorem of module `home`'s list that a body asks for.
 
     Raises:
-        Malformed: it is not JSON.
+        MalformedJson: it is not JSON.
         InvalidInput: these are no inputs of the theorem's formula.
     """
     asked = read_body(of_formula(home, identifier), parse(body))
@@ -56,14 +56,14 @@ def read_evaluation(home: str, identifier: str, body: bytes) -> Question:
     return Question.of("evaluation", identifier, asked, computation)
 
 
-def evaluate(home: str, identifier: str, reading: Reading, inputs: object) -> Answered:
+def evaluate(home: str, identifier: str, reading: Reading, inputs: object) -> RenderedAnswer:
     """The formula of a theorem of module `home`'s list, rendered. Theorems hold functions, so they go by name.
 
     Raises:
         InvalidInput: as the formula does; pointers lead into the body, where its inputs stand one level down.
     """
     try:
-        return Answered(render(_theorem(home, identifier).evaluate(inputs, reading)))
+        return RenderedAnswer(render(_theorem(home, identifier).evaluate(inputs, reading)))
     except InvalidInput as error:
         raise InvalidInput(*(Fault(f"/inputs{it.pointer}", it.message, it.allowed) for it in error.faults)) from None
 

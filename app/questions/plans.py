@@ -9,7 +9,7 @@ from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.json_types import JsonObject
 from epsilond.app.questions.calibrations import calibration_of
 from epsilond.app.questions.question import Question
-from epsilond.app.workers.work import Answered, Outcome, Refused, render, rendered
+from epsilond.app.workers.work import Outcome, RefusedAnswer, RenderedAnswer, render, rendered
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.planning import rankings
 from epsilond.calibrators.planning.answer import Reached
@@ -24,7 +24,7 @@ def read_plan(calibrators: tuple[Calibrator, ...], body: bytes) -> Question:
     """The plan over these calibrators that a body asks for.
 
     Raises:
-        Malformed: it is not JSON.
+        MalformedJson: it is not JSON.
         InvalidInput: it is no plan, or names an algorithm that there is not.
     """
     problem = read_body(PlanProblem, parse(body))
@@ -33,14 +33,16 @@ def read_plan(calibrators: tuple[Calibrator, ...], body: bytes) -> Question:
     return Question.of("plan", "plan", (names, problem), partial(answer_of, calibrators, problem), parts=parts)
 
 
-def answer_of(calibrators: tuple[Calibrator, ...], problem: PlanProblem, outcomes: tuple[Outcome, ...]) -> Answered:
+def answer_of(
+    calibrators: tuple[Calibrator, ...], problem: PlanProblem, outcomes: tuple[Outcome, ...]
+) -> RenderedAnswer:
     """The plan's answer: every draft with what became of its request, ranked."""
     asked = iter(outcomes)
     settled = [
         (each, None if each.request is None else _outcome(each, next(asked)))
         for each in rankings.drafts(calibrators, problem)
     ]
-    return Answered(render(rankings.answer_of(problem, settled)))
+    return RenderedAnswer(render(rankings.answer_of(problem, settled)))
 
 
 def _part(each: Draft, problem: PlanProblem) -> Question:
@@ -51,10 +53,10 @@ def _part(each: Draft, problem: PlanProblem) -> Question:
 
 
 def _outcome(each: Draft, outcome: Outcome) -> rankings.Outcome:
-    if isinstance(outcome, Refused):
+    if isinstance(outcome, RefusedAnswer):
         assert isinstance(outcome.error, EpsilondError)
         return outcome.error
-    if not isinstance(outcome, Answered):
+    if not isinstance(outcome, RenderedAnswer):
         return rankings.Undecided("internal-error: the service failed to compute it")
     told: JsonObject = json.loads(outcome.body)
     if "reached" not in told:

@@ -12,8 +12,8 @@ from typing import cast
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.json_types import JsonObject
-from epsilond.app.workers.work import Answered, Computation, Outcome, rendered
-from epsilond.calibrators.strict_json import Malformed, parse
+from epsilond.app.workers.work import Computation, Outcome, RenderedAnswer, rendered
+from epsilond.calibrators.strict_json import MalformedJson, parse
 from epsilond.reading import read_body
 
 JSON = "application/json"
@@ -89,12 +89,12 @@ class Question:
         )
 
 
-Join = Callable[[tuple[Outcome, ...]], Answered]
+Join = Callable[[tuple[Outcome, ...]], RenderedAnswer]
 """Makes the answer of what became of the parts, in their order. A partial, so that it pickles by reference."""
 Reading = Callable[[bytes], Question]
 """Reads a body. A partial of a function of this package, so that a worker can do it.
 
-Raises Malformed where the body is no JSON, and InvalidInput where it asks what cannot be asked.
+Raises MalformedJson where the body is no JSON, and InvalidInput where it asks what cannot be asked.
 """
 
 
@@ -139,27 +139,27 @@ def read_posted(kind: str, problem: type, solve: Callable[[object], object], bod
         body: the JSON text.
 
     Raises:
-        Malformed: the body is not JSON.
+        MalformedJson: the body is not JSON.
         InvalidInput: the body is no problem of this class.
     """
     asked = read_body(problem, parse(body))
     return Question.of(kind, kind, asked, partial(rendered, solve, asked))
 
 
-def read_in_worker(reading: Reading, body: bytes) -> Answered:
+def read_in_worker(reading: Reading, body: bytes) -> RenderedAnswer:
     """The question of a body, or the refusal to read it, pickled."""
     try:
         read: Question | Exception = reading(body)
-    except (Malformed, EpsilondError) as refusal:
+    except (MalformedJson, EpsilondError) as refusal:
         read = refusal
-    return Answered(pickle.dumps(read, pickle.HIGHEST_PROTOCOL))
+    return RenderedAnswer(pickle.dumps(read, pickle.HIGHEST_PROTOCOL))
 
 
-def opened(read: Answered) -> Question:
+def opened(read: RenderedAnswer) -> Question:
     """What `read_in_worker` answered.
 
     Raises:
-        Malformed: the body is not JSON.
+        MalformedJson: the body is not JSON.
         InvalidInput: it asks what cannot be asked.
     """
     question: Question | Exception = pickle.loads(read.body)  # noqa: S301 (made by a worker of our own)
@@ -168,7 +168,7 @@ def opened(read: Answered) -> Question:
     return question
 
 
-def joined(join: bytes, outcomes: tuple[Outcome, ...]) -> Answered:
+def joined(join: bytes, outcomes: tuple[Outcome, ...]) -> RenderedAnswer:
     """What a question makes of the answers of its parts."""
     put_together: Join = pickle.loads(join)  # noqa: S301 (made by this service or a worker of its own)
     return put_together(outcomes)

@@ -10,7 +10,7 @@ from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.quantities import Quantity, request
 from epsilond.app.questions.question import Posted, Question
-from epsilond.app.workers.work import Answered
+from epsilond.app.workers.work import RenderedAnswer
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.account_examples import EXAMPLES
 from epsilond.calibrators.strict_json import parse
@@ -38,7 +38,7 @@ def read_report(body: bytes) -> Question:
     """The report that a body asks for.
 
     Raises:
-        Malformed: it is not JSON.
+        MalformedJson: it is not JSON.
         InvalidInput: it asks for no report, or about what cannot be asked; pointers lead into the body.
     """
     asked = read_body(ReportRequest, parse(body))
@@ -53,9 +53,9 @@ def read_report(body: bytes) -> Question:
     return Question.of("report", name, (asked, problem), computation, media_type="text/html")
 
 
-def report(kind: str, algorithm: str | None, problem: object, request: JsonObject, date: str | None) -> Answered:
+def report(kind: str, algorithm: str | None, problem: object, request: JsonObject, date: str | None) -> RenderedAnswer:
     """A report, as the page it is."""
-    return Answered(make(question(kind, algorithm), problem, request, date).encode())
+    return RenderedAnswer(make(question(kind, algorithm), problem, request, date).encode())
 
 
 REPORT = Posted(

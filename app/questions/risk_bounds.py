@@ -15,7 +15,7 @@ def read_risk_bounds(name: str, body: bytes) -> Question:
     """The bounds of an algorithm that a body asks for.
 
     Raises:
-        Malformed: it is not JSON.
+        MalformedJson: it is not JSON.
         InvalidInput: it is no run of this algorithm.
     """
     bounder = next(each for each in RISK_BOUNDS if each.name == name)

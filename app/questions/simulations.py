@@ -13,11 +13,11 @@ from typing_extensions import TypeAliasType
 
 from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.quantities import Tagged
-from epsilond.app.jobs.limits import Limits, require_within
-from epsilond.app.workers.work import Answered, render
-from epsilond.calibrators.strict_json import Malformed, parse
+from epsilond.app.jobs.limits import SimulationLimits, require_within
+from epsilond.app.workers.work import RenderedAnswer, render
+from epsilond.calibrators.strict_json import MalformedJson, parse
 from epsilond.reading import read_body
-from epsilond.witness.kind import Kind, Plan
+from epsilond.witness.kind import SimulationKind, SimulationPlan
 
 
 @dataclass(frozen=True)
@@ -31,23 +31,23 @@ class SimulationAsked:
     """The request as JSON, with its defaults."""
     fingerprint: str
     """Equal for equal requests."""
-    plan: Plan
+    plan: SimulationPlan
 
 
-def read_simulation(kinds: tuple[Kind, ...], limits: Limits, body: bytes) -> Answered:
+def read_simulation(kinds: tuple[SimulationKind, ...], limits: SimulationLimits, body: bytes) -> RenderedAnswer:
     """The simulation that a body asks for, or the refusal to take it, pickled. It takes as long as its plan."""
     try:
         read: SimulationAsked | Exception = _read(kinds, limits, body)
-    except (Malformed, EpsilondError) as refusal:
+    except (MalformedJson, EpsilondError) as refusal:
         read = refusal
-    return Answered(pickle.dumps(read, pickle.HIGHEST_PROTOCOL))
+    return RenderedAnswer(pickle.dumps(read, pickle.HIGHEST_PROTOCOL))
 
 
-def opened_simulation(read: Answered) -> SimulationAsked:
+def opened_simulation(read: RenderedAnswer) -> SimulationAsked:
     """What `read_simulation` answered.
 
     Raises:
-        Malformed: the body is not JSON.
+        MalformedJson: the body is not JSON.
         InvalidInput: what cannot be run.
         BeyondBudget: its estimate is beyond the limits.
     """
@@ -65,7 +65,7 @@ def request_type(requests: tuple[type, ...]) -> object:
     return TypeAliasType("SimulationRequest", Annotated[reduce(or_, requests), Tagged("kind")])
 
 
-def _read(kinds: tuple[Kind, ...], limits: Limits, body: bytes) -> SimulationAsked:
+def _read(kinds: tuple[SimulationKind, ...], limits: SimulationLimits, body: bytes) -> SimulationAsked:
     request = read_body(request_type(tuple(kind.request for kind in kinds)), parse(body))
     kind = next(kind for kind in kinds if isinstance(request, kind.request))
     plan = kind.plan(request)

@@ -19,7 +19,7 @@ from epsilond.accountants.quantities import Quantity, quantity_of, request
 from epsilond.app.catalogue import pascal
 from epsilond.app.http.problems import ProblemDocument, problem_of, text_of
 from epsilond.app.questions.question import Question
-from epsilond.app.workers.work import Answered, Outcome, Refused
+from epsilond.app.workers.work import Outcome, RefusedAnswer, RenderedAnswer
 from epsilond.calibrators.answer import Calibration, Served
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.reading import read_body
@@ -135,7 +135,7 @@ def question_of(calibrator: Calibrator, body: SweepProblem, single: Callable[...
     if missing:
         raise InvalidInput(*missing)
     read = [_read(calibrator.problem, {**given, name: value}) for value in values]
-    refused = tuple(Refused(one) if isinstance(one, InvalidInput) else None for one in read)
+    refused = tuple(RefusedAnswer(one) if isinstance(one, InvalidInput) else None for one in read)
     parts = tuple(single(one, true_figures=true_figures) for one in read if not isinstance(one, InvalidInput))
     join = partial(answer_of, calibrator.name, name, values, refused)
     return Question.of("sweep", calibrator.name, (name, values, given, true_figures), join, parts=parts)
@@ -145,14 +145,14 @@ def answer_of(
     algorithm: str,
     name: str,
     values: Sequence[object],
-    refused: Sequence[Refused | None],
+    refused: Sequence[RefusedAnswer | None],
     outcomes: tuple[Outcome, ...],
-) -> Answered:
+) -> RenderedAnswer:
     """The sweep's answer: at each value its refusal, or what became of the next of those that were asked."""
     asked = iter(outcomes)
     parts = (_part(value, refusal or next(asked)) for value, refusal in zip(values, refused, strict=True))
     head = json.dumps({"algorithm": algorithm, "sweep": {"field": name, "values": values}}, ensure_ascii=False)
-    return Answered(head.encode()[:-1] + b',"answers":[' + b",".join(parts) + b"]}")
+    return RenderedAnswer(head.encode()[:-1] + b',"answers":[' + b",".join(parts) + b"]}")
 
 
 def _read(declared: type, given: JsonObject) -> object:
@@ -165,6 +165,6 @@ def _read(declared: type, given: JsonObject) -> object:
 
 def _part(value: object, outcome: Outcome) -> bytes:
     told = json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
-    if isinstance(outcome, Answered):
+    if isinstance(outcome, RenderedAnswer):
         return b'{"value":' + told + b',"answer":' + outcome.body + b"}"
     return b'{"value":' + told + b',"problem":' + text_of(problem_of(outcome.error)) + b"}"

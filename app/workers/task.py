@@ -15,7 +15,7 @@ from typing import Literal
 import anyio
 
 from epsilond.app.http.problems import Problem
-from epsilond.app.workers.work import Answered, Computation, Outcome
+from epsilond.app.workers.work import Computation, Outcome, RenderedAnswer
 
 Lane = Literal["read", "question", "job"]
 LANES: tuple[Lane, ...] = ("read", "question", "job")
@@ -30,7 +30,7 @@ class TurnedAway:
 
     problem: Problem
 
-    def get(self) -> Answered:
+    def get(self) -> RenderedAnswer:
         """Raises the problem."""
         raise self.problem
 

@@ -58,24 +58,24 @@ class WorkerLost(WorkFailed):
 
 
 @dataclass(frozen=True)
-class Answered:
+class RenderedAnswer:
     """A rendered answer, with the width of its certificate if it has one."""
 
     body: bytes
     relative_width: float | None = None
 
-    def get(self) -> Answered:
+    def get(self) -> RenderedAnswer:
         """Itself."""
         return self
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedAnswer:
     """A refusal that the mathematics gave on purpose."""
 
     error: EpsilondError
 
-    def get(self) -> Answered:
+    def get(self) -> RenderedAnswer:
         """Raises the refusal: a copy, for one refusal may answer many requests."""
         raise copy(self.error)
 
@@ -92,13 +92,13 @@ class Failed:
         """The fault, to be raised."""
         return WorkerLost(self.trace) if self.lost else WorkFailed(self.trace)
 
-    def get(self) -> Answered:
+    def get(self) -> RenderedAnswer:
         """Raises WorkFailed."""
         raise self.error
 
 
-Outcome = Answered | Refused | Failed
-Computation = Callable[[], Answered]
+Outcome = RenderedAnswer | RefusedAnswer | Failed
+Computation = Callable[[], RenderedAnswer]
 """A partial of one of the functions below, so that it pickles by reference."""
 
 
@@ -111,11 +111,11 @@ def render(answer: object) -> bytes:
     return json.dumps(as_json(answer), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-def rendered(question: Callable[..., object], *arguments: object) -> Answered:
+def rendered(question: Callable[..., object], *arguments: object) -> RenderedAnswer:
     """What a question of the mathematics answers to these arguments, rendered."""
     answer = question(*arguments)
     numerical = getattr(answer, "numerical", None)
-    return Answered(render(answer), getattr(numerical, "relative_width", None))
+    return RenderedAnswer(render(answer), getattr(numerical, "relative_width", None))
 
 
 def outcome_of(computation: Computation) -> Outcome:
@@ -123,7 +123,7 @@ def outcome_of(computation: Computation) -> Outcome:
     try:
         return computation()
     except EpsilondError as refusal:
-        return Refused(refusal)
+        return RefusedAnswer(refusal)
     except Exception:  # noqa: BLE001 (this is the boundary: nothing may be lost, and nothing may pass)
         return Failed(traceback.format_exc())
 
@@ -266,10 +266,10 @@ def answer_to(message: bytes) -> bytes:
         return pickle.dumps((Failed(traceback.format_exc()), time.process_time() - before))
 
 
-def unpickled(message: bytes) -> Answered:
+def unpickled(message: bytes) -> RenderedAnswer:
     """Run the computation that the bytes hold."""
     computation = pickle.loads(message)  # noqa: S301 (from the service itself)
-    answered: Answered = computation()
+    answered: RenderedAnswer = computation()
     return answered
 
 

@@ -2,40 +2,77 @@
 
 What a client releases is what it releases in mb-sgd, so the family σ ↦ Spec and its certificate are those of mb-sgd.
 What the server does with it is accelerated, in stages; without smoothness it descends the loss's Moreau envelope.
+`AcceleratedCalibrator` is the base class of both accelerated algorithms.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic
 
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import FRESH_NOISE, INSIDE_DOMAIN
+from typing_extensions import TypeVar
+
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import ACCELERATED_RISK_BOUND
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_unequal import FEDERATED_ACCELERATED_RISK
-from epsilond.calibrators.accelerated.answer import AcceleratedParameters, AcceleratedPlan, cautions_of, parameters_of
-from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
-from epsilond.calibrators.accelerated_mb_sgd.plan import PLANS
+from epsilond.calibrators.accelerated_mb_sgd.answer import AcceleratedParameters, AcceleratedPlan
 from epsilond.calibrators.accelerated_mb_sgd.printed import printed_readings, theorem_inputs
+from epsilond.calibrators.accelerated_mb_sgd.problem import AcceleratedMbSgdProblem
 from epsilond.calibrators.accelerated_mb_sgd.risk import RISK
 from epsilond.calibrators.accelerated_mb_sgd.schedule import choose_run, plan_of
+from epsilond.calibrators.answer import Caution
 from epsilond.calibrators.calibration import CostClass, Outcome
-from epsilond.calibrators.certificates import unknown
-from epsilond.calibrators.mb_sgd.base import MembersCalibrator
-from epsilond.calibrators.mb_sgd.calibrator import cost_of_noise
-from epsilond.calibrators.mb_sgd.members import FAMILY, divisor_conditions, start_of_run
+from epsilond.calibrators.cautions import assumed
+from epsilond.calibrators.mb_sgd.calibrator import MembersCalibrator, cost_of_noise
+from epsilond.calibrators.mb_sgd.cautions import cautions_of
+from epsilond.calibrators.mb_sgd.members import FAMILY, start_of_run
+from epsilond.calibrators.mb_sgd.plan import ACCELERATED_PLANS
 from epsilond.calibrators.mb_sgd.problem import Run
-from epsilond.calibrators.mb_sgd.solution import MembersSolution
+from epsilond.calibrators.mb_sgd.solution import MembersSolution, group_parameters, members_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from epsilond.accountants.theorem import Condition
-    from epsilond.calibrators.answer import Caution, PrintedReading
-    from epsilond.calibrators.certificates import Certificates
+    from epsilond.calibrators.answer import Objective, PrintedReading
+    from epsilond.calibrators.certificates import Certificates, Truth
     from epsilond.calibrators.frontier import Choice
     from epsilond.calibrators.mb_sgd.members import Member
     from epsilond.calibrators.risk.baseline import Start
 
-CONDITIONS = (INSIDE_DOMAIN, FRESH_NOISE)
+Problem = TypeVar("Problem", bound=AcceleratedMbSgdProblem)
+
+
+class AcceleratedCalibrator(MembersCalibrator[Problem, AcceleratedParameters, AcceleratedPlan], Generic[Problem]):
+    """An algorithm with accelerated steps, in stages."""
+
+    parameters_type = AcceleratedParameters
+    objective: Objective
+    """Objective of the bound on the excess risk."""
+    unused: tuple[str, ...]
+    """Fields of the request that have no part in the bounds."""
+
+    def start(self, problem: Problem) -> Start:
+        """Return the bound on the risk before training."""
+        return start_of_run(problem, self.objective, gap=problem.initial_gap)
+
+    def parameters(self, outcome: Outcome[MembersSolution[Problem], AcceleratedPlan]) -> AcceleratedParameters:
+        """Return the run, its noise and its stages."""
+        solution, plan = outcome.solution, outcome.training
+        return AcceleratedParameters(
+            **vars(members_parameters(solution)),
+            stages=plan.stages if plan else None,
+            envelope_smoothness=plan.envelope_smoothness if plan else None,
+            strong_convexity=plan.strong_convexity if plan else None,
+            groups=group_parameters(solution) if solution.problem.client_groups else None,
+        )
+
+    def warnings(self, outcome: Outcome[MembersSolution[Problem], AcceleratedPlan]) -> Iterator[Caution]:
+        """Yield the cautions of mb-sgd, further assumptions, and the given fields that have no part in the bounds."""
+        solution = outcome.solution
+        problem = solution.problem
+        yield from cautions_of(problem, solution.each, solution.noise_stds, outcome.printed)
+        yield from assumed(problem, "initial_gap")
+        for name in self.unused:
+            if getattr(problem, name) is not None:
+                yield Caution(code="field-not-used", message=f"{name} has no part in this algorithm's bounds")
 
 
 EXAMPLE = {
@@ -57,7 +94,7 @@ EXAMPLE = {
 }
 
 
-class AcceleratedMbSgdCalibrator(MembersCalibrator[AcceleratedMbSgdProblem, AcceleratedParameters, AcceleratedPlan]):
+class AcceleratedMbSgdCalibrator(AcceleratedCalibrator[AcceleratedMbSgdProblem]):
     """Accelerated noisy mini-batch SGD on the data at hand."""
 
     name = "accelerated-mb-sgd"
@@ -67,13 +104,14 @@ class AcceleratedMbSgdCalibrator(MembersCalibrator[AcceleratedMbSgdProblem, Acce
         "envelope for losses that are not smooth (Lowy and Razaviyayn, Algorithm 2, Theorems E.1 and 2.4)."
     )
     problem = AcceleratedMbSgdProblem
-    parameters_type = AcceleratedParameters
     theorems = ("lowy.e.1", "lowy.2.4", "lowy.algorithm-2", ACCELERATED_RISK_BOUND.id, FEDERATED_ACCELERATED_RISK.id)
     example = EXAMPLE
     risk_bounds = RISK
-    plans = PLANS
+    plans = ACCELERATED_PLANS
     plan_place = 5
     family = FAMILY
+    objective = "empirical"
+    unused = ("gradient_std", "heterogeneity")
 
     def cost(self, problem: AcceleratedMbSgdProblem) -> CostClass:
         """Return closed-form where the noise is one and the run is given."""
@@ -93,37 +131,11 @@ class AcceleratedMbSgdCalibrator(MembersCalibrator[AcceleratedMbSgdProblem, Acce
         """Return the stages at the certified noise, with the bound on the excess risk."""
         return plan_of(solution.problem, solution.run, solution.mean_noise_std)
 
-    def printed(
-        self, outcome: Outcome[MembersSolution[AcceleratedMbSgdProblem], AcceleratedPlan], *, true_figures: bool
+    def readings(
+        self, solution: MembersSolution[AcceleratedMbSgdProblem], truth: Truth[Member]
     ) -> tuple[PrintedReading, ...]:
         """Return the readings of the printed theorems."""
-        solution = outcome.solution
-        truth = solution.certificates.truth if true_figures else unknown
         return printed_readings(solution.problem, solution.run, truth)
-
-    def start(self, problem: AcceleratedMbSgdProblem) -> Start:
-        """Return the bound on the risk before training."""
-        return start_of_run(problem, "empirical", gap=problem.initial_gap)
-
-    def parameters(
-        self, outcome: Outcome[MembersSolution[AcceleratedMbSgdProblem], AcceleratedPlan]
-    ) -> AcceleratedParameters:
-        """Return the run, its noise and its stages."""
-        return parameters_of(outcome.solution, outcome.training)
-
-    def premises(
-        self, outcome: Outcome[MembersSolution[AcceleratedMbSgdProblem], AcceleratedPlan]
-    ) -> tuple[Condition, ...]:
-        """Return the premises of the run, of the divisor of its means, and of the risk bound."""
-        training = outcome.training
-        on_the_risk = training.declared if training else ()
-        return (*CONDITIONS, *divisor_conditions(outcome.solution.problem), *on_the_risk)
-
-    def warnings(
-        self, outcome: Outcome[MembersSolution[AcceleratedMbSgdProblem], AcceleratedPlan]
-    ) -> Iterator[Caution]:
-        """Yield every caution that applies, in a fixed order."""
-        return cautions_of(outcome.solution, outcome.printed, ("gradient_std", "heterogeneity"))
 
 
 CALIBRATOR = AcceleratedMbSgdCalibrator()

@@ -5,25 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.quantities import LARGEST_COUNT
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_nonsmooth import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_reused import (
     THEOREM_2_4,
-    EnvelopedInputs,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_smooth import (
     THEOREM_E_1,
+    EnvelopedInputs,
     ReusedInputs,
     SmoothReusedInputs,
 )
-from epsilond.calibrators.accelerated.answer import printed_reading
-from epsilond.calibrators.accelerated.problem import READINGS
-from epsilond.calibrators.envelope import Asked, inputs_of
+from epsilond.calibrators.accelerated_mb_sgd.answer import printed_reading
+from epsilond.calibrators.accelerated_mb_sgd.problem import READINGS
+from epsilond.calibrators.envelope import TheoremAtInputs, inputs_of
 from epsilond.calibrators.mb_sgd.members import members_of
-from epsilond.calibrators.mb_sgd.printed_noise import noise_parameters, worst_at
+from epsilond.calibrators.mb_sgd.printed import noise_parameters, worst_at
 from epsilond.calibrators.mb_sgd.problem import Reading, Run
 
 if TYPE_CHECKING:
     from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import Variant
-    from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
+    from epsilond.calibrators.accelerated_mb_sgd.problem import AcceleratedMbSgdProblem
     from epsilond.calibrators.answer import PrintedReading
     from epsilond.calibrators.certificates import Truth
     from epsilond.calibrators.mb_sgd.members import Member
@@ -58,7 +56,7 @@ def printed_readings(problem: AcceleratedMbSgdProblem, run: Run, truth: Truth[Me
 def _reading(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth: Truth[Member]) -> PrintedReading:
     theorem = THEOREM_2_4 if problem.smoothness is None else THEOREM_E_1
     inputs = theorem_inputs(problem, run, "informal" if reading == "informal" else "complete")
-    asked = Asked(theorem, inputs, "corrected" if reading == "corrected" else "printed")
+    asked = TheoremAtInputs(theorem, inputs, "corrected" if reading == "corrected" else "printed")
     found = asked.outputs
     rounds = found["rounds"]
     stds = [group["noise_std"] for group in found.get("groups", (found,))]

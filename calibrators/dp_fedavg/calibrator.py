@@ -13,8 +13,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
 
 from epsilond.accountants.errors import NoCertificate
-from epsilond.accountants.estimates.batch_noise import likely_noise_of_batches, likely_slope_of_batches
-from epsilond.accountants.estimates.central_limit import likely_noise, likely_slope
+from epsilond.accountants.estimates.noise import (
+    likely_noise,
+    likely_noise_of_batches,
+    likely_slope,
+    likely_slope_of_batches,
+)
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.structure import (
     DRAW_UNSEEN,
@@ -34,7 +38,7 @@ from epsilond.calibrators.dp_fedavg.cautions import CLIPPED, FIXED_DENOMINATOR, 
 from epsilond.calibrators.dp_fedavg.plan import PLANS
 from epsilond.calibrators.dp_fedavg.problem import BITS_PER_COORDINATE, DpFedavgProblem
 from epsilond.calibrators.dp_fedavg.rounds import RoundsRun, choose, noise_of, run_of
-from epsilond.calibrators.envelope import Asked
+from epsilond.calibrators.envelope import TheoremAtInputs
 from epsilond.calibrators.risk.baseline import Start, start_of
 from epsilond.calibrators.solution import RunSolution
 
@@ -170,7 +174,7 @@ def training_of(solution: DpFedavgSolution) -> DpFedavgTraining | None:
         return None
     if problem.adaptive_clipping is not None:
         return None  # the clipping norm of a round may fall below any gradient's
-    asked = Asked.of(
+    asked = TheoremAtInputs.of(
         AVERAGED_STEPS,
         problem,
         sampling="full" if problem.reporting == problem.clients else problem.sampling,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.curve.enclosure import LARGEST_EPSILON
 from epsilond.accountants.errors import Infeasible, NoCertificate
-from epsilond.accountants.estimates.central_limit import likely_noise, likely_rate, likely_rounds, likely_slope
+from epsilond.accountants.estimates.noise import likely_noise, likely_rate, likely_rounds, likely_slope
 from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.log_delta import natural_log_delta
 from epsilond.accountants.quantities import DRAWN, LARGEST_COUNT, POPULATION, RATE

@@ -3,53 +3,158 @@
 In each of R rounds, M of N clients send the mean of K per-record gradients plus N(0, σ²) per coordinate; the server
 averages and takes a projected step. The guarantee is local: it holds for every record of every client against a server
 that sees every message, whichever clients it picks; so clients may differ, each with its own target. The family
-σ ↦ Spec stands with the members.
+σ ↦ Spec stands with the members. `MembersCalibrator` is the base class of all algorithms whose clients may differ.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Generic
+
+from typing_extensions import TypeVar
 
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import FRESH_NOISE, INSIDE_DOMAIN
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK
-from epsilond.calibrators.calibration import CostClass, Outcome
-from epsilond.calibrators.certificates import unknown
-from epsilond.calibrators.mb_sgd.answer import MbSgdParameters
-from epsilond.calibrators.mb_sgd.base import MembersCalibrator
+from epsilond.calibrators.answer import Parameters
+from epsilond.calibrators.calibration import Calibrator, CostClass, Outcome, TrainingT
+from epsilond.calibrators.certificates import Certificates, Family, unknown
 from epsilond.calibrators.mb_sgd.cautions import cautions_of
-from epsilond.calibrators.mb_sgd.groups import (
-    common_noise,
-    group_parameters,
-)
 from epsilond.calibrators.mb_sgd.members import (
     FAMILY,
+    Member,
+    communication,
     divisor_conditions,
     mean_noise_std,
+    members_of,
     start_of_run,
 )
 from epsilond.calibrators.mb_sgd.plan import PLANS
 from epsilond.calibrators.mb_sgd.printed import printed_readings, theorem_inputs
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, MiniBatchProblem, Run
 from epsilond.calibrators.mb_sgd.risk import RISK
-from epsilond.calibrators.mb_sgd.schedule import (
-    StepPlan,
-    choose_run,
-    plan_of,
-    prescribed_run,
-    with_prescribed,
+from epsilond.calibrators.mb_sgd.schedule import StepPlan, choose_run, plan_of, prescribed_run, with_prescribed
+from epsilond.calibrators.mb_sgd.solution import (
+    MbSgdParameters,
+    MembersSolution,
+    group_parameters,
+    guarantee_of_all,
+    members_parameters,
+    numerical_of_all,
 )
-from epsilond.calibrators.mb_sgd.solution import MembersSolution
 
 if TYPE_CHECKING:
-    from epsilond.accountants.theorem import Condition
-    from epsilond.calibrators.answer import Caution, PrintedReading
-    from epsilond.calibrators.certificates import Certificates
+    from epsilond.accountants.quantities import Sampling
+    from epsilond.accountants.specs import Spec
+    from epsilond.accountants.theorem import Condition, Step
+    from epsilond.calibrators.answer import Caution, Communication, GuaranteeAnswer, NumericalAnswer, PrintedReading
+    from epsilond.calibrators.certificates import Truth
     from epsilond.calibrators.frontier import Choice
-    from epsilond.calibrators.mb_sgd.members import Member
     from epsilond.calibrators.risk.baseline import Start
 
-CONDITIONS = (INSIDE_DOMAIN, FRESH_NOISE)
+Problem = TypeVar("Problem", bound=MiniBatchProblem)
+
+
+class MembersCalibrator(
+    Calibrator[Problem, Parameters, MembersSolution[Problem], TrainingT], Generic[Problem, Parameters, TrainingT]
+):
+    """An algorithm of clients that may differ. Each kind of client has a certified noise of its own.
+
+    With client groups the guarantee of the answer is the weakest that covers all clients. Figures in which groups
+    differ are given for each group separately.
+    """
+
+    family: Family[Problem, Member]
+    """The family of one kind of client."""
+
+    @abstractmethod
+    def choose_run(self, problem: Problem, certificates: Certificates[Problem, Member]) -> Choice[Run]:
+        """Return the run that the problem gives, or the best one where the problem leaves it open."""
+
+    @abstractmethod
+    def printed_stds(self, problem: Problem, run: Run) -> tuple[float, ...]:
+        """Return σ of each group by the printed theorem."""
+
+    def find(self, problem: Problem) -> MembersSolution[Problem]:
+        """Return the smallest certified noise of every kind of client.
+
+        Raises:
+            InvalidInput: the budgets leave no run.
+            ConditionViolated: no theorem covers this sampling under this relation.
+            Infeasible: no noise that is offered meets the target.
+        """
+        certificates = Certificates(self.family, problem)
+        choice = self.choose_run(problem, certificates)
+        members = members_of(problem, choice.run)
+        each = tuple(map(certificates.of, members))
+        of_records = problem.client_groups and problem.unit == "record"
+        return MembersSolution(
+            problem=problem,
+            target=problem.target,
+            certified=each[0],
+            norm=certificates.norm(members[0]),
+            frontier=choice.frontier,
+            run=choice.run,
+            certificates=certificates,
+            members=members,
+            each=each,
+            noise_stds=tuple(map(certificates.noise_std, members)),
+            printed_stds=self.printed_stds(problem, choice.run) if of_records else (),
+        )
+
+    def sampling(self, solution: MembersSolution[Problem]) -> Sampling:
+        """Return how batches are drawn."""
+        return solution.problem.sampling
+
+    def specs(self, solution: MembersSolution[Problem]) -> tuple[Spec, ...]:
+        """Return what each kind of client releases, once for kinds that release the same."""
+        pairs = zip(solution.members, solution.each, strict=True)
+        specs = (self.family.spec(solution.problem, member, certified.noise) for member, certified in pairs)
+        return tuple(dict.fromkeys(specs))
+
+    def guarantee(self, solution: MembersSolution[Problem]) -> GuaranteeAnswer:
+        """Return the guarantee that holds for every client."""
+        return guarantee_of_all(solution.answers)
+
+    def numerical(self, solution: MembersSolution[Problem]) -> NumericalAnswer:
+        """Return the accuracy of the least exact bound."""
+        return numerical_of_all(solution.members, solution.each)
+
+    def communication(self, outcome: Outcome[MembersSolution[Problem], TrainingT]) -> Communication:
+        """Return the traffic of the run."""
+        solution = outcome.solution
+        return communication(solution.problem, solution.run)
+
+    def derivation(self, outcome: Outcome[MembersSolution[Problem], TrainingT]) -> tuple[Step, ...]:
+        """Return the derivations of every kind of client, each once."""
+        return tuple(dict.fromkeys(certified.guarantee.derivation for certified in outcome.solution.each))
+
+    def conditions(self, problem: Problem) -> tuple[Condition, ...]:
+        """Return the premises of the run and of the divisor of its means."""
+        return (INSIDE_DOMAIN, FRESH_NOISE, *divisor_conditions(problem))
+
+    def premises(self, outcome: Outcome[MembersSolution[Problem], TrainingT]) -> tuple[Condition, ...]:
+        """Return the premises of the run and of the risk bound."""
+        training = outcome.training
+        return (*self.conditions(outcome.solution.problem), *(training.declared if training else ()))
+
+    def printed(
+        self, outcome: Outcome[MembersSolution[Problem], TrainingT], *, true_figures: bool
+    ) -> tuple[PrintedReading, ...]:
+        """Return the readings of the printed theorems."""
+        solution = outcome.solution
+        return self.readings(solution, solution.certificates.truth if true_figures else unknown)
+
+    @abstractmethod
+    def readings(self, solution: MembersSolution[Problem], truth: Truth[Member]) -> tuple[PrintedReading, ...]:
+        """Return the readings of the printed theorems.
+
+        Args:
+            solution: the certified noise.
+            truth: returns what is certified of a client at a printed noise multiplier.
+        """
+
+
 EXAMPLE = {
     "epsilon": 1.0,
     "delta": 1e-5,
@@ -107,12 +212,8 @@ class MbSgdCalibrator(MembersCalibrator[MbSgdProblem, MbSgdParameters, StepPlan]
             return plan
         return with_prescribed(plan, problem, prescribed, mean_noise_std(solution.certificates, prescribed))
 
-    def printed(
-        self, outcome: Outcome[MembersSolution[MbSgdProblem], StepPlan], *, true_figures: bool
-    ) -> tuple[PrintedReading, ...]:
+    def readings(self, solution: MembersSolution[MbSgdProblem], truth: Truth[Member]) -> tuple[PrintedReading, ...]:
         """Return the readings of the printed theorems."""
-        solution = outcome.solution
-        truth = solution.certificates.truth if true_figures else unknown
         return printed_readings(solution.problem, solution.run, solution.members, truth)
 
     def start(self, problem: MbSgdProblem) -> Start:
@@ -122,24 +223,13 @@ class MbSgdCalibrator(MembersCalibrator[MbSgdProblem, MbSgdParameters, StepPlan]
     def parameters(self, outcome: Outcome[MembersSolution[MbSgdProblem], StepPlan]) -> MbSgdParameters:
         """Return the run, its noise and its steps."""
         solution, training = outcome.solution, outcome.training
-        noise = common_noise(solution)
         return MbSgdParameters(
-            noise_std=noise.noise_std,
-            noise_multiplier=noise.noise_multiplier,
-            contribution_norm=noise.contribution_norm,
-            batch_size=solution.run.batch_size,
-            rounds=solution.run.rounds,
+            **vars(members_parameters(solution)),
             step_size=training.step_size if training else None,
             averaging=training.averaging if training else None,
             envelope_smoothness=training.envelope_smoothness if training else None,
             groups=group_parameters(solution) if solution.problem.client_groups else None,
         )
-
-    def premises(self, outcome: Outcome[MembersSolution[MbSgdProblem], StepPlan]) -> tuple[Condition, ...]:
-        """Return the premises of the run, of the divisor of its means, and of the risk bound."""
-        training = outcome.training
-        on_the_risk = training.declared if training else ()
-        return (*CONDITIONS, *divisor_conditions(outcome.solution.problem), *on_the_risk)
 
     def warnings(self, outcome: Outcome[MembersSolution[MbSgdProblem], StepPlan]) -> tuple[Caution, ...]:
         """Return every caution that applies, in a fixed order."""

@@ -12,8 +12,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.estimates.batch_noise import likely_noise_of_batches, likely_slope_of_batches
-from epsilond.accountants.estimates.central_limit import likely_noise, likely_slope
+from epsilond.accountants.estimates.noise import (
+    likely_noise,
+    likely_noise_of_batches,
+    likely_slope,
+    likely_slope_of_batches,
+)
 from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.federation import ClientGroup, ClientGroupRequest, Federation
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled

@@ -1,6 +1,8 @@
-"""mb-sgd in a plan: the plan's fields are its own."""
+"""mb-sgd and its accelerated relatives in a plan: the plan's fields are their own."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from epsilond.calibrators.planning.adapter import PlanAdapter, on_each_message
 from epsilond.calibrators.planning.limits import as_budget
@@ -25,6 +27,8 @@ FIELDS = (
     "within",
 )
 """Fields of the plan that noisy mini-batch SGD takes."""
+ACCELERATED = (*FIELDS, "gradient_std", "empirical_gradient_std", "initial_gap")
+"""Fields of the plan that the accelerated algorithms take: these, and what is known of the gradients."""
 
 PLANS = (
     PlanAdapter(
@@ -37,3 +41,7 @@ PLANS = (
         copied=FIELDS,
     ),
 )
+ACCELERATED_PLANS = (replace(PLANS[0], objective="empirical", copied=ACCELERATED),)
+"""The plan of accelerated-mb-sgd. Records are used again and again, so that the risk is empirical."""
+ONE_PASS_PLANS = (replace(PLANS[0], copied=ACCELERATED),)
+"""The plan of one-pass-accelerated-mb-sgd, in which each record is used once."""

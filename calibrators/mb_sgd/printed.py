@@ -7,7 +7,8 @@ proof sums up; `corrected` of the complete statement in the corrected reading; `
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from epsilond.accountants.attempts import ConditionResult
@@ -26,13 +27,20 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import 
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import THEOREM_2_1, SmoothInputs
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import PrintedReading
-from epsilond.calibrators.envelope import POISSON_BATCHES, REASONS, Asked, claims, condition_answers, inputs_of
+from epsilond.calibrators.envelope import (
+    POISSON_BATCHES,
+    REASONS,
+    TheoremAtInputs,
+    claims,
+    condition_answers,
+    inputs_of,
+)
 from epsilond.calibrators.mb_sgd.members import Member
-from epsilond.calibrators.mb_sgd.printed_noise import AtPrinted, noise_parameters, worst_at, worst_of
-from epsilond.calibrators.mb_sgd.problem import READINGS, MbSgdProblem, Reading, Run
+from epsilond.calibrators.mb_sgd.problem import READINGS, MbSgdProblem, MiniBatchProblem, Reading, Run
 
 if TYPE_CHECKING:
     from epsilond.accountants.theorem import Outputs, Theorem
+    from epsilond.calibrators.answer import TrueFigures
     from epsilond.calibrators.certificates import Truth
 
 EXPERIMENTAL = APPENDIX_H.id
@@ -127,13 +135,62 @@ def printed_noise_std(member: Member) -> float:
     )
 
 
+# The client whose promise is kept least ----------------------------------------------------------------------------
+@dataclass(frozen=True)
+class AtPrinted:
+    """A member at the printed parameters, and the truth there."""
+
+    member: Member
+    std: float
+    true: TrueFigures | None
+
+    @property
+    def multiplier(self) -> float:
+        """σ over the norm bound of one record's contribution."""
+        return self.std * self.member.batch_size / self.member.lipschitz
+
+    @property
+    def exceeded(self) -> float:
+        """The true ε over the promised one; without the truth, as little as the noise is large."""
+        true = self.true.epsilon.upper if self.true else 1.0 / self.multiplier
+        return true / self.member.target.epsilon
+
+
+def worst_of(found: Iterable[AtPrinted]) -> AtPrinted:
+    """Of several groups the one whose promise is kept least."""
+    return max(found, key=lambda one: one.exceeded)
+
+
+def noise_parameters(problem: MiniBatchProblem, at: AtPrinted, rounds: float) -> dict[str, float]:
+    """What a reading says to run with, of that member; and its place among the groups."""
+    parameters = {
+        "noise_std": at.std,
+        "noise_multiplier": at.multiplier,
+        "batch_size": at.member.batch_size,
+        "rounds": rounds,
+    }
+    return parameters | ({"group": at.member.place} if problem.client_groups else {})
+
+
+def worst_at(members: Sequence[Member], stds: Sequence[float], truth: Truth[Member], *, rounds: int) -> AtPrinted:
+    """That member at its printed σ and the printed rounds; without the truth where these are beyond every count."""
+
+    def at(member: Member, std: float) -> AtPrinted:
+        true = None
+        if rounds <= LARGEST_COUNT:
+            true = truth(member, std * member.batch_size / member.lipschitz)
+        return AtPrinted(member, std, true)
+
+    return worst_of(map(at, (replace(member, rounds=rounds) for member in members), stds))
+
+
 # Readings -----------------------------------------------------------------------------------------------------------
 def _reading(
     problem: MbSgdProblem, run: Run, members: tuple[Member, ...], reading: Reading, truth: Truth[Member]
 ) -> PrintedReading:
     variant, formula = READ_AS[reading]
     theorem = registered(problem)
-    asked = Asked(theorem, theorem_inputs(problem, run, problem.rounds, variant), formula)
+    asked = TheoremAtInputs(theorem, theorem_inputs(problem, run, problem.rounds, variant), formula)
     outputs = asked.outputs
     rounds = outputs["rounds"]
     members = tuple(replace(member, rounds=rounds) for member in members)
@@ -170,7 +227,7 @@ def _claimed_risk(problem: MbSgdProblem, reading: Reading, outputs: Outputs) -> 
 def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Truth[Member]) -> PrintedReading:
     """Appendix H at the run's rounds: its own σ, and its K rounded up, at most n."""
 
-    def of(member: Member) -> Asked:
+    def of(member: Member) -> TheoremAtInputs:
         target = member.target
         inputs = ExperimentInputs(
             epsilon=target.epsilon,
@@ -180,7 +237,7 @@ def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Tru
             rounds=member.rounds,
             lipschitz=member.lipschitz,
         )
-        return Asked(APPENDIX_H, inputs)
+        return TheoremAtInputs(APPENDIX_H, inputs)
 
     def at(member: Member) -> AtPrinted:
         outputs = of(member).outputs
@@ -213,7 +270,7 @@ def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Tru
 
 # Conditions ---------------------------------------------------------------------------------------------------------
 def _conditions(
-    problem: MbSgdProblem, asked: Asked, reading: Reading, members: tuple[Member, ...]
+    problem: MbSgdProblem, asked: TheoremAtInputs, reading: Reading, members: tuple[Member, ...]
 ) -> list[ConditionResult]:
     """Those of the registered theorem, or of its proof's chain; and what the request says is not so."""
     if reading == "proof":

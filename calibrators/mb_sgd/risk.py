@@ -11,9 +11,12 @@ from epsilond.accountants.theorem import Reading as TheoremReading
 from epsilond.accountants.theorem import Sides
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import aggregates
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import of_same_fields
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import Prescription, SmoothDescentRun
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import (
+    DescentRun,
+    Prescription,
+    informal,
+)
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import informal
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK
 from epsilond.calibrators.answer import Caution
 from epsilond.calibrators.cautions import assumed
@@ -38,8 +41,8 @@ from epsilond.calibrators.risk.parts import (
 )
 
 if TYPE_CHECKING:
-    from epsilond.calibrators.accelerated.answer import AcceleratedParameters
-    from epsilond.calibrators.mb_sgd.answer import MbSgdParameters
+    from epsilond.calibrators.accelerated_mb_sgd.answer import AcceleratedParameters
+    from epsilond.calibrators.mb_sgd.solution import MbSgdParameters
 
 OF_THE_RISK = ("client-sampling", "claim-proved", "equal-shares")
 """Conditions of the printed theorems that are about the risk, beside the rounds."""
@@ -121,7 +124,7 @@ def _printed(asked: MbSgdRiskProblem, run: Run, noise_std: float) -> Iterator[Up
         yield _upper(asked, run, noise_std, inputs.prescription(formula), reading, others)
     federation = federation_of(asked, members_of(asked, run))
     if len(federation.groups) == 1 and len(federation.counts) == 1 and asked.smoothness is not None:
-        statement = of_same_fields(SmoothDescentRun, asked, federation=federation)
+        statement = of_same_fields(DescentRun, asked, federation=federation)
         found = informal(statement, rounds=run.rounds)
         yield _upper(asked, run, noise_std, found, "informal")
 

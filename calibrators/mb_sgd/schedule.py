@@ -38,6 +38,8 @@ from epsilond.calibrators.mb_sgd.printed import prescription_of, printed_noise_s
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, MiniBatchProblem, PacedProblem, Run
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from epsilond.accountants.theorem import Condition, Theorem
     from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import ExcessRisk
     from epsilond.calibrators.certificates import Certificates
@@ -217,16 +219,48 @@ def choose_run(problem: MbSgdProblem, certificates: Certificates[MbSgdProblem, M
     Raises:
         InvalidInput: the budgets leave no run.
     """
+    return choose_among(
+        problem,
+        certificates,
+        has_bound=lambda run: risk_problem(problem, run) is not None,
+        closeness=lambda run: _prescribed(problem, run),
+        quick_risk=lambda run, noise_std: risk_at(problem, run, noise_std, quick=True),
+        risk=lambda run, noise_std: risk_at(problem, run, noise_std),
+    )
+
+
+def choose_among(
+    problem: MiniBatchProblem,
+    certificates: Certificates[MiniBatchProblem, Member],
+    *,
+    has_bound: Callable[[Run], bool],
+    closeness: Callable[[Run], float],
+    quick_risk: Callable[[Run, float], float],
+    risk: Callable[[Run, float], float],
+) -> Choice[Run]:
+    """Return the given run, or the smallest run on a lattice whose risk is good enough.
+
+    Args:
+        problem: the request.
+        certificates: the certified noise of each kind of client.
+        has_bound: whether a theorem bounds the risk of a run. Otherwise the largest batch is taken.
+        closeness: how near a run is to the prescribed rounds; larger is nearer.
+        quick_risk: (run, σ) ↦ estimate of the bound on the excess risk.
+        risk: (run, σ) ↦ the bound on the excess risk.
+
+    Raises:
+        InvalidInput: the budgets leave no run.
+    """
     if problem.batch_size is not None and problem.rounds is not None:
         return Choice(Run(batch_size=problem.batch_size, rounds=problem.rounds))
     runs = paid_runs(problem)
-    if risk_problem(problem, runs[0]) is None:
-        return Choice(max(runs, key=lambda run: (run.batch_size, _prescribed(problem, run))))
+    if not has_bound(runs[0]):
+        return Choice(max(runs, key=lambda run: (run.batch_size, closeness(run))))
     outlook = Outlook(
         likely_noise=lambda run: likely_mean_noise_std(certificates, run),
         certified_noise=lambda run: mean_noise_std(certificates, run),
-        quick_risk=lambda run, noise_std: risk_at(problem, run, noise_std, quick=True),
-        risk=lambda run, noise_std: risk_at(problem, run, noise_std),
+        quick_risk=quick_risk,
+        risk=risk,
         rarity=lambda run: rarity_of(problem, run),
         reference=Run(batch_size=problem.samples_per_client, rounds=1),
         cheap=lambda run: rarity_of(problem, run) == 0.0,

@@ -9,7 +9,7 @@ from epsilond.accountants.theorems.papers.reshef_levy.conversions import exact_m
 from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import TRUSTED_RUN
 from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import PROVED_HERE, STATED
 from epsilond.accountants.verdict import Verdict
-from epsilond.calibrators.envelope import Asked, claims, shown, true_figures
+from epsilond.calibrators.envelope import TheoremAtInputs, claims, shown, true_figures
 from epsilond.calibrators.mu2_sgd.family import ScheduleNoise, guarantee_at
 from epsilond.calibrators.mu2_sgd.problem import READINGS, Mu2SgdProblem, Reading
 
@@ -39,7 +39,7 @@ def mu_of(problem: Mu2SgdProblem, target: Target, reading: Reading) -> float:
 def _reading(problem: Mu2SgdProblem, target: Target, norm: float, reading: Reading) -> PrintedReading:
     untrusted = problem.server == "untrusted"
     mu = mu_of(problem, target, reading)
-    question = Asked.of(
+    question = TheoremAtInputs.of(
         STATED if untrusted else TRUSTED_RUN, problem, participants=problem.reporting, gaussian_dp_mu=mu
     )
     found = question.outputs

@@ -21,7 +21,7 @@ from epsilond.accountants.theorems.risk.start import GRADIENT_NORM_OF_THE_START,
 from epsilond.calibrators.answer import OBJECTIVE, VACUOUS, Baseline, Caution, Objective, Served
 from epsilond.calibrators.calibration import CostClass, Outcome
 from epsilond.calibrators.cautions import noise_cautions
-from epsilond.calibrators.envelope import Asked
+from epsilond.calibrators.envelope import TheoremAtInputs
 from epsilond.calibrators.norm_fedavg.plan import PLANS
 from epsilond.calibrators.norm_fedavg.printed import own_cautions, printed_readings
 from epsilond.calibrators.norm_fedavg.problem import NormFedavgProblem
@@ -98,7 +98,7 @@ def training_of(problem: NormFedavgProblem, compression: float) -> NormFedavgTra
     The minimiser is that of the whole space, where the gradient vanishes.
     """
     found, without_noise = (
-        Asked.of(
+        TheoremAtInputs.of(
             EQUATION_39,
             problem,
             participants=problem.reporting,
@@ -108,7 +108,7 @@ def training_of(problem: NormFedavgProblem, compression: float) -> NormFedavgTra
         ).outputs
         for error in (compression, 0.0)
     )
-    fedavg = Asked.of(THEOREM_4, problem, participants=problem.reporting, local_steps=problem.steps).outputs
+    fedavg = TheoremAtInputs.of(THEOREM_4, problem, participants=problem.reporting, local_steps=problem.steps).outputs
     smooth = {"smoothness": problem.smoothness, "minimiser_gradient_norm": 0.0}
     start = gradient_norm_bounds(distance=problem.initial_distance, **smooth)["by_smoothness"]
     baseline = Baseline(value=start, theorem=GRADIENT_NORM_OF_THE_START.id, formula="β·‖w₀ − w*‖")

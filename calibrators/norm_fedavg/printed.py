@@ -9,7 +9,7 @@ from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.theorems.papers.das.composed_rounds import EQUATION_22, THEOREM_2
 from epsilond.accountants.theorems.papers.das.small_movement import THEOREM_3
 from epsilond.calibrators.answer import Caution, PrintedReading
-from epsilond.calibrators.envelope import Asked, claims, shown
+from epsilond.calibrators.envelope import TheoremAtInputs, claims, shown
 from epsilond.calibrators.qtdl.printed import figures_at, noise_of_theorem_1
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def printed_readings(problem: NormFedavgProblem) -> Iterator[PrintedReading]:
     if problem.target.delta is not None:
         yield _theorem_2(problem, problem.target.delta)
     if problem.growth_ratio is not None:
-        question = Asked.of(THEOREM_3, problem)
+        question = TheoremAtInputs.of(THEOREM_3, problem)
         found = {name: float(value) for name, value in question.outputs.items()}
         yield shown(question, claims=claims(problem.target), parameters=found)
 
@@ -36,9 +36,9 @@ def printed_readings(problem: NormFedavgProblem) -> Iterator[PrintedReading]:
 def _theorem_2(problem: NormFedavgProblem, delta: float) -> PrintedReading:
     """The ε of the theorem whose (2r/n) ε̂ is the target, its ε₀, and Theorem 1's noise at that."""
     composed = problem.epsilon * problem.clients / (2.0 * problem.reporting)
-    inverse = Asked.of(EQUATION_22, problem, composed_epsilon=composed, delta=delta)
+    inverse = TheoremAtInputs.of(EQUATION_22, problem, composed_epsilon=composed, delta=delta)
     epsilon = float(inverse.outputs["epsilon"])
-    run = Asked.of(THEOREM_2, problem, participants=problem.reporting, epsilon=epsilon, delta=delta)
+    run = TheoremAtInputs.of(THEOREM_2, problem, participants=problem.reporting, epsilon=epsilon, delta=delta)
     claim = Target(problem.epsilon, float(run.outputs["log10_claimed_delta"]) * math.log(10.0))
     round_epsilon = float(run.outputs["round_epsilon"])
     each, noise = noise_of_theorem_1(problem, round_epsilon)

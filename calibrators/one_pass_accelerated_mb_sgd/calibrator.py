@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.estimates.central_limit import likely_noise
+from epsilond.accountants.estimates.noise import likely_noise
 from epsilond.accountants.specs import Gaussian, Repeated
 from epsilond.accountants.theorem import Condition
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DOMAIN
@@ -17,21 +17,19 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_unequal import FEDERATED_ACCELERATED_RISK
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass import DISJOINT, THEOREM_2_3
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass_rates import one_pass_noise_std
-from epsilond.calibrators.accelerated.answer import AcceleratedParameters, AcceleratedPlan, cautions_of, parameters_of
+from epsilond.calibrators.accelerated_mb_sgd.calibrator import AcceleratedCalibrator
 from epsilond.calibrators.answer import Caution
 from epsilond.calibrators.calibration import CostClass, Outcome
-from epsilond.calibrators.certificates import Family, unknown
-from epsilond.calibrators.mb_sgd.base import MembersCalibrator
+from epsilond.calibrators.certificates import Family
 from epsilond.calibrators.mb_sgd.members import (
     Member,
     contribution_norm,
     divisor_conditions,
     members_of,
-    start_of_run,
 )
+from epsilond.calibrators.mb_sgd.plan import ONE_PASS_PLANS
 from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.mb_sgd.solution import MembersSolution
-from epsilond.calibrators.one_pass_accelerated_mb_sgd.plan import PLANS
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.printed import distinct_clients, printed_readings
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.risk import RISK
@@ -41,13 +39,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from epsilond.accountants.specs import Spec
+    from epsilond.calibrators.accelerated_mb_sgd.answer import AcceleratedPlan
     from epsilond.calibrators.answer import PrintedReading
-    from epsilond.calibrators.certificates import Certificates
+    from epsilond.calibrators.certificates import Certificates, Truth
     from epsilond.calibrators.frontier import Choice
-    from epsilond.calibrators.risk.baseline import Start
 
 SAME_ROUNDS = Condition("same-rounds", "if a record is added, removed or zeroed, the other records keep their rounds")
-CONDITIONS = (INSIDE_DOMAIN, DISJOINT, Condition("fresh-noise", "fresh Gaussian noise in every message"))
+FRESH_NOISE = Condition("fresh-noise", "fresh Gaussian noise in every message")
 
 
 def run_spec(problem: OnePassProblem, run: Run | Member, noise_multiplier: float) -> Spec:
@@ -89,7 +87,7 @@ EXAMPLE = {
 }
 
 
-class OnePassCalibrator(MembersCalibrator[OnePassProblem, AcceleratedParameters, AcceleratedPlan]):
+class OnePassCalibrator(AcceleratedCalibrator[OnePassProblem]):
     """One pass of accelerated noisy SGD, with every record used at most once."""
 
     name = "one-pass-accelerated-mb-sgd"
@@ -99,13 +97,14 @@ class OnePassCalibrator(MembersCalibrator[OnePassProblem, AcceleratedParameters,
         "rounds is optimised (Lowy and Razaviyayn, Theorem 2.3)."
     )
     problem = OnePassProblem
-    parameters_type = AcceleratedParameters
     theorems = (THEOREM_2_3.id, ACCELERATED_RISK_BOUND.id, FEDERATED_ACCELERATED_RISK.id)
     example = EXAMPLE
     risk_bounds = RISK
-    plans = PLANS
+    plans = ONE_PASS_PLANS
     plan_place = 2
     family = FAMILY
+    objective = "population"
+    unused = ("empirical_gradient_std",)
 
     def cost(self, problem: OnePassProblem) -> CostClass:
         """Return closed-form where the cut and the stages are given, because the noise is exactly Gaussian."""
@@ -131,37 +130,20 @@ class OnePassCalibrator(MembersCalibrator[OnePassProblem, AcceleratedParameters,
         """Return the stages at the certified noise, with the bound on the excess risk."""
         return plan_of(solution.problem, solution.run, solution.mean_noise_std)
 
-    def printed(
-        self, outcome: Outcome[MembersSolution[OnePassProblem], AcceleratedPlan], *, true_figures: bool
-    ) -> tuple[PrintedReading, ...]:
+    def readings(self, solution: MembersSolution[OnePassProblem], truth: Truth[Member]) -> tuple[PrintedReading, ...]:
         """Return the readings of the printed theorem."""
-        solution = outcome.solution
-        truth = solution.certificates.truth if true_figures else unknown
         return printed_readings(solution.problem, solution.run, truth)
 
-    def start(self, problem: OnePassProblem) -> Start:
-        """Return the bound on the risk before training."""
-        return start_of_run(problem, "population", gap=problem.initial_gap)
-
-    def parameters(self, outcome: Outcome[MembersSolution[OnePassProblem], AcceleratedPlan]) -> AcceleratedParameters:
-        """Return the run, its noise and its stages."""
-        return parameters_of(outcome.solution, outcome.training)
-
-    def premises(self, outcome: Outcome[MembersSolution[OnePassProblem], AcceleratedPlan]) -> Iterator[Condition]:
-        """Yield the premises of the run, of a record that is absent, and of the risk bound."""
-        solution, training = outcome.solution, outcome.training
-        yield from CONDITIONS
-        yield from divisor_conditions(solution.problem)
-        if solution.problem.unit == "record" and solution.problem.relation != "replace-one":
-            yield SAME_ROUNDS
-        if training is not None:
-            yield from training.declared
+    def conditions(self, problem: OnePassProblem) -> tuple[Condition, ...]:
+        """Return the premises of the run, of the divisor of its means, and of a record that is absent."""
+        may_be_absent = problem.unit == "record" and problem.relation != "replace-one"
+        on_absence = (SAME_ROUNDS,) if may_be_absent else ()
+        return (INSIDE_DOMAIN, DISJOINT, FRESH_NOISE, *divisor_conditions(problem), *on_absence)
 
     def warnings(self, outcome: Outcome[MembersSolution[OnePassProblem], AcceleratedPlan]) -> Iterator[Caution]:
         """Yield the cautions of the accelerated algorithms, and that the printed theorem is for equal clients."""
-        solution = outcome.solution
-        yield from cautions_of(solution, outcome.printed, ("empirical_gradient_std",))
-        if len(distinct_clients(solution.members)) > 1:
+        yield from super().warnings(outcome)
+        if len(distinct_clients(outcome.solution.members)) > 1:
             yield Caution(
                 code="printed-for-equal-clients",
                 message="Theorem 2.3 is stated for equal clients, and has no reading where they differ",

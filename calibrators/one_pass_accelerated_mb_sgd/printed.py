@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass import THEOREM_2_3, OnePassInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass_rates import informal_rounds
-from epsilond.calibrators.accelerated.answer import printed_reading
-from epsilond.calibrators.accelerated.problem import READINGS
-from epsilond.calibrators.envelope import Asked, inputs_of
+from epsilond.calibrators.accelerated_mb_sgd.answer import printed_reading
+from epsilond.calibrators.accelerated_mb_sgd.problem import READINGS
+from epsilond.calibrators.envelope import TheoremAtInputs, inputs_of
 from epsilond.calibrators.mb_sgd.members import Member, members_of
 
 if TYPE_CHECKING:
@@ -43,7 +43,9 @@ def distinct_clients(members: Sequence[Member]) -> tuple[Member, ...]:
 
 
 def _reading(problem: OnePassProblem, member: Member, reading: Reading, truth: Truth[Member]) -> PrintedReading:
-    asked = Asked(THEOREM_2_3, _inputs(problem, member, reading), "corrected" if reading == "corrected" else "printed")
+    asked = TheoremAtInputs(
+        THEOREM_2_3, _inputs(problem, member, reading), "corrected" if reading == "corrected" else "printed"
+    )
     found = asked.outputs
     informal = reading == "informal"
     return printed_reading(

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.federation import ClientGroupRequest
 from epsilond.accountants.quantities import SAMPLING, Smoothness, request
-from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
+from epsilond.calibrators.accelerated_mb_sgd.problem import AcceleratedMbSgdProblem
 from epsilond.calibrators.mb_sgd.problem import Run
 
 

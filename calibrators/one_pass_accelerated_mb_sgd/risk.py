@@ -7,7 +7,7 @@ from dataclasses import replace
 from epsilond.accountants.quantities import request
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import ACCELERATED_RISK_BOUND
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_unequal import FEDERATED_ACCELERATED_RISK
-from epsilond.calibrators.accelerated.risk import bounds_of
+from epsilond.calibrators.accelerated_mb_sgd.risk import bounds_of
 from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.mb_sgd.risk import noise_of
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.printed import printed_readings

@@ -6,8 +6,8 @@ import functools
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import AcceleratedProblem
-from epsilond.calibrators.accelerated.answer import plan_at
-from epsilond.calibrators.accelerated.schedule import likely_risks, problem_of, risk_of
+from epsilond.calibrators.accelerated_mb_sgd.answer import plan_at
+from epsilond.calibrators.accelerated_mb_sgd.schedule import likely_risks, problem_of, risk_of
 from epsilond.calibrators.frontier import Choice, Outlook, runs_within, smallest_run
 from epsilond.calibrators.mb_sgd.members import likely_mean_noise_std, mean_noise_std, members_of
 from epsilond.calibrators.mb_sgd.problem import Run
@@ -15,7 +15,7 @@ from epsilond.calibrators.mb_sgd.problem import Run
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from epsilond.calibrators.accelerated.answer import AcceleratedPlan
+    from epsilond.calibrators.accelerated_mb_sgd.answer import AcceleratedPlan
     from epsilond.calibrators.certificates import Certificates
     from epsilond.calibrators.mb_sgd.members import Member
     from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.estimates.central_limit import likely_noise
+from epsilond.accountants.estimates.noise import likely_noise
 from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.structure import sensitivity_factor
 from epsilond.calibrators.dp_fedavg.problem import USUAL_ROUNDS

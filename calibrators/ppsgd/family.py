@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 
 from epsilond.accountants.account import account
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.estimates.central_limit import likely_noise, likely_slope
+from epsilond.accountants.estimates.noise import likely_noise, likely_slope
 from epsilond.accountants.numerics.binomial_law import Binomial
 from epsilond.accountants.numerics.root_search import brent_root
 from epsilond.accountants.numerics.special import log_theta

@@ -14,7 +14,7 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import THEOREM
 from epsilond.accountants.theorems.risk.bietti.personalization import minimal_norm
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import THEOREM_5_2, THEOREM_B_4
 from epsilond.calibrators.answer import PrintedReading
-from epsilond.calibrators.envelope import Asked, claims, shown, true_figures
+from epsilond.calibrators.envelope import TheoremAtInputs, claims, shown, true_figures
 from epsilond.calibrators.ppsgd.family import certify, guarantee_at, noise_std_of
 from epsilond.calibrators.ppsgd.problem import READINGS
 
@@ -52,9 +52,11 @@ def _noise(problem: PpsgdProblem) -> Iterator[PrintedReading]:
     if problem.noise_constant is None:
         return
     if _all_alike(problem):
-        question = Asked.of(THEOREM_4_1, problem)
+        question = TheoremAtInputs.of(THEOREM_4_1, problem)
     else:
-        question = Asked.of(THEOREM_5_1, problem, client_groups=problem.batches, participation_rate=problem.rate)
+        question = TheoremAtInputs.of(
+            THEOREM_5_1, problem, client_groups=problem.batches, participation_rate=problem.rate
+        )
     std = question.outputs["noise_std"]
     multiplier = noise_multiplier_of(
         noise_std=std,
@@ -102,7 +104,7 @@ def _bound(problem: PpsgdProblem, certified: Certified, plan: SharingPlan | None
     )
 
 
-def _bound_at(problem: PpsgdProblem, noise_std: float, alpha: float) -> Asked:
+def _bound_at(problem: PpsgdProblem, noise_std: float, alpha: float) -> TheoremAtInputs:
     federation, optimum = problem.federation, problem.optimum_norm or 0.0
     squared = minimal_norm(
         alpha=alpha,
@@ -119,7 +121,7 @@ def _bound_at(problem: PpsgdProblem, noise_std: float, alpha: float) -> Asked:
     }
     if _all_alike(problem):
         variances = federation.variances()
-        return Asked.of(
+        return TheoremAtInputs.of(
             THEOREM_4_5,
             problem,
             shared_gradient_std=math.sqrt(variances.shared),
@@ -128,7 +130,7 @@ def _bound_at(problem: PpsgdProblem, noise_std: float, alpha: float) -> Asked:
             **run,
         )
     theorem = THEOREM_5_2 if problem.weighting == "samples" else THEOREM_B_4
-    return Asked.of(theorem, problem, client_groups=federation.groups, participation_rate=problem.rate, **run)
+    return TheoremAtInputs.of(theorem, problem, client_groups=federation.groups, participation_rate=problem.rate, **run)
 
 
 def _experiments(problem: PpsgdProblem) -> PrintedReading:

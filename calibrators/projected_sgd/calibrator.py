@@ -30,7 +30,7 @@ from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, assumption_caut
 from epsilond.calibrators.certificates import unknown
 from epsilond.calibrators.projected_sgd.plan import PLANS
 from epsilond.calibrators.projected_sgd.printed import readings, run_of
-from epsilond.calibrators.projected_sgd.problem import Plan, ProjectedSgdProblem, largest
+from epsilond.calibrators.projected_sgd.problem import ProjectedSgdProblem, RunSchedules, largest
 from epsilond.calibrators.projected_sgd.risk import ProjectedSgdUtility, start_of_run, utility_of
 from epsilond.calibrators.projected_sgd.search import Accounts, BatchRanges, Feasible, demand_affordable, solved
 from epsilond.calibrators.search import LEAST, LOG_10
@@ -69,7 +69,7 @@ class ProjectedSgdParameters:
 class ProjectedSgdSolution(Solution[ProjectedSgdProblem]):
     """With the plan that has the unknown in its place, and every batch size that was tried if that was it."""
 
-    plan: Plan
+    plan: RunSchedules
     batches: BatchRanges | None
     accounts: Accounts
 
@@ -167,7 +167,7 @@ def cautions(
         yield from _assumptions(problem, plan)
 
 
-def _assumptions(problem: ProjectedSgdProblem, plan: Plan) -> Iterator[Caution]:
+def _assumptions(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[Caution]:
     yield from assumption_cautions(problem)
     if problem.release != "random-stop":
         return

@@ -26,7 +26,7 @@ from epsilond.accountants.theorems.hidden_states.projected_contraction import (
     SMOOTH_LOSSES,
     log_contraction_bound,
 )
-from epsilond.accountants.theorems.hidden_states.projected_run import Run
+from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import (
     COROLLARY_1,
     eleven,
@@ -36,8 +36,8 @@ from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import (
 from epsilond.accountants.theorems.papers.asoodeh.one_pass import COROLLARY_3, SMALL_STEPS, THEOREM_2, WHOLE_STEPS
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Claims, PrintedReading
-from epsilond.calibrators.envelope import Asked, condition_answers
-from epsilond.calibrators.projected_sgd.problem import AnySchedule, Plan, ProjectedSgdProblem, Reading, scaled
+from epsilond.calibrators.envelope import TheoremAtInputs, condition_answers
+from epsilond.calibrators.projected_sgd.problem import AnySchedule, ProjectedSgdProblem, Reading, RunSchedules, scaled
 from epsilond.calibrators.projected_sgd.risk import corollary_inputs, inverse_curvature
 from epsilond.calibrators.search import LOG_10
 
@@ -59,17 +59,17 @@ class Printed:
 
     theorem: Theorem
     reading: Reading
-    run: Callable[[Plan], Run]
-    bound: Callable[[Plan], float] | None = None
+    run: Callable[[RunSchedules], ProjectedRun]
+    bound: Callable[[RunSchedules], float] | None = None
     """log δ of a plan, where it is not that of the run."""
-    asked: Callable[[Plan], Asked | None]
+    asked: Callable[[RunSchedules], TheoremAtInputs | None]
     radius_conditions: tuple[ConditionResult, ...]
     other_conditions: tuple[ConditionResult, ...] = ()
     status: Status = Status.PROVED
     fixed_noise: float | None = None
     shows_kernel: bool = True
 
-    def log_delta(self, epsilon: float, plan: Plan) -> float:
+    def log_delta(self, epsilon: float, plan: RunSchedules) -> float:
         """What is claimed of a plan."""
         return self.bound(plan) if self.bound else log_contraction_bound(epsilon, self.run(plan)).upper
 
@@ -78,19 +78,19 @@ class Printed:
 class _Pass:
     """What the checked conditions of these theorems read."""
 
-    run: Run
+    run: ProjectedRun
     clients: int
     participants: int
     steps: int
 
     @classmethod
-    def of(cls, problem: ProjectedSgdProblem, plan: Plan) -> _Pass:
+    def of(cls, problem: ProjectedSgdProblem, plan: RunSchedules) -> _Pass:
         run = run_of(problem, plan)
         return cls(run, problem.clients, plan.participants, run.steps)
 
 
 def readings(
-    problem: ProjectedSgdProblem, plan: Plan, truth: Callable[[Plan], TrueFigures | None]
+    problem: ProjectedSgdProblem, plan: RunSchedules, truth: Callable[[RunSchedules], TrueFigures | None]
 ) -> tuple[PrintedReading, ...]:
     """Every reading that was asked for and says something here.
 
@@ -105,23 +105,23 @@ def readings(
     )
 
 
-def run_of(problem: ProjectedSgdProblem, plan: Plan) -> Run:
+def run_of(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedRun:
     """The numbers of a plan, for replace-one: what the theorems speak of."""
-    return Run.of(problem.spec(plan), "replace-one")
+    return ProjectedRun.of(problem.spec(plan), "replace-one")
 
 
 # The four radii -----------------------------------------------------------------------------------------------------
-def _variants(problem: ProjectedSgdProblem, plan: Plan) -> Iterator[Printed]:
+def _variants(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[Printed]:
     convex = ConditionResult(CONVEX_LOSSES.id, CONVEX_LOSSES.statement, Verdict.of(problem.convex))
     smooth = ConditionResult(SMOOTH_LOSSES.id, SMOOTH_LOSSES.statement, Verdict.of(problem.smoothness is not None))
     pass_ = _Pass.of(problem, plan)
     last = problem.release == "last"
 
-    def whole_ball(at: Plan) -> Run:
+    def whole_ball(at: RunSchedules) -> ProjectedRun:
         run = run_of(problem, at)
         return replace(run, whole_ball=True) if last else _closed(run)
 
-    def statement(at: Plan) -> float:
+    def statement(at: RunSchedules) -> float:
         run = whole_ball(at)
         real = run.constant and run.stops == 1
         passes = problem.clients / at.participants if real else None
@@ -152,11 +152,11 @@ def _variants(problem: ProjectedSgdProblem, plan: Plan) -> Iterator[Printed]:
         )
 
 
-def _with_losses(problem: ProjectedSgdProblem, losses: Fields, at: Plan) -> Run:
+def _with_losses(problem: ProjectedSgdProblem, losses: Fields, at: RunSchedules) -> ProjectedRun:
     return replace(run_of(problem, at), **losses)
 
 
-def _closed(run: Run) -> Run:
+def _closed(run: ProjectedRun) -> ProjectedRun:
     """(12): the least step size and noise for all."""
     return replace(
         run,
@@ -174,7 +174,9 @@ def _listed(schedule: AnySchedule, steps: int) -> tuple[float, ...]:
     return tuple(map(float, schedule.at(1, min(steps, MOST_LISTED_STEPS + 1))))
 
 
-def _asked(theorem: Theorem, problem: ProjectedSgdProblem, at: Plan, **others: object) -> Asked | None:
+def _asked(
+    theorem: Theorem, problem: ProjectedSgdProblem, at: RunSchedules, **others: object
+) -> TheoremAtInputs | None:
     """The theorem asked about the plan with its schedules listed; None where they are long."""
     steps = problem.spec(at).steps
     lists: Fields = {
@@ -183,10 +185,10 @@ def _asked(theorem: Theorem, problem: ProjectedSgdProblem, at: Plan, **others: o
     }
     if max(map(len, lists.values())) > MOST_LISTED_STEPS:
         return None
-    return Asked.of(theorem, problem, "printed", participants=at.participants, **lists, **others)
+    return TheoremAtInputs.of(theorem, problem, "printed", participants=at.participants, **lists, **others)
 
 
-def _printed_pass(problem: ProjectedSgdProblem, at: Plan) -> Asked | None:
+def _printed_pass(problem: ProjectedSgdProblem, at: RunSchedules) -> TheoremAtInputs | None:
     """Theorem 2 for the last model, Corollary 3 for a random one; without β there is nothing to ask them."""
     if problem.smoothness is None:
         return None
@@ -196,24 +198,24 @@ def _printed_pass(problem: ProjectedSgdProblem, at: Plan) -> Asked | None:
     return _asked(COROLLARY_3, problem, at, suffix_fraction=suffix)
 
 
-def _any_pass(problem: ProjectedSgdProblem, losses: Fields, at: Plan) -> Asked | None:
+def _any_pass(problem: ProjectedSgdProblem, losses: Fields, at: RunSchedules) -> TheoremAtInputs | None:
     """The same with the diameters that these losses give every image."""
     stop = None if problem.release == "last" else problem.spec(at).first_stop
     return _asked(ANY_LOSSES, problem, at, first_stop=stop, **losses)
 
 
-def _closed_pass(problem: ProjectedSgdProblem, at: Plan) -> Asked:
+def _closed_pass(problem: ProjectedSgdProblem, at: RunSchedules) -> TheoremAtInputs:
     """Corollary 3 at the least step size and noise of the pass, which its closed form (12) takes for all."""
     steps = problem.spec(at).steps
     least: Fields = {
         "step_sizes": (at.step_schedule.least(steps),),
         "noise_stds": (at.noise_schedule.least(steps),),
     }
-    return Asked.of(COROLLARY_3, problem, participants=at.participants, suffix_fraction=None, **least)
+    return TheoremAtInputs.of(COROLLARY_3, problem, participants=at.participants, suffix_fraction=None, **least)
 
 
 # The corollaries ----------------------------------------------------------------------------------------------------
-def _corollaries(problem: ProjectedSgdProblem, plan: Plan) -> Iterator[Printed]:
+def _corollaries(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[Printed]:
     if problem.smoothness is None or not problem.convex or not inverse_curvature(problem, plan):
         return
     if plan.noise_schedule.constant is None:
@@ -237,7 +239,7 @@ def _corollaries(problem: ProjectedSgdProblem, plan: Plan) -> Iterator[Printed]:
     shared |= {
         "theorem": COROLLARY_1,
         "run": lambda at: eleven(inputs(at)),
-        "asked": lambda at: Asked(COROLLARY_1, inputs(at)),
+        "asked": lambda at: TheoremAtInputs(COROLLARY_1, inputs(at)),
     }
     yield Printed(reading="statement", bound=lambda at: log_misprinted(inputs(at)), status=Status.REFUTED, **shared)
     yield Printed(reading="proof", **shared)
@@ -245,7 +247,10 @@ def _corollaries(problem: ProjectedSgdProblem, plan: Plan) -> Iterator[Printed]:
 
 # One reading --------------------------------------------------------------------------------------------------------
 def _answer(
-    problem: ProjectedSgdProblem, plan: Plan, printed: Printed, truth: Callable[[Plan], TrueFigures | None]
+    problem: ProjectedSgdProblem,
+    plan: RunSchedules,
+    printed: Printed,
+    truth: Callable[[RunSchedules], TrueFigures | None],
 ) -> PrintedReading:
     own = _at_its_noise(problem, plan, printed)
     noise = own.least_noise(problem.clients)
@@ -268,7 +273,7 @@ def _answer(
     )
 
 
-def _kernel(run: Run, epsilon: float) -> dict[str, float]:
+def _kernel(run: ProjectedRun, epsilon: float) -> dict[str, float]:
     """The diameter of the image of the ball and the contraction coefficient it gives, each the largest of all steps."""
     steps = 1 if run.constant else run.steps
     widest = float(run.image_diameter(run.step_schedule.at(1, steps)).max())
@@ -286,10 +291,10 @@ def _claims(target: Target, log_delta: float, excess_risk: float | None) -> Clai
     return Claims(epsilon=target.epsilon, delta=delta, log10_delta=log10_delta, excess_risk=excess_risk)
 
 
-def _at_its_noise(problem: ProjectedSgdProblem, plan: Plan, printed: Printed) -> Plan:
+def _at_its_noise(problem: ProjectedSgdProblem, plan: RunSchedules, printed: Printed) -> RunSchedules:
     """The plan with the smallest noise at which the bound claims the target; its own noise where none is found."""
 
-    def at(log_factor: float) -> Plan:
+    def at(log_factor: float) -> RunSchedules:
         return replace(plan, noise_schedule=scaled(plan.noise_schedule, math.exp(log_factor)))
 
     if printed.fixed_noise is not None:

@@ -50,7 +50,7 @@ def scaled(schedule: AnySchedule, factor: float) -> AnySchedule:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class RunSchedules:
     """What is run: the batch size and both schedules, all known."""
 
     participants: int
@@ -126,7 +126,7 @@ class ProjectedSgdProblem(TargetedProblem):
             raise InvalidInput(*faults)
         self.spec(self.plan())
 
-    def plan(self, **solved: float) -> Plan:
+    def plan(self, **solved: float) -> RunSchedules:
         """The run with the unknown in its place.
 
         noise_std: the least noise of all steps. step_size: the largest step. participants: m.
@@ -138,9 +138,9 @@ class ProjectedSgdProblem(TargetedProblem):
             sizes = scaled(sizes, solved["step_size"] / largest(sizes))
         if "noise_std" in solved:
             noises = scaled(noises, solved["noise_std"] / noises.least(steps))
-        return Plan(participants=participants, step_schedule=sizes, noise_schedule=noises)
+        return RunSchedules(participants=participants, step_schedule=sizes, noise_schedule=noises)
 
-    def spec(self, plan: Plan) -> ProjectedSgd:
+    def spec(self, plan: RunSchedules) -> ProjectedSgd:
         """What is run, as a spec.
 
         Raises:

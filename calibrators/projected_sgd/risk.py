@@ -14,12 +14,12 @@ from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import (
 )
 from epsilond.accountants.theorems.risk.asoodeh.one_pass import COROLLARY_2
 from epsilond.calibrators.answer import Risk, RiskBound
-from epsilond.calibrators.envelope import Asked, inputs_of
+from epsilond.calibrators.envelope import TheoremAtInputs, inputs_of
 from epsilond.calibrators.risk.baseline import Start, start_of
 
 if TYPE_CHECKING:
     from epsilond.accountants.theorem import Condition
-    from epsilond.calibrators.projected_sgd.problem import Plan, ProjectedSgdProblem
+    from epsilond.calibrators.projected_sgd.problem import ProjectedSgdProblem, RunSchedules
 
 SAME = 1e-12
 
@@ -44,13 +44,13 @@ def start_of_run(problem: ProjectedSgdProblem) -> Start:
     )
 
 
-def inverse_curvature(problem: ProjectedSgdProblem, plan: Plan) -> bool:
+def inverse_curvature(problem: ProjectedSgdProblem, plan: RunSchedules) -> bool:
     """Whether η_t = 1/(λt), to rounding: the steps of Corollaries 1 to 3."""
     steps, curvature = plan.step_schedule, problem.strong_convexity
     return isinstance(steps, InverseTime) and curvature > 0 and abs(steps.scale * curvature - 1.0) <= SAME
 
 
-def corollary_inputs(problem: ProjectedSgdProblem, plan: Plan) -> InverseTimeSteps:
+def corollary_inputs(problem: ProjectedSgdProblem, plan: RunSchedules) -> InverseTimeSteps:
     """Corollary 1's inputs at the plan's least noise, of the clients that take part: ⌊n/m⌋ whole batches."""
     return inputs_of(
         InverseTimeSteps,
@@ -61,7 +61,7 @@ def corollary_inputs(problem: ProjectedSgdProblem, plan: Plan) -> InverseTimeSte
     )
 
 
-def utility_of(problem: ProjectedSgdProblem, plan: Plan) -> ProjectedSgdUtility:
+def utility_of(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedSgdUtility:
     """The bound that speaks of this release, or the reason why none does."""
     if problem.smoothness is None or not problem.convex or problem.strong_convexity == 0.0:
         return ProjectedSgdUtility(
@@ -74,7 +74,7 @@ def utility_of(problem: ProjectedSgdProblem, plan: Plan) -> ProjectedSgdUtility:
     return ProjectedSgdUtility(None, reason="no statement speaks of the model of a suffix")
 
 
-def _of_the_last(problem: ProjectedSgdProblem, plan: Plan) -> ProjectedSgdUtility:
+def _of_the_last(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedSgdUtility:
     """Corollary 1: 2β(mD² + G² + dσ²)/(λ² m T)."""
     if plan.noise_schedule.constant is None or not inverse_curvature(problem, plan):
         return ProjectedSgdUtility(None, reason="Corollary 1 bounds the risk for η_t = 1/(λt) and one noise")
@@ -84,7 +84,7 @@ def _of_the_last(problem: ProjectedSgdProblem, plan: Plan) -> ProjectedSgdUtilit
     return ProjectedSgdUtility(Risk(upper=bound), declared)
 
 
-def _of_the_mean(problem: ProjectedSgdProblem, plan: Plan) -> ProjectedSgdUtility:
+def _of_the_mean(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedSgdUtility:
     """Corollary 2: the mean over steps is what a uniform stop has. Its constant is the caller's, or hidden."""
     steps = problem.clients // plan.participants
     if steps == 1:
@@ -96,7 +96,7 @@ def _of_the_mean(problem: ProjectedSgdProblem, plan: Plan) -> ProjectedSgdUtilit
         (one.constant,) if one.constant is not None else tuple(map(float, one.at(1, steps)))
         for one in (plan.step_schedule, plan.noise_schedule)
     )
-    outputs = Asked.of(
+    outputs = TheoremAtInputs.of(
         COROLLARY_2,
         problem,
         "corrected",

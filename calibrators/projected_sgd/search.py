@@ -17,7 +17,7 @@ from epsilond.accountants.account import Account, account
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import BeyondBudget, Infeasible
-from epsilond.accountants.estimates.central_limit import central_mu
+from epsilond.accountants.estimates.noise import central_mu
 from epsilond.accountants.quantities import LARGEST_COUNT
 from epsilond.accountants.structure import sensitivity_factor
 from epsilond.accountants.verdict import Verdict
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.rule import Effort
     from epsilond.calibrators.answer import TrueFigures
-    from epsilond.calibrators.projected_sgd.problem import Plan, ProjectedSgdProblem
+    from epsilond.calibrators.projected_sgd.problem import ProjectedSgdProblem, RunSchedules
 
 STEP_RANGE, STEPS_PER_DECADE = 1e9, 2
 STEP_WIDTH = 1e-9
@@ -52,11 +52,13 @@ class Accounts:
         self.problem = problem
         self._of = functools.cache(self._accounted)
 
-    def of(self, plan: Plan, effort: Effort = "default", only_at: float | None = None, **changes: object) -> Account:
+    def of(
+        self, plan: RunSchedules, effort: Effort = "default", only_at: float | None = None, **changes: object
+    ) -> Account:
         """Of a plan, with fields of its spec changed; `only_at` is that of `account`."""
         return self._of(plan, effort, only_at, **changes)
 
-    def _accounted(self, plan: Plan, effort: Effort, only_at: float | None, **changes: Any) -> Account:
+    def _accounted(self, plan: RunSchedules, effort: Effort, only_at: float | None, **changes: Any) -> Account:
         problem = self.problem
         spec = replace(problem.spec(plan), **changes)
         return account(
@@ -73,7 +75,7 @@ class Accounts:
         changes = {name: numbers.pop(name) for name in ("clients", "lipschitz") if name in numbers}
         return self.of(self.problem.plan(**numbers), effort, **changes).guarantee
 
-    def truth(self, plan: Plan) -> TrueFigures:
+    def truth(self, plan: RunSchedules) -> TrueFigures:
         """What is known of a plan under replace-one, which the printed theorems speak of."""
         spec = self.problem.spec(plan)
         return true_figures(
@@ -96,7 +98,7 @@ def demand_affordable(problem: ProjectedSgdProblem) -> None:
         raise BeyondBudget(f"{steps} steps of changing size or noise are more than the {most} that are solved for")
 
 
-def solved(problem: ProjectedSgdProblem, accounts: Accounts) -> tuple[Certified, Plan, BatchRanges | None]:
+def solved(problem: ProjectedSgdProblem, accounts: Accounts) -> tuple[Certified, RunSchedules, BatchRanges | None]:
     """The certificate, the plan with the unknown in its place, and the batch sizes if they were searched."""
     if problem.solve_for == "noise_std":
         certified = _smallest_noise(problem, accounts)

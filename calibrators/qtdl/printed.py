@@ -23,7 +23,7 @@ from epsilond.accountants.theorems.papers.das.truncated_noise import THEOREM_1, 
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Caution, Communication, CommunicationBeside, Ends, PrintedReading, TrueFigures
 from epsilond.calibrators.cautions import failing_conditions, noise_below
-from epsilond.calibrators.envelope import Asked, claims, condition_answers, shown, true_figures
+from epsilond.calibrators.envelope import TheoremAtInputs, claims, condition_answers, shown, true_figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     from epsilond.calibrators.qtdl.problem import GridProblem
 
 
-def noise_of_theorem_1(problem: GridProblem, epsilon: float) -> tuple[Asked, dict[str, float]]:
+def noise_of_theorem_1(problem: GridProblem, epsilon: float) -> tuple[TheoremAtInputs, dict[str, float]]:
     """Theorem 1 asked for one message at ε, and the noise that it prescribes; none where its m is not defined."""
     movement, grid = problem.movement, problem.quantization_levels
-    question = Asked.of(THEOREM_1, problem, epsilon=epsilon, l1_sensitivity=movement.l1, linf_sensitivity=movement.linf)
+    question = TheoremAtInputs.of(
+        THEOREM_1, problem, epsilon=epsilon, l1_sensitivity=movement.l1, linf_sensitivity=movement.linf
+    )
     try:
         rate, levels = (question.outputs[name] for name in ("decay_rate", "noise_levels"))
     except InvalidInput:
@@ -69,7 +71,7 @@ def printed_readings(problem: GridProblem) -> tuple[PrintedReading, ...]:
     return (shown(question, claims=claims(claim), parameters=noise | extra, true=figures_at(question, claim)),)
 
 
-def figures_at(question: Asked, claim: Target, *, rounds: int = 1) -> TrueFigures:
+def figures_at(question: TheoremAtInputs, claim: Target, *, rounds: int = 1) -> TrueFigures:
     """What escapes over the rounds is lost at every ε: if that is more than the claim, no ε at all has the claimed δ.
 
     In one round at ε it is all of δ; over several it is the lower end.

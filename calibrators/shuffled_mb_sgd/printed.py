@@ -15,7 +15,7 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_noise import 
 )
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import PrintedReading
-from epsilond.calibrators.envelope import Asked, claims, condition_answers, inputs_of
+from epsilond.calibrators.envelope import TheoremAtInputs, claims, condition_answers, inputs_of
 from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.shuffled_mb_sgd.problem import READINGS, Reading, ShuffledMbSgdProblem
 from epsilond.calibrators.shuffled_mb_sgd.schedule import contribution_norm
@@ -48,7 +48,7 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth:
         smoothness=max(problem.smoothness or problem.strong_convexity, 1e-100),
         rounds=problem.rounds if smooth else run.rounds,
     )
-    asked = Asked(THEOREM_4_1, inputs)
+    asked = TheoremAtInputs(THEOREM_4_1, inputs)
     evaluation = asked.evaluation
     at = Run(batch_size=run.batch_size, rounds=evaluation.outputs["rounds"])
     kept = ["noise_std_over_root_constant", *(["excess_risk_scale", "prescribed_rounds"] if smooth else [])]
@@ -75,7 +75,7 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth:
 
 def _explicit(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth: Truth[Run]) -> PrintedReading:
     inputs = inputs_of(ExplicitNoiseInputs, problem, participants=problem.reporting, rounds=run.rounds)
-    asked = Asked(EXPLICIT_NOISE, inputs)
+    asked = TheoremAtInputs(EXPLICIT_NOISE, inputs)
     evaluation = asked.evaluation
     noise_std = evaluation.outputs["noise_std"]
     conditions = (*_checked(EXPLICIT_NOISE, evaluation.conditions), _one_record(run))

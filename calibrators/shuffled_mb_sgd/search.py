@@ -11,8 +11,8 @@ from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import Infeasible
 from epsilond.accountants.estimates.bounds import alternatives, likely_least, quick_upper_log_delta
-from epsilond.accountants.estimates.central_limit import central_mu
-from epsilond.accountants.estimates.trails import Point
+from epsilond.accountants.estimates.noise import central_mu
+from epsilond.accountants.estimates.trails import TrailPoint
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.search import DEEP, LEAST, MOST, Certified, nearest_of
 
@@ -71,7 +71,7 @@ def smallest_noise_in_few_trials(
         start = best.answer.place
         following = best.rival(tried)
     if trail:
-        trail.add(Point(log_mu, best.answer.place, best.slope, best.followed))
+        trail.add(TrailPoint(log_mu, best.answer.place, best.slope, best.followed))
     return best.certified()
 
 
@@ -118,7 +118,7 @@ class _Trials:
         self.slope = -STEEPNESS
         self._inside = 0
 
-    def settle(self, start: Point) -> None:
+    def settle(self, start: TrailPoint) -> None:
         """Find the smallest noise that passes; what failed one step before is kept, if anything did.
 
         Raises:
@@ -186,7 +186,7 @@ class _Trials:
         read = replace(guarantee, curve=replace(guarantee.curve, upper=several[self.followed].upper))
         return Certified(noise, read, slack, whole=guarantee)
 
-    def likely(self, start: float) -> Point:
+    def likely(self, start: float) -> TrailPoint:
         """About where the root is, by coarse trials: from there it is passed on a known slope."""
         place, tried = start, list[tuple[float, float]]()
         for _ in range(MOST_COARSE):
@@ -198,7 +198,7 @@ class _Trials:
                 break
             place = root
         root = min(max(root - COARSE_EXCESS, self._least), self._most)
-        return Point(math.log(central_mu(self._target)), root, self.slope, self.followed)
+        return TrailPoint(math.log(central_mu(self._target)), root, self.slope, self.followed)
 
     def _coarse_miss(self, place: float) -> float:
         """`_Trial.miss` by quick upper ends, of which a search needs no more."""

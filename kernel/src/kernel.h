@@ -31,7 +31,7 @@
 #define LOG_2 0.69314718055994530942
 #define LOG_SQRT_2PI 0.91893853320467274178
 
-/* A product takes about a nanosecond here, so that the budget lies between `QUICK` and DEFAULT_BUDGET of ways.py:
+/* A product takes about a nanosecond here, so that the budget lies between `QUICK` and DEFAULT_BUDGET of composition.py:
  * no more than some 20 ms. */
 #define MOST_NOISE_NODES 4096
 #define MOST_FREQUENCIES 8192

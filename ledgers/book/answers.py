@@ -61,7 +61,7 @@ class SlotAnswer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CurvePoint:
+class PlanCurvePoint:
     """ε of exactly the plan alone, upper end, at a δ."""
 
     log10_delta: float
@@ -98,7 +98,9 @@ class LedgerAnswer(LedgerSummary):
     guarantee: Annotated[GuaranteeOfLedger | None, Served("absent of a contradicted ledger: there is no ε")] = None
     observations: Annotated[tuple[ObservationAnswer, ...], Served("what contradicts runs; empty while nothing does")]
     declared_conditions: tuple[DeclaredCondition, ...]
-    curve: Annotated[tuple[CurvePoint, ...], Served("of exactly the plan, if it is all that is run; empty without one")]
+    curve: Annotated[
+        tuple[PlanCurvePoint, ...], Served("of exactly the plan, if it is all that is run; empty without one")
+    ]
     warnings: tuple[Caution, ...]
 
 
@@ -224,7 +226,7 @@ def summary(row: LedgerRow) -> LedgerSummary:
 
 def answer(row: LedgerRow, state: LedgerState, said: Promised, warnings: Sequence[Caution] = ()) -> LedgerAnswer:
     """Of its rows, the state that they tell of, and what was promised."""
-    curve = tuple(CurvePoint(log10_delta=above(point.log10_delta), epsilon=point.epsilon) for point in said.curve)
+    curve = tuple(PlanCurvePoint(log10_delta=above(point.log10_delta), epsilon=point.epsilon) for point in said.curve)
     return LedgerAnswer(
         **_own(row),
         guarantee=None if state.observations else _guarantee(row, state, said),

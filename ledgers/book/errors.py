@@ -15,10 +15,6 @@ class KeyReused(BookError):
     """The idempotency key came with another request before; its text is the key."""
 
 
-class KeyMissing(BookError):
-    """A request that changes a ledger needs an idempotency key."""
-
-
 class NotReconciled(BookError):
     """The log is not known to hold all that receipts were given for: it refuses moves until it is reconciled."""
 

@@ -13,7 +13,7 @@ from epsilond.accountants.errors import InvalidInput, LedgerExhausted, NotInPlan
 from epsilond.accountants.ledger import moves
 from epsilond.accountants.ledger.amounts import Amount, down
 from epsilond.accountants.ledger.charges import charge
-from epsilond.accountants.ledger.charges.asked import Asked
+from epsilond.accountants.ledger.charges.asked import ChargeRequest
 from epsilond.accountants.ledger.charges.gaussian import eta_of, mu_squared
 from epsilond.accountants.ledger.exchange import dominated
 from epsilond.accountants.ledger.invariant import slot_pair
@@ -34,7 +34,7 @@ SHARE_OF_DELTA = Amount("0.5")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class ChargeTarget:
     """Where a run is to be charged: a slot, or an item of the plan; the Gaussian slot, or the only one, if neither.
 
     Attributes:
@@ -50,7 +50,7 @@ class Compartment(Protocol):
     """A slot or an item at one moment."""
 
     @property
-    def place(self) -> Place:
+    def place(self) -> ChargeTarget:
         """How requests name it."""
 
     def likely_epsilon(self, log_delta: float) -> float:
@@ -67,7 +67,7 @@ class Compartment(Protocol):
         """
 
 
-def compartment_of(state: LedgerState, place: Place) -> Compartment:
+def compartment_of(state: LedgerState, place: ChargeTarget) -> Compartment:
     """What is asked for, open and with something left.
 
     Raises:
@@ -99,7 +99,7 @@ def compartment_of(state: LedgerState, place: Place) -> Compartment:
     return OfSlot(state, slot, replace(place, slot=slot.kind))
 
 
-def reserved(state: LedgerState, spec: Spec, place: Place) -> Reservation:
+def reserved(state: LedgerState, spec: Spec, place: ChargeTarget) -> Reservation:
     """What a reservation of this run would be: the ledger's own rule, certified.
 
     Raises:
@@ -115,7 +115,7 @@ class OfSlot:
 
     state: LedgerState
     slot: Slot
-    place: Place
+    place: ChargeTarget
 
     def likely_epsilon(self, log_delta: float) -> float:
         """As the pair of a slot of that size has it."""
@@ -126,13 +126,15 @@ class OfSlot:
         """A half of what the run may take of η; where the slot has none, nothing may escape."""
         if self.slot.kind != "gdp":
             return otherwise
-        nothing = Asked(setting=self.state.setting, spec=Gaussian(noise_multiplier=1.0), count=1, eta=self.place.eta)
+        nothing = ChargeRequest(
+            setting=self.state.setting, spec=Gaussian(noise_multiplier=1.0), count=1, eta=self.place.eta
+        )
         return min(math.log(float(down(eta_of(nothing, self.slot) * SHARE_OF_DELTA))), otherwise)
 
     def missed(self, spec: Spec) -> float:
         """By its price where prices add up, by the profiles where they do not."""
         step, count = steps_of(spec)
-        asked = Asked(setting=self.state.setting, spec=step, count=count, eta=self.place.eta)
+        asked = ChargeRequest(setting=self.state.setting, spec=step, count=count, eta=self.place.eta)
         if self.slot.kind == "gdp" and mu_squared(asked) is None:
             left, free, eta = self.slot.left("mu_squared"), self.slot.free("mu_squared"), eta_of(asked, self.slot)
             if not may_be_composed(asked.parts):  # then its steps are charged one after another, which is dearer
@@ -159,11 +161,11 @@ class OfItem:
 
     state: LedgerState
     item: PlanItem
-    place: Place
+    place: ChargeTarget
 
     def likely_epsilon(self, log_delta: float) -> float:
         """As the item's own runs have it."""
-        asked = Asked(setting=self.state.setting, spec=self.item.spec, count=self.item.free)
+        asked = ChargeRequest(setting=self.state.setting, spec=self.item.spec, count=self.item.free)
         return composed_pair(asked.parts, "default").epsilon(log_delta).upper
 
     def log_delta(self, otherwise: float) -> float:

@@ -22,18 +22,18 @@ from epsilond.accountants.errors import (
     NoCertificate,
     NotInPlan,
 )
-from epsilond.accountants.json_types import JsonObject, JsonRecord
+from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.ledger.moves import require_consistent
 from epsilond.accountants.ledger.nearest import renoised
 from epsilond.accountants.ledger.state import LedgerState, Reservation
 from epsilond.accountants.specs import Spec
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators import CALIBRATORS
-from epsilond.calibrators.answer import Calibration, as_json
+from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.search import crossing
 from epsilond.ledgers.calibrating.by_noise import near_strictness
-from epsilond.ledgers.calibrating.compartment import MISSES, Place, compartment_of, reserved
+from epsilond.ledgers.calibrating.compartment import MISSES, ChargeTarget, compartment_of, reserved
 from epsilond.ledgers.calibrating.setting import asked_within, require_one, require_possible
 from epsilond.reading import read
 from epsilond.spelling import named
@@ -68,7 +68,7 @@ class Within:
     slack: float | None
 
 
-def calibrated(state: LedgerState, algorithm: str, given: JsonObject, place: Place) -> Within:
+def calibrated(state: LedgerState, algorithm: str, given: JsonObject, place: ChargeTarget) -> Within:
     """The least noise with which an algorithm fits, by its name and its fields, the target and setting left out.
 
     Raises:
@@ -86,7 +86,7 @@ def calibrated(state: LedgerState, algorithm: str, given: JsonObject, place: Pla
     return within(state, chosen, problem, place)
 
 
-def answered(state: LedgerState, algorithm: str, given: JsonObject, place: Place) -> tuple[Within, Calibration]:
+def answered(state: LedgerState, algorithm: str, given: JsonObject, place: ChargeTarget) -> tuple[Within, Calibration]:
     """As `calibrated`, with the whole answer of the calibrator."""
     found = calibrated(state, algorithm, given, place)
     chosen = named(algorithm, {each.name: each for each in CALIBRATORS}, at="/algorithm", noun="algorithm")
@@ -94,7 +94,7 @@ def answered(state: LedgerState, algorithm: str, given: JsonObject, place: Place
 
 
 def within(
-    state: LedgerState, calibrator: Calibrator, problem: Callable[[float, float], object], place: Place
+    state: LedgerState, calibrator: Calibrator, problem: Callable[[float, float], object], place: ChargeTarget
 ) -> Within:
     """The least noise of a family of problems, (ε, log10 δ) ↦ problem, with which the run fits.
 
@@ -172,12 +172,6 @@ def _least(made: Callable[[float], Reservation | None], start: float) -> tuple[f
     return passing, held
 
 
-def told(found: Within) -> JsonRecord:
-    """As a document, but for the charge."""
-    request = as_json(found.request)
-    return {"algorithm": found.algorithm, "request": request, "spec": as_json(found.spec), "slack": found.slack}
-
-
 def _short(log10_delta: float) -> float:
     """As it was written, if it was a short number: what the answer is read at, and no part of what is certified."""
     short = round(log10_delta, 9)
@@ -189,7 +183,7 @@ def _bounded(epsilon: float) -> float:
     return min(max(epsilon, math.exp(-_EPSILONS[1])), math.exp(-_EPSILONS[0]))
 
 
-def _refused(state: LedgerState, spec: Spec, place: Place) -> bool:
+def _refused(state: LedgerState, spec: Spec, place: ChargeTarget) -> bool:
     """Whether the ledger refuses the same run with a little less noise."""
     less = renoised(spec, lambda noise: noise * (1.0 - SLACK))
     if less == spec:
@@ -201,7 +195,7 @@ def _refused(state: LedgerState, spec: Spec, place: Place) -> bool:
     return False
 
 
-def _exhausted(state: LedgerState, last: tuple[object, Spec] | None, place: Place) -> NoCertificate:
+def _exhausted(state: LedgerState, last: tuple[object, Spec] | None, place: ChargeTarget) -> NoCertificate:
     """The ledger's own refusal of the most noise that was tried."""
     if last is not None:
         try:

@@ -12,7 +12,7 @@ from epsilond.calibrators.notebooks import flattened
 _OF_A_LEDGER = ("name", "dataset", "block", "state", "sealed", "unit", "relation", "observer")
 
 
-class Document(JsonRecord):
+class ReadableAnswer(JsonRecord):
     """An answer: `answer["fits"]` or `answer.fits`."""
 
     def __getattr__(self, name: str) -> Any:

@@ -16,7 +16,7 @@ from epsilond.accountants.ledger.state import LedgerState
 from epsilond.ledgers.book.contradictions import mark_commit
 from epsilond.ledgers.book.specs import spec_of
 from epsilond.ledgers.client.local import FilePlace, file_place
-from epsilond.ledgers.client.runs import Runs
+from epsilond.ledgers.client.runs import RunNotes
 from epsilond.ledgers.log.bundles import FORMAT, Bundle
 from epsilond.ledgers.log.canonical import Record, read
 from epsilond.ledgers.log.checkpoints import parse as parse_checkpoint
@@ -27,14 +27,16 @@ from epsilond.ledgers.log.notes import parse as parse_note
 from epsilond.ledgers.log.proofs import WARNINGS
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.log.signing import published_keys
-from epsilond.ledgers.log.verify import ClaimOutcome, Verification, verify
+from epsilond.ledgers.log.verify import ClaimOutcome, LogVerification, verify
 from epsilond.ledgers.pages.page import checkpoint_of, is_page
 
 SQLITE: Final = b"SQLite format 3\x00"
 _RECEIPT: Final = {"entry", "proof", "checkpoint", "signature"}
 
 
-def audited(evidence: Path, keys: Path, checkpoints: Sequence[Path] = (), *, log: Path | None = None) -> Verification:
+def audited(
+    evidence: Path, keys: Path, checkpoints: Sequence[Path] = (), *, log: Path | None = None
+) -> LogVerification:
     """What a bundle, a receipt or a file of ledgers shows, for somebody who trusts these keys and old checkpoints.
 
     `log` is a bundle with entries, or receipts of entries, that say whether the runs of a receipt were voided later.
@@ -51,7 +53,7 @@ def audited(evidence: Path, keys: Path, checkpoints: Sequence[Path] = (), *, log
         except NotVerified as error:
             if place is None:
                 raise InvalidInput.at("/bundle", str(error)) from None
-            found = Verification()
+            found = LogVerification()
             found.add(ClaimOutcome.FAILED, f"An entry of the file is none: {error}.")
             return found
         own = bundle.receipts
@@ -134,7 +136,7 @@ def _sentence(name: str, opened: Record, state: LedgerState, count: int) -> str:
     return f"{computed}; all that it allows is {bound}.{conditional}"
 
 
-def _receipts_replayed(bundle: Bundle, found: Verification) -> None:
+def _receipts_replayed(bundle: Bundle, found: LogVerification) -> None:
     """Of a service one has the receipts of one's own entries: they are played, and what they leave open is said."""
     if bundle.entries or not bundle.receipts:
         return
@@ -166,7 +168,7 @@ def _with_log(bundle: Bundle, path: Path) -> Bundle:
     )
 
 
-def _voided(own: Sequence[Receipt], bundle: Bundle, found: Verification) -> None:
+def _voided(own: Sequence[Receipt], bundle: Bundle, found: LogVerification) -> None:
     """Marks receipts of commits whose runs were taken back: nobody may run anything on them, nor show them for a run.
 
     Where the receipt of the void itself was given beside them, as in an export of a ledger, that is said and no fault.
@@ -190,7 +192,7 @@ def _voided(own: Sequence[Receipt], bundle: Bundle, found: Verification) -> None
         found.add(ClaimOutcome.NOT_VERIFIED, message)
 
 
-def _check_contradictions(own: Sequence[Receipt], bundle: Bundle, found: Verification) -> None:
+def _check_contradictions(own: Sequence[Receipt], bundle: Bundle, found: LogVerification) -> None:
     """Report contradicted ledgers with their observations, and mark the receipts of contradicted runs.
 
     A receipt fails unless the contradiction itself is among the receipts, as in an export of a ledger.
@@ -217,7 +219,7 @@ def _check_contradictions(own: Sequence[Receipt], bundle: Bundle, found: Verific
         found.add(outcome, message)
 
 
-def _balances_compared(place: FilePlace, entries: Sequence[Record], found: Verification) -> None:
+def _balances_compared(place: FilePlace, entries: Sequence[Record], found: LogVerification) -> None:
     """Whether the file's balances, and its contradicted ledgers, are those that the entries give."""
     for name, own in by_ledger(entries).items():
         try:
@@ -246,8 +248,8 @@ def _of_file(place: FilePlace, path: Path) -> Bundle:
     return replace(bundle, checkpoints=[*bundle.checkpoints, *(_notes(head) if head.exists() else ())])
 
 
-def _runs(path: Path) -> Runs:
-    return Runs(path.with_name(f"{path.name}.runs"))
+def _runs(path: Path) -> RunNotes:
+    return RunNotes(path.with_name(f"{path.name}.runs"))
 
 
 def _is_database(path: Path) -> bool:

@@ -16,10 +16,10 @@ from epsilond.accountants.ledger.state import SlotKind
 from epsilond.accountants.quantities import Observer, Relation, Unit
 from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book.restore import ACCOUNTED_FOR
-from epsilond.ledgers.client.answers import Document
+from epsilond.ledgers.client.answers import ReadableAnswer
 from epsilond.ledgers.client.place import Answer, Place
-from epsilond.ledgers.client.running import Run
-from epsilond.ledgers.client.runs import Runs
+from epsilond.ledgers.client.running import HeldRun
+from epsilond.ledgers.client.runs import RunNotes
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.requests import Order
@@ -31,7 +31,7 @@ Inputs = Literal["functions-of-releases", "independent-of-outputs"]
 class Books:
     """The ledgers of one place. Use it in a `with`, or `close` it: a file has one process at a time."""
 
-    def __init__(self, place: Place, runs: Runs) -> None:
+    def __init__(self, place: Place, runs: RunNotes) -> None:
         """Of a place, and the folder in which used receipts are noted."""
         self._place = place
         self._runs = runs
@@ -116,14 +116,14 @@ class Books:
         delta: AmountTold | None = None,
         expires_in: float | None = None,
         key: str | None = None,
-    ) -> Run:
+    ) -> HeldRun:
         """Hold runs that read several blocks: in all of their ledgers or in none; as `Ledger.reserve`."""
         asked = _given(job(name, spec, slot, count, eta, delta) | {"expires_in": expires_in})
-        return Run(self._place, self._runs, self._place.reserve([each.id for each in ledgers], asked, _key(key)))
+        return HeldRun(self._place, self._runs, self._place.reserve([each.id for each in ledgers], asked, _key(key)))
 
-    def run(self, reservation: str) -> Run:
+    def run(self, reservation: str) -> HeldRun:
         """A reservation that was made before, by its id: to commit what is left of it, or to give it back."""
-        return Run(self._place, self._runs, self._place.reservation(reservation))
+        return HeldRun(self._place, self._runs, self._place.reservation(reservation))
 
     def begin(self, *receipts: Receipt) -> None:
         """Note durably that the run of these receipts begins now: for whoever runs what another has committed.
@@ -142,7 +142,7 @@ class Books:
         checkpoint: str | None = None,
         *,
         declared: Literal["missing-entries-are-accounted-for"] | None = None,
-    ) -> Document:
+    ) -> ReadableAnswer:
         """After a restore: compare the log with a checkpoint that was kept elsewhere, so that moves are made again.
 
         A log that continues it, and the newest that was noted beside a file, is taken as it is. One that does not has
@@ -155,11 +155,11 @@ class Books:
         """
         if declared not in (None, ACCOUNTED_FOR):
             raise InvalidInput.at("/declared", "is not what is declared", allowed=ACCOUNTED_FOR)
-        return Document(self._place.reconcile(checkpoint, declared))
+        return ReadableAnswer(self._place.reconcile(checkpoint, declared))
 
-    def keys(self) -> Document:
+    def keys(self) -> ReadableAnswer:
         """The keys that signatures are verified with, to be kept where whoever verifies trusts them."""
-        return Document(self._place.keys())
+        return ReadableAnswer(self._place.keys())
 
     def bundle(self, ledger: Ledger | None = None) -> Bundle:
         """What `epsilond ledger verify` checks: the whole log of a file, of a service the receipts of a ledger."""
@@ -184,18 +184,18 @@ class Books:
 class Ledger:
     """The budget of one block of data over time."""
 
-    def __init__(self, place: Place, runs: Runs, told: Answer) -> None:
+    def __init__(self, place: Place, runs: RunNotes, told: Answer) -> None:
         """As its place tells it."""
         self.id: str = told["id"]
         self.name: str = told["name"]
-        self.told = Document(told)
+        self.told = ReadableAnswer(told)
         """What was told of it when this object was made; `show` asks anew."""
         self._place = place
         self._runs = runs
 
-    def show(self) -> Document:
+    def show(self) -> ReadableAnswer:
         """The ledger as it is now: target, balances, curve of the plan, and what its promise rests on."""
-        return Document(self._place.ledger(self.id))
+        return ReadableAnswer(self._place.ledger(self.id))
 
     def what_if(
         self,
@@ -206,9 +206,9 @@ class Ledger:
         count: int | None = None,
         eta: AmountTold | None = None,
         delta: AmountTold | None = None,
-    ) -> Document:
+    ) -> ReadableAnswer:
         """What `reserve` would cost with these words, and whether it fits; changes nothing."""
-        return Document(self._place.what_if(self.id, _given(job(name, spec, slot, count, eta, delta))))
+        return ReadableAnswer(self._place.what_if(self.id, _given(job(name, spec, slot, count, eta, delta))))
 
     def calibrate(
         self,
@@ -218,14 +218,14 @@ class Ledger:
         slot: SlotKind | None = None,
         item: str | None = None,
         eta: AmountTold | None = None,
-    ) -> Document:
+    ) -> ReadableAnswer:
         """The calibration whose run takes what is left: its `request`, `spec` and `charge`; nothing is reserved.
 
         `epsilond.calibrate(…, given=…)` gives the whole answer to that request. `slack` is a share of the noise: with
         so much less of it the ledger refuses the run.
         """
         asked = _given({"fields": as_json(fields), "slot": slot, "item": item, "eta": _amount(eta)})
-        return Document(self._place.calibrate(self.id, algorithm, asked))
+        return ReadableAnswer(self._place.calibrate(self.id, algorithm, asked))
 
     def reserve(
         self,
@@ -238,7 +238,7 @@ class Ledger:
         delta: AmountTold | None = None,
         expires_in: float | None = None,
         key: str | None = None,
-    ) -> Run:
+    ) -> HeldRun:
         """Hold runs: `count` of the plan's item of this name, or of `spec` in a slot, where the name is free.
 
         `spec` is one mechanism, or a repeated one, held step by step. `eta` is what a charge that is no sum
@@ -253,7 +253,7 @@ class Ledger:
             RunDiffers: an observation contradicts a run that was paid from the ledger.
         """
         asked = _given(job(name, spec, slot, count, eta, delta) | {"expires_in": expires_in})
-        return Run(self._place, self._runs, self._place.reserve([self.id], asked, _key(key)))
+        return HeldRun(self._place, self._runs, self._place.reserve([self.id], asked, _key(key)))
 
     def seal(self, *, key: str | None = None) -> None:
         """The membership of the block is fixed from now on; only then may anything read it."""
@@ -289,17 +289,17 @@ class Ledger:
         self._place.amend(self.id, _given(body), _key(key))
 
     def void(
-        self, run: Run | str, count: int, *, declared: Literal["no-output-observed"], key: str | None = None
+        self, run: HeldRun | str, count: int, *, declared: Literal["no-output-observed"], key: str | None = None
     ) -> None:
         """Take committed runs back, as you declare that nobody saw any output of them; the ledger says so for ever."""
-        reservation = run.id if isinstance(run, Run) else run
+        reservation = run.id if isinstance(run, HeldRun) else run
         body = {"reservation": reservation, "count": count, "declared": declared}
         self._place.void(self.id, body, _key(key))
 
     def contradict(
         self,
         observations: Sequence[Observation],
-        reservations: Iterable[Run | str] | None = None,
+        reservations: Iterable[HeldRun | str] | None = None,
         *,
         key: str | None = None,
     ) -> None:
@@ -318,12 +318,12 @@ class Ledger:
         """
         body: JsonRecord = {"observations": [observation_record(each) for each in observations]}
         if reservations is not None:
-            body["reservations"] = [each.id if isinstance(each, Run) else each for each in reservations]
+            body["reservations"] = [each.id if isinstance(each, HeldRun) else each for each in reservations]
         self._place.contradict(self.id, body, _key(key))
 
-    def entries(self, start: int = 0, *, order: Order = "oldest", limit: int | None = None) -> list[Document]:
+    def entries(self, start: int = 0, *, order: Order = "oldest", limit: int | None = None) -> list[ReadableAnswer]:
         """What was written of it, from this number of the log on: all, or so many of the oldest or of the newest."""
-        return [Document(each) for each in self._place.entries(self.id, start, order, limit)]
+        return [ReadableAnswer(each) for each in self._place.entries(self.id, start, order, limit)]
 
     def report(self) -> str:
         """It as a page of HTML to be read and kept, with its data and a signature: `epsilond.verify` checks it.

@@ -25,7 +25,7 @@ from epsilond.ledgers.book.restore import ACCOUNTED_FOR, CheckpointFile, not_con
 from epsilond.ledgers.calibrating.within import calibrated
 from epsilond.ledgers.client.errors import Refused, Unanswered
 from epsilond.ledgers.client.place import Answer, Body
-from epsilond.ledgers.client.runs import Runs
+from epsilond.ledgers.client.runs import RunNotes
 from epsilond.ledgers.log import checkpoints
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.canonical import parse
@@ -61,7 +61,7 @@ _OPEN: WeakValueDictionary[Path, FilePlace] = WeakValueDictionary()
 _OPENING = threading.Lock()
 
 
-def file_place(path: Path, runs: Runs) -> FilePlace:
+def file_place(path: Path, runs: RunNotes) -> FilePlace:
     """The place of a file, made if it is not there; the one that this process has open, if it has.
 
     Raises:
@@ -79,7 +79,7 @@ def file_place(path: Path, runs: Runs) -> FilePlace:
 class FilePlace:
     """`place.Place` on a file."""
 
-    def __init__(self, path: Path, runs: Runs) -> None:
+    def __init__(self, path: Path, runs: RunNotes) -> None:
         """Open it. Keys are made beside a file that has none."""
         try:
             self._database: Database = opened(path, name=str(path))

@@ -8,13 +8,13 @@ from types import TracebackType
 from typing import Self
 
 from epsilond.accountants.errors import EpsilondError
-from epsilond.ledgers.client.answers import Document
+from epsilond.ledgers.client.answers import ReadableAnswer
 from epsilond.ledgers.client.place import Answer, Place
-from epsilond.ledgers.client.runs import Runs
+from epsilond.ledgers.client.runs import RunNotes
 from epsilond.ledgers.log.receipts import Receipt
 
 
-class Run:
+class HeldRun:
     """Runs of a mechanism that are held. Left without a commit they return; after a part, the rest returns as credit.
 
     Attributes:
@@ -22,7 +22,7 @@ class Run:
         receipts: of the commits of this object, in their order; those of all its ledgers.
     """
 
-    def __init__(self, place: Place, runs: Runs, told: Answer) -> None:
+    def __init__(self, place: Place, runs: RunNotes, told: Answer) -> None:
         """Of a reservation as the place tells it."""
         self.id: str = told["id"]
         self.receipts: list[Receipt] = []
@@ -59,21 +59,21 @@ class Run:
         """
         self._runs.begin(receipts)
 
-    def cancel(self) -> Document:
+    def cancel(self) -> ReadableAnswer:
         """Give back what was not committed: as credit once a part of it was. One that has ended stays as it is."""
         self._told = self._place.cancel(self.id)
-        return Document(self._told)
+        return ReadableAnswer(self._told)
 
-    def show(self) -> Document:
+    def show(self) -> ReadableAnswer:
         """The reservation as it is now: its state, what it holds and its charge."""
         self._told = self._place.reservation(self.id)
-        return Document(self._told)
+        return ReadableAnswer(self._told)
 
     @property
-    def charge(self) -> Document | None:
+    def charge(self) -> ReadableAnswer | None:
         """What it is charged in its slot; of a plan's item nothing."""
         found = self._told.get("charge")
-        return None if found is None else Document(found)
+        return None if found is None else ReadableAnswer(found)
 
     @property
     def expires(self) -> str | None:
@@ -93,7 +93,7 @@ class Run:
             self.cancel()
 
     def __repr__(self) -> str:
-        return f"Run({self.id!r})"
+        return f"HeldRun({self.id!r})"
 
 
 def _key(told: str | None) -> str:

@@ -24,7 +24,7 @@ HEAD: Final = "head"
 """The name of the file with the newest head of a log in a file: `book.restore.Kept` writes and reads it."""
 
 
-class Runs:
+class RunNotes:
     """A folder of notes. Every process that may get the same receipt must have the same folder."""
 
     def __init__(self, folder: Path) -> None:

@@ -15,11 +15,9 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from epsilond.ledgers.log.canonical import canonical
-from epsilond.ledgers.log.encodings import from_base64, from_base64url, to_base64, to_base64url
+from epsilond.ledgers.log.encodings import from_base64, to_base64, to_base64url
 from epsilond.ledgers.log.errors import Malformed, NotVerified
 
-PUBLIC_BYTES: Final = 32
-SIGNATURE_BYTES: Final = 64
 _ED25519: Final = b"\x01"  # the signature type that C2SP assigns
 
 
@@ -79,21 +77,6 @@ class PublicKey:
         key = cls(name, data[1:])
         if key.note_key != text:
             raise Malformed(f"the id {told_id!r} is not this key's")
-        return key
-
-    @classmethod
-    def of_jwk(cls, name: str, jwk: dict[str, object]) -> PublicKey:
-        """The key of this name from its JSON Web Key.
-
-        Raises:
-            Malformed: it is no key of Ed25519, or its kid is another key's.
-        """
-        x = jwk.get("x")
-        if jwk.get("kty") != "OKP" or jwk.get("crv") != "Ed25519" or not isinstance(x, str):
-            raise Malformed("is no JSON Web Key of Ed25519")
-        key = cls(name, from_base64url(x))
-        if jwk.get("kid", key.kid) != key.kid:
-            raise Malformed("the kid is not this key's thumbprint")
         return key
 
     def verify(self, message: bytes, signature: bytes) -> None:

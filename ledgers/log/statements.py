@@ -106,7 +106,7 @@ def digest_of(text: bytes) -> str:
     """
     try:
         return digest(canonical_answer(strict_json.parse(text)).encode("utf-8", "surrogatepass"))
-    except (strict_json.Malformed, InvalidInput, ValueError):
+    except (strict_json.MalformedJson, InvalidInput, ValueError):
         raise Malformed("is no JSON that can be signed") from None
 
 

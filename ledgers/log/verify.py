@@ -56,7 +56,7 @@ class ClaimFinding:
 
 
 @dataclass
-class Verification:
+class LogVerification:
     """Findings in the order in which they were made, and what verification never shows."""
 
     findings: list[ClaimFinding] = field(default_factory=list)
@@ -84,12 +84,12 @@ class _Head:
     root: bytes
 
 
-def verify(bundle: Bundle, *, origin: str, keys: Iterable[PublicKey], replay: Replay | None = None) -> Verification:
+def verify(bundle: Bundle, *, origin: str, keys: Iterable[PublicKey], replay: Replay | None = None) -> LogVerification:
     """What this bundle shows of the log of this origin, for somebody who trusts these keys.
 
     Nothing is raised for what does not hold: it is a finding.
     """
-    found, trusted = Verification(), tuple(keys)
+    found, trusted = LogVerification(), tuple(keys)
     heads = sorted({_Head(each.size, each.root) for each in _signed(bundle, origin, trusted, found)})
     if not heads:
         found.add(
@@ -103,7 +103,7 @@ def verify(bundle: Bundle, *, origin: str, keys: Iterable[PublicKey], replay: Re
     return found
 
 
-def _signed(bundle: Bundle, origin: str, keys: Sequence[PublicKey], found: Verification) -> Iterable[Checkpoint]:
+def _signed(bundle: Bundle, origin: str, keys: Sequence[PublicKey], found: LogVerification) -> Iterable[Checkpoint]:
     """The checkpoints that are signed, those of receipts included."""
     for place, note in enumerate(bundle.checkpoints):
         try:
@@ -126,7 +126,7 @@ def _signed(bundle: Bundle, origin: str, keys: Sequence[PublicKey], found: Verif
         yield checkpoint
 
 
-def _one_root_a_size(heads: Sequence[_Head], found: Verification) -> None:
+def _one_root_a_size(heads: Sequence[_Head], found: LogVerification) -> None:
     roots: dict[int, int] = {}
     for head in heads:
         roots[head.size] = roots.get(head.size, 0) + 1
@@ -136,7 +136,7 @@ def _one_root_a_size(heads: Sequence[_Head], found: Verification) -> None:
             found.add(ClaimOutcome.FAILED, message)
 
 
-def _entries(entries: Sequence[Record], heads: Sequence[_Head], found: Verification) -> set[_Head]:
+def _entries(entries: Sequence[Record], heads: Sequence[_Head], found: LogVerification) -> set[_Head]:
     """The heads of which the entries are the whole content, recomputed."""
     try:
         tree = Tree(MemoryNodes()).extend(canonical(entry) for entry in entries)
@@ -162,7 +162,7 @@ def _entries(entries: Sequence[Record], heads: Sequence[_Head], found: Verificat
     return begins
 
 
-def _consistent(bundle: Bundle, heads: Sequence[_Head], begins: set[_Head], found: Verification) -> None:
+def _consistent(bundle: Bundle, heads: Sequence[_Head], begins: set[_Head], found: LogVerification) -> None:
     """Each head is the beginning of the next: then of any two, the smaller is the beginning of the larger.
 
     The next need not be proved from it directly: two beginnings of one tree are beginnings of each other.
@@ -199,7 +199,7 @@ def _consistent(bundle: Bundle, heads: Sequence[_Head], begins: set[_Head], foun
             found.add(ClaimOutcome.NOT_VERIFIED, message)
 
 
-def _replayed(entries: Sequence[Record], replay: Replay | None, found: Verification) -> None:
+def _replayed(entries: Sequence[Record], replay: Replay | None, found: LogVerification) -> None:
     if replay is None or not entries:
         found.add(
             ClaimOutcome.NOT_VERIFIED, "The charges were not computed again: whether they are right is not verified."

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final, Literal
+from typing import Literal
 
 from epsilond.accountants.ledger.amounts import less
 
 Status = Literal["open", "closed"]
 ReservationState = Literal["reserved", "committed", "cancelled", "expired"]
-ENDED: Final = ("cancelled", "expired")
-"""States that a reservation never leaves."""
 
 
 @dataclass(frozen=True, kw_only=True)

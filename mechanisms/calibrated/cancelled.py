@@ -23,7 +23,7 @@ from epsilond.mechanisms.calibrated.release import CANCELLATION, CANCELLED_NO_CU
 from epsilond.mechanisms.clipping import Clipped, clip
 from epsilond.mechanisms.continuous import gaussian
 from epsilond.mechanisms.grid import Rounding, demand_step
-from epsilond.mechanisms.randomness import Floats, Source
+from epsilond.mechanisms.randomness import Floats, RandomSource
 
 RULES = {"base_std * sqrt(participations)": True, "base_std": False}
 """Whether noise grows with the number of releases."""
@@ -88,7 +88,7 @@ class Cancelling:
     releases: int = 0
     held: Floats | None = field(default=None, repr=False)
 
-    def noise(self, shape: tuple[int, ...], source: Source | None = None) -> Floats:
+    def noise(self, shape: tuple[int, ...], source: RandomSource | None = None) -> Floats:
         """ξ_N − ξ_{N−1}, and N goes up by one. Also of a round in which nothing is there to be added.
 
         Raises:
@@ -104,7 +104,7 @@ class Cancelling:
         self.held, self.releases = made, self.releases + 1
         return added
 
-    def __call__(self, contributions: Array | Sequence[Array], source: Source | None = None) -> Array:
+    def __call__(self, contributions: Array | Sequence[Array], source: RandomSource | None = None) -> Array:
         """What is released of contributions (n, …), of shape (…), kind and type as they came; or layers, as a list.
 
         Raises:

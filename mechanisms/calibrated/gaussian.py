@@ -18,7 +18,7 @@ from epsilond.mechanisms.calibrated.release import COUNTED, NO_CURVE, REAL_NUMBE
 from epsilond.mechanisms.clipping import Clipped, clip
 from epsilond.mechanisms.continuous import gaussian
 from epsilond.mechanisms.grid import Rounding, demand_step
-from epsilond.mechanisms.randomness import Floats, Source
+from epsilond.mechanisms.randomness import Floats, RandomSource
 
 AddedBy = Literal["client", "server"]
 
@@ -57,12 +57,12 @@ class GaussianRelease(Release):
             raise InvalidInput.at("/step", "noise differs by step", allowed=f"1 to {len(self.step_noise_stds)}")
         return self.step_noise_stds[step - 1]
 
-    def noise(self, shape: tuple[int, ...], *, step: int | None = None, source: Source | None = None) -> Floats:
+    def noise(self, shape: tuple[int, ...], *, step: int | None = None, source: RandomSource | None = None) -> Floats:
         """N(0, σ²) alone, of the operating system's generator unless a source is given."""
         return gaussian(self.noise_std_at(step), shape, source)
 
     def __call__(
-        self, contributions: Array | Sequence[Array], *, step: int | None = None, source: Source | None = None
+        self, contributions: Array | Sequence[Array], *, step: int | None = None, source: RandomSource | None = None
     ) -> Array:
         """What is released of contributions (n, …), n ≥ 0: of shape (…), kind and type as they came.
 

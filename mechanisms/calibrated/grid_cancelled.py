@@ -12,7 +12,7 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.mechanisms.arrays import Array
 from epsilond.mechanisms.calibrated.grid_gaussian import GridRelease
 from epsilond.mechanisms.calibrated.release import Release
-from epsilond.mechanisms.randomness import Integers, Source, secure
+from epsilond.mechanisms.randomness import Integers, RandomSource, secure
 from epsilond.mechanisms.two_sided import discrete_gaussian
 
 
@@ -46,7 +46,7 @@ class GridCancelling:
     releases: int = 0
     held: Integers | None = field(default=None, repr=False)
 
-    def release(self, total: Integers, source: Source | None = None) -> Integers:
+    def release(self, total: Integers, source: RandomSource | None = None) -> Integers:
         """A sum of encoded contributions with ξ_N − ξ_{N−1}, which is what may be seen, and N goes up by one.
 
         Raises:
@@ -67,7 +67,7 @@ class GridCancelling:
         self.held, self.releases = made, self.releases + 1
         return released
 
-    def __call__(self, contributions: Array | Sequence[Array], source: Source | None = None) -> Array:
+    def __call__(self, contributions: Array | Sequence[Array], source: RandomSource | None = None) -> Array:
         """Encoded, added up, released and decoded: contributions (n, …) to (…), kind and type as they came.
 
         Raises:

@@ -15,7 +15,7 @@ from epsilond.mechanisms.calibrated.answer import rounded_up
 from epsilond.mechanisms.calibrated.release import Release, demand_batch
 from epsilond.mechanisms.clipping import clip
 from epsilond.mechanisms.grid import Rounding, norm_in_steps, snapped
-from epsilond.mechanisms.randomness import Floats, Integers, Source, secure
+from epsilond.mechanisms.randomness import Floats, Integers, RandomSource, secure
 from epsilond.mechanisms.two_sided import LEAST_NOISE_STD, MOST_NOISE_STD, discrete_gaussian
 
 MOST_SUM = 1 << 62
@@ -57,7 +57,7 @@ class GridRelease(Release):
             raise InvalidInput.at("/step", "makes noise of too few or too many steps", allowed="2^-20 to 2^40 steps")
         return cls(**fields, norm_in_steps=rounded_up(norm), noise_in_steps=stds)
 
-    def encode(self, contributions: Array | Sequence[Array], source: Source | None = None) -> Integers:
+    def encode(self, contributions: Array | Sequence[Array], source: RandomSource | None = None) -> Integers:
         """Contributions (n, …) as integers (n, d), d `dimension`, each certainly within `norm_in_steps`.
 
         Layers of a model may be given as a list of such arrays.
@@ -67,13 +67,13 @@ class GridRelease(Release):
         """
         return self._encoded(flattened(contributions, records=True, pointer="/contributions")[0], source)
 
-    def _encoded(self, given: Floats, source: Source | None) -> Integers:
+    def _encoded(self, given: Floats, source: RandomSource | None) -> Integers:
         if given.shape[1] != self.dimension:
             raise InvalidInput.at("/contributions", "has another dimension", allowed=f"(n, …) of {self.dimension} each")
         clipped = clip(given, self.contribution_bound, records=True).values
         return snapped(clipped, self.step, self.rounding, source or secure())
 
-    def release(self, total: Integers, *, step: int | None = None, source: Source | None = None) -> Integers:
+    def release(self, total: Integers, *, step: int | None = None, source: RandomSource | None = None) -> Integers:
         """A sum of encoded contributions with its noise, which is what may be seen.
 
         Raises:
@@ -100,7 +100,7 @@ class GridRelease(Release):
         return np.asarray(released * (self.weight * self.step))
 
     def __call__(
-        self, contributions: Array | Sequence[Array], *, step: int | None = None, source: Source | None = None
+        self, contributions: Array | Sequence[Array], *, step: int | None = None, source: RandomSource | None = None
     ) -> Array:
         """Encoded, added up, released and decoded: contributions (n, …) to (…), kind and type as they came.
 
@@ -111,7 +111,7 @@ class GridRelease(Release):
         return like(self.decode(self.release(total, step=step, source=source)))
 
     def sum(
-        self, contributions: Array | Sequence[Array], source: Source | None = None
+        self, contributions: Array | Sequence[Array], source: RandomSource | None = None
     ) -> tuple[Integers, Callable[[Floats], Array]]:
         """The sum (d,) of encoded contributions, not yet private, and what makes a decoded one of their kind.
 

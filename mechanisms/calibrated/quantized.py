@@ -20,7 +20,7 @@ from epsilond.mechanisms.clipping import clip
 from epsilond.mechanisms.discrete_laplace import MOST_NOISE_LEVELS
 from epsilond.mechanisms.packing import pack, packed_length, unpack
 from epsilond.mechanisms.quantization import MOST_QUANTIZATION_LEVELS, quantized_messages, unit_vectors
-from epsilond.mechanisms.randomness import Floats, Integers, Source, secure
+from epsilond.mechanisms.randomness import Floats, Integers, RandomSource, secure
 
 DIRECTION = "the direction of an update is computed in doubles, and made no longer than 1 certainly"
 
@@ -53,7 +53,7 @@ class QuantizedRelease(Release):
     def _largest(self) -> int:
         return self.quantization_levels + self.noise_levels
 
-    def integers(self, update: Array | Sequence[Array], source: Source | None = None) -> Integers:
+    def integers(self, update: Array | Sequence[Array], source: RandomSource | None = None) -> Integers:
         """What is sent, before it is packed: (d,). The update is an array of any shape, or a list of layers.
 
         Raises:
@@ -72,7 +72,7 @@ class QuantizedRelease(Release):
             source=source or secure(),
         )
 
-    def encode(self, update: Array | Sequence[Array], source: Source | None = None) -> bytes:
+    def encode(self, update: Array | Sequence[Array], source: RandomSource | None = None) -> bytes:
         """The client's side: the message, ⌈d · bits_per_coordinate/8⌉ bytes.
 
         Raises:

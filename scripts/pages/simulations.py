@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from epsilond.witness.kind import Kind
+from epsilond.witness.kind import SimulationKind
 from epsilond.witness.kinds import KINDS
 from scripts.pages.markdown import code, plain, table
 
@@ -23,7 +23,7 @@ WORDS = {
 Schema = Mapping[str, Any]
 
 
-def result_schema(kind: Kind) -> Schema:
+def result_schema(kind: SimulationKind) -> Schema:
     """Return the JSON schema of the result of a kind of simulation."""
     if kind.answer is None:
         return {"type": "object"}

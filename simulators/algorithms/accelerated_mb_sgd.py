@@ -26,7 +26,7 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.simulators.algorithms.acceleration import STAGES, StageRequest, check_stages
-from epsilond.simulators.algorithms.algorithm import Algorithm, Curves, Work
+from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
 from epsilond.simulators.algorithms.mb_sgd import work_of_reports
 from epsilond.simulators.algorithms.random_participation import ReportingCount, most, read_law, weights
 from epsilond.simulators.algorithms.reports import (
@@ -40,13 +40,13 @@ from epsilond.simulators.algorithms.reports import (
 )
 from epsilond.simulators.federations.groups import GROUPS, NOISE, Groups, read_groups, unlike_of, without_noise
 from epsilond.simulators.problems.kinds import PROBLEMS
-from epsilond.simulators.problems.problem import Floats, Problem
+from epsilond.simulators.problems.problem import Floats, SimulatedProblem
 from epsilond.training.steps.acceleration import Sequences, steps
 
 CONVEXITY = replace(
     STRONG_CONVEXITY, description="μ in the steps of Algorithm 2; absent: that of the problem", le=1e100
 )
-Rounder = Callable[[Problem, Reporting, Sequence[np.random.Generator]], Iterator[RoundDraws]]
+Rounder = Callable[[SimulatedProblem, Reporting, Sequence[np.random.Generator]], Iterator[RoundDraws]]
 
 
 @request
@@ -104,7 +104,7 @@ class AcceleratedMbSgdRun(AcceleratedShape):
         return self.sampling
 
 
-def reporting_of(problem: Problem, run: AcceleratedShape) -> Reporting:
+def reporting_of(problem: SimulatedProblem, run: AcceleratedShape) -> Reporting:
     """Who reports and what, on this problem.
 
     Raises:
@@ -124,13 +124,13 @@ def reporting_of(problem: Problem, run: AcceleratedShape) -> Reporting:
     )
 
 
-def convexity_of(problem: Problem, run: AcceleratedShape) -> float:
+def convexity_of(problem: SimulatedProblem, run: AcceleratedShape) -> float:
     """μ of the steps."""
     return problem.constants.strong_convexity if run.strong_convexity is None else run.strong_convexity
 
 
 def descend(
-    problem: Problem,
+    problem: SimulatedProblem,
     run: AcceleratedShape,
     generators: Sequence[np.random.Generator],
     rounds: tuple[int, ...],
@@ -171,13 +171,16 @@ def descend(
 
 
 def simulate(
-    problem: Problem, run: AcceleratedMbSgdRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
+    problem: SimulatedProblem,
+    run: AcceleratedMbSgdRun,
+    generators: Sequence[np.random.Generator],
+    rounds: tuple[int, ...],
 ) -> Curves:
     """With fresh batches in every round; see `descend`."""
     return descend(problem, run, generators, rounds, reports=fresh_rounds)
 
 
-def rounds_of(problem: Problem, run: AcceleratedShape) -> int:
+def rounds_of(problem: SimulatedProblem, run: AcceleratedShape) -> int:
     """R.
 
     Raises:
@@ -187,7 +190,7 @@ def rounds_of(problem: Problem, run: AcceleratedShape) -> int:
     return run.rounds
 
 
-def work_of(problem: Problem, run: AcceleratedShape) -> Work:
+def work_of(problem: SimulatedProblem, run: AcceleratedShape) -> Work:
     """Of one repetition."""
     return work_of_reports(problem, reporting_of(problem, run))
 
@@ -197,7 +200,7 @@ def alternatives(run: AcceleratedMbSgdRun) -> Mapping[str, AcceleratedMbSgdRun]:
     return {"non-private": without_noise(run)}
 
 
-ALGORITHM = Algorithm(
+ALGORITHM = SimulatedAlgorithm(
     name="accelerated-mb-sgd",
     title="Accelerated noisy mini-batch SGD",
     run=AcceleratedMbSgdRun,

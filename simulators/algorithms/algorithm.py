@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from epsilond.simulators.problems.problem import Floats, Problem
+from epsilond.simulators.problems.problem import Floats, SimulatedProblem
 
 AnyRun: TypeAlias = Any
 """A request of the class that an algorithm has as its `run`."""
@@ -43,7 +43,7 @@ class Curves:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Algorithm:
+class SimulatedAlgorithm:
     """One algorithm. `run` is a request class whose `algorithm` field has the name as its literal default.
 
     `simulate(problem, run, generators, rounds)` runs one repetition for each generator, side by side: every draw of
@@ -58,9 +58,9 @@ class Algorithm:
     title: str
     run: type
     problems: tuple[type, ...]
-    simulate: Callable[[Problem, AnyRun, Sequence[np.random.Generator], tuple[int, ...]], Curves]
-    rounds: Callable[[Problem, AnyRun], int]
-    work: Callable[[Problem, AnyRun], Work]
+    simulate: Callable[[SimulatedProblem, AnyRun, Sequence[np.random.Generator], tuple[int, ...]], Curves]
+    rounds: Callable[[SimulatedProblem, AnyRun], int]
+    work: Callable[[SimulatedProblem, AnyRun], Work]
     alternatives: Callable[[AnyRun], Mapping[str, AnyRun]]
     beside: tuple[str, ...] = ("non-private",)
     titles: Mapping[str, str] = field(default_factory=lambda: {"non-private": "same steps, without noise"})
@@ -70,7 +70,7 @@ class Algorithm:
 
     None: there is one for every name, and each costs what the run costs."""
 
-    def costs(self, problem: Problem, run: object, wanted: Sequence[str]) -> tuple[Work, ...]:
+    def costs(self, problem: SimulatedProblem, run: object, wanted: Sequence[str]) -> tuple[Work, ...]:
         """Work of the run, and of each run that there will be beside it of those wanted."""
         work = self.work(problem, run)
         if self.planned is None:

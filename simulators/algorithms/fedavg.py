@@ -14,9 +14,9 @@ import numpy as np
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import STEP_SIZE, Participants, Quantity, Rounds, request
 from epsilond.accountants.quantities.algorithms import LocalSteps
-from epsilond.simulators.algorithms.algorithm import Algorithm, Curves, Work
+from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
 from epsilond.simulators.algorithms.federation import UNCONSTRAINED, ClientData, local_work, overflowed
-from epsilond.simulators.problems.problem import Problem
+from epsilond.simulators.problems.problem import SimulatedProblem
 from epsilond.training.steps.normalised_updates import server_step
 
 ALGORITHM_NAME = Quantity(description="which algorithm this is")
@@ -33,7 +33,7 @@ class FedavgRun:
     local_step_size: Annotated[float | None, STEP_SIZE] = None
 
 
-def local_step_size(problem: Problem, run: FedavgRun) -> float:
+def local_step_size(problem: SimulatedProblem, run: FedavgRun) -> float:
     """As given, else that of Theorem 4."""
     if run.local_step_size is not None:
         return run.local_step_size
@@ -46,7 +46,7 @@ def local_step_size(problem: Problem, run: FedavgRun) -> float:
 
 
 def simulate(
-    problem: Problem, run: FedavgRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
+    problem: SimulatedProblem, run: FedavgRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
 ) -> Curves:
     """Excess of w_k, and of every repetition the least over k = 0, …, K − 1 of ‖∇f(w_k)‖².
 
@@ -68,7 +68,7 @@ def simulate(
     return Curves(rounds, excess, {"least_squared_gradient_norm": least}, problem.scores(models), models)
 
 
-def rounds_of(problem: Problem, run: FedavgRun) -> int:
+def rounds_of(problem: SimulatedProblem, run: FedavgRun) -> int:
     """K.
 
     Raises:
@@ -79,7 +79,7 @@ def rounds_of(problem: Problem, run: FedavgRun) -> int:
     return run.rounds
 
 
-def work(problem: Problem, run: FedavgRun) -> Work:
+def work(problem: SimulatedProblem, run: FedavgRun) -> Work:
     """Gradients of the participants' data, and of all data once a round."""
     return local_work(problem, participants=run.participants, rounds=run.rounds, local_steps=run.local_steps)
 
@@ -90,7 +90,7 @@ def alternatives(run: FedavgRun) -> Mapping[str, FedavgRun]:
     return {}
 
 
-ALGORITHM = Algorithm(
+ALGORITHM = SimulatedAlgorithm(
     name="fedavg",
     title="FedAvg, without privacy",
     run=FedavgRun,

@@ -16,7 +16,7 @@ from epsilond.simulators.problems.kinds import (
     LogisticProblem,
     MeanEstimationProblem,
 )
-from epsilond.simulators.problems.problem import Floats, Problem, Records
+from epsilond.simulators.problems.problem import Floats, Records, SimulatedProblem
 from epsilond.training.steps.normalised_updates import local_update
 
 UNCONSTRAINED: tuple[type, ...] = (
@@ -33,12 +33,12 @@ UNCONSTRAINED: tuple[type, ...] = (
 class ClientData:
     """The clients' data in some repetitions: (repetitions or 1, N, n, …); 1 if the data is the population itself."""
 
-    problem: Problem
+    problem: SimulatedProblem
     data: Records
     generators: Sequence[np.random.Generator]
 
     @classmethod
-    def of(cls, problem: Problem, generators: Sequence[np.random.Generator]) -> ClientData:
+    def of(cls, problem: SimulatedProblem, generators: Sequence[np.random.Generator]) -> ClientData:
         """With each repetition's data drawn from its generator."""
         kept = generators if problem.objective == "population" else generators[:1]
         drawn = [problem.data(generator) for generator in kept]
@@ -74,7 +74,7 @@ def overflowed(values: Floats) -> Floats:
     return np.where(np.isnan(values), np.inf, values)
 
 
-def local_work(problem: Problem, *, participants: int, rounds: int, local_steps: int) -> Work:
+def local_work(problem: SimulatedProblem, *, participants: int, rounds: int, local_steps: int) -> Work:
     """Of one repetition: full gradients of the participants, and of all clients once a round."""
     record = problem.samples_per_client * problem.dimension
     everything, local = problem.clients * record, participants * record

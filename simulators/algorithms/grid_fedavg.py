@@ -18,11 +18,11 @@ from epsilond.accountants.quantities import DECAY_RATE, STEP_SIZE, Participants,
 from epsilond.accountants.quantities.algorithms import CLIPPING_NORM, TRIALS, LocalSteps
 from epsilond.mechanisms.discrete_laplace import truncated_discrete_laplace
 from epsilond.mechanisms.quantization import stochastic_rounding, unit_vectors
-from epsilond.mechanisms.randomness import Source, seeded_side_by_side
-from epsilond.simulators.algorithms.algorithm import Algorithm, Curves, Work
+from epsilond.mechanisms.randomness import RandomSource, seeded_side_by_side
+from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
 from epsilond.simulators.algorithms.federation import UNCONSTRAINED, ClientData, local_work, overflowed
 from epsilond.simulators.algorithms.norm_fedavg import GRID, LEVELS, SERVER_STEP_SIZE
-from epsilond.simulators.problems.problem import Floats, Problem
+from epsilond.simulators.problems.problem import Floats, SimulatedProblem
 from epsilond.training.steps.normalised_updates import server_step
 
 Scaling = Literal["normalised", "clipped"]
@@ -75,7 +75,7 @@ def scaled(run: GridFedavgRun, updates: Floats) -> Floats:
 
 
 def noise(
-    run: GridFedavgRun, shape: tuple[int, ...], source: Source, generators: Sequence[np.random.Generator]
+    run: GridFedavgRun, shape: tuple[int, ...], source: RandomSource, generators: Sequence[np.random.Generator]
 ) -> Floats:
     """In grid steps. Binomial trials are drawn by numpy, which takes as long for many as for few."""
     if run.trials is not None:
@@ -86,7 +86,7 @@ def noise(
 
 
 def simulate(
-    problem: Problem, run: GridFedavgRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
+    problem: SimulatedProblem, run: GridFedavgRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
 ) -> Curves:
     """Excess of w_k. Diagnostics: `clipped_share` of the updates longer than the clipping norm, 1 if normalised.
 
@@ -119,7 +119,7 @@ def simulate(
     return Curves(rounds, excess, {"clipped_share": clipped / run.rounds}, problem.scores(models), models)
 
 
-def rounds_of(problem: Problem, run: GridFedavgRun) -> int:
+def rounds_of(problem: SimulatedProblem, run: GridFedavgRun) -> int:
     """K.
 
     Raises:
@@ -130,7 +130,7 @@ def rounds_of(problem: Problem, run: GridFedavgRun) -> int:
     return run.rounds
 
 
-def work_of(problem: Problem, run: GridFedavgRun) -> Work:
+def work_of(problem: SimulatedProblem, run: GridFedavgRun) -> Work:
     """Gradients, and about thirty operations for every coordinate that is rounded and given noise."""
     gradients = local_work(problem, participants=run.participants, rounds=run.rounds, local_steps=run.local_steps)
     coordinates = float(run.participants * problem.dimension)
@@ -146,7 +146,7 @@ def alternatives(run: GridFedavgRun) -> Mapping[str, GridFedavgRun]:
     return {"non-private": replace(run, noise_levels=0, decay_rate=None, trials=None)}
 
 
-ALGORITHM = Algorithm(
+ALGORITHM = SimulatedAlgorithm(
     name="grid-fedavg",
     title="Quantised noisy updates: clipped, or with other noise",
     run=GridFedavgRun,

@@ -20,7 +20,7 @@ from epsilond.simulators.algorithms import (
     shuffled_mb_sgd,
 )
 from epsilond.simulators.algorithms.accelerated_mb_sgd import AcceleratedMbSgdRun
-from epsilond.simulators.algorithms.algorithm import Algorithm, AnyRun
+from epsilond.simulators.algorithms.algorithm import AnyRun, SimulatedAlgorithm
 from epsilond.simulators.algorithms.fedavg import FedavgRun
 from epsilond.simulators.algorithms.grid_fedavg import GridFedavgRun
 from epsilond.simulators.algorithms.local_sgd import LocalSgdRun
@@ -34,7 +34,7 @@ from epsilond.simulators.algorithms.ppsgd.run import PpsgdRun
 from epsilond.simulators.algorithms.projected_sgd import ProjectedSgdRun
 from epsilond.simulators.algorithms.shuffled_mb_sgd import ShuffledMbSgdRun
 
-ALGORITHMS: tuple[Algorithm, ...] = (
+ALGORITHMS: tuple[SimulatedAlgorithm, ...] = (
     mb_sgd.ALGORITHM,
     one_pass_accelerated_mb_sgd.ALGORITHM,
     accelerated_mb_sgd.ALGORITHM,
@@ -69,7 +69,7 @@ Run = TypeAliasType(
 """The runs of all algorithms, told apart by `algorithm`."""
 
 
-def algorithm_of(run: AnyRun) -> Algorithm:
+def algorithm_of(run: AnyRun) -> SimulatedAlgorithm:
     """The algorithm that a run is of.
 
     Raises:

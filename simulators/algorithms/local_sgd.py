@@ -16,13 +16,13 @@ import numpy as np
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import PARTICIPANTS, BatchSize, Quantity, Rounds, request
 from epsilond.accountants.quantities.algorithms import LocalSteps
-from epsilond.simulators.algorithms.algorithm import Algorithm, Curves, Work
+from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
 from epsilond.simulators.algorithms.batches import subsets
 from epsilond.simulators.algorithms.mb_sgd import STEP
 from epsilond.simulators.algorithms.reports import Reporting, RoundDraws, largest_norm, reporting_for
 from epsilond.simulators.federations.groups import NOISE
 from epsilond.simulators.problems.kinds import PROBLEMS
-from epsilond.simulators.problems.problem import Floats, Indices, Problem
+from epsilond.simulators.problems.problem import Floats, Indices, SimulatedProblem
 from epsilond.training.steps.averaged_descent import AveragedDescent
 from epsilond.training.steps.messages import with_noise
 
@@ -44,7 +44,7 @@ class LocalSgdRun:
 
 
 def simulate(
-    problem: Problem, run: LocalSgdRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
+    problem: SimulatedProblem, run: LocalSgdRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
 ) -> Curves:
     """One repetition for each generator, side by side.
 
@@ -80,11 +80,11 @@ def simulate(
     )
 
 
-def _participants(problem: Problem, run: LocalSgdRun) -> int:
+def _participants(problem: SimulatedProblem, run: LocalSgdRun) -> int:
     return run.participants or problem.clients
 
 
-def _reporting(problem: Problem, run: LocalSgdRun) -> Reporting:
+def _reporting(problem: SimulatedProblem, run: LocalSgdRun) -> Reporting:
     return reporting_for(
         problem,
         participants=run.participants,
@@ -95,7 +95,7 @@ def _reporting(problem: Problem, run: LocalSgdRun) -> Reporting:
 
 
 def _steps(
-    problem: Problem, run: LocalSgdRun, generators: Sequence[np.random.Generator], data: Sequence[Indices]
+    problem: SimulatedProblem, run: LocalSgdRun, generators: Sequence[np.random.Generator], data: Sequence[Indices]
 ) -> Iterator[RoundDraws]:
     """The local steps of one round: the same clients in all of them, and in each a batch drawn afresh."""
     n, m, k, d = problem.samples_per_client, _participants(problem, run), run.batch_size, problem.dimension
@@ -111,7 +111,7 @@ def _steps(
         yield RoundDraws(clients, problem.records(clients[..., None], places), None, normal)
 
 
-def rounds_of(problem: Problem, run: LocalSgdRun) -> int:
+def rounds_of(problem: SimulatedProblem, run: LocalSgdRun) -> int:
     """R.
 
     Raises:
@@ -121,7 +121,7 @@ def rounds_of(problem: Problem, run: LocalSgdRun) -> int:
     return run.rounds
 
 
-def work_of(problem: Problem, run: LocalSgdRun) -> Work:
+def work_of(problem: SimulatedProblem, run: LocalSgdRun) -> Work:
     """Of one repetition: drawing batches and noise, reading records, and their gradients."""
     n, m, d = problem.samples_per_client, _participants(problem, run), problem.dimension
     entries = float(m) * run.batch_size * (d + 4.0)
@@ -138,7 +138,7 @@ def alternatives(run: LocalSgdRun) -> Mapping[str, LocalSgdRun]:
     return {"non-private": replace(run, noise_std=0.0)}
 
 
-ALGORITHM = Algorithm(
+ALGORITHM = SimulatedAlgorithm(
     name="local-sgd",
     title="Noisy local SGD",
     run=LocalSgdRun,

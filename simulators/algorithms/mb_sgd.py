@@ -26,7 +26,7 @@ from epsilond.accountants.quantities import (
     Sampling,
     request,
 )
-from epsilond.simulators.algorithms.algorithm import Algorithm, Curves, Work
+from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
 from epsilond.simulators.algorithms.random_participation import Law, ReportingCount, most, read_law, weights
 from epsilond.simulators.algorithms.reports import (
     Reporting,
@@ -49,7 +49,7 @@ from epsilond.simulators.federations.groups import (
     without_noise,
 )
 from epsilond.simulators.problems.kinds import PROBLEMS
-from epsilond.simulators.problems.problem import Floats, Problem
+from epsilond.simulators.problems.problem import Floats, SimulatedProblem
 from epsilond.training.steps.averaged_descent import AveragedDescent
 
 STEP = replace(STEP_SIZE, gt=None, ge=1e-50, le=1e50)
@@ -145,7 +145,7 @@ class MbSgdRun(MbSgdShape):
         return self.quantization_levels
 
 
-def reporting_of(problem: Problem, run: MbSgdShape) -> Reporting:
+def reporting_of(problem: SimulatedProblem, run: MbSgdShape) -> Reporting:
     """Who reports and what, on this problem.
 
     Raises:
@@ -161,7 +161,7 @@ def reporting_of(problem: Problem, run: MbSgdShape) -> Reporting:
     )
 
 
-def fading(problem: Problem, run: MbSgdShape) -> float:
+def fading(problem: SimulatedProblem, run: MbSgdShape) -> float:
     """What the weight of a past iterate is multiplied by in each round: 1/`averaging_ratio`, by default 1 − ημ.
 
     μ is that of the least of the weighted losses.
@@ -173,7 +173,7 @@ def fading(problem: Problem, run: MbSgdShape) -> float:
 
 
 def simulate(
-    problem: Problem, run: MbSgdShape, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
+    problem: SimulatedProblem, run: MbSgdShape, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
 ) -> Curves:
     """One repetition for each generator, side by side.
 
@@ -213,7 +213,7 @@ def simulate(
     )
 
 
-def rounds_of(problem: Problem, run: MbSgdShape) -> int:
+def rounds_of(problem: SimulatedProblem, run: MbSgdShape) -> int:
     """R.
 
     Raises:
@@ -223,7 +223,7 @@ def rounds_of(problem: Problem, run: MbSgdShape) -> int:
     return run.rounds
 
 
-def work_of(problem: Problem, run: MbSgdShape) -> Work:
+def work_of(problem: SimulatedProblem, run: MbSgdShape) -> Work:
     """Of one repetition."""
     work = work_of_reports(problem, reporting_of(problem, run))
     if run.levels is None:
@@ -232,7 +232,7 @@ def work_of(problem: Problem, run: MbSgdShape) -> Work:
     return replace(work, operations=work.operations + 8.0 * run.rounds * sent, calls=work.calls + 15.0 * run.rounds)
 
 
-def work_of_reports(problem: Problem, reporting: Reporting) -> Work:
+def work_of_reports(problem: SimulatedProblem, reporting: Reporting) -> Work:
     """Of one repetition: drawing batches and noise, reading records, and their gradients."""
     n, m, d = reporting.samples_per_client, reporting.participants, problem.dimension
     read = records_read(reporting)
@@ -254,7 +254,7 @@ def alternatives(run: MbSgdRun) -> Mapping[str, MbSgdRun]:
     return {"non-private": without_noise(run)}
 
 
-ALGORITHM = Algorithm(
+ALGORITHM = SimulatedAlgorithm(
     name="mb-sgd",
     title="Noisy mini-batch SGD",
     run=MbSgdRun,

@@ -32,10 +32,10 @@ from epsilond.accountants.quantities import (
 from epsilond.accountants.quantities.algorithms import QUANTIZATION_LEVELS, LocalSteps
 from epsilond.mechanisms.discrete_laplace import MOST_NOISE_LEVELS
 from epsilond.mechanisms.quantization import MOST_QUANTIZATION_LEVELS, quantized_messages, unit_vectors
-from epsilond.mechanisms.randomness import Source, seeded_side_by_side
-from epsilond.simulators.algorithms.algorithm import Algorithm, Curves, Work
+from epsilond.mechanisms.randomness import RandomSource, seeded_side_by_side
+from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
 from epsilond.simulators.algorithms.federation import UNCONSTRAINED, ClientData, local_work, overflowed
-from epsilond.simulators.problems.problem import Floats, Problem
+from epsilond.simulators.problems.problem import Floats, SimulatedProblem
 from epsilond.training.steps.normalised_updates import server_step
 
 ALGORITHM_NAME = Quantity(description="which algorithm this is")
@@ -107,13 +107,13 @@ def compression(run: NormFedavgRun, dimension: int) -> float:
     return dimension * (0.25 + variance) / run.quantization_levels**2
 
 
-def initial_distance(problem: Problem) -> float:
+def initial_distance(problem: SimulatedProblem) -> float:
     """From the start at 0 to the minimiser; where that is the start itself, the radius, which bounds it."""
     constants = problem.constants
     return constants.optimum_norm if constants.optimum_norm > 0.0 else 0.5 * constants.diameter
 
 
-def step_sizes(problem: Problem, run: NormFedavgRun) -> StepSizes:
+def step_sizes(problem: SimulatedProblem, run: NormFedavgRun) -> StepSizes:
     """As given, else as the paper has them."""
     smoothness = problem.constants.smoothness
     local = run.local_step_size
@@ -126,7 +126,7 @@ def step_sizes(problem: Problem, run: NormFedavgRun) -> StepSizes:
     return StepSizes(local, server)
 
 
-def messages(run: NormFedavgRun, units: Floats, source: Source) -> Floats:
+def messages(run: NormFedavgRun, units: Floats, source: RandomSource) -> Floats:
     """What clients send of unit vectors, in units of the update: (repetitions, participants, d)."""
     if run.quantization_levels is None:
         return units
@@ -138,7 +138,7 @@ def messages(run: NormFedavgRun, units: Floats, source: Source) -> Floats:
 
 
 def simulate(
-    problem: Problem, run: NormFedavgRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
+    problem: SimulatedProblem, run: NormFedavgRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
 ) -> Curves:
     """Excess of w_k, and of every repetition the mean and the least over k = 0, …, K − 1 of ‖∇f(w_k)‖.
 
@@ -162,7 +162,7 @@ def simulate(
     return Curves(rounds, excess, found, problem.scores(models), models)
 
 
-def demand(problem: Problem, run: NormFedavgRun) -> None:
+def demand(problem: SimulatedProblem, run: NormFedavgRun) -> None:
     """Refuse more participants than clients, and noise that is not there yet.
 
     Raises:
@@ -174,14 +174,14 @@ def demand(problem: Problem, run: NormFedavgRun) -> None:
         raise InvalidInput.at("/noise_levels", "is needed: give it, or a target to calibrate it to")
 
 
-def rounds_of(problem: Problem, run: NormFedavgRun) -> int:
+def rounds_of(problem: SimulatedProblem, run: NormFedavgRun) -> int:
     """K."""
     if run.participants > problem.clients:
         raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {problem.clients}")
     return run.rounds
 
 
-def work(problem: Problem, run: NormFedavgRun) -> Work:
+def work(problem: SimulatedProblem, run: NormFedavgRun) -> Work:
     """Gradients, and about thirty operations for every coordinate that is rounded and given noise."""
     gradients = local_work(problem, participants=run.participants, rounds=run.rounds, local_steps=run.local_steps)
     if run.quantization_levels is None:
@@ -217,7 +217,7 @@ def planned(run: NormFedavgRun) -> Mapping[str, NormFedavgRun]:
     return alternatives(run)
 
 
-ALGORITHM = Algorithm(
+ALGORITHM = SimulatedAlgorithm(
     name="norm-fedavg",
     title="DP-NormFedAvg: normalised, quantised, noisy client updates",
     run=NormFedavgRun,

@@ -18,11 +18,11 @@ from epsilond.simulators.algorithms.accelerated_mb_sgd import (
     reporting_of,
     work_of,
 )
-from epsilond.simulators.algorithms.algorithm import Algorithm, Curves
+from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm
 from epsilond.simulators.algorithms.reports import one_pass_rounds
 from epsilond.simulators.federations.groups import without_noise
 from epsilond.simulators.problems.kinds import PROBLEMS
-from epsilond.simulators.problems.problem import Problem
+from epsilond.simulators.problems.problem import SimulatedProblem
 
 
 @request
@@ -34,7 +34,7 @@ class OnePassAcceleratedMbSgdRun(AcceleratedShape):
     ] = "one-pass-accelerated-mb-sgd"
 
 
-def rounds_of(problem: Problem, run: OnePassAcceleratedMbSgdRun) -> int:
+def rounds_of(problem: SimulatedProblem, run: OnePassAcceleratedMbSgdRun) -> int:
     """R.
 
     Raises:
@@ -49,7 +49,7 @@ def rounds_of(problem: Problem, run: OnePassAcceleratedMbSgdRun) -> int:
 
 
 def simulate(
-    problem: Problem,
+    problem: SimulatedProblem,
     run: OnePassAcceleratedMbSgdRun,
     generators: Sequence[np.random.Generator],
     rounds: tuple[int, ...],
@@ -68,7 +68,7 @@ def alternatives(run: OnePassAcceleratedMbSgdRun) -> Mapping[str, OnePassAcceler
     return {"non-private": without_noise(run)}
 
 
-ALGORITHM = Algorithm(
+ALGORITHM = SimulatedAlgorithm(
     name="one-pass-accelerated-mb-sgd",
     title="Accelerated noisy mini-batch SGD in one pass",
     run=OnePassAcceleratedMbSgdRun,

@@ -26,10 +26,10 @@ from epsilond.accountants.quantities.algorithms import (
     Release,
 )
 from epsilond.accountants.specs.projected_sgd import Schedule, first_step_of_suffix
-from epsilond.simulators.algorithms.algorithm import Algorithm, Curves, Work
+from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
 from epsilond.simulators.algorithms.batches import subsets
 from epsilond.simulators.problems.kinds import PROBLEMS
-from epsilond.simulators.problems.problem import Floats, Indices, Problem
+from epsilond.simulators.problems.problem import Floats, Indices, SimulatedProblem
 from epsilond.training.steps.messages import with_noise
 from epsilond.training.steps.one_release import projected_step, stopping_step, whole_batches
 
@@ -85,7 +85,7 @@ class ProjectedSgdRun:
         return np.asarray(self.noise_std * (shape / shape.min()))
 
 
-def steps_of(problem: Problem, run: ProjectedSgdRun) -> int:
+def steps_of(problem: SimulatedProblem, run: ProjectedSgdRun) -> int:
     """T.
 
     Raises:
@@ -114,7 +114,9 @@ class BatchOrder:
     clients: int
 
     @classmethod
-    def of(cls, problem: Problem, run: ProjectedSgdRun, generators: Sequence[np.random.Generator]) -> BatchOrder:
+    def of(
+        cls, problem: SimulatedProblem, run: ProjectedSgdRun, generators: Sequence[np.random.Generator]
+    ) -> BatchOrder:
         """With the secret partitions drawn, where there are any."""
         clients, size = problem.clients, run.participants
         if run.batches == "without-replacement":
@@ -141,7 +143,7 @@ def stopping_steps(run: ProjectedSgdRun, rounds: tuple[int, ...], generators: Se
 
 
 def simulate(
-    problem: Problem, run: ProjectedSgdRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
+    problem: SimulatedProblem, run: ProjectedSgdRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
 ) -> Curves:
     """Excess of the model that a run of so many steps releases.
 
@@ -177,7 +179,7 @@ def simulate(
     return Curves(rounds, problem.excess(released), found, problem.scores(released[:, -1]), released[:, -1])
 
 
-def work(problem: Problem, run: ProjectedSgdRun) -> Work:
+def work(problem: SimulatedProblem, run: ProjectedSgdRun) -> Work:
     """A gradient a participant, projections, and where any step may be the last, the excess after every one."""
     steps = float(steps_of(problem, run))
     batch = run.participants * problem.dimension
@@ -195,7 +197,7 @@ def alternatives(run: ProjectedSgdRun) -> Mapping[str, ProjectedSgdRun]:
     return {"non-private": replace(run, noise_std=0.0)}
 
 
-ALGORITHM = Algorithm(
+ALGORITHM = SimulatedAlgorithm(
     name="projected-sgd",
     title="Projected SGD whose last model alone is released",
     run=ProjectedSgdRun,

@@ -17,7 +17,7 @@ from epsilond.accountants.quantities import Sampling
 from epsilond.simulators.algorithms.batches import poisson_batches, subsets
 from epsilond.simulators.federations.draws import dealt_places, fresh_places, shuffled
 from epsilond.simulators.federations.groups import Unlike
-from epsilond.simulators.problems.problem import Floats, Indices, Problem, Records
+from epsilond.simulators.problems.problem import Floats, Indices, Records, SimulatedProblem
 from epsilond.training.steps.messages import batch_mean, norms_of, with_noise
 
 CHUNK = 40_000
@@ -47,7 +47,7 @@ class Reporting:
 
 
 def reporting_for(
-    problem: Problem,
+    problem: SimulatedProblem,
     *,
     participants: int | None,
     batch_size: int,
@@ -101,7 +101,7 @@ class _Drawn:
 
 
 def fresh_rounds(
-    problem: Problem, reporting: Reporting, generators: Sequence[np.random.Generator]
+    problem: SimulatedProblem, reporting: Reporting, generators: Sequence[np.random.Generator]
 ) -> Iterator[RoundDraws]:
     """Rounds whose batches are drawn afresh from each client's data, records being used again and again."""
     data = [problem.draw(generator) for generator in generators]
@@ -109,7 +109,7 @@ def fresh_rounds(
 
 
 def one_pass_rounds(
-    problem: Problem, reporting: Reporting, generators: Sequence[np.random.Generator]
+    problem: SimulatedProblem, reporting: Reporting, generators: Sequence[np.random.Generator]
 ) -> Iterator[RoundDraws]:
     """Rounds whose batches are disjoint: each client shuffles its records once, and its t-th K are those of round t."""
     if reporting.unlike is not None:
@@ -122,7 +122,7 @@ def one_pass_rounds(
     yield from _rounds(problem, reporting, generators, data, dealt=True)
 
 
-def client_gradients(problem: Problem, models: Floats, drawn: RoundDraws, reporting: Reporting) -> Floats:
+def client_gradients(problem: SimulatedProblem, models: Floats, drawn: RoundDraws, reporting: Reporting) -> Floats:
     """Of each client of the round, its sum of gradients over K, times p_i N: models (S, d) → (S, M, d)."""
     if drawn.counted is None:
         gradients: Floats = problem.mean_gradient(models[:, None, :], drawn.records)
@@ -162,7 +162,7 @@ def records_read(reporting: Reporting) -> int:
     return reporting.samples_per_client if whole else reporting.batch_size
 
 
-def chunk_rounds(problem: Problem, reporting: Reporting) -> int:
+def chunk_rounds(problem: SimulatedProblem, reporting: Reporting) -> int:
     """Rounds that are drawn at one time."""
     keys = reporting.samples_per_client if reporting.sampling != "with-replacement" else reporting.batch_size
     one = reporting.participants * (keys + records_read(reporting) + problem.dimension) + problem.clients
@@ -170,7 +170,7 @@ def chunk_rounds(problem: Problem, reporting: Reporting) -> int:
 
 
 def _rounds(
-    problem: Problem,
+    problem: SimulatedProblem,
     reporting: Reporting,
     generators: Sequence[np.random.Generator],
     data: Sequence[Indices],
@@ -199,7 +199,7 @@ def _rounds(
 
 
 def _drawn(
-    problem: Problem, reporting: Reporting, generator: np.random.Generator, data: Indices, rounds: int
+    problem: SimulatedProblem, reporting: Reporting, generator: np.random.Generator, data: Indices, rounds: int
 ) -> _Drawn:
     """Clients, then batches, then noise."""
     n, m, k = data.shape[1], reporting.participants, reporting.batch_size
@@ -220,7 +220,7 @@ def _drawn(
 
 
 def _dealt(
-    problem: Problem, reporting: Reporting, generator: np.random.Generator, data: Indices, wanted: range
+    problem: SimulatedProblem, reporting: Reporting, generator: np.random.Generator, data: Indices, wanted: range
 ) -> _Drawn:
     m, k = reporting.participants, reporting.batch_size
     clients = subsets(generator, (len(wanted),), problem.clients, m)

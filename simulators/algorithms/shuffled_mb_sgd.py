@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Annotated, Literal
 
 from epsilond.accountants.quantities import Quantity, request
-from epsilond.simulators.algorithms.algorithm import Algorithm
+from epsilond.simulators.algorithms.algorithm import SimulatedAlgorithm
 from epsilond.simulators.algorithms.mb_sgd import MbSgdShape, rounds_of, simulate, work_of
 from epsilond.simulators.problems.kinds import PROBLEMS
 
@@ -31,7 +31,7 @@ def alternatives(run: ShuffledMbSgdRun) -> Mapping[str, ShuffledMbSgdRun]:
     return {"non-private": replace(run, noise_std=0.0)}
 
 
-ALGORITHM = Algorithm(
+ALGORITHM = SimulatedAlgorithm(
     name="shuffled-mb-sgd",
     title="Noisy mini-batch SGD with a shuffler",
     run=ShuffledMbSgdRun,

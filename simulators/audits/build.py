@@ -12,18 +12,18 @@ from epsilond.accountants.specs import Shuffled as ShuffledSpec
 from epsilond.accountants.specs.primitives import CategoryReport
 from epsilond.simulators.audits.descent import descent
 from epsilond.simulators.audits.noise import Added
-from epsilond.simulators.audits.participation import Participation
+from epsilond.simulators.audits.participation import SampledParticipation
 from epsilond.simulators.audits.primitives import attack_primitive
 from epsilond.simulators.audits.sampling import FixedSizeDraw, HiddenDraw, RepeatedDraw, SeenDraw
 from epsilond.simulators.audits.sequence import in_sequence
-from epsilond.simulators.audits.shuffling import Shuffled, ShuffledResponses
-from epsilond.simulators.audits.worlds import PARTICIPANT_SEEN, Attacked, LogLikelihoodRatio, Setting, Target
+from epsilond.simulators.audits.shuffling import ShuffledReports, ShuffledResponses
+from epsilond.simulators.audits.worlds import PARTICIPANT_SEEN, Attacked, AttackSetting, AuditTarget, LogLikelihoodRatio
 
 LARGEST_COUNTED = 500.0
 """ε of reports that are attacked by their counts: beyond, lies have no probability that a double holds."""
 
 
-def target(spec: Spec, setting: Setting) -> Target:
+def target(spec: Spec, setting: AttackSetting) -> AuditTarget:
     """Return what is attacked: the loss where the likelihood of an output is known, and otherwise another statistic.
 
     Raises:
@@ -34,22 +34,22 @@ def target(spec: Spec, setting: Setting) -> Target:
     return LogLikelihoodRatio(attacked(spec, setting))
 
 
-def attacked(spec: Spec, setting: Setting) -> Attacked:
+def attacked(spec: Spec, setting: AttackSetting) -> Attacked:
     """Return the mechanism on its worlds."""
     if spec.primitive is not None:
         return attack_primitive(spec.primitive, setting)
     return BUILDERS[spec.kind](spec, setting)
 
 
-def _repeated(spec: Repeated, setting: Setting) -> Attacked:
+def _repeated(spec: Repeated, setting: AttackSetting) -> Attacked:
     return in_sequence([(attacked(spec.mechanism, setting), spec.times)])
 
 
-def _composed(spec: Composed, setting: Setting) -> Attacked:
+def _composed(spec: Composed, setting: AttackSetting) -> Attacked:
     return in_sequence([(attacked(mechanism, setting), 1) for mechanism in spec.mechanisms])
 
 
-def _shuffled(spec: ShuffledSpec, setting: Setting) -> Attacked:
+def _shuffled(spec: ShuffledSpec, setting: AttackSetting) -> Attacked:
     """For whoever knows which report is the victim's the order hides nothing, and other clients know their own."""
     if setting.relation != "replace-one":
         raise InvalidInput.at("/relation", "the number of reports is seen", allowed="replace-one")
@@ -58,10 +58,10 @@ def _shuffled(spec: ShuffledSpec, setting: Setting) -> Attacked:
     report = spec.mechanism.primitive
     if isinstance(report, CategoryReport) and report.epsilon <= LARGEST_COUNTED:
         return ShuffledResponses(report.epsilon, report.categories, spec.clients)
-    return Shuffled(attacked(spec.mechanism, setting), spec.clients)
+    return ShuffledReports(attacked(spec.mechanism, setting), spec.clients)
 
 
-def _subsampled(spec: Subsampled, setting: Setting) -> Attacked:
+def _subsampled(spec: Subsampled, setting: AttackSetting) -> Attacked:
     level = _level(spec, setting)
     inner = replace(setting, within_clients=True) if level == "clients" else setting
     if spec.inclusion_probability >= 1.0 and spec.sampling != "with-replacement":
@@ -83,7 +83,7 @@ def _subsampled(spec: Subsampled, setting: Setting) -> Attacked:
     return FixedSizeDraw(attacked(spec.mechanism, inner), drawn)
 
 
-def _hidden(spec: Subsampled, setting: Setting, drawn: Participation) -> Attacked:
+def _hidden(spec: Subsampled, setting: AttackSetting, drawn: SampledParticipation) -> Attacked:
     inner = attacked(spec.mechanism, setting)
     if inner.worlds < 3:
         message = "what replacing a record does says nothing of leaving it out"
@@ -91,7 +91,7 @@ def _hidden(spec: Subsampled, setting: Setting, drawn: Participation) -> Attacke
     return HiddenDraw(inner, drawn, removal=setting.relation != "replace-one")
 
 
-def _with_replacement(spec: Subsampled, setting: Setting) -> Attacked:
+def _with_replacement(spec: Subsampled, setting: AttackSetting) -> Attacked:
     inner = attacked(spec.mechanism, setting)
     if setting.relation == "add-or-remove-one":
         raise InvalidInput.at("/relation", "a batch of fixed size is drawn", allowed="replace-one, zero-out-one")
@@ -101,7 +101,7 @@ def _with_replacement(spec: Subsampled, setting: Setting) -> Attacked:
     return RepeatedDraw(inner, spec.batch_size or 1, spec.population or 1)
 
 
-def _level(spec: Subsampled, setting: Setting) -> str:
+def _level(spec: Subsampled, setting: AttackSetting) -> str:
     """As the spec says; left open it is the protected unit, but for a draw of something that draws again: clients."""
     if spec.level is not None:
         return spec.level
@@ -119,27 +119,27 @@ def _draws(spec: object) -> bool:
     return isinstance(spec, Subsampled | Repeated | ShuffledSpec) and _draws(spec.mechanism)
 
 
-def _seen(spec: Subsampled, setting: Setting) -> bool:
+def _seen(spec: Subsampled, setting: AttackSetting) -> bool:
     """A server gets the messages; all other clients together know who was drawn if the number of them is fixed."""
     fixed = spec.sampling != "poisson"
     return setting.observer in PARTICIPANT_SEEN or (setting.observer == "other-clients" and fixed)
 
 
-def _participation(spec: Subsampled, setting: Setting) -> Participation:
+def _participation(spec: Subsampled, setting: AttackSetting) -> SampledParticipation:
     """A coin; or the whole batch, where the implemented schedule is attacked and the spec has its counts."""
     rate = spec.inclusion_probability
     if setting.attack == "implemented" and spec.population is not None and spec.sampling != "with-replacement":
         batch_size = spec.batch_size if spec.sampling == "without-replacement" else None
-        return Participation(rate, batch_size, spec.population)
-    return Participation(rate)
+        return SampledParticipation(rate, batch_size, spec.population)
+    return SampledParticipation(rate)
 
 
-def _nested(spec: ProjectedSgd, setting: Setting) -> Attacked:
+def _nested(spec: ProjectedSgd, setting: AttackSetting) -> Attacked:
     del spec, setting
     raise InvalidInput.at("/kind", "a run of projected SGD is audited by itself, not inside another mechanism")
 
 
-BUILDERS: Mapping[str, Callable[[Any, Setting], Attacked]] = {
+BUILDERS: Mapping[str, Callable[[Any, AttackSetting], Attacked]] = {
     "subsampled": _subsampled,
     "shuffled": _shuffled,
     "repeated": _repeated,

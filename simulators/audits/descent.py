@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.specs import ProjectedSgd
-from epsilond.simulators.audits.worlds import FIRST, Floats, Setting
+from epsilond.simulators.audits.worlds import FIRST, AttackSetting, Floats
 
 Bools = npt.NDArray[np.bool_]
 
@@ -27,7 +27,7 @@ class Descent:
     """
 
     spec: ProjectedSgd
-    setting: Setting
+    setting: AttackSetting
 
     @property
     def work(self) -> float:
@@ -76,7 +76,7 @@ class Descent:
         return np.asarray(places == (step - 1) % spec.period)
 
 
-def descent(spec: ProjectedSgd, setting: Setting) -> Descent:
+def descent(spec: ProjectedSgd, setting: AttackSetting) -> Descent:
     """The target of a spec.
 
     Raises:

@@ -15,7 +15,7 @@ CELLS = 500_000
 
 
 @dataclass(frozen=True)
-class Participation:
+class SampledParticipation:
     """Drawn with probability `rate`. With `batch_size` and `population` the implemented schedule is run instead."""
 
     rate: float

@@ -20,7 +20,7 @@ from epsilond.simulators.audits.integer_draws import MOST_LEVELS
 from epsilond.simulators.audits.noise import IntegerNoise, NoiseDistribution, Normal, TwoSided, additive, shifted
 from epsilond.simulators.audits.outcomes import canonical, response
 from epsilond.simulators.audits.sequence import in_sequence
-from epsilond.simulators.audits.worlds import Attacked, Setting
+from epsilond.simulators.audits.worlds import Attacked, AttackSetting
 
 MOST_CANDIDATES = 4096
 """Largest number of coordinate sizes that the search for a shift tries."""
@@ -28,7 +28,7 @@ NOISES: Mapping[str, NoiseDistribution] = {"gaussian": Normal(), "laplace": TwoS
 """Distribution of the noise on a sum, with scale 1."""
 
 
-def attack_primitive(primitive: Primitive, setting: Setting) -> Attacked:
+def attack_primitive(primitive: Primitive, setting: AttackSetting) -> Attacked:
     """Return the mechanism on the worlds that an attacker distinguishes.
 
     Raises:
@@ -45,7 +45,7 @@ def attack_primitive(primitive: Primitive, setting: Setting) -> Attacked:
     return canonical(primitive.epsilon, primitive.delta, 2 if setting.relation == "replace-one" else 3)
 
 
-def _attack_report(report: CategoryReport, setting: Setting) -> Attacked:
+def _attack_report(report: CategoryReport, setting: AttackSetting) -> Attacked:
     """Attack a report by name. A zeroed record is answered as one of the second category would be."""
     if setting.relation == "add-or-remove-one":
         message = "whether a record reports is seen by everyone"
@@ -53,7 +53,7 @@ def _attack_report(report: CategoryReport, setting: Setting) -> Attacked:
     return response(report.epsilon, report.categories)
 
 
-def _attack_integers(integers: NoisyIntegers, setting: Setting) -> Attacked:
+def _attack_integers(integers: NoisyIntegers, setting: AttackSetting) -> Attacked:
     """Attack integers under geometric noise, by the whole shift on one coordinate where the noise has no bound."""
     if integers.noise_levels is None and integers.shift.fits_one_axis:
         noise = IntegerNoise(integers.decay_rate, None)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from epsilond.simulators.audits.noise import Added
-from epsilond.simulators.audits.participation import Participation
+from epsilond.simulators.audits.participation import SampledParticipation
 from epsilond.simulators.audits.worlds import ABSENT, FIRST, SECOND, Attacked, Floats, Integers, mixed
 
 LEAST_WEIGHT = 1e-18
@@ -22,7 +22,7 @@ class HiddenDraw:
     """Who was drawn is secret. A record that is not drawn is missing: from a Poisson batch, or among zeros."""
 
     inner: Attacked
-    participation: Participation
+    participation: SampledParticipation
     removal: bool
     """SECOND is the data set without the record, so that it is never drawn there."""
 
@@ -51,7 +51,7 @@ class FixedSizeDraw:
     """A batch of fixed size, everyone else's record equal to the victim's second one: drawn or SECOND."""
 
     inner: Attacked
-    participation: Participation
+    participation: SampledParticipation
     worlds: int = 2
 
     @property
@@ -71,7 +71,7 @@ class SeenDraw:
     """The attacker sees whether the victim takes part: without it there is nothing to learn."""
 
     inner: Attacked
-    participation: Participation
+    participation: SampledParticipation
 
     @property
     def worlds(self) -> int:

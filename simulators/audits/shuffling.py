@@ -15,7 +15,7 @@ CELLS = 500_000
 
 
 @dataclass(frozen=True)
-class Shuffled:
+class ShuffledReports:
     """The victim's report among those of `clients` − 1 others, whose contributions equal the victim's second one.
 
     Any of the reports may be the victim's, so in FIRST the density is that in SECOND times the mean over reports of

@@ -27,7 +27,7 @@ SIGNIFICANT = 9
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
+class AttackSetting:
     """Whom the attack is on, and what the attacker sees."""
 
     relation: Relation
@@ -59,7 +59,7 @@ class Attacked(Protocol):
         """
 
 
-class Target(Protocol):
+class AuditTarget(Protocol):
     """Anything that an attacker can turn into one number, larger where it believes in the first data set."""
 
     @property

@@ -23,7 +23,7 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.simulators.algorithms.algorithm import AnyRun
-from epsilond.simulators.problems.problem import Floats, Indices, Problem
+from epsilond.simulators.problems.problem import Floats, Indices, SimulatedProblem
 
 MOST_GROUPS = 1000
 NOISE = replace(NOISE_STD, gt=None, ge=0, le=1e50)
@@ -142,7 +142,7 @@ def batch_of(group: RunGroup, *, batch_size: int, samples_per_client: int, sampl
     return max(1, (2 * batch_size * group.samples_per_client + samples_per_client) // (2 * samples_per_client))
 
 
-def unlike_of(problem: Problem, run: AnyRun, sampling: Sampling) -> Unlike:
+def unlike_of(problem: SimulatedProblem, run: AnyRun, sampling: Sampling) -> Unlike:
     """The clients of a run with groups, on a problem that was made for them (`weighted_data.build_for`).
 
     Raises:

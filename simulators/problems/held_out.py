@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from epsilond.simulators.problems.problem import Floats
 
-Score = Literal["test_error", "test_accuracy", "test_rrmse"]
 AT_ONCE = 1_000_000
 """Predictions held at one time."""
 

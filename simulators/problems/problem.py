@@ -48,7 +48,7 @@ class Records:
     targets: Floats
 
 
-class Problem(Protocol):
+class SimulatedProblem(Protocol):
     """N clients, each with a finite population of records; the objective is the mean of their mean losses.
 
     Models are rows of the last axis. Leading axes of models and of records broadcast against each other.

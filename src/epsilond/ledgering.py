@@ -52,12 +52,12 @@ def ledger(
         from epsilond.ledgers.client.ledgers import Books  # noqa: PLC0415  only the extra has their packages
         from epsilond.ledgers.client.local import file_place  # noqa: PLC0415
         from epsilond.ledgers.client.remote import ServicePlace  # noqa: PLC0415
-        from epsilond.ledgers.client.runs import Runs  # noqa: PLC0415
+        from epsilond.ledgers.client.runs import RunNotes  # noqa: PLC0415
     told = os.fspath(place)
     if "://" in told:
-        return Books(ServicePlace(told, key, timeout=timeout), Runs(_folder(runs, _of_user())))
+        return Books(ServicePlace(told, key, timeout=timeout), RunNotes(_folder(runs, _of_user())))
     path = Path(told).expanduser()
-    noted = Runs(_folder(runs, path.with_name(f"{path.name}.runs")))
+    noted = RunNotes(_folder(runs, path.with_name(f"{path.name}.runs")))
     return Books(file_place(path, noted), noted)
 
 

@@ -1,6 +1,6 @@
 # What the questions are asked with. Written by scripts/typed_face.py.
 
-from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem as AcceleratedMbSgdProblem
+from epsilond.calibrators.accelerated_mb_sgd.problem import AcceleratedMbSgdProblem as AcceleratedMbSgdProblem
 from epsilond.calibrators.accelerated_mb_sgd.risk import AcceleratedRiskProblem as AcceleratedRiskProblem
 from epsilond.calibrators.accounts import AccountProblem as AccountProblem
 from epsilond.calibrators.accounts import Claim as Claim

@@ -14,7 +14,7 @@ def parse(text: str, *, at: str = "") -> object:
     """
     try:
         return strict_json.parse(text.encode("utf-8", "surrogatepass"), nulls=False)
-    except strict_json.Malformed as error:
+    except strict_json.MalformedJson as error:
         raise InvalidInput.at(at, f"is not JSON: {error}") from None
     except InvalidInput as error:
         raise InvalidInput(*(Fault(at + it.pointer, it.message, it.allowed) for it in error.faults)) from None

@@ -9,17 +9,17 @@ from epsilond.accountants.quantities import Observer, Relation, Sampling, Unit
 from epsilond.accountants.schedules import Constant, Explicit, InverseTime
 from epsilond.accountants.theorem import Evaluation, Reading
 from epsilond.accountants.theorems.papers.bietti.sampled_noise import Batches
-from epsilond.calibrators.accelerated.answer import AcceleratedParameters
-from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
+from epsilond.calibrators.accelerated_mb_sgd.answer import AcceleratedParameters
+from epsilond.calibrators.accelerated_mb_sgd.problem import AcceleratedMbSgdProblem
 from epsilond.calibrators.accelerated_mb_sgd.risk import AcceleratedRiskProblem
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.dp_fedavg.calibrator import DpFedavgParameters
 from epsilond.calibrators.dp_fedavg.problem import AdaptiveClipping, DpFedavgProblem
 from epsilond.calibrators.gaussian.calibrator import GaussianParameters
 from epsilond.calibrators.gaussian.problem import GaussianProblem
-from epsilond.calibrators.mb_sgd.answer import MbSgdParameters
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem
 from epsilond.calibrators.mb_sgd.risk import MbSgdRiskProblem
+from epsilond.calibrators.mb_sgd.solution import MbSgdParameters
 from epsilond.calibrators.mu2_sgd.calibrator import Mu2SgdParameters
 from epsilond.calibrators.mu2_sgd.problem import Mu2SgdProblem, Participation
 from epsilond.calibrators.norm_fedavg.calibrator import NormFedavgParameters

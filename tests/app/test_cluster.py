@@ -18,29 +18,29 @@ from anyio import to_thread
 from epsilond.accountants.errors import ConditionViolated
 from epsilond.app.metrics import Metrics
 from epsilond.app.workers.cluster import Cluster
-from epsilond.app.workers.work import Answered, Computation, Failed, Outcome, Refused
+from epsilond.app.workers.work import Computation, Failed, Outcome, RefusedAnswer, RenderedAnswer
 from epsilond.extras import MissingExtra
 from tests.clusters import PATIENCE, cluster, die_once, hold
 
 
-def whose() -> Answered:
+def whose() -> RenderedAnswer:
     """The process that ran it."""
-    return Answered(str(os.getpid()).encode())
+    return RenderedAnswer(str(os.getpid()).encode())
 
 
-def refused() -> Answered:
+def refused() -> RenderedAnswer:
     """No proof."""
     raise ConditionViolated("No proof applies.", nearest={"rounds": 3.0})
 
 
-def failed() -> Answered:
+def failed() -> RenderedAnswer:
     """A fault of ours."""
     raise RuntimeError("secret")
 
 
-def answered(work: Callable[..., str], *arguments: str) -> Answered:
+def answered(work: Callable[..., str], *arguments: str) -> RenderedAnswer:
     """What that answers."""
-    return Answered(work(*arguments).encode())
+    return RenderedAnswer(work(*arguments).encode())
 
 
 async def here(computation: Computation, caller: str) -> Outcome:
@@ -80,9 +80,9 @@ def outcomes(metrics: Metrics, address: str, *computations: Computation, away_se
 def test_what_a_computation_comes_to_comes_back_from_the_cluster(address: str) -> None:
     metrics = Metrics()
     done, refusal, fault = outcomes(metrics, address, whose, refused, failed)
-    assert isinstance(done, Answered)
+    assert isinstance(done, RenderedAnswer)
     assert int(done.body) != os.getpid()
-    assert isinstance(refusal, Refused)
+    assert isinstance(refusal, RefusedAnswer)
     assert isinstance(refusal.error, ConditionViolated)
     assert refusal.error.nearest == {"rounds": 3.0}
     assert isinstance(fault, Failed)
@@ -93,7 +93,7 @@ def test_what_a_computation_comes_to_comes_back_from_the_cluster(address: str) -
 def test_a_step_whose_worker_dies_is_run_again(address: str, tmp_path: Path) -> None:
     metrics, diary = Metrics(), tmp_path / "diary"
     (outcome,) = outcomes(metrics, address, partial(answered, die_once, str(diary)))
-    assert outcome == Answered(b"lived")
+    assert outcome == RenderedAnswer(b"lived")
     first, second = map(int, diary.read_text().split())
     assert os.getpid() not in (first, second)
 
@@ -116,7 +116,7 @@ def test_a_step_of_a_cluster_that_is_lost_is_run_here(tmp_path: Path) -> None:
         return found[0]
 
     with cluster(workers=1) as running:
-        assert anyio.run(on, running.scheduler_address, running.close) == Answered(b"held")
+        assert anyio.run(on, running.scheduler_address, running.close) == RenderedAnswer(b"held")
     assert (steps(metrics, "cluster"), steps(metrics, "here")) == (0.0, 1.0)
 
 

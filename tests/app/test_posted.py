@@ -11,7 +11,7 @@ from epsilond.app.main import create_app
 from epsilond.app.questions.question import JSON, Posted
 from epsilond.app.questions.readings import POSTED
 from epsilond.app.settings import Settings
-from epsilond.app.workers.work import Answered, outcome_of
+from epsilond.app.workers.work import RenderedAnswer, outcome_of
 from tests.app.documents import conforms, content
 
 
@@ -37,6 +37,6 @@ def test_its_examples_are_answered(posted: Posted, document: dict[str, Any]) -> 
         assert question.kind == posted.kind
         assert question.media_type == posted.media_type
         outcome = outcome_of(question.computation)  # type: ignore[arg-type]
-        assert isinstance(outcome, Answered)
+        assert isinstance(outcome, RenderedAnswer)
         if posted.media_type == JSON:
             conforms(document, content(document, document["paths"][posted.path]["post"], 200), json.loads(outcome.body))

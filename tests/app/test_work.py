@@ -16,7 +16,7 @@ from epsilond.accountants.errors import (
     InvalidInput,
     NoCertificate,
 )
-from epsilond.app.workers.work import Answered, Failed, Refused, WorkFailed, outcome_of
+from epsilond.app.workers.work import Failed, RefusedAnswer, RenderedAnswer, WorkFailed, outcome_of
 
 CONDITION = ConditionResult("a.b", "x ≤ y", False, 2.0, float("inf"))
 REFUSALS = [
@@ -39,15 +39,15 @@ def test_refusals_arrive_whole(error: Exception, carry: object) -> None:
 
 
 def test_outcomes() -> None:
-    def refuse() -> Answered:
+    def refuse() -> RenderedAnswer:
         raise REFUSALS[2]
 
-    def fail() -> Answered:
+    def fail() -> RenderedAnswer:
         raise ZeroDivisionError("why")
 
-    assert outcome_of(lambda: Answered(b"{}", 0.5)).get() == Answered(b"{}", 0.5)
+    assert outcome_of(lambda: RenderedAnswer(b"{}", 0.5)).get() == RenderedAnswer(b"{}", 0.5)
     refused = outcome_of(refuse)
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, RefusedAnswer)
     with pytest.raises(Infeasible) as first:
         refused.get()
     with pytest.raises(Infeasible) as second:

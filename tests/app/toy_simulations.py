@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import ConditionViolated, InvalidInput
 from epsilond.accountants.quantities import Quantity, request
-from epsilond.witness.kind import Kind, Plan
+from epsilond.witness.kind import SimulationKind, SimulationPlan
 from tests.app.toys import may_end
 
 KIND = Quantity(description="what is simulated")
@@ -56,9 +56,9 @@ class Throws:
     each: tuple[int, ...]
 
 
-def plan_dice(dice: Dice) -> Plan:
+def plan_dice(dice: Dice) -> SimulationPlan:
     """As long as it is told."""
-    return Plan(blocks=dice.blocks, seconds=dice.blocks * max(dice.seconds, 1e-3), bytes=1000)
+    return SimulationPlan(blocks=dice.blocks, seconds=dice.blocks * max(dice.seconds, 1e-3), bytes=1000)
 
 
 def prepare_dice(dice: Dice) -> Dice:
@@ -102,9 +102,9 @@ def sum_up(_: Any, __: Any, blocks: Sequence[list[int]]) -> Throws:
     return Throws(sum=sum(each), each=each[:100])
 
 
-def plan_coin(_: Coin) -> Plan:
+def plan_coin(_: Coin) -> SimulationPlan:
     """One block."""
-    return Plan(blocks=1, seconds=0.001, bytes=10**10 if _.seed == 10**10 else 10)
+    return SimulationPlan(blocks=1, seconds=0.001, bytes=10**10 if _.seed == 10**10 else 10)
 
 
 def prepare_coin(coin: Coin) -> int:
@@ -122,7 +122,7 @@ def draw(answer: Mapping[str, Any], form: str) -> bytes:
     return f"{form} {answer['sum']}".encode()
 
 
-DICE = Kind(
+DICE = SimulationKind(
     request=Dice,
     plan=plan_dice,
     prepare=prepare_dice,
@@ -132,7 +132,7 @@ DICE = Kind(
     size="blocks",
     example={"kind": "dice", "seed": 1, "blocks": 4, "seconds": 0.1},
 )
-COIN = Kind(
+COIN = SimulationKind(
     request=Coin,
     plan=plan_coin,
     prepare=prepare_coin,

@@ -8,12 +8,10 @@ from typing import Any
 import pytest
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_nonsmooth import THEOREM_2_4
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_smooth import THEOREM_E_1
-from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
-from epsilond.calibrators.accelerated.schedule import likely_risk
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_reused import THEOREM_2_4, THEOREM_E_1
 from epsilond.calibrators.accelerated_mb_sgd.calibrator import CALIBRATOR
-from epsilond.calibrators.accelerated_mb_sgd.schedule import risk_problem
+from epsilond.calibrators.accelerated_mb_sgd.problem import AcceleratedMbSgdProblem
+from epsilond.calibrators.accelerated_mb_sgd.schedule import likely_risk, risk_problem
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.mb_sgd import calibrator as mb_sgd
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, Run

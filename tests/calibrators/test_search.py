@@ -17,8 +17,9 @@ from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.estimates.bounds import likely_least
-from epsilond.accountants.estimates.central_limit import central_log_delta, central_mu, likely_noise, likely_slope
+from epsilond.accountants.estimates.central_limit import central_log_delta
 from epsilond.accountants.estimates.near_target import known_epsilon
+from epsilond.accountants.estimates.noise import central_mu, likely_noise, likely_slope
 from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.rule import Effort

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.calibrators import strict_json
-from epsilond.calibrators.strict_json import Malformed, parse
+from epsilond.calibrators.strict_json import MalformedJson, parse
 
 LEAVES = (
     st.none()
@@ -37,7 +37,7 @@ def test_what_json_can_say_is_read_as_json_reads_it(value: object) -> None:
 def test_whatever_the_bytes_it_reads_or_refuses(body: bytes) -> None:
     try:
         parse(body)
-    except (Malformed, InvalidInput):
+    except (MalformedJson, InvalidInput):
         return
 
 
@@ -68,7 +68,7 @@ def test_nesting(depth: int, opening: str, closing: str) -> None:
     inner = "0" if opening != "[" else ""
     found = faults(opening * depth + inner + closing * depth)
     assert [fault.message for fault in found] == ["is nested too deeply"]
-    with pytest.raises((InvalidInput, Malformed)):
+    with pytest.raises((InvalidInput, MalformedJson)):
         parse((opening * depth).encode())
 
 
@@ -136,6 +136,6 @@ def test_a_null_is_a_fault_where_none_is_wanted() -> None:
 
 def test_half_a_surrogate_pair_is_no_character() -> None:
     for text in (b'"\\ud800"', b'{"\\uDC00":0}', b'["\\ud83d\\ud83d"]'):
-        with pytest.raises(Malformed):
+        with pytest.raises(MalformedJson):
             parse(text)
     assert parse(b'"\\ud83d\\ude00"') == "\N{GRINNING FACE}"

@@ -7,7 +7,7 @@ import math
 import pytest
 
 import epsilond
-from epsilond.accountants.estimates.trails import FURTHEST, POINTS_KEPT, TRAILS_KEPT, Point, Trail, Trails
+from epsilond.accountants.estimates.trails import FURTHEST, POINTS_KEPT, TRAILS_KEPT, Trail, TrailPoint, Trails
 from epsilond.calibrators.shuffled_mb_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.shuffled_mb_sgd.search import STEP
 
@@ -19,7 +19,7 @@ def curve(log_mu: float) -> float:
 def trail(*places: float) -> Trail:
     made = Trail()
     for place in places:
-        made.add(Point(place, curve(place), -4.0, 1))
+        made.add(TrailPoint(place, curve(place), -4.0, 1))
     return made
 
 
@@ -32,8 +32,8 @@ def test_a_place_on_a_parabola_is_met_from_three_points() -> None:
 
 def test_the_nearest_points_decide_and_a_later_one_takes_the_place_of_an_earlier() -> None:
     made = trail(-0.3, 0.1, 0.2, 0.3)
-    made.add(Point(0.2, curve(0.2) + 1.0, -4.0))
-    made.add(Point(0.2, curve(0.2), -4.0))
+    made.add(TrailPoint(0.2, curve(0.2) + 1.0, -4.0))
+    made.add(TrailPoint(0.2, curve(0.2), -4.0))
     found = made.likely(0.25)
     assert found is not None
     assert found.log_noise == pytest.approx(curve(0.25), rel=1e-12)

@@ -10,6 +10,7 @@ import pytest
 
 from epsilond.accountants.curve.laws import GaussianLaw, SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
+from epsilond.accountants.engine.contour.parts import compiled
 from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, NodeBudget, RefusalReason
 from epsilond.accountants.errors import InvalidInput
 from tests.oracles.contour import Step, one_step
@@ -133,9 +134,6 @@ def test_delta_is_exactly_zero_from_the_supremum_of_a_bounded_loss_on() -> None:
     supremum = -3 * math.log1p(-0.1) - 2 * math.log1p(-0.2)
     assert contour.log_delta(laws, supremum * (1 + 1e-14)) == (-math.inf, -math.inf)
     assert contour.log_delta(laws, 0.5 * supremum).lower > -math.inf
-    with pytest.raises(ContourRefused) as refused:
-        contour.profile(laws, 2 * supremum)
-    assert refused.value.reason is RefusalReason.CLOSED_FORM
 
 
 def test_an_epsilon_of_zero_is_recognised() -> None:
@@ -175,7 +173,7 @@ def test_the_relative_width_is_far_below_1e_minus_7_at_any_delta(rounds: int, di
 
 def test_a_profile_serves_neighbouring_epsilon() -> None:
     laws = [(sampled(0.01, 1.0, "remove"), 1000)]
-    near = contour.profile(laws, 2.0)
+    near = contour._centred(compiled(laws), 2.0, contour.DEFAULT_BUDGET)
     for offset in (-0.9, -0.3, 0.4, 0.9):
         epsilon = 2.0 + offset * near.width
         fresh, kept = contour.log_delta(laws, epsilon), near.log_delta(epsilon)
@@ -183,25 +181,6 @@ def test_a_profile_serves_neighbouring_epsilon() -> None:
         assert kept.upper - kept.lower < 1e-9
     slope = (near.log_delta(2.0 + 1e-4).upper - near.log_delta(2.0 - 1e-4).upper) / 2e-4
     assert near.estimate(2.0)[1] == pytest.approx(slope, rel=1e-6)
-
-
-def test_the_scale_derivative_is_a_fair_estimate() -> None:
-    for direction in DIRECTIONS:
-        ends = [contour.log_delta([(sampled(0.01, z, direction), 1000)], 1.5).upper for z in (1.0 - 1e-4, 1.0 + 1e-4)]
-        measured = (ends[1] - ends[0]) / 2e-4
-        estimated = contour.profile([(sampled(0.01, 1.0, direction), 1000)], 1.5).scale_derivative()
-        assert estimated == pytest.approx(measured, rel=0.25)
-
-
-def test_tails_enclose_those_of_a_gaussian() -> None:
-    laws = [(GaussianLaw(0.5), 4)]
-    for epsilon in (0.5, 3.0, 9.0):
-        tails = contour.profile(laws, epsilon).tails(epsilon)
-        with mp.workdps(60):
-            log_p, log_q = mp.log(mp.ncdf(0.5 - epsilon)), mp.log(mp.ncdf(-0.5 - epsilon))
-        assert tails.log_p.lower <= log_p <= tails.log_p.upper
-        assert tails.log_q.lower <= log_q <= tails.log_q.upper
-        assert tails.log_q.upper - tails.log_q.lower < 1e-4
 
 
 def test_refusals_carry_their_reason() -> None:

@@ -15,6 +15,7 @@ from epsilond.accountants.curve.laws import SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.composition import _centred
 from epsilond.accountants.engine.contour.parts import SampledGaussian, compiled
+from epsilond.accountants.engine.contour.reductions import _cut_at
 from epsilond.accountants.engine.contour.saddle import log_chernoff_factor
 from epsilond.accountants.engine.contour.transforms.hard_cut import CutSampledGaussian
 from epsilond.accountants.engine.contour.transforms.sampled_gaussian import (
@@ -24,7 +25,6 @@ from epsilond.accountants.engine.contour.transforms.sampled_gaussian import (
     clipped_response,
 )
 from epsilond.accountants.engine.contour.transforms.transform import Line, NodeBudget, exact_step
-from epsilond.accountants.engine.contour.ways import _cut_at
 from tests.oracles.contour import Step, by_contour, moment
 
 BUDGET = NodeBudget()
@@ -60,7 +60,8 @@ def test_a1_the_chernoff_factor_is_the_largest_value() -> None:
 
 def test_a1_the_alias_only_adds_and_stays_within_its_bound() -> None:
     step, epsilon = Step(0.1, 0.5, "remove", 20), 1.5
-    near = contour.profile([(SampledGaussianLaw(step.rate, step.shift, step.direction), step.count)], epsilon)
+    parts = compiled([(SampledGaussianLaw(step.rate, step.shift, step.direction), step.count)])
+    near = contour._centred(parts, epsilon, contour.DEFAULT_BUDGET)
     tilt = near.nodes.line.tilt
     truth = by_contour([step], epsilon, tilt=tilt, period=24.0, count=420, spacing=0.1)
     for period in (2.0, 4.0, 6.0):
@@ -71,7 +72,7 @@ def test_a1_the_alias_only_adds_and_stays_within_its_bound() -> None:
 
 def test_a1_the_bound_is_taken_at_the_epsilon_that_is_asked() -> None:
     laws = [(SampledGaussianLaw(0.3, 0.25, "remove"), 50)]
-    near = contour.profile(laws, 6.0)
+    near = contour._centred(compiled(laws), 6.0, contour.DEFAULT_BUDGET)
     for offset in (-6.0, -3.0, 3.0, 6.0):
         epsilon = 6.0 + offset * near.width
         kept, fresh = near.log_delta(epsilon), contour.log_delta(laws, epsilon)

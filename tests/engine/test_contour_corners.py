@@ -21,7 +21,6 @@ from epsilond.accountants.engine.contour.profile import ContourProfile
 from epsilond.accountants.engine.contour.saddle import log_chernoff_factor
 from epsilond.accountants.engine.contour.transforms.sampled_gaussian_grid import SampledGaussianGrid
 from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, Line, NodeBudget, RefusalReason
-from epsilond.accountants.engine.contour.ways import GOOD_WIDTH
 from tests.oracles.contour import Step, by_contour, one_step
 
 
@@ -85,14 +84,14 @@ def test_any_tilt_whatever_gives_a_true_enclosure_or_a_refusal(tilt: float) -> N
 
 
 def test_a_sum_above_the_chernoff_bound_is_refused() -> None:
-    built = contour.profile([(law(0.01, 1.0, "remove"), 1000)], 2.0)
+    built = contour._centred(compiled([(law(0.01, 1.0, "remove"), 1000)]), 2.0, contour.DEFAULT_BUDGET)
     bounds = built.nodes.chernoff
     lowered = ChernoffBounds(
         bounds.tilt, bounds.above, bounds.log_above - 20, bounds.below, bounds.log_below - 20, bounds.log_here - 20
     )
     nodes = replace(built.nodes, chernoff=lowered)
     with pytest.raises(ContourRefused) as refused:
-        ContourProfile(built.parts, nodes, built.centre, built.scale_slope).log_delta(2.0)
+        ContourProfile(built.parts, nodes, built.centre).log_delta(2.0)
     assert refused.value.reason is RefusalReason.INCONSISTENT
 
 
@@ -206,24 +205,6 @@ def test_a_million_steps_keep_eleven_digits() -> None:
     assert enclosure.upper - enclosure.lower < 1e-9
 
 
-# Tail probabilities are certified by convexity, not by an integral whose tail nobody bounds.
-
-
-@pytest.mark.parametrize("direction", ["remove", "add", "replace"])
-def test_tails_enclose_those_of_one_step(direction: str) -> None:
-    step = Step(0.3, 0.5, direction)
-    laws = [(SampledGaussianLaw(step.rate, step.shift, direction), 1)]
-    epsilon = {"remove": 1.0, "add": 0.25, "replace": 1.0}[direction]
-    tails = contour.profile(laws, epsilon).tails(epsilon)
-    with mp.workdps(40):
-        slope = mp.diff(lambda alpha: one_step(step, mp.log(alpha)), mp.exp(epsilon))
-        log_q = mp.log(-slope)
-        log_p = mp.log(one_step(step, epsilon) - mp.exp(epsilon) * slope)
-    for enclosure, truth in ((tails.log_q, log_q), (tails.log_p, log_p)):
-        assert enclosure.lower <= truth <= enclosure.upper
-        assert enclosure.upper - enclosure.lower < 1e-3
-
-
 # Where θ = arg r is multiplied by a large exponent, dropped nodes and the bound's own quadrature must be charged.
 
 
@@ -266,7 +247,7 @@ def test_a_cut_answer_against_another_tilt() -> None:
     with mp.workdps(60):
         truth = mp.log(by_contour([step], epsilon, tilt=125.0, period=2.0, count=160, reach=22.0))
     assert enclosure.lower <= truth <= enclosure.upper
-    assert enclosure.upper - enclosure.lower < GOOD_WIDTH
+    assert enclosure.upper - enclosure.lower < contour.GOOD_WIDTH
 
 
 def test_what_single_jumps_decide_is_refused_or_enclosed() -> None:

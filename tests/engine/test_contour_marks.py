@@ -13,9 +13,9 @@ from scipy.special import ndtr
 
 from epsilond.accountants.curve.laws import SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour.marking import marked_at
 from epsilond.accountants.engine.contour.parts import SampledGaussian, compiled
 from epsilond.accountants.engine.contour.profile import ContourProfile
+from epsilond.accountants.engine.contour.reductions import marked_at
 from epsilond.accountants.engine.contour.transforms.marked_step import MarkedStep, Onset
 from epsilond.accountants.engine.contour.transforms.sampled_gaussian import EXPONENTS, SampledGaussianLoss
 from epsilond.accountants.engine.contour.transforms.some_large import SomeLarge

@@ -113,7 +113,6 @@ def test_rows_are_as_good_as_each_by_itself(direction: Direction) -> None:
     assert rows.log_decay(1.0, frequencies) == pytest.approx(
         sum(one.log_decay(1.0, frequencies) for one in alone), 0.02
     )
-    assert rows.scale_slope(1.0) == pytest.approx(sum(one.scale_slope(1.0) for one in alone), rel=1e-6)
     mean, variance = (sum(getattr(one.moments(tilts), name) for one in alone) for name in ("mean", "variance"))
     assert rows.moments(tilts).mean == pytest.approx(mean, rel=1e-6)
     assert rows.moments(tilts).variance == pytest.approx(variance, rel=1e-6)

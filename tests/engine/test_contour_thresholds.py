@@ -22,12 +22,14 @@ COMPOSITIONS = {
 
 @pytest.mark.parametrize("name", COMPOSITIONS)
 def test_a_test_has_about_the_size_that_was_asked(name: str) -> None:
-    """By the certified tails of the same composition."""
+    """By difference quotients of δ, which is convex in e^ε."""
     found = thresholds(COMPOSITIONS[name], [math.log(size) for size in SIZES])
     for size, near in zip(SIZES, found, strict=True):
         assert near is not None
-        lower, upper = near.profile.tails(near.epsilon).log_q
-        assert lower - 1e-2 <= math.log(size) <= upper + 1e-2
+        left, here, right = (near.profile.log_delta(near.epsilon + step) for step in (-1e-4, 0.0, 1e-4))
+        gamma, rise = math.exp(near.epsilon), math.expm1(1e-4)
+        assert math.exp(here.lower) - math.exp(right.upper) <= 1.01 * size * gamma * rise
+        assert math.exp(left.upper) - math.exp(here.lower) >= 0.99 * size * gamma * rise
         assert near.width <= 1e-6
 
 

@@ -22,7 +22,7 @@ from epsilond.accountants.engine.lattice.discretise import read_side
 from epsilond.accountants.engine.lattice.spectrum import DirectSums, Kernel, scaled_steps
 from epsilond.accountants.engine.lattice.survey import LatticePart, Survey
 from epsilond.accountants.engine.lattice.tangents import TangentLines
-from epsilond.accountants.engine.lattice.tilted import Place, Weighted
+from epsilond.accountants.engine.lattice.tilted import TiltCoordinate, Weighted
 from epsilond.accountants.profiles.atoms import AtomicProfile
 from epsilond.accountants.profiles.piecewise import tabulated
 from tests.engine.pairs import atomic, poisson
@@ -44,8 +44,10 @@ def two_atoms(low: float, high: float) -> Pair:
 
 
 @pytest.mark.parametrize("unit", [1e-3, 1.0, 90.0, 2e4])
-@pytest.mark.parametrize("place", [Place(0.3, direct=True), Place(0.0, direct=False), Place(-8.0, direct=False)])
-def test_the_kernel_on_lattices_of_any_width(unit: float, place: Place) -> None:
+@pytest.mark.parametrize(
+    "place", [TiltCoordinate(0.3, direct=True), TiltCoordinate(0.0, direct=False), TiltCoordinate(-8.0, direct=False)]
+)
+def test_the_kernel_on_lattices_of_any_width(unit: float, place: TiltCoordinate) -> None:
     """Kernel times shares is G(z) e^{zs}, with e^{|λ|h} neither in the one nor in the other."""
     size, gap = 64, 0.4 * unit
     frequencies = np.asarray([0, 5, 32], dtype=np.int64)

@@ -11,7 +11,7 @@ import pytest
 
 from epsilond.accountants.curve.laws import SampledGaussianLaw
 from epsilond.accountants.curve.pair import Pair
-from epsilond.accountants.engine.contour import ways
+from epsilond.accountants.engine.contour.composition import best_of
 from epsilond.accountants.engine.contour.parts import compiled
 from epsilond.accountants.engine.contour.saddle import at_epsilon
 from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, NodeBudget, RefusalReason
@@ -57,7 +57,7 @@ def test_a_refusal_holds_none_of_what_was_tried(uncollected: None) -> None:
 
     parts: Any = compiled([(SampledGaussianLaw(0.01, 1.0, "remove"), 1000)])
     try:
-        ways.best_of(attempt, parts, at_epsilon(1.0), NodeBudget(), 1.0)
+        best_of(attempt, parts, at_epsilon(1.0), NodeBudget(), 1.0)
     except ContourRefused as refused:
         assert refused.detail == "as ever"
     assert len(held) > 1

@@ -20,7 +20,7 @@ from epsilond.accountants.engine.lattice.laws import LatticeLaws, _upper_cut
 from epsilond.accountants.engine.lattice.plan import TransformPlan
 from epsilond.accountants.engine.lattice.spectrum import Chernoff, Spectrum
 from epsilond.accountants.engine.lattice.tangents import best_lower_law
-from epsilond.accountants.engine.lattice.tilted import Place
+from epsilond.accountants.engine.lattice.tilted import TiltCoordinate
 from epsilond.accountants.engine.lattice.tilted_line import TiltedLine, all_frequencies, finished
 from epsilond.accountants.numerics.root_search import Crossing, Guess, crossing
 from epsilond.accountants.numerics.special import log_difference
@@ -102,7 +102,7 @@ def test_transforms_agree_with_convolution_at_any_tilt(tilt: float, limits: Tran
     """By one FFT, and by direct sums where a short FFT does not prove frequencies negligible."""
     masses = [0.1, 0.25, 0.3, 0.2, 0.1, 0.04]
     laws = LatticeLaws.of([law_of(masses, -2)], [60], 0.05)
-    made = TransformPlan.of(laws, Place(math.log(tilt), direct=True), math.log(1e-9)).made(limits)
+    made = TransformPlan.of(laws, TiltCoordinate(math.log(tilt), direct=True), math.log(1e-9)).made(limits)
     assert isinstance(made, Spectrum)
     for epsilon in (0.0, 0.21, 1.0):
         ends = made.log_integral(epsilon)
@@ -119,7 +119,7 @@ def test_what_lies_beyond_one_period_is_charged(size: int) -> None:
     """
     masses = [0.02, 0.05, 0.88, 0.01, 0.01, 0.01, 0.02]
     laws = LatticeLaws.of([law_of(masses, -2)], [20], 0.1)
-    place = Place(math.log(1.5), direct=True)
+    place = TiltCoordinate(math.log(1.5), direct=True)
     line = TiltedLine.of(laws, place)
     made = finished(line, size, all_frequencies(line, size), Chernoff.around(laws.flat, place))
     for epsilon in (0.0, 0.05, 0.9):
@@ -134,7 +134,7 @@ def test_one_frequency_in_the_middle_counts_once() -> None:
     """An atom at zero keeps |φ| near one at every frequency, and an even number has one that is its own mirror."""
     masses = [0.999, *(1e-3 * math.exp(-0.02 * k) * -math.expm1(-0.02) for k in range(1, 400))]
     laws = LatticeLaws.of([law_of(masses, 0)], [40], 0.01)
-    place = Place(0.0, direct=True)
+    place = TiltCoordinate(0.0, direct=True)
     line = TiltedLine.of(laws, place)
     expected = direct(masses, 0, 0.01, 40, 2.0)
     for size in (2**14, 3**9):
@@ -146,7 +146,9 @@ def test_one_frequency_in_the_middle_counts_once() -> None:
 def test_the_contour_left_of_the_pole_gives_the_complement() -> None:
     masses = [0.05, 0.1, 0.2, 0.3, 0.35]
     laws = LatticeLaws.of([law_of(masses, 0)], [40], 0.3)
-    made = TransformPlan.of(laws, Place(0.0, direct=False), math.log(1e-9)).made(TransformLimits(points=2**16, terms=0))
+    made = TransformPlan.of(laws, TiltCoordinate(0.0, direct=False), math.log(1e-9)).made(
+        TransformLimits(points=2**16, terms=0)
+    )
     assert isinstance(made, Spectrum)
     ends = made.log_integral(10.0)
     total = np.ones(1)
@@ -158,7 +160,7 @@ def test_the_contour_left_of_the_pole_gives_the_complement() -> None:
 
 def test_chernoff_bounds_hold_and_a_period_is_wide_enough() -> None:
     laws = LatticeLaws.of([law_of([0.2, 0.5, 0.3], -1)], [30], 0.2)
-    chernoff = Chernoff.around(laws.flat, Place(0.5, direct=True))
+    chernoff = Chernoff.around(laws.flat, TiltCoordinate(0.5, direct=True))
     for epsilon in (0.1, 1.0, 3.0):
         log_delta = direct([0.2, 0.5, 0.3], -1, 0.2, 30, epsilon)
         assert all(bound - mu * epsilon >= log_delta - 1e-12 for mu, bound in chernoff.above)

@@ -18,7 +18,7 @@ from epsilond.accountants.engine.lattice.laws import LatticeLaws
 from epsilond.accountants.engine.lattice.product import ComposedProfile
 from epsilond.accountants.engine.lattice.search import epsilon_of
 from epsilond.accountants.engine.lattice.survey import LatticePart, Survey
-from epsilond.accountants.engine.lattice.tilted import Place, Weighted
+from epsilond.accountants.engine.lattice.tilted import TiltCoordinate, Weighted
 from epsilond.accountants.engine.lattice.tilted_line import (
     Power,
     TiltedLaw,
@@ -65,7 +65,7 @@ def test_the_tilt_is_found_wherever_the_search_begins(name: str, direct: bool, e
     laws = LAWS[name]
 
     def rises(y: float) -> bool:
-        place = Place(y, direct)
+        place = TiltCoordinate(y, direct)
         return laws.cumulants(place.tilt).mean - epsilon > place.pull
 
     lowest, highest = (-45.0, 20.0) if direct else (-30.0, 30.0)
@@ -83,7 +83,7 @@ def test_cumulants_of_one_law_are_those_of_it_beside_another() -> None:
 def line() -> TiltedLine:
     index = np.asarray([-37, -12, 0, 5, 60, 301], dtype=np.int64)
     law = LatticeLaw(index, np.log([0.1, 0.2, 0.3, 0.25, 0.1, 0.05]), -math.inf)
-    return TiltedLine.of(LatticeLaws.of([law], [7], 0.01), Place(0.3, direct=True))
+    return TiltedLine.of(LatticeLaws.of([law], [7], 0.01), TiltCoordinate(0.3, direct=True))
 
 
 def values(power: Power) -> np.ndarray:
@@ -325,7 +325,7 @@ def test_windows_near_zero_prove_no_more_than_is_so() -> None:
     law = LatticeLaw(index.astype(np.int64), np.log(mass), -np.inf)
     times, unit = 10**5, 1e-2
     laws = LatticeLaws.of([law], [times], unit)
-    line = TiltedLine.of(laws, Place(-3.0, direct=True))
+    line = TiltedLine.of(laws, TiltCoordinate(-3.0, direct=True))
     parts = list(line.parts())
     orders = [np.argsort(-np.abs(part.index), kind="stable") for part in parts]
     frequencies = np.geomspace(1e-6, 3.0, 4000)

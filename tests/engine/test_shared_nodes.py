@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 from typing import NoReturn
@@ -12,11 +13,9 @@ from epsilond.accountants.account import account
 from epsilond.accountants.composition.exact_laws import ExactProfile
 from epsilond.accountants.curve.laws import SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour import profile, saddle, ways
-from epsilond.accountants.engine.contour.keeping import Kept, kept
+from epsilond.accountants.engine.contour import profile, reductions, saddle
 from epsilond.accountants.engine.contour.parts import compiled
-from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, Joined, Line, RefusalReason
-from epsilond.accountants.engine.contour.ways import GOOD_WIDTH
+from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, Joined, Line
 from epsilond.accountants.profiles.deferred import DeferredProfile
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 
@@ -26,7 +25,7 @@ DIRECTIONS = ("remove", "add", "replace")
 def forget() -> None:
     for module in (saddle, profile, contour):
         for each in vars(module).values():
-            if isinstance(each, Kept):
+            if isinstance(each, functools._lru_cache_wrapper):
                 each.cache_clear()
 
 
@@ -50,9 +49,9 @@ def test_shared_nodes_agree_with_nodes_laid_for_one_epsilon(direction: str) -> N
     parts = compiled(laws)
     for epsilon in (0.01, 0.3, 1.0, 2.7):
         shared = contour.log_delta(laws, epsilon)
-        alone = contour._centred(parts, epsilon, ways.DEFAULT_BUDGET, 0.0).log_delta(epsilon)
+        alone = contour._centred(parts, epsilon, contour.DEFAULT_BUDGET, 0.0).log_delta(epsilon)
         assert max(shared.lower, alone.lower) <= min(shared.upper, alone.upper)
-        assert shared.upper - shared.lower <= GOOD_WIDTH
+        assert shared.upper - shared.lower <= contour.GOOD_WIDTH
 
 
 @pytest.mark.parametrize(("rate", "shift", "count"), [(1e-3, 1.0 / 0.6, 1000), (1e-3, 1.0, 1000), (1e-3, 0.2, 1000)])
@@ -65,11 +64,13 @@ def test_nodes_below_the_saddle_of_giant_losses_are_few_and_agree_with_a_cut(
     for epsilon in (0.8 * found.upper, found.upper, 1.2 * found.upper):
         here = contour.log_delta(laws, epsilon)
         target = saddle.at_epsilon(epsilon)
-        cut = contour._evaluated(ways._cut(parts, target, ways.DEFAULT_BUDGET), epsilon, ways.DEFAULT_BUDGET)
+        cut = contour._evaluated(
+            reductions.cut_noise(parts, target, contour.DEFAULT_BUDGET), epsilon, contour.DEFAULT_BUDGET
+        )
         assert max(here.lower, cut.value.lower) <= min(here.upper, cut.value.upper)
         assert here.upper - here.lower <= 1e-6
-        place = saddle.find(parts, target, ways.QUICK).place
-        near = profile.shared(parts, place, ways.QUICK)
+        place = saddle.find(parts, target, contour.QUICK).place
+        near = profile.shared(parts, place, contour.QUICK)
         assert near.nodes.line.tilt < 0.95 * place.tilt
         assert near.nodes.line.nodes < 1000
 
@@ -81,7 +82,7 @@ def test_the_saddle_is_found_where_giant_losses_take_over(
 ) -> None:
     parts = compiled([(SampledGaussianLaw(rate, shift, "remove"), count)])
     target = saddle.at_log_delta(log_delta)
-    place, survey = saddle.find(parts, target, ways.QUICK)
+    place, survey = saddle.find(parts, target, contour.QUICK)
     low, high = (survey.place(place.tilt * factor) for factor in (0.99, 1.01))
     assert target.value(low) < 0.0 < target.value(high)
     assert abs(target.value(place) / target.slope(place)) * place.width < saddle._CLOSE
@@ -91,8 +92,8 @@ def test_the_saddle_is_found_where_giant_losses_take_over(
 def test_ladders_begin_about_where_questions_are_asked(direction: str) -> None:
     for shift in (0.1, 0.2, 0.5):
         parts = compiled([(SampledGaussianLaw(1e-3, shift, direction), 1000)])
-        place, survey = saddle.find(parts, saddle.at_log_delta(-14.0), ways.QUICK)
-        assert survey.reach == saddle._first_reach(parts, ways.QUICK)
+        place, survey = saddle.find(parts, saddle.at_log_delta(-14.0), contour.QUICK)
+        assert survey.reach == saddle._first_reach(parts, contour.QUICK)
         assert place.tilt <= survey.reach <= 32.0 * place.tilt
 
 
@@ -118,14 +119,14 @@ def test_many_different_parts_lie_between_equal_ones(count: int) -> None:
     most = contour.log_delta([(SampledGaussianLaw(rate, 1.0 + spread, "remove"), count)], 0.5)
     assert together.lower <= most.upper
     assert together.upper >= least.lower
-    assert together.upper - together.lower <= 10 * GOOD_WIDTH
+    assert together.upper - together.lower <= 10 * contour.GOOD_WIDTH
 
 
 def test_the_rounding_of_adding_parts_is_charged() -> None:
     line = Line(1.0, 0.25, 5)
     parts = [
         compiled([(SampledGaussianLaw(0.3, 0.1 * k, "remove"), 3 * k)])[0]
-        .resolve((1.0, 1.0), 2.0, ways.DEFAULT_BUDGET)
+        .resolve((1.0, 1.0), 2.0, contour.DEFAULT_BUDGET)
         .on_line(line)
         for k in range(1, 12)
     ]
@@ -151,28 +152,6 @@ def test_the_lesser_order_is_left_out_only_below_the_other() -> None:
         for order, end in zip(pair.directions(), whole, strict=True):
             assert isinstance(order, ExactProfile)
             assert order.bound_log_delta(epsilon) >= end.lower
-
-
-def test_a_refusal_is_found_out_once_and_told_alike_again() -> None:
-    asked: list[float] = []
-
-    @kept(2)
-    def root(value: float) -> float:
-        asked.append(value)
-        if value < 0.0:
-            raise ContourRefused(RefusalReason.NOT_POSITIVE, f"{value:g}")
-        return math.sqrt(value)
-
-    for _ in range(3):
-        assert root(4.0) == 2.0
-        with pytest.raises(ContourRefused, match="certificate not positive: -1") as refused:
-            root(-1.0)
-        assert refused.value.reason is RefusalReason.NOT_POSITIVE
-    assert asked == [4.0, -1.0]
-    root.cache_clear()
-    with pytest.raises(ContourRefused):
-        root(-1.0)
-    assert asked == [4.0, -1.0, -1.0]
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.13, 0.5, 3.0])

@@ -17,7 +17,6 @@ from types import ModuleType
 import pytest
 
 from epsilond.accountants.engine.contour import kernel
-from epsilond.accountants.engine.contour.keeping import Kept
 
 SOURCES = Path(__file__).parents[2] / "kernel" / "src"
 FLAGS = ("-std=c11", "-O3", "-ffp-contract=off")
@@ -78,9 +77,7 @@ def use() -> Iterator[pytest.MonkeyPatch]:
 def forget_all() -> None:
     """Clear every cache of the library: whatever was computed with the kernel may differ in its last digits."""
     for each in gc.get_objects():
-        if isinstance(each, Kept) or (
-            isinstance(each, functools._lru_cache_wrapper) and str(each.__module__).startswith("epsilond.")
-        ):
+        if isinstance(each, functools._lru_cache_wrapper) and str(each.__module__).startswith("epsilond."):
             each.cache_clear()
 
 

@@ -32,7 +32,7 @@ from epsilond.simulators.audits import shuffling
 from epsilond.simulators.audits.build import target
 from epsilond.simulators.audits.message import Message, QuantizedMessage
 from epsilond.simulators.audits.primitives import realised_shift
-from epsilond.simulators.audits.worlds import FIRST, SECOND, LogLikelihoodRatio, Setting
+from epsilond.simulators.audits.worlds import FIRST, SECOND, AttackSetting, LogLikelihoodRatio
 
 COUNT = 40_000
 Law = Mapping[float, tuple[float, float]]
@@ -41,7 +41,7 @@ Law = Mapping[float, tuple[float, float]]
 
 def losses(spec: Any, relation: Any = "replace-one", seed: int = 1, **setting: Any) -> tuple[Any, Any]:
     """The statistic on both data sets."""
-    attack = target(spec, Setting(relation=relation, **setting))
+    attack = target(spec, AttackSetting(relation=relation, **setting))
     generator = np.random.default_rng(seed)
     return attack.statistics(generator, COUNT, FIRST), attack.statistics(generator, COUNT, SECOND)
 
@@ -256,9 +256,9 @@ def test_shuffled_responses(categories: int, clients: int) -> None:
 
 def test_shuffled_reports_of_any_kind() -> None:
     # The general way at two categories is the same attack as the counts.
-    inner = target(RandomizedResponse(epsilon=1.1, categories=2), Setting(relation="replace-one"))
+    inner = target(RandomizedResponse(epsilon=1.1, categories=2), AttackSetting(relation="replace-one"))
     assert isinstance(inner, LogLikelihoodRatio)
-    attack = LogLikelihoodRatio(shuffling.Shuffled(inner.attacked, 5))
+    attack = LogLikelihoodRatio(shuffling.ShuffledReports(inner.attacked, 5))
     generator = np.random.default_rng(5)
     drawn = tuple(attack.statistics(generator, COUNT, world) for world in (FIRST, SECOND))
     check_atoms(drawn, counted(1.1, 2, 5))  # type: ignore[arg-type]
@@ -463,7 +463,7 @@ GAUSSIAN = Gaussian(noise_multiplier=1.0)
 )
 def test_what_cannot_be_attacked_is_refused(spec: Any, setting: dict[str, Any], pointer: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        target(spec, Setting(**setting))
+        target(spec, AttackSetting(**setting))
     assert refused.value.faults[0].pointer == pointer
 
 

@@ -9,7 +9,7 @@ from scipy.stats import chi2
 
 from epsilond.mechanisms import secure, seeded
 from epsilond.training.clients.batches import Batch, draw, integers
-from epsilond.training.loops.mini_batch import Reporting
+from epsilond.training.loops.mini_batch import RoundMessages
 from epsilond.training.loops.session import Session
 
 SOURCES = {"secure": secure(), "seeded": seeded(0)}
@@ -46,7 +46,7 @@ def session(source, sizes):
 
 def reporting(clients, *, rounds, counts, batch_size=2, sampling="without-replacement"):
     ones = np.ones(clients)
-    return Reporting(
+    return RoundMessages(
         rounds=rounds, counts=np.asarray(counts), sampling=sampling, batch_sizes=np.full(clients, batch_size),
         bounds=ones, scales=ones, noise_stds=ones,
     )  # fmt: skip

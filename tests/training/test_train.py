@@ -10,7 +10,7 @@ from epsilond.accountants.errors import InvalidInput, LedgerExhausted, NoCertifi
 from epsilond.charges import spec_of
 from epsilond.mechanisms import seeded
 from epsilond.training import Client
-from epsilond.training.loops.mini_batch import Reporting
+from epsilond.training.loops.mini_batch import RoundMessages
 from tests.training.runs import ALGORITHMS, CLIENTS, DIMENSION, RECORDS, Remembering, answered, held, question
 
 STEPS = {"ppsgd": {"step_size": 0.1, "local_step_size": 0.1}}
@@ -311,7 +311,7 @@ def test_clients_that_differ_run_with_their_own_noise_and_batches():
     parameters = found.calibration.parameters
     assert parameters.noise_std is None
     assert found.rounds == 7
-    reporting = Reporting.of(found.calibration.problem, parameters, 3)
+    reporting = RoundMessages.of(found.calibration.problem, parameters, 3)
     of_group = [parameters.groups[place] for place in (0, 0, 1)]
     assert reporting.bounds * reporting.scales == pytest.approx([one.lipschitz for one in of_group], rel=1e-12)
     assert reporting.noise_stds.tolist() == [one.noise_std for one in of_group]

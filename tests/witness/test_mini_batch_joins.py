@@ -21,7 +21,7 @@ from epsilond.simulators.algorithms import (
 )
 from epsilond.simulators.algorithms.accelerated_mb_sgd import AcceleratedMbSgdRun
 from epsilond.simulators.algorithms.acceleration import StageRequest
-from epsilond.simulators.algorithms.algorithm import Algorithm
+from epsilond.simulators.algorithms.algorithm import SimulatedAlgorithm
 from epsilond.simulators.algorithms.mb_sgd import MbSgdRun
 from epsilond.simulators.algorithms.one_pass_accelerated_mb_sgd import OnePassAcceleratedMbSgdRun
 from epsilond.simulators.algorithms.shuffled_mb_sgd import ShuffledMbSgdRun
@@ -36,7 +36,7 @@ from epsilond.simulators.problems.kinds import (
 from epsilond.simulators.problems.linear_model import LinearModelProblem
 from epsilond.simulators.problems.problem import Records
 from epsilond.simulators.seeds import generators
-from epsilond.witness.join import Bound, Join
+from epsilond.witness.join import Join, PromisedBound
 from epsilond.witness.joins import accelerated_mb_sgd as accelerated_join
 from epsilond.witness.joins import mb_sgd as mb_sgd_join
 from epsilond.witness.joins import one_pass_accelerated_mb_sgd as one_pass_join
@@ -48,7 +48,7 @@ SHAPE: dict[str, Any] = {"clients": 8, "samples_per_client": 60, "dimension": 4}
 TARGET = Target.of(2.0, 1e-5, None)
 SEEDS = 100
 
-Case = tuple[Algorithm, Join, Any]
+Case = tuple[SimulatedAlgorithm, Join, Any]
 MB_SGD: Case = (mb_sgd.ALGORITHM, mb_sgd_join.JOIN, MbSgdRun(rounds=30, batch_size=10, participants=5))
 SHUFFLED: Case = (shuffled_mb_sgd.ALGORITHM, shuffled_join.JOIN, ShuffledMbSgdRun(rounds=10, batch_size=5))
 ACCELERATED: Case = (
@@ -63,17 +63,17 @@ ONE_PASS: Case = (
 )
 
 
-def compared(bound: Bound) -> bool:
+def compared(bound: PromisedBound) -> bool:
     """As the answer decides it: explicit, finite, and every condition holds."""
     holds = all(one.holds == Verdict.YES for one in bound.conditions)
     return bound.constant == "explicit" and holds and math.isfinite(bound.value)
 
 
-def failing(bound: Bound) -> set[str]:
+def failing(bound: PromisedBound) -> set[str]:
     return {one.id for one in bound.conditions if one.holds != Verdict.YES}
 
 
-def final_excess(problem: LinearModelProblem, algorithm: Algorithm, run: Any, seeds: int = SEEDS) -> float:
+def final_excess(problem: LinearModelProblem, algorithm: SimulatedAlgorithm, run: Any, seeds: int = SEEDS) -> float:
     last = algorithm.rounds(problem, run)
     return float(np.mean(algorithm.simulate(problem, run, generators(0, range(seeds)), (last,)).excess[:, -1]))
 
@@ -182,7 +182,7 @@ def test_statistics_of_the_data_at_hand_are_bounds(kind: type, own_share: float)
 
 
 # Theorem 2.1 ----------------------------------------------------------------------------------------------------------
-def printed_bound(problem: LinearModelProblem, run: MbSgdRun) -> Bound:
+def printed_bound(problem: LinearModelProblem, run: MbSgdRun) -> PromisedBound:
     return next(one for one in mb_sgd_join.JOIN.bounds(problem, run) if one.theorem == "lowy.2.1")
 
 

@@ -11,9 +11,9 @@ from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.accountants.quantities import BATCH_SIZE, NOISE_STD, Quantity, Rounds, request
 from epsilond.accountants.theorem import Status
 from epsilond.accountants.verdict import Verdict
-from epsilond.simulators.algorithms.algorithm import Algorithm, Curves, Work
+from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
 from epsilond.simulators.problems.problem import Constants
-from epsilond.witness.join import Bound, Join
+from epsilond.witness.join import Join, PromisedBound
 
 TAG = Quantity(description="tag")
 LEVEL = 4.0
@@ -88,7 +88,7 @@ def work_of(problem, run):
     return Work(operations=run.operations, calls=1.0, bytes=8.0)
 
 
-ALGORITHM = Algorithm(
+ALGORITHM = SimulatedAlgorithm(
     name="toy",
     title="A toy",
     run=ToyRun,
@@ -122,7 +122,7 @@ UNKNOWN = ConditionResult("declared", "nobody lies", holds=Verdict.UNDECIDABLE)
 
 
 def bound(value, *, constant="explicit", conditions=(HELD,)):
-    return Bound(theorem="toy.1", status=Status.PROVED, value=value, constant=constant, conditions=conditions)
+    return PromisedBound(theorem="toy.1", status=Status.PROVED, value=value, constant=constant, conditions=conditions)
 
 
 def put(monkeypatch: pytest.MonkeyPatch, bounds=()):

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from epsilond.accountants.quantities import Sampling
-from epsilond.mechanisms.randomness import WORD, Source
+from epsilond.mechanisms.randomness import WORD, RandomSource
 from epsilond.training.arrays import Bools, Floats, Indices
 
 
@@ -84,7 +84,7 @@ class Gradients(Protocol):
         """
 
 
-def integers(source: Source, count: int, size: int) -> Indices:
+def integers(source: RandomSource, count: int, size: int) -> Indices:
     """Independent and uniform on 0, …, count − 1: exactly, by rejection."""
     limit = np.uint64((1 << WORD) - (1 << WORD) % count - 1)
     drawn = source.words((size,))
@@ -93,7 +93,7 @@ def integers(source: Source, count: int, size: int) -> Indices:
     return np.asarray(drawn % np.uint64(count)).astype(np.int64)
 
 
-def draw(source: Source, sampling: Sampling, clients: Indices, sizes: Indices, batch_sizes: Indices) -> Batch:
+def draw(source: RandomSource, sampling: Sampling, clients: Indices, sizes: Indices, batch_sizes: Indices) -> Batch:
     """Batches of these clients, afresh: `sizes` and `batch_sizes` (M,) are their records and those to be read."""
     rows = list(zip(sizes.tolist(), batch_sizes.tolist(), strict=True))
     if sampling == "full":

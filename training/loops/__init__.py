@@ -14,7 +14,7 @@ from epsilond.training.loops.projected_sgd import ProjectedSgdRun
 from epsilond.training.loops.session import Parameters, Problem, Session, TrainingOutcome
 
 
-class Run(Protocol):
+class TrainingRun(Protocol):
     """A run that is decided in all but its random draws."""
 
     def check(self, session: Session) -> None:
@@ -24,7 +24,7 @@ class Run(Protocol):
         """Run it."""
 
 
-class Runs(Protocol):
+class RunFactory(Protocol):
     """The class of an algorithm's runs."""
 
     def of(
@@ -36,11 +36,11 @@ class Runs(Protocol):
         step_size: float | None,
         local_step_size: float | None,
         local_steps: int | None,
-    ) -> Run:
+    ) -> TrainingRun:
         """From a problem and what was found for it."""
 
 
-LOOPS: dict[str, Runs] = {
+LOOPS: dict[str, RunFactory] = {
     "mb-sgd": MiniBatchRun,
     "shuffled-mb-sgd": MiniBatchRun,
     "one-pass-accelerated-mb-sgd": OnePassRun,

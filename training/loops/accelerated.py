@@ -12,18 +12,18 @@ import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.training.arrays import Indices
-from epsilond.training.loops.mini_batch import Reporting, required_sizes
+from epsilond.training.loops.mini_batch import RoundMessages, required_sizes
 from epsilond.training.loops.session import Parameters, Problem, Session, TrainingOutcome, refuse_steps, require_records
-from epsilond.training.steps.acceleration import Sequences, Stage, steps
+from epsilond.training.steps.acceleration import AccelerationStage, Sequences, steps
 
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedRun:
     """Algorithm 2, with fresh batches."""
 
-    reporting: Reporting
+    reporting: RoundMessages
     sizes: Indices
-    stages: tuple[Stage, ...]
+    stages: tuple[AccelerationStage, ...]
     strong_convexity: float
     radius: float
     one_pass: bool = False
@@ -39,7 +39,7 @@ class AcceleratedRun:
         if not parameters.stages:
             raise InvalidInput.at("/calibration", "has no stages: no risk bound chooses them for this run")
         return cls(
-            reporting=Reporting.of(asked, parameters, session.count),
+            reporting=RoundMessages.of(asked, parameters, session.count),
             sizes=required_sizes(asked, session.count),
             stages=tuple(parameters.stages),
             strong_convexity=parameters.strong_convexity or 0.0,

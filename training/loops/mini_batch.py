@@ -22,7 +22,7 @@ from epsilond.training.steps.messages import with_noise
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reporting:
+class RoundMessages:
     """What clients send in one round; arrays have an entry for each client.
 
     `bounds` are what a record's gradient is clipped to, `scales` what its loss is weighted with in the objective.
@@ -38,7 +38,7 @@ class Reporting:
     noise_stds: Floats
 
     @classmethod
-    def of(cls, asked: Problem, parameters: Parameters, count: int) -> Reporting:
+    def of(cls, asked: Problem, parameters: Parameters, count: int) -> RoundMessages:
         """From a mini-batch problem and what was found for it."""
         groups = getattr(parameters, "groups", None)
         own = [(count, parameters.batch_size, asked.lipschitz, 1.0, parameters.noise_std)]
@@ -109,7 +109,7 @@ def required_sizes(asked: Problem, count: int) -> Indices:
 class MiniBatchRun:
     """Algorithm 1."""
 
-    reporting: Reporting
+    reporting: RoundMessages
     sizes: Indices
     step_size: float
     fading: float
@@ -136,7 +136,7 @@ class MiniBatchRun:
         if step is None:
             raise InvalidInput.at("/step_size", "is needed: no risk bound chooses one for this run")
         return cls(
-            reporting=Reporting.of(asked, parameters, session.count),
+            reporting=RoundMessages.of(asked, parameters, session.count),
             sizes=required_sizes(asked, session.count),
             step_size=step,
             fading=1.0 / parameters.averaging.ratio if parameters.averaging and parameters.averaging.ratio else 1.0,

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.mechanisms.randomness import Source
+from epsilond.mechanisms.randomness import RandomSource
 from epsilond.training.arrays import Floats, Indices
 from epsilond.training.clients.batches import Gradients, Met
 from epsilond.training.steps.ball import on_ball
@@ -71,7 +71,7 @@ class Session:
     """One run: whose gradients, from which model on, with which random bits, and what is told of it."""
 
     clients: Gradients
-    source: Source
+    source: RandomSource
     start: Floats
     bits_per_client: int
     participants_seen: bool

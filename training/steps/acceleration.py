@@ -18,7 +18,7 @@ from typing import Protocol
 from epsilond.training.arrays import Floats
 
 
-class Stage(Protocol):
+class AccelerationStage(Protocol):
     """Rounds of one prox weight."""
 
     @property
@@ -39,7 +39,7 @@ class AcceleratedStep:
     first: bool
 
 
-def steps(stages: Iterable[Stage]) -> Iterator[AcceleratedStep]:
+def steps(stages: Iterable[AccelerationStage]) -> Iterator[AcceleratedStep]:
     """All rounds of all stages."""
     for stage in stages:
         for number in range(1, stage.rounds + 1):

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from epsilond.calibrators.answer import Ends
-from epsilond.simulators.audits.worlds import FIRST, SECOND, Floats, Target
+from epsilond.simulators.audits.worlds import FIRST, SECOND, AuditTarget, Floats
 from epsilond.simulators.seeds import generators
 from epsilond.witness.audits.answer import AuditAnswer
 from epsilond.witness.audits.certificate import certified
 from epsilond.witness.audits.request import AuditSimulation
 from epsilond.witness.audits.verdict import audited
-from epsilond.witness.kind import Block, Kind, Plan
+from epsilond.witness.kind import Block, SimulationKind, SimulationPlan
 
 BLOCK_SAMPLES = 65_536
 BLOCK_NUMBERS = 4e7
@@ -33,10 +33,10 @@ CELLS_AT_ONCE = 500_000
 
 
 @dataclass(frozen=True)
-class Ready:
+class PreparedAudit:
     """An audit with its target, the sizes of its blocks, and what is certified of it."""
 
-    target: Target
+    target: AuditTarget
     sizes: tuple[int, ...]
     seed: int
     certified: Ends
@@ -57,31 +57,31 @@ def block_sizes(samples: int, work: float) -> tuple[int, ...]:
     return (size,) * full + ((rest,) if rest else ())
 
 
-def plan(asked: AuditSimulation) -> Plan:
+def plan(asked: AuditSimulation) -> SimulationPlan:
     """Two data sets, each sampled; the statistics of all blocks are kept until the end, 16 bytes a sample."""
     work = asked.target().work
     sizes = block_sizes(asked.samples, work)
-    return Plan(
+    return SimulationPlan(
         blocks=len(sizes),
         seconds=LEAST_SECONDS + 2 * asked.samples * work * SECONDS_PER_NUMBER,
         bytes=BYTES_PER_CELL * max(sizes[0], min(CELLS_AT_ONCE, int(sizes[0] * work))) + 16 * asked.samples,
     )
 
 
-def prepare(asked: AuditSimulation) -> Ready:
+def prepare(asked: AuditSimulation) -> PreparedAudit:
     """The target, and what is certified: a spec that no theorem covers is refused before anything is drawn."""
     attacked = asked.target()
-    return Ready(attacked, block_sizes(asked.samples, attacked.work), asked.seed, certified(asked))
+    return PreparedAudit(attacked, block_sizes(asked.samples, attacked.work), asked.seed, certified(asked))
 
 
-def run_block(ready: Ready, index: int) -> Losses:
+def run_block(ready: PreparedAudit, index: int) -> Losses:
     """Both data sets, from the block's own generator."""
     (generator,) = generators(ready.seed, [index])
     count = ready.sizes[index]
     return Losses(ready.target.statistics(generator, count, FIRST), ready.target.statistics(generator, count, SECOND))
 
 
-def assemble(asked: AuditSimulation, ready: Ready, blocks: Sequence[Block]) -> AuditAnswer:
+def assemble(asked: AuditSimulation, ready: PreparedAudit, blocks: Sequence[Block]) -> AuditAnswer:
     """Bounds from all samples, and the verdict."""
     first = np.concatenate([block.first for block in blocks])
     second = np.concatenate([block.second for block in blocks])
@@ -98,7 +98,7 @@ EXAMPLE = {
     "samples": 100_000,
 }
 
-AUDIT = Kind(
+AUDIT = SimulationKind(
     request=AuditSimulation,
     plan=plan,
     prepare=prepare,

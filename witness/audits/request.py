@@ -24,7 +24,7 @@ from epsilond.accountants.specs import Spec
 from epsilond.accountants.specs.runs import MECHANISM
 from epsilond.simulators.audits.build import target
 from epsilond.simulators.audits.message import Message, QuantizedMessage
-from epsilond.simulators.audits.worlds import Attack, Setting, Target
+from epsilond.simulators.audits.worlds import Attack, AttackSetting, AuditTarget
 
 MOST_SAMPLES = 2_000_000
 LEAST_SAMPLES = 100
@@ -96,7 +96,7 @@ class AuditSimulation:
         """ln δ."""
         return natural_log_delta(self.delta, self.log10_delta)
 
-    def target(self) -> Target:
+    def target(self) -> AuditTarget:
         """What is attacked.
 
         Raises:
@@ -105,7 +105,7 @@ class AuditSimulation:
         if self.message is not None:
             return Message(self.message, self.attack)
         assert self.spec is not None
-        setting = Setting(relation=self.relation, unit=self.unit, observer=self.observer, attack=self.attack)
+        setting = AttackSetting(relation=self.relation, unit=self.unit, observer=self.observer, attack=self.attack)
         try:
             return target(self.spec, setting)
         except InvalidInput as refused:

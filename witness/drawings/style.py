@@ -85,12 +85,6 @@ def logarithmic(axes: Axes) -> None:
     axes.set_yscale("log")
 
 
-def headroom(axes: Axes, factor: float) -> None:
-    """Let a logarithmic axis end that much higher."""
-    low, high = axes.get_ylim()
-    axes.set_ylim(low, high * factor)
-
-
 def power_of_ten(exponent: float) -> str:
     """10 to that power, as it is drawn."""
     return f"$10^{{{exponent:.4g}}}$"

@@ -22,8 +22,8 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_unequal impo
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import Objective
 from epsilond.accountants.verdict import Verdict
-from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
 from epsilond.calibrators.accelerated_mb_sgd.calibrator import CALIBRATOR
+from epsilond.calibrators.accelerated_mb_sgd.problem import AcceleratedMbSgdProblem
 from epsilond.simulators.algorithms.accelerated_mb_sgd import (
     AcceleratedMbSgdRun,
     AcceleratedShape,
@@ -32,8 +32,8 @@ from epsilond.simulators.algorithms.accelerated_mb_sgd import (
 from epsilond.simulators.algorithms.acceleration import StageRequest
 from epsilond.simulators.algorithms.algorithm import AnyRun
 from epsilond.simulators.algorithms.random_participation import harmonic_mean
-from epsilond.simulators.problems.problem import Problem
-from epsilond.witness.join import Allowance, Bound, Join, Parameters
+from epsilond.simulators.problems.problem import SimulatedProblem
+from epsilond.witness.join import Allowance, Join, Parameters, PromisedBound
 from epsilond.witness.joins.settled import (
     LEAST_NOISE,
     distance_of,
@@ -51,7 +51,9 @@ if TYPE_CHECKING:
     from epsilond.calibrators.answer import Calibration
 
 
-def calibrate(problem: Problem, run: AcceleratedMbSgdRun, target: Target) -> tuple[AcceleratedMbSgdRun, Calibration]:
+def calibrate(
+    problem: SimulatedProblem, run: AcceleratedMbSgdRun, target: Target
+) -> tuple[AcceleratedMbSgdRun, Calibration]:
     """The smallest certified noise, and the stages that go with it unless the run has its own.
 
     Raises:
@@ -71,7 +73,7 @@ def calibrate(problem: Problem, run: AcceleratedMbSgdRun, target: Target) -> tup
     return with_stages(run, answer.parameters), answer
 
 
-def accelerated_shape(problem: Problem, run: AcceleratedShape) -> Fields:
+def accelerated_shape(problem: SimulatedProblem, run: AcceleratedShape) -> Fields:
     """Fields that both accelerated calibrators have."""
     known = problem.constants
     return {
@@ -83,7 +85,7 @@ def accelerated_shape(problem: Problem, run: AcceleratedShape) -> Fields:
     }
 
 
-def gap_of(problem: Problem) -> float:
+def gap_of(problem: SimulatedProblem) -> float:
     """Δ > 0."""
     known = problem.constants
     whole = known.lipschitz * known.diameter
@@ -104,7 +106,7 @@ def with_stages(run: AnyRun, parameters: Parameters) -> AnyRun:
     return with_noise_of(replace(run, stages=stages), parameters)
 
 
-def bounds(problem: Problem, run: AcceleratedShape) -> tuple[Bound, ...]:
+def bounds(problem: SimulatedProblem, run: AcceleratedShape) -> tuple[PromisedBound, ...]:
     """`epsilond.accelerated-sgd-excess-risk` of the data at hand, at the run's own σ and stages."""
     return (
         of_stages(
@@ -118,8 +120,8 @@ def bounds(problem: Problem, run: AcceleratedShape) -> tuple[Bound, ...]:
 
 
 def of_stages(
-    problem: Problem, run: AcceleratedShape, *, objective: Objective, gradient_std: float, heterogeneity: float
-) -> Bound:
+    problem: SimulatedProblem, run: AcceleratedShape, *, objective: Objective, gradient_std: float, heterogeneity: float
+) -> PromisedBound:
     """The bound of the given objective, which has to be the problem's for it to be compared."""
     known, law = problem.constants, run.participation
     statistics: Fields = {"gradient_std": gradient_std, "heterogeneity": heterogeneity}
@@ -155,7 +157,7 @@ def of_stages(
         "last-output": Verdict.YES,
         "exact-proximal-step": Verdict.YES,
     }
-    return Bound(
+    return PromisedBound(
         theorem=theorem.id,
         status=theorem.status,
         value=found.total,

@@ -11,15 +11,15 @@ from epsilond.accountants.theorems.risk.das.convergence import THEOREM_4, FedAvg
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Calibration
 from epsilond.simulators.algorithms.fedavg import FedavgRun, local_step_size
-from epsilond.simulators.problems.problem import Problem
-from epsilond.witness.join import Bound, Join
+from epsilond.simulators.problems.problem import SimulatedProblem
+from epsilond.witness.join import Join, PromisedBound
 from epsilond.witness.joins.das_setting import DasSetting
 
 SAME = 1e-9
 """Relative difference of step sizes that are the same."""
 
 
-def calibrate(problem: Problem, run: FedavgRun, target: Target) -> tuple[FedavgRun, Calibration]:
+def calibrate(problem: SimulatedProblem, run: FedavgRun, target: Target) -> tuple[FedavgRun, Calibration]:
     """Never: FedAvg is private to nobody.
 
     Raises:
@@ -29,7 +29,7 @@ def calibrate(problem: Problem, run: FedavgRun, target: Target) -> tuple[FedavgR
     raise InvalidInput.at("/epsilon", "FedAvg adds no noise: no epsilon is met", allowed="absent")
 
 
-def bounds(problem: Problem, run: FedavgRun) -> tuple[Bound, ...]:
+def bounds(problem: SimulatedProblem, run: FedavgRun) -> tuple[PromisedBound, ...]:
     """Theorem 4, on the least squared gradient norm over rounds; the clients' distances enter by their mean square."""
     setting = DasSetting.of(problem)
     if setting.initial_distance == 0.0:
@@ -47,7 +47,7 @@ def bounds(problem: Problem, run: FedavgRun) -> tuple[Bound, ...]:
         )
     )
     left, right = local_step_size(problem, run), float(found.outputs["local_step_size"])
-    bound = Bound(
+    bound = PromisedBound(
         theorem=THEOREM_4.id,
         status=found.status,
         value=float(found.outputs["squared_gradient_norm"]),

@@ -26,8 +26,8 @@ from epsilond.accountants.theorems.papers.das.composed_rounds import best_compos
 from epsilond.accountants.theorems.papers.das.sensitivity import unit_vector
 from epsilond.calibrators.norm_fedavg.problem import NormFedavgProblem
 from epsilond.simulators.algorithms.grid_fedavg import GridFedavgRun
-from epsilond.simulators.problems.problem import Problem
-from epsilond.witness.join import Allowance, Bound, Join
+from epsilond.simulators.problems.problem import SimulatedProblem
+from epsilond.witness.join import Allowance, Join, PromisedBound
 from epsilond.witness.joins.norm_fedavg import solved
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ DIGITS = 60
 """Halvings of an interval."""
 
 
-def calibrate(problem: Problem, run: GridFedavgRun, target: Target) -> tuple[GridFedavgRun, Calibration]:
+def calibrate(problem: SimulatedProblem, run: GridFedavgRun, target: Target) -> tuple[GridFedavgRun, Calibration]:
     """The least certified truncated discrete Laplace noise.
 
     Raises:
@@ -69,7 +69,7 @@ def calibrate(problem: Problem, run: GridFedavgRun, target: Target) -> tuple[Gri
     return replace(run, noise_levels=found.parameters.noise_levels, decay_rate=found.parameters.decay_rate), found
 
 
-def certified_epsilon(problem: Problem, run: GridFedavgRun, log_delta: float) -> Interval:
+def certified_epsilon(problem: SimulatedProblem, run: GridFedavgRun, log_delta: float) -> Interval:
     """Of Binomial noise: from above alone.
 
     Raises:
@@ -131,7 +131,7 @@ def _inputs(dimension: int, levels: int, rounds: int, delta: float, epsilon: flo
     )
 
 
-def bounds(problem: Problem, run: GridFedavgRun) -> tuple[Bound, ...]:
+def bounds(problem: SimulatedProblem, run: GridFedavgRun) -> tuple[PromisedBound, ...]:
     """None."""
     del problem, run
     return ()

@@ -13,8 +13,8 @@ from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.estimates.target import Target
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem
 from epsilond.simulators.algorithms.local_sgd import LocalSgdRun
-from epsilond.simulators.problems.problem import Problem
-from epsilond.witness.join import Allowance, Bound, Join
+from epsilond.simulators.problems.problem import SimulatedProblem
+from epsilond.witness.join import Allowance, Join, PromisedBound
 from epsilond.witness.joins.mb_sgd import epsilon_of_batches, solved
 from epsilond.witness.joins.settled import shape_of, target_fields
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from epsilond.calibrators.answer import Calibration
 
 
-def calibrate(problem: Problem, run: LocalSgdRun, target: Target) -> tuple[LocalSgdRun, Calibration]:
+def calibrate(problem: SimulatedProblem, run: LocalSgdRun, target: Target) -> tuple[LocalSgdRun, Calibration]:
     """The smallest certified noise of every local step.
 
     Raises:
@@ -41,7 +41,7 @@ def calibrate(problem: Problem, run: LocalSgdRun, target: Target) -> tuple[Local
     return replace(run, noise_std=answer.parameters.noise_std), answer
 
 
-def certified_epsilon(problem: Problem, run: LocalSgdRun, log_delta: float) -> Interval:
+def certified_epsilon(problem: SimulatedProblem, run: LocalSgdRun, log_delta: float) -> Interval:
     """Of the run's own noise, for each record of a client against a server that sees every message.
 
     Raises:
@@ -57,7 +57,7 @@ def certified_epsilon(problem: Problem, run: LocalSgdRun, log_delta: float) -> I
     )
 
 
-def bounds(problem: Problem, run: LocalSgdRun) -> tuple[Bound, ...]:
+def bounds(problem: SimulatedProblem, run: LocalSgdRun) -> tuple[PromisedBound, ...]:
     """None."""
     del problem, run
     return ()

@@ -26,8 +26,8 @@ from epsilond.simulators.algorithms.algorithm import AnyRun
 from epsilond.simulators.algorithms.mb_sgd import MbSgdRun, MbSgdShape, fading
 from epsilond.simulators.algorithms.random_participation import harmonic_mean
 from epsilond.simulators.federations.groups import Groups, loss_scales, unlike_of
-from epsilond.simulators.problems.problem import Problem
-from epsilond.witness.join import Allowance, Bound, Join, Parameters
+from epsilond.simulators.problems.problem import SimulatedProblem
+from epsilond.witness.join import Allowance, Join, Parameters, PromisedBound
 from epsilond.witness.joins.settled import (
     LEAST_NOISE,
     distance_of,
@@ -55,7 +55,7 @@ ALIKE = 1e-9
 """Relative difference of step sizes and weights that rounding may make."""
 
 
-def calibrate(problem: Problem, run: MbSgdRun, target: Target) -> tuple[MbSgdRun, Calibration]:
+def calibrate(problem: SimulatedProblem, run: MbSgdRun, target: Target) -> tuple[MbSgdRun, Calibration]:
     """The smallest certified noise, and the step that goes with it unless the run has one.
 
     Raises:
@@ -87,7 +87,7 @@ def solved(asked: MbSgdProblem) -> Calibration:
     return answer
 
 
-def certified_epsilon(problem: Problem, run: MbSgdRun, log_delta: float) -> Interval:
+def certified_epsilon(problem: SimulatedProblem, run: MbSgdRun, log_delta: float) -> Interval:
     """Of the run's own noise, for each record of any client against a server that sees every message.
 
     Raises:
@@ -151,14 +151,14 @@ def with_parameters(run: AnyRun, parameters: Parameters) -> AnyRun:
     return with_noise_of(replace(run, step_size=step), parameters)
 
 
-def bounds(problem: Problem, run: MbSgdShape) -> tuple[Bound, ...]:
+def bounds(problem: SimulatedProblem, run: MbSgdShape) -> tuple[PromisedBound, ...]:
     """Our explicit bound and Theorem 2.1, both at the run's own σ, R, K and η."""
     if run.groups is not None:
         return (of_unlike(problem, run, run.groups),)
     return (explicit(problem, run), *printed(problem, run))
 
 
-def of_unlike(problem: Problem, run: MbSgdShape, groups: Groups) -> Bound:
+def of_unlike(problem: SimulatedProblem, run: MbSgdShape, groups: Groups) -> PromisedBound:
     """`epsilond.federated-sgd-excess-risk`: of the population, and so of the data at hand, where it charges more."""
     step, kept, least = run.step_size or 0.0, fading(problem, run), min(loss_scales(groups))
     convexity = problem.constants.strong_convexity
@@ -180,7 +180,7 @@ def of_unlike(problem: Problem, run: MbSgdShape, groups: Groups) -> Bound:
         "independent-records": Verdict.YES,
         "exact-proximal-step": Verdict.YES,
     }
-    return Bound(
+    return PromisedBound(
         theorem=FEDERATED_RISK.id,
         status=FEDERATED_RISK.status,
         value=found.outputs["excess_risk"],
@@ -189,7 +189,7 @@ def of_unlike(problem: Problem, run: MbSgdShape, groups: Groups) -> Bound:
     )
 
 
-def explicit(problem: Problem, run: MbSgdShape) -> Bound:
+def explicit(problem: SimulatedProblem, run: MbSgdShape) -> PromisedBound:
     """`epsilond.mini-batch-sgd-excess-risk`.
 
     An average whose weights grow less than by 1/(1 − ημ) is that of a smaller μ, which the loss has too; of a larger
@@ -218,7 +218,7 @@ def explicit(problem: Problem, run: MbSgdShape) -> Bound:
         "averaged-output": Verdict.of(1.0 - kept <= step * convexity * (1.0 + ALIKE)),
         "independent-records": Verdict.YES,
     }
-    return Bound(
+    return PromisedBound(
         theorem=EXCESS_RISK_BOUND.id,
         status=EXCESS_RISK_BOUND.status,
         value=found.outputs["excess_risk"],
@@ -227,7 +227,7 @@ def explicit(problem: Problem, run: MbSgdShape) -> Bound:
     )
 
 
-def printed(problem: Problem, run: MbSgdShape) -> Iterator[Bound]:
+def printed(problem: SimulatedProblem, run: MbSgdShape) -> Iterator[PromisedBound]:
     """Theorem 2.1, complete and convex: 272 L D ν/√M. It speaks of one step size, that it prescribes."""
     known, noise = problem.constants, run.noise_std or 0.0
     if problem.objective != "population" or known.strong_convexity > 0.0 or noise == 0.0:
@@ -267,7 +267,7 @@ def printed(problem: Problem, run: MbSgdShape) -> Iterator[Bound]:
     sampled = ConditionResult("sampling", "batches have a fixed size", Verdict.of(run.batches != "poisson"))
     # What the theorem's privacy needs says nothing of its risk, which is all that is compared here.
     apart = ("epsilon-range", "minimal-batch-size")
-    yield Bound(
+    yield PromisedBound(
         theorem=THEOREM_2_1.id,
         status=Status(THEOREM_2_1.status),
         value=found.outputs["excess_risk"],

@@ -29,8 +29,8 @@ from epsilond.calibrators.mu2_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.mu2_sgd.family import ScheduleNoise, guarantee_at
 from epsilond.calibrators.mu2_sgd.problem import Mu2SgdProblem
 from epsilond.simulators.algorithms.mu2_sgd.mu2_sgd import Mu2SgdRun, fresh_noise_std, report_norm, step_size
-from epsilond.simulators.problems.problem import Problem
-from epsilond.witness.join import Bound, Join
+from epsilond.simulators.problems.problem import SimulatedProblem
+from epsilond.witness.join import Join, PromisedBound
 from epsilond.witness.joins.settled import settled, target_fields
 from epsilond.witness.joins.steps import at_step
 
@@ -38,7 +38,7 @@ NO_NOISE = 1e-30
 """Of a run without noise the bounds are taken at this share of S: they grow with the noise."""
 
 
-def calibrate(problem: Problem, run: Mu2SgdRun, target: Target) -> tuple[Mu2SgdRun, Calibration]:
+def calibrate(problem: SimulatedProblem, run: Mu2SgdRun, target: Target) -> tuple[Mu2SgdRun, Calibration]:
     """The least certified base of the noise, and the step that the certified bound likes best where none is given.
 
     Raises:
@@ -63,7 +63,7 @@ def calibrate(problem: Problem, run: Mu2SgdRun, target: Target) -> tuple[Mu2SgdR
     return replace(run, noise_std=answer.parameters.noise_std, step_size=step), answer
 
 
-def certified_epsilon(problem: Problem, run: Mu2SgdRun, log_delta: float) -> Interval:
+def certified_epsilon(problem: SimulatedProblem, run: Mu2SgdRun, log_delta: float) -> Interval:
     """What is certified of the most exposed record at this noise, if its client may report in every round."""
     asked = Mu2SgdProblem(
         gaussian_dp_mu=1.0,  # the noise decides, not this
@@ -82,7 +82,7 @@ def _setting(run: Mu2SgdRun) -> Fields:
     return {"relation": "replace-one", "unit": "record", "observer": observer}
 
 
-def federation_of(problem: Problem, run: Mu2SgdRun) -> Fields:
+def federation_of(problem: SimulatedProblem, run: Mu2SgdRun) -> Fields:
     """The run's fields as theorems and calibrator name them.
 
     What is not known by construction is left out, and then taken at its largest.
@@ -112,7 +112,7 @@ def _participation(run: Mu2SgdRun) -> Any:
 
 
 # Bounds -------------------------------------------------------------------------------------------------------------
-def bounds(problem: Problem, run: Mu2SgdRun) -> tuple[Bound, ...]:
+def bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> tuple[PromisedBound, ...]:
     """Those of the method and the server at hand, at the run's noise and step."""
     by_method = {
         "cancelled-noise": _trusted if run.server == "trusted" else _cancelled,
@@ -123,7 +123,7 @@ def bounds(problem: Problem, run: Mu2SgdRun) -> tuple[Bound, ...]:
     return tuple(by_method[run.method](problem, run))
 
 
-def verdicts(problem: Problem, run: Mu2SgdRun) -> Mapping[str, Verdict]:
+def verdicts(problem: SimulatedProblem, run: Mu2SgdRun) -> Mapping[str, Verdict]:
     """What problems and runs are by construction.
 
     Losses of our problems are smooth on the whole space. Their gradients are only bounded on the domain, and the
@@ -142,7 +142,7 @@ def verdicts(problem: Problem, run: Mu2SgdRun) -> Mapping[str, Verdict]:
     }
 
 
-def _cancelled(problem: Problem, run: Mu2SgdRun) -> Iterator[Bound]:
+def _cancelled(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[PromisedBound]:
     norm = report_norm(problem)
     base = max(run.noise_std or 0.0, NO_NOISE * norm)
     given, step = federation_of(problem, run), step_size(problem, run)
@@ -155,7 +155,7 @@ def _cancelled(problem: Problem, run: Mu2SgdRun) -> Iterator[Bound]:
         yield replace(found, status=Status.PROVED) if proved else found
 
 
-def _trusted(problem: Problem, run: Mu2SgdRun) -> Iterator[Bound]:
+def _trusted(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[PromisedBound]:
     norm, reporting = report_norm(problem), run.reporting(problem.clients)
     std = max(run.noise_std or 0.0, NO_NOISE * norm)
     mu = 2.0 * norm * math.sqrt(run.rounds) / (std * reporting)
@@ -168,7 +168,7 @@ def _trusted(problem: Problem, run: Mu2SgdRun) -> Iterator[Bound]:
     yield _bound(TRUSTED_RUN, inputs, "excess_risk_at_step_size", problem, run)
 
 
-def _independent(problem: Problem, run: Mu2SgdRun) -> Iterator[Bound]:
+def _independent(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[PromisedBound]:
     fresh = fresh_noise_std(problem, run)
     mu = 2.0 * report_norm(problem) / fresh if fresh > 0.0 else math.inf
     if GAUSSIAN_DP_MU.contains(mu):
@@ -176,7 +176,7 @@ def _independent(problem: Problem, run: Mu2SgdRun) -> Iterator[Bound]:
         yield _bound(INDEPENDENT, inputs, "excess_risk", problem, run)
 
 
-def _baseline(problem: Problem, run: Mu2SgdRun) -> Iterator[Bound]:
+def _baseline(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[PromisedBound]:
     known, reporting = problem.constants, run.reporting(problem.clients)
     fresh = fresh_noise_std(problem, run)
     each = fresh * math.sqrt(reporting) if run.server == "trusted" else fresh
@@ -196,13 +196,13 @@ def _baseline(problem: Problem, run: Mu2SgdRun) -> Iterator[Bound]:
     yield replace(found, conditions=(*found.conditions, at_step(step_size(problem, run), promised)))
 
 
-def _nothing(problem: Problem, run: Mu2SgdRun) -> Iterator[Bound]:  # noqa: ARG001  as the others are called
+def _nothing(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[PromisedBound]:  # noqa: ARG001  as the others are called
     """Of fresh noise that a trusted server adds nothing is proved here, nor of differences since the last report."""
     return iter(())
 
 
-def _bound(theorem: Theorem, inputs: object, value: str, problem: Problem, run: Mu2SgdRun) -> Bound:
-    return Bound(
+def _bound(theorem: Theorem, inputs: object, value: str, problem: SimulatedProblem, run: Mu2SgdRun) -> PromisedBound:
+    return PromisedBound(
         theorem=theorem.id,
         status=theorem.status,
         value=theorem.evaluate(inputs).outputs[value],

@@ -40,8 +40,8 @@ from epsilond.calibrators.norm_fedavg.calibrator import CALIBRATOR
 from epsilond.calibrators.norm_fedavg.problem import NormFedavgProblem
 from epsilond.calibrators.qtdl.family import IntegerRelease
 from epsilond.simulators.algorithms.norm_fedavg import NormFedavgRun, compression, step_sizes
-from epsilond.simulators.problems.problem import Problem
-from epsilond.witness.join import Allowance, Bound, Join
+from epsilond.simulators.problems.problem import SimulatedProblem
+from epsilond.witness.join import Allowance, Join, PromisedBound
 from epsilond.witness.joins.das_setting import DasSetting
 
 SAME = 1e-9
@@ -51,7 +51,7 @@ NEAR = 1e-3
 MOST_DOUBLINGS = 20
 
 
-def asked(problem: Problem, run: NormFedavgRun, target: Target) -> NormFedavgProblem:
+def asked(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> NormFedavgProblem:
     """The calibrator's question: clients' whole updates, any two unit vectors."""
     setting = DasSetting.of(problem)
     assert run.quantization_levels is not None
@@ -76,7 +76,7 @@ def asked(problem: Problem, run: NormFedavgRun, target: Target) -> NormFedavgPro
     )
 
 
-def calibrate(problem: Problem, run: NormFedavgRun, target: Target) -> tuple[NormFedavgRun, Calibration]:
+def calibrate(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> tuple[NormFedavgRun, Calibration]:
     """The least certified noise; beside it the printed one, and the printed one raised until it is true."""
     question = asked(problem, run, target)
     found = solved(question)
@@ -145,7 +145,7 @@ def raised_noise(question: NormFedavgProblem) -> tuple[int, float] | None:
     return high, rate
 
 
-def printed_log_delta(problem: Problem, run: NormFedavgRun, epsilon: float) -> float:
+def printed_log_delta(problem: SimulatedProblem, run: NormFedavgRun, epsilon: float) -> float:
     """Lower end of log δ at ε of all rounds with the run's printed noise, on two updates that are furthest apart.
 
     Raises:
@@ -159,7 +159,7 @@ def printed_log_delta(problem: Problem, run: NormFedavgRun, epsilon: float) -> f
     return escaped.curve.bound_log_delta(epsilon).lower
 
 
-def bounds(problem: Problem, run: NormFedavgRun) -> tuple[Bound, ...]:
+def bounds(problem: SimulatedProblem, run: NormFedavgRun) -> tuple[PromisedBound, ...]:
     """(39) on the mean gradient norm over rounds, and Theorem 2 on the least; no theorem is on the excess risk."""
     setting, steps = DasSetting.of(problem), step_sizes(problem, run)
     if setting.initial_distance == 0.0:
@@ -211,11 +211,11 @@ def same(name: str, statement: str, left: float, right: float, *, to: float = SA
 
 def _bound(
     theorem: Theorem, inputs: ConvergenceInputs, quantity: str, conditions: tuple[ConditionResult, ...]
-) -> Bound:
+) -> PromisedBound:
     """At the run's parameters; what the theorem itself checks is added to what was checked here."""
     found = theorem.evaluate(inputs)
     own = tuple(one for one in found.conditions if one.left is not None)
-    return Bound(
+    return PromisedBound(
         theorem=theorem.id,
         status=found.status,
         value=float(found.outputs["gradient_norm"]),

@@ -8,8 +8,8 @@ from epsilond.accountants.estimates.target import Target
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
 from epsilond.simulators.algorithms.one_pass_accelerated_mb_sgd import OnePassAcceleratedMbSgdRun
-from epsilond.simulators.problems.problem import Problem
-from epsilond.witness.join import Bound, Join
+from epsilond.simulators.problems.problem import SimulatedProblem
+from epsilond.witness.join import Join, PromisedBound
 from epsilond.witness.joins.accelerated_mb_sgd import accelerated_shape, of_stages, with_stages
 from epsilond.witness.joins.settled import target_fields
 from epsilond.witness.joins.unlike import weighed_alike
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def calibrate(
-    problem: Problem, run: OnePassAcceleratedMbSgdRun, target: Target
+    problem: SimulatedProblem, run: OnePassAcceleratedMbSgdRun, target: Target
 ) -> tuple[OnePassAcceleratedMbSgdRun, Calibration]:
     """The smallest certified noise, and the stages that go with it unless the run has its own.
 
@@ -42,7 +42,7 @@ def calibrate(
     return calibrated, answer
 
 
-def bounds(problem: Problem, run: OnePassAcceleratedMbSgdRun) -> tuple[Bound, ...]:
+def bounds(problem: SimulatedProblem, run: OnePassAcceleratedMbSgdRun) -> tuple[PromisedBound, ...]:
     """`epsilond.accelerated-sgd-excess-risk` of the population, at the run's own σ and stages."""
     known = problem.constants
     return (

@@ -34,7 +34,7 @@ from epsilond.calibrators.ppsgd.calibrator import CALIBRATOR
 from epsilond.calibrators.ppsgd.problem import PpsgdProblem
 from epsilond.simulators.algorithms.ppsgd.run import PpsgdRun, batch_sizes, largest_message, steps_of
 from epsilond.simulators.problems.personalized_problem import PersonalizedConstants, PersonalizedProblem
-from epsilond.witness.join import Bound, Join
+from epsilond.witness.join import Join, PromisedBound
 from epsilond.witness.joins.settled import settled, target_fields
 from epsilond.witness.joins.steps import at_step
 
@@ -117,7 +117,7 @@ def _finite(value: float) -> float | None:
 
 
 # Bounds -------------------------------------------------------------------------------------------------------------
-def bounds(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[Bound, ...]:
+def bounds(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[PromisedBound, ...]:
     """The theorems' bounds where the run takes their step, and the bound that holds at any small one.
 
     Squared losses are never bounded: of a run that clips them it is undecidable whether something was clipped.
@@ -160,7 +160,7 @@ def verdicts(problem: PersonalizedProblem, run: PpsgdRun) -> Mapping[str, Verdic
     }
 
 
-def _weighted(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[Bound]:
+def _weighted(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[PromisedBound]:
     known, alpha, step = problem.constants, run.alpha, steps_of(problem, run)[0]
     norm = math.sqrt(
         minimal_norm(
@@ -212,9 +212,11 @@ def _weighted(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[Bound]:
         yield _stated(printed, SampledInputs(**sampled, participation_rate=run.rate), problem, run, step)
 
 
-def _stated(theorem: Theorem, inputs: object, problem: PersonalizedProblem, run: PpsgdRun, step: float) -> Bound:
+def _stated(
+    theorem: Theorem, inputs: object, problem: PersonalizedProblem, run: PpsgdRun, step: float
+) -> PromisedBound:
     outputs = theorem.evaluate(inputs).outputs
-    return Bound(
+    return PromisedBound(
         theorem=theorem.id,
         status=theorem.status,
         value=outputs["excess_risk"],
@@ -228,7 +230,7 @@ def _stated(theorem: Theorem, inputs: object, problem: PersonalizedProblem, run:
 
 def _any_step(
     problem: PersonalizedProblem, run: PpsgdRun, *, step: float, smoothness: float, norm: float, gradient_std: float
-) -> Iterator[Bound]:
+) -> Iterator[PromisedBound]:
     """The least of its two bounds that holds."""
     if step == 0.0:
         return
@@ -244,7 +246,7 @@ def _any_step(
     values = [outputs["excess_risk"]]
     if next(one.holds for one in conditions if one.id == "step-below-quarter") == Verdict.YES:
         values.append(outputs["simple_excess_risk"])
-    yield Bound(
+    yield PromisedBound(
         theorem=ANY_STEP.id,
         status=ANY_STEP.status,
         value=min(values),
@@ -256,7 +258,7 @@ def _any_step(
     )
 
 
-def _shared_only(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[Bound]:
+def _shared_only(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[PromisedBound]:
     """The limit of α: infinite unless all clients share one optimum."""
     known, federation = problem.constants, federation_of(problem, run)
     noise_std = run.noise_std or 0.0
@@ -270,7 +272,7 @@ def _shared_only(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[Bound]
         dimension=problem.dimension,
     ).at(math.inf)
     step = steps_of(problem, run)[1]
-    yield Bound(
+    yield PromisedBound(
         theorem=PERSONALIZED_RISK.id,
         status=PERSONALIZED_RISK.status,
         value=limit.total,

@@ -26,8 +26,8 @@ from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.projected_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.projected_sgd.problem import ProjectedSgdProblem
 from epsilond.simulators.algorithms.projected_sgd import ProjectedSgdRun, steps_of
-from epsilond.simulators.problems.problem import Problem
-from epsilond.witness.join import Allowance, Bound, Join
+from epsilond.simulators.problems.problem import SimulatedProblem
+from epsilond.witness.join import Allowance, Join, PromisedBound
 
 SAME = 1e-12
 """Relative difference of steps that are the same."""
@@ -35,7 +35,7 @@ FLAT = 1e-3
 """Stands for the smoothness of linear losses, over L/ρ: any bound on it holds, but it must be positive."""
 
 
-def calibrate(problem: Problem, run: ProjectedSgdRun, target: Target) -> tuple[ProjectedSgdRun, Calibration]:
+def calibrate(problem: SimulatedProblem, run: ProjectedSgdRun, target: Target) -> tuple[ProjectedSgdRun, Calibration]:
     """The least certified noise of one pass over shuffled batches: what the calibrator speaks of.
 
     Raises:
@@ -71,13 +71,13 @@ def calibrate(problem: Problem, run: ProjectedSgdRun, target: Target) -> tuple[P
     return replace(run, noise_std=found.parameters.noise_std), found
 
 
-def smoothness_of(problem: Problem) -> float:
+def smoothness_of(problem: SimulatedProblem) -> float:
     """β, positive for linear losses too."""
     constants = problem.constants
     return constants.smoothness or FLAT * constants.lipschitz / (0.5 * constants.diameter)
 
 
-def bounds(problem: Problem, run: ProjectedSgdRun) -> tuple[Bound, ...]:
+def bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBound, ...]:
     """Corollary 1 for the last model; Corollary 2, whose constant is in no paper, for a uniform stop.
 
     With equal steps the bound that asks for no strong convexity.
@@ -92,7 +92,7 @@ def bounds(problem: Problem, run: ProjectedSgdRun) -> tuple[Bound, ...]:
     return (*(_of_the_mean(problem, run) if run.release == "random-stop" else ()), *equal)
 
 
-def _of_equal_steps(problem: Problem, run: ProjectedSgdRun) -> tuple[Bound, ...]:
+def _of_equal_steps(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBound, ...]:
     """`epsilond.one-pass-convex-excess-risk`, of the last model or of one after a uniform step."""
     steps, constants = steps_of(problem, run), problem.constants
     if not isinstance(run.step_schedule, Constant):
@@ -108,7 +108,7 @@ def _of_equal_steps(problem: Problem, run: ProjectedSgdRun) -> tuple[Bound, ...]
         stops=steps - run.first_stop(steps) + 1,
     )
     value = "excess_risk_of_last" if run.release == "last" else "excess_risk_at_random_stop"
-    found = Bound(
+    found = PromisedBound(
         theorem=CONVEX_STOPS.id,
         status=CONVEX_STOPS.status,
         value=float(CONVEX_STOPS.evaluate(inputs).outputs[value]),
@@ -119,7 +119,7 @@ def _of_equal_steps(problem: Problem, run: ProjectedSgdRun) -> tuple[Bound, ...]
     return (found,)
 
 
-def _of_the_last(problem: Problem, run: ProjectedSgdRun) -> Bound:
+def _of_the_last(problem: SimulatedProblem, run: ProjectedSgdRun) -> PromisedBound:
     """2β(mD² + G² + dσ²)/(λ² m T), T whole batches."""
     constants, used = problem.constants, steps_of(problem, run) * run.participants
     noises = run.noise_stds(steps_of(problem, run))
@@ -135,7 +135,7 @@ def _of_the_last(problem: Problem, run: ProjectedSgdRun) -> Bound:
         noise_std=float(noises.max()),
         gradient_std=constants.gradient_std,
     )
-    return Bound(
+    return PromisedBound(
         theorem=COROLLARY_1.id,
         # Refuted as printed, for its privacy and for its noise term; the reading that is used here holds.
         status=Status.PROVED,
@@ -145,7 +145,7 @@ def _of_the_last(problem: Problem, run: ProjectedSgdRun) -> Bound:
     )
 
 
-def _conditions(problem: Problem, run: ProjectedSgdRun) -> tuple[ConditionResult, ...]:
+def _conditions(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[ConditionResult, ...]:
     constants, steps = problem.constants, run.step_schedule
     curvature, radius = constants.strong_convexity, 0.5 * constants.diameter
     slack = math.sqrt(2.0 * constants.optimum_gap / curvature)
@@ -164,7 +164,7 @@ def _conditions(problem: Problem, run: ProjectedSgdRun) -> tuple[ConditionResult
     )
 
 
-def _fresh_records(problem: Problem, run: ProjectedSgdRun) -> tuple[ConditionResult, ...]:
+def _fresh_records(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[ConditionResult, ...]:
     one_pass = run.batches != "without-replacement" and steps_of(problem, run) <= problem.clients // run.participants
     return (
         ConditionResult("one-pass", "every record is used once at most", Verdict.of(one_pass)),
@@ -176,7 +176,7 @@ def _fresh_records(problem: Problem, run: ProjectedSgdRun) -> tuple[ConditionRes
     )
 
 
-def _of_the_mean(problem: Problem, run: ProjectedSgdRun) -> tuple[Bound, ...]:
+def _of_the_mean(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBound, ...]:
     """An order, with 1 in the place of the constant."""
     steps = steps_of(problem, run)
     if steps < 2 or not isinstance(run.step_schedule, InverseTime):
@@ -196,7 +196,7 @@ def _of_the_mean(problem: Problem, run: ProjectedSgdRun) -> tuple[Bound, ...]:
         shamir_constant=1.0,
     )
     value = float(corollary_2(inputs, "corrected")["excess_risk"])
-    found = Bound(
+    found = PromisedBound(
         theorem=COROLLARY_2.id,
         status=COROLLARY_2.status,
         value=value,

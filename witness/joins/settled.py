@@ -11,7 +11,7 @@ from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.json_types import Fields
 from epsilond.accountants.verdict import Verdict
 from epsilond.simulators.algorithms.algorithm import AnyRun
-from epsilond.simulators.problems.problem import Problem
+from epsilond.simulators.problems.problem import SimulatedProblem
 
 LEAST_NOISE = 1e-90
 """Stands for no noise: a bound at more noise holds at less, and the statements want some."""
@@ -34,13 +34,13 @@ def target_fields(target: Target) -> Fields:
     return {"epsilon": target.epsilon, "log10_delta": target.log10_delta}
 
 
-def smoothness_of(problem: Problem) -> float:
+def smoothness_of(problem: SimulatedProblem) -> float:
     """β > 0."""
     known = problem.constants
     return max(known.smoothness, LEAST_CURVATURE * known.lipschitz / known.diameter)
 
 
-def distance_of(problem: Problem) -> float:
+def distance_of(problem: SimulatedProblem) -> float:
     """A bound on the distance from the start to every minimiser where it is unique, else to the one that is used.
 
     The minimiser used is within √(2 · gap/μ) of the true one of a μ-strongly convex objective.
@@ -50,7 +50,7 @@ def distance_of(problem: Problem) -> float:
     return min(max(known.optimum_norm + away, 1e-9 * known.diameter), known.diameter)
 
 
-def empirical_gradient_std(problem: Problem) -> float:
+def empirical_gradient_std(problem: SimulatedProblem) -> float:
     """Φ̂ ≤ √(φ² + v²), and at most L; φ and v are those of the data at hand where the data is the population."""
     known = problem.constants
     if problem.objective != "empirical":
@@ -58,13 +58,13 @@ def empirical_gradient_std(problem: Problem) -> float:
     return min(known.lipschitz, math.hypot(known.gradient_std, known.heterogeneity) * (1.0 + 2.0**-40))
 
 
-def empirical_heterogeneity(problem: Problem) -> float:
+def empirical_heterogeneity(problem: SimulatedProblem) -> float:
     """v̂; of data that is drawn anew nothing is known but that it is at most L."""
     known = problem.constants
     return known.lipschitz if problem.objective != "empirical" else min(known.heterogeneity, known.lipschitz)
 
 
-def shape_of(problem: Problem, run: AnyRun) -> Fields:
+def shape_of(problem: SimulatedProblem, run: AnyRun) -> Fields:
     """Fields that every statement about a run of equal clients has."""
     known = problem.constants
     return {

@@ -8,7 +8,7 @@ from epsilond.accountants.estimates.target import Target
 from epsilond.calibrators.shuffled_mb_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
 from epsilond.simulators.algorithms.shuffled_mb_sgd import ShuffledMbSgdRun
-from epsilond.simulators.problems.problem import Problem
+from epsilond.simulators.problems.problem import SimulatedProblem
 from epsilond.witness.join import Allowance, Join
 from epsilond.witness.joins.mb_sgd import bounds, with_parameters
 from epsilond.witness.joins.settled import shape_of, target_fields
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from epsilond.calibrators.answer import Calibration
 
 
-def calibrate(problem: Problem, run: ShuffledMbSgdRun, target: Target) -> tuple[ShuffledMbSgdRun, Calibration]:
+def calibrate(problem: SimulatedProblem, run: ShuffledMbSgdRun, target: Target) -> tuple[ShuffledMbSgdRun, Calibration]:
     """The smallest certified noise for the central target, and the step that goes with it unless the run has one.
 
     Raises:

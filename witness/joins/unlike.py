@@ -20,7 +20,7 @@ from epsilond.witness.join import Parameters
 from epsilond.witness.joins.settled import LEAST_NOISE
 
 if TYPE_CHECKING:
-    from epsilond.simulators.problems.problem import Problem
+    from epsilond.simulators.problems.problem import SimulatedProblem
 
 
 def law_of(law: Law) -> tuple[ParticipationCount, ...]:
@@ -28,7 +28,7 @@ def law_of(law: Law) -> tuple[ParticipationCount, ...]:
     return tuple(ParticipationCount(participants=one.participants, probability=one.probability) for one in law)
 
 
-def asked_clients(problem: Problem, run: AnyRun, law: Law | None, groups: Groups | None) -> Fields:
+def asked_clients(problem: SimulatedProblem, run: AnyRun, law: Law | None, groups: Groups | None) -> Fields:
     """Fields of a calibration beside those of like clients; `participants` is among them, None under a law."""
     fields: dict[str, object] = {}
     if law is not None:
@@ -50,7 +50,7 @@ def asked_clients(problem: Problem, run: AnyRun, law: Law | None, groups: Groups
     return fields
 
 
-def _batch(problem: Problem, run: AnyRun, group: RunGroup) -> int:
+def _batch(problem: SimulatedProblem, run: AnyRun, group: RunGroup) -> int:
     return batch_of(
         group, batch_size=run.batch_size, samples_per_client=problem.samples_per_client, sampling=run.batches
     )
@@ -77,7 +77,7 @@ def _root_mean_square(counted: Iterable[tuple[float, int]]) -> float:
     return largest * math.sqrt(math.fsum(count / clients * (value / largest) ** 2 for value, count in pairs))
 
 
-def bounded_clients(problem: Problem, run: AnyRun, law: Law | None, groups: Groups) -> Fields:
+def bounded_clients(problem: SimulatedProblem, run: AnyRun, law: Law | None, groups: Groups) -> Fields:
     """Clients and participation as the bounds for clients that differ are told of them."""
     everyone = run.participants or problem.clients
     told = (ParticipationCount(participants=everyone, probability=1.0),) if law is None else law_of(law)
@@ -102,7 +102,7 @@ def bounded_clients(problem: Problem, run: AnyRun, law: Law | None, groups: Grou
     }
 
 
-def effective_noise_std(problem: Problem, run: AnyRun, noise_std: float, scale: float = 1.0) -> float:
+def effective_noise_std(problem: SimulatedProblem, run: AnyRun, noise_std: float, scale: float = 1.0) -> float:
     """σ that leaves a client's messages as exact as compression after noise σ does: Remark 2.1.
 
     Compression adds ω(L² + dσ²) to a message's mean squared error, as noise of variance σ² + ω(L²/d + σ²) does; L is

@@ -10,7 +10,7 @@ from epsilond.accountants.account import account
 from epsilond.calibrators.answer import Ends
 from epsilond.simulators.memberships.training import Members, TrainedRuns, train
 from epsilond.simulators.seeds import generators
-from epsilond.witness.kind import Block, Kind, Plan
+from epsilond.witness.kind import Block, SimulationKind, SimulationPlan
 from epsilond.witness.memberships.answer import MembershipAnswer
 from epsilond.witness.memberships.request import MembershipSimulation
 from epsilond.witness.memberships.verdict import answered, half_in, joined
@@ -27,7 +27,7 @@ LEAST_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
-class Ready:
+class PreparedMembership:
     """A membership inference with what is certified, the runs of a block and the number of ordinary members."""
 
     asked: MembershipSimulation
@@ -43,12 +43,12 @@ def block_runs(asked: MembershipSimulation) -> int:
     return max(1, min(asked.runs + asked.references, int(most)))
 
 
-def plan(asked: MembershipSimulation) -> Plan:
+def plan(asked: MembershipSimulation) -> SimulationPlan:
     """All runs and references."""
     block, runs = block_runs(asked), asked.runs + asked.references
     blocks = math.ceil(runs / block)
     training = asked.training
-    return Plan(
+    return SimulationPlan(
         blocks=blocks,
         seconds=LEAST_SECONDS
         + asked.work / NUMBERS_A_SECOND
@@ -58,16 +58,18 @@ def plan(asked: MembershipSimulation) -> Plan:
     )
 
 
-def prepare(asked: MembershipSimulation) -> Ready:
+def prepare(asked: MembershipSimulation) -> PreparedMembership:
     """What is certified: a training that no theorem covers is refused before anything is drawn."""
     accounted = account(
         asked.training.spec, relation="add-or-remove-one", unit=asked.training.unit, observer="released-models"
     )
     members = len(Members.of(asked.training).ordinary.targets)
-    return Ready(asked, Ends.of(accounted.guarantee.curve.epsilon(asked.log_delta)), block_runs(asked), members)
+    return PreparedMembership(
+        asked, Ends.of(accounted.guarantee.curve.epsilon(asked.log_delta)), block_runs(asked), members
+    )
 
 
-def run_block(ready: Ready, index: int) -> TrainedRuns:
+def run_block(ready: PreparedMembership, index: int) -> TrainedRuns:
     """Some of the runs, each from a generator of its own."""
     asked, first = ready.asked, index * ready.block
     numbers = range(first, min(first + ready.block, asked.runs + asked.references))
@@ -75,7 +77,7 @@ def run_block(ready: Ready, index: int) -> TrainedRuns:
     return train(asked.training, drawn, half_in(asked, numbers, drawn))
 
 
-def assemble(asked: MembershipSimulation, ready: Ready, blocks: Sequence[Block]) -> MembershipAnswer:
+def assemble(asked: MembershipSimulation, ready: PreparedMembership, blocks: Sequence[Block]) -> MembershipAnswer:
     """The attacks on all runs."""
     return answered(asked, ready.certified, ready.members, joined(blocks))
 
@@ -96,7 +98,7 @@ EXAMPLE = {
     "delta": 1e-5,
 }
 
-MEMBERSHIP = Kind(
+MEMBERSHIP = SimulationKind(
     request=MembershipSimulation,
     plan=plan,
     prepare=prepare,

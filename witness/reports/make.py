@@ -12,7 +12,7 @@ import numpy as np
 from epsilond.accountants.errors import InvalidInput
 from epsilond.calibrators.answer import LARGEST_EXACT
 from epsilond.witness.reports import page
-from epsilond.witness.reports.questions import Question
+from epsilond.witness.reports.questions import ReportSubject
 from epsilond.witness.reports.record import Broken, opened, record, sealed
 
 
@@ -29,7 +29,7 @@ def dated(text: str | None) -> str | None:
 
 
 def make(
-    asked: Question,
+    asked: ReportSubject,
     problem: object,
     request: Mapping[str, object],
     date: str | None = None,

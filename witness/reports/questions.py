@@ -20,7 +20,7 @@ ACCOUNT: Literal["account"] = "account"
 
 
 @dataclass(frozen=True)
-class Answered:
+class ReportedAnswer:
     """An answer in JSON form, with the profile around it."""
 
     answer: JsonObject
@@ -28,7 +28,7 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class Question:
+class ReportSubject:
     """What a report can be about: a calibrator, or the accountant."""
 
     kind: Kind
@@ -36,10 +36,10 @@ class Question:
     title: str
     problem: type
     parameters: type | None
-    answered: Callable[[Any], Answered]
+    answered: Callable[[Any], ReportedAnswer]
 
 
-def question(kind: str, name: str | None = None) -> Question:
+def question(kind: str, name: str | None = None) -> ReportSubject:
     """The question of that kind and name; an account needs no name.
 
     Raises:
@@ -59,30 +59,30 @@ def question(kind: str, name: str | None = None) -> Question:
     return QUESTIONS["calibration", str(name)]
 
 
-def _calibrated(solve: Callable[[Any], Any]) -> Callable[[Any], Answered]:
-    def answered(problem: object) -> Answered:
+def _calibrated(solve: Callable[[Any], Any]) -> Callable[[Any], ReportedAnswer]:
+    def answered(problem: object) -> ReportedAnswer:
         answer = solve(problem)
         curve = answer.guarantee.curve
         points = [] if curve is None else profile(curve.known, answer.guarantee.target.epsilon)
-        return Answered(as_json(answer), points)
+        return ReportedAnswer(as_json(answer), points)
 
     return answered
 
 
-def _accounted(problem: accounting.AccountProblem) -> Answered:
+def _accounted(problem: accounting.AccountProblem) -> ReportedAnswer:
     answer = accounting.answer(problem)
     found = account(problem.spec, relation=problem.relation, unit=problem.unit, observer=problem.observer)
-    return Answered(as_json(answer), profile(found.guarantee.curve, answer.guarantee.epsilon.upper))
+    return ReportedAnswer(as_json(answer), profile(found.guarantee.curve, answer.guarantee.epsilon.upper))
 
 
-QUESTIONS: Mapping[tuple[str, str], Question] = {
+QUESTIONS: Mapping[tuple[str, str], ReportSubject] = {
     (each.kind, each.name): each
     for each in (
         *(
-            Question("calibration", one.name, one.title, one.problem, one.parameters_type, _calibrated(one.solve))
+            ReportSubject("calibration", one.name, one.title, one.problem, one.parameters_type, _calibrated(one.solve))
             for one in CALIBRATORS
         ),
-        Question(ACCOUNT, ACCOUNT, "What a run guarantees", accounting.AccountProblem, None, _accounted),
+        ReportSubject(ACCOUNT, ACCOUNT, "What a run guarantees", accounting.AccountProblem, None, _accounted),
     )
 }
 """THE list of what a report can be about."""

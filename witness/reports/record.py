@@ -131,7 +131,7 @@ def _parsed(text: str) -> JsonRecord:
         if not isinstance(found, dict) or found.keys() - OPTIONAL_MEMBERS != MEMBERS:
             raise Broken("the data are not those of a report")
         canonical(found)
-    except (strict_json.Malformed, InvalidInput, ValueError):
+    except (strict_json.MalformedJson, InvalidInput, ValueError):
         raise Broken("the data are not JSON, nested too deeply, or hold numbers beyond every double") from None
     if not all(isinstance(item, _TYPES.get(name, str)) for name, item in found.items()):
         raise Broken("the data are not those of a report")

@@ -10,7 +10,7 @@ from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.theorem import Status
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Caution, GuaranteeAnswer, Number, Served
-from epsilond.calibrators.mb_sgd.groups import GroupParameters
+from epsilond.calibrators.mb_sgd.solution import GroupParameters
 from epsilond.simulators.problems.personalized_problem import PersonalizedConstants
 from epsilond.simulators.problems.problem import Constants
 from epsilond.witness.risks.measure import BAND

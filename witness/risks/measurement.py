@@ -12,15 +12,15 @@ from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.quantities import DELTA, EPSILON, LOG10_DELTA, Quantity, request
 from epsilond.calibrators.answer import Calibration
-from epsilond.simulators.algorithms.algorithm import Algorithm, Work
+from epsilond.simulators.algorithms.algorithm import SimulatedAlgorithm, Work
 from epsilond.simulators.algorithms.kinds import Run, algorithm_of
 from epsilond.simulators.federations.weighted_data import build_for
 from epsilond.simulators.problems.personalized_problem import PersonalizedConstants
-from epsilond.simulators.problems.problem import Problem
+from epsilond.simulators.problems.problem import SimulatedProblem
 from epsilond.simulators.problems.problem_specs import AnyProblem
 from epsilond.simulators.seeds import generators
 from epsilond.witness.joins import join_of
-from epsilond.witness.kind import Block, Kind, Plan
+from epsilond.witness.kind import Block, SimulationKind, SimulationPlan
 from epsilond.witness.pointers import inside
 from epsilond.witness.risks.answer import RiskAnswer
 from epsilond.witness.risks.report import BlockOfRun, Measurement, report
@@ -90,7 +90,7 @@ class RiskSimulation:
         if self.epsilon is not None:
             Target.of(self.epsilon, self.delta, self.log10_delta)
 
-    def _check_alternatives(self, algorithm: Algorithm) -> None:
+    def _check_alternatives(self, algorithm: SimulatedAlgorithm) -> None:
         faults = [
             Fault(f"/alternatives/{place}", f"is no run beside {algorithm.name}", ", ".join(algorithm.beside) or None)
             for place, name in enumerate(self.alternatives or ())
@@ -106,7 +106,7 @@ class RiskSimulation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Resolved:
+class ResolvedRuns:
     """What blocks read: every run with its noise, in order, the private one first, and the problem's request.
 
     A process builds the problem when it first needs it; what it builds is the same everywhere.
@@ -123,7 +123,7 @@ class Resolved:
     return_model: bool
 
 
-def plan(request: RiskSimulation) -> Plan:
+def plan(request: RiskSimulation) -> SimulationPlan:
     """Work of the run and of each run beside it, as the algorithm tells it, and the calibration's allowance."""
     costs, block = _sizes(request, build(request.problem, request.run))
     blocks = math.ceil(request.repetitions / block)
@@ -134,10 +134,10 @@ def plan(request: RiskSimulation) -> Plan:
     target = request.target
     calibrating = 0.0 if target is None else join_of(request.run.algorithm).allowance.of(target)
     largest = max(work.bytes for work in costs)
-    return Plan(blocks=blocks, seconds=calibrating + seconds, bytes=math.ceil(block * largest))
+    return SimulationPlan(blocks=blocks, seconds=calibrating + seconds, bytes=math.ceil(block * largest))
 
 
-def prepare(request: RiskSimulation) -> Resolved:
+def prepare(request: RiskSimulation) -> ResolvedRuns:
     """The noise calibrated where a target is given, and the runs to set beside it at the same parameters."""
     problem = build(request.problem, request.run)
     _, block = _sizes(request, problem)
@@ -145,7 +145,7 @@ def prepare(request: RiskSimulation) -> Resolved:
     if request.target is not None:
         with inside(request):
             run, calibration = join_of(run.algorithm).calibrate(problem, run, request.target)
-    return Resolved(
+    return ResolvedRuns(
         problem=request.problem,
         runs={PRIVATE: run, **_alternatives(request, run)},
         calibration=calibration,
@@ -158,7 +158,7 @@ def prepare(request: RiskSimulation) -> Resolved:
     )
 
 
-def run_block(resolved: Resolved, index: int) -> Mapping[str, BlockOfRun]:
+def run_block(resolved: ResolvedRuns, index: int) -> Mapping[str, BlockOfRun]:
     """Excess, diagnostics and scores of every run, for the repetitions of this block; a model of the first."""
     problem, first = build(resolved.problem, resolved.runs[PRIVATE]), index * resolved.block
     numbers = range(first, min(first + resolved.block, resolved.repetitions))
@@ -172,7 +172,7 @@ def run_block(resolved: Resolved, index: int) -> Mapping[str, BlockOfRun]:
     return measured
 
 
-def assemble(request: RiskSimulation, resolved: Resolved, blocks: Sequence[Block]) -> RiskAnswer:
+def assemble(request: RiskSimulation, resolved: ResolvedRuns, blocks: Sequence[Block]) -> RiskAnswer:
     """The answer: bounds are computed here, beside the measurements."""
     measurements = [
         Measurement(name=name, run=run, rounds=rounds_of(resolved, run), blocks=[block[name] for block in blocks])
@@ -185,31 +185,31 @@ def assemble(request: RiskSimulation, resolved: Resolved, blocks: Sequence[Block
     return report(request, problem, resolved.calibration, measurements, bounds)
 
 
-def rounds_of(resolved: Resolved, run: Run) -> tuple[int, ...]:
+def rounds_of(resolved: ResolvedRuns, run: Run) -> tuple[int, ...]:
     """After which rounds this run is measured."""
     last = algorithm_of(run).rounds(build(resolved.problem, run), run)
     return measured_rounds(last, resolved.points, resolved.spacing)
 
 
-def build(spec: Any, run: Run) -> Problem:
+def build(spec: Any, run: Run) -> SimulatedProblem:
     """The problem as the run's clients see it, with faults pointed to where they stand in the request."""
     try:
         spec.build()
     except InvalidInput as error:
         raise InvalidInput(*(Fault("/problem" + it.pointer, it.message, it.allowed) for it in error.faults)) from None
     try:
-        built: Problem = build_for(spec, run)
+        built: SimulatedProblem = build_for(spec, run)
     except InvalidInput as error:
         raise InvalidInput(*(Fault("/run" + it.pointer, it.message, it.allowed) for it in error.faults)) from None
     return built
 
 
-def _sizes(request: RiskSimulation, problem: Problem) -> tuple[tuple[Work, ...], int]:
+def _sizes(request: RiskSimulation, problem: SimulatedProblem) -> tuple[tuple[Work, ...], int]:
     """Work of one repetition of every run, and repetitions side by side: from the request alone.
 
     As many side by side as fit the time and memory of a block.
     """
-    algorithm: Algorithm = algorithm_of(request.run)
+    algorithm: SimulatedAlgorithm = algorithm_of(request.run)
     if request.return_model:
         _check_model(problem)
     with inside(request):
@@ -222,7 +222,7 @@ def _sizes(request: RiskSimulation, problem: Problem) -> tuple[tuple[Work, ...],
     return costs, max(1, min(request.repetitions, int(min(in_time, in_memory, 1e6))))
 
 
-def _check_model(problem: Problem) -> None:
+def _check_model(problem: SimulatedProblem) -> None:
     personal = isinstance(problem.constants, PersonalizedConstants)
     weights = problem.dimension * (problem.clients if personal else 1)
     if weights > MOST_WEIGHTS:
@@ -255,7 +255,7 @@ EXAMPLE = {
     "repetitions": 20,
 }
 
-RISK = Kind(
+RISK = SimulationKind(
     request=RiskSimulation,
     plan=plan,
     prepare=prepare,

@@ -14,8 +14,8 @@ from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Calibration, Caution
 from epsilond.simulators.algorithms.algorithm import AnyRun
 from epsilond.simulators.algorithms.kinds import algorithm_of
-from epsilond.simulators.problems.problem import Floats, Problem
-from epsilond.witness.join import Bound
+from epsilond.simulators.problems.problem import Floats, SimulatedProblem
+from epsilond.witness.join import PromisedBound
 from epsilond.witness.risks.answer import (
     BoundAnswer,
     Measured,
@@ -72,10 +72,10 @@ class Measurement:
 
 def report(
     request: Any,
-    problem: Problem,
+    problem: SimulatedProblem,
     calibration: Calibration | None,
     measurements: Sequence[Measurement],
-    bounds: Sequence[Bound],
+    bounds: Sequence[PromisedBound],
 ) -> RiskAnswer:
     """The answer. The first measurement is the private run."""
     algorithm = algorithm_of(measurements[0].run)
@@ -150,7 +150,9 @@ def _spread(values: Floats) -> Spread:
     return Spread(mean=float(held.mean()), least=float(held.min()), largest=float(held.max()))
 
 
-def _compared(bound: Bound, final: Measured, measurement: Measurement, confidence: float, gap: float) -> BoundAnswer:
+def _compared(
+    bound: PromisedBound, final: Measured, measurement: Measurement, confidence: float, gap: float
+) -> BoundAnswer:
     """Beside the excess of the output, or beside the diagnostic that it speaks of."""
     if bound.quantity == "excess":
         return _bound(bound, final, gap)
@@ -166,7 +168,7 @@ def _mean_of(values: Floats, confidence: float, most: float = math.inf) -> Measu
     return Measured(mean=mean, lower=lower, upper=min(upper, most), standard_error=error)
 
 
-def _bound(bound: Bound, measured: Measured, gap: float) -> BoundAnswer:
+def _bound(bound: PromisedBound, measured: Measured, gap: float) -> BoundAnswer:
     reason = why_not_compared(bound)
     compared = reason is None
     # Below the gap both are the gap's own size, and their ratio says nothing.
@@ -185,7 +187,7 @@ def _bound(bound: Bound, measured: Measured, gap: float) -> BoundAnswer:
     )
 
 
-def why_not_compared(bound: Bound) -> str | None:
+def why_not_compared(bound: PromisedBound) -> str | None:
     """None for an explicit, finite bound all of whose conditions hold."""
     if bound.constant == "hidden":
         return "its constant is hidden: this is an order, and no number contradicts it"
@@ -195,7 +197,9 @@ def why_not_compared(bound: Bound) -> str | None:
     return None if math.isfinite(bound.value) else "it is infinite here"
 
 
-def _warnings(problem: Problem, series: Sequence[SeriesAnswer], bounds: Sequence[BoundAnswer]) -> tuple[Caution, ...]:
+def _warnings(
+    problem: SimulatedProblem, series: Sequence[SeriesAnswer], bounds: Sequence[BoundAnswer]
+) -> tuple[Caution, ...]:
     private, gap = series[0], getattr(problem.constants, "optimum_gap", 0.0)
     warnings = [
         Caution(

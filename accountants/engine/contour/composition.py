@@ -11,30 +11,27 @@ Losses are finite here: atoms at infinity are the caller's to add, δ = 1 − Π
 
 from __future__ import annotations
 
+import functools
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.engine.contour import saddle
-from epsilond.accountants.engine.contour.keeping import kept
 from epsilond.accountants.engine.contour.kernel import steps_of
-from epsilond.accountants.engine.contour.newton import newton
 from epsilond.accountants.engine.contour.nodes import REACH, build, good_width
 from epsilond.accountants.engine.contour.parts import Parts, compiled
 from epsilond.accountants.engine.contour.profile import ContourProfile, shared, width_of, with_leaks
-from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, NodeBudget, RefusalReason
-from epsilond.accountants.engine.contour.ways import (
-    DEFAULT_BUDGET,
-    GOOD_WIDTH,
-    MOST_KEPT,
-    QUICK,
-    WIDEST,
-    ValueWithWidth,
-    best_of,
-    smaller,
+from epsilond.accountants.engine.contour.reductions import (
+    can_be_marked,
+    cut_noise,
+    few_steps,
+    mark_steps,
+    mark_steps_among_many,
 )
+from epsilond.accountants.engine.contour.transforms.laplace import LaplaceSteps
+from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, NodeBudget, RefusalReason
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
@@ -45,9 +42,31 @@ if TYPE_CHECKING:
     from epsilond.accountants.engine.contour.transforms.transform import Part
     from epsilond.accountants.numerics.special import FloatArray
 
-
+DEFAULT_BUDGET = NodeBudget()
+WIDEST = 1e-4
+"""A relative width of δ beyond which an enclosure is refused."""
+QUICK = NodeBudget(noise_nodes=1 << 12, frequencies=1 << 11, products=1 << 20, products_each=1 << 17)
+GOOD_WIDTH = 1e-6
+"""A relative width of δ with which the search for a better way ends."""
+FINE_LEAK, COARSE_LEAK = 18.0, 11.0
+"""What steps without a mark add is e^−18 of δ, or e^−11 where that is beyond the budget."""
+MARKED = DEFAULT_BUDGET._replace(products=3 << 22)
+"""The budget of the finer of the two."""
+_FEW, _MANY = 4, 128
+_KEPT = 5
+"""Limit on the compositions whose Chernoff bounds are kept."""
 _RECENTRINGS = 8
 _DOUBLINGS = 30
+
+
+Value = TypeVar("Value")
+
+
+class ValueWithWidth(NamedTuple, Generic[Value]):
+    """What was found, and the relative width of δ behind it."""
+
+    value: Value
+    width: float
 
 
 def log_delta(
@@ -84,31 +103,6 @@ def log_delta(
 
     target = saddle.at_epsilon(epsilon)
     return best_of(attempt, parts, target, budget, widest, among_many=among_many, quickly=quickly)
-
-
-def profile(
-    laws: Sequence[tuple[Law, int]] | Parts,
-    epsilon: float,
-    *,
-    budget: NodeBudget = DEFAULT_BUDGET,
-    widest: float = WIDEST,
-) -> ContourProfile:
-    """log δ near an ε, built once and evaluated at many.
-
-    Guarantees: the relative width of δ at `epsilon` itself is no larger than `widest`.
-
-    Raises:
-        Refused: no certificate within the budget, or δ is known in closed form (no loss at all, or ε ≥ its supremum).
-    """
-    parts = compiled(laws)
-    if not parts or epsilon >= parts.supremum:
-        raise ContourRefused(RefusalReason.CLOSED_FORM)
-
-    def attempt(chosen: tuple[Part, ...], most: NodeBudget) -> ValueWithWidth[ContourProfile]:
-        built = _centred(chosen, epsilon, most)
-        return ValueWithWidth(built, width_of(built.log_delta(epsilon)))
-
-    return best_of(attempt, parts, saddle.at_epsilon(epsilon), budget, widest)
 
 
 def upper_log_delta(
@@ -173,6 +167,67 @@ def epsilon(
     return best_of(attempt, parts, saddle.at_log_delta(log_delta), budget, widest)
 
 
+def best_of(
+    attempt: Callable[[tuple[Part, ...], NodeBudget], ValueWithWidth[Value]],
+    parts: tuple[Part, ...],
+    target: saddle.SaddleTarget,
+    budget: NodeBudget,
+    widest: float,
+    *,
+    among_many: bool = False,
+    quickly: bool = False,
+) -> Value:
+    """The first good answer, else the best one, if it is no wider than `widest`.
+
+    `among_many` and `quickly` are as in `log_delta`.
+
+    Raises:
+        Refused: there is none; the reason is that of the last attempt.
+    """
+    best: ValueWithWidth[Value] | None = None
+    refusal = RefusalReason.NO_TILT, ""
+    ways: tuple[Callable[[], tuple[tuple[Part, ...], NodeBudget]], ...] = (
+        lambda: (parts, smaller(QUICK, budget)),
+        lambda: (cut_noise(parts, target, budget), budget),
+        lambda: (parts, budget),
+    )
+    if any(isinstance(part, LaplaceSteps) for part in parts):
+        ways = (ways[2],)  # a closed form has nothing to cut, and no quadrature to make smaller
+    elif len(parts) > _FEW and not quickly:
+        # To find out that nodes are too many for a small budget is as dear as to lay them; to cut many is dearer still.
+        ways = (ways[2], ways[1]) if len(parts) <= _MANY else (ways[2],)
+    if can_be_marked(parts):
+        place = 1 if few_steps(parts) else 2
+        fine, coarse = (
+            functools.partial(mark_steps_among_many if among_many else mark_steps, parts, target, budget, leak, most)
+            for leak, most in ((FINE_LEAK, MARKED), (COARSE_LEAK, budget))
+        )
+        ways = (*ways[:place], fine, *ways[place:], coarse)
+    for way in ways[:1] if quickly else ways:
+        try:
+            answer = attempt(*way())
+        except ContourRefused as refused:
+            # Not the exception itself: it would hold this frame and all that the frame holds.
+            refusal = refused.reason, refused.detail
+            continue
+        if best is None or answer.width < best.width:
+            best = answer
+        if best.width <= GOOD_WIDTH:
+            break
+    if best is None:
+        raise ContourRefused(*refusal)
+    if best.width > widest:
+        reason = RefusalReason.TOO_WIDE if math.isfinite(best.width) else RefusalReason.NOT_POSITIVE
+        raise ContourRefused(reason, f"relative width {best.width:.3g}")
+    return best.value
+
+
+@functools.cache
+def smaller(first: NodeBudget, second: NodeBudget) -> NodeBudget:
+    """Return the smaller of two budgets, number by number."""
+    return NodeBudget(*map(min, first, second))
+
+
 def _kernel_for(parts: Parts, budget: NodeBudget) -> Steps | None:
     """The compiled kernel for these parts, if there is one, and no other budget is asked for than its own."""
     return steps_of(parts) if budget is DEFAULT_BUDGET else None
@@ -202,7 +257,7 @@ def _built(
 ) -> ContourProfile:
     """Nodes at the tilt that was found, around ε."""
     nodes = build(parts, found.place, found.survey, epsilon, budget, reach=reach)
-    return ContourProfile(parts, nodes, epsilon, found.survey.scale_slope(found.place.tilt))
+    return ContourProfile(parts, nodes, epsilon)
 
 
 def _centred(parts: tuple[Part, ...], epsilon: float, budget: NodeBudget, reach: float = REACH) -> ContourProfile:
@@ -243,7 +298,7 @@ def _best_chernoff(parts: tuple[Part, ...], epsilon: float, enough: float, budge
     return _chernoff(parts, saddle.find_at_epsilon(parts, epsilon, budget), epsilon)
 
 
-@kept(MOST_KEPT)
+@functools.lru_cache(maxsize=_KEPT)
 def _chernoff_bounds(parts: tuple[Part, ...], budget: NodeBudget) -> tuple[FloatArray, FloatArray]:
     """The tilts of the lowest ladder, falling, and upper bounds of K + log C with the rounding that knows no ε."""
     survey, tilts = saddle.ladder(parts, budget)
@@ -262,7 +317,7 @@ def _solved(
     """
     current, refined = start, False
     for _ in range(_RECENTRINGS):
-        root, inside = newton(current, log_delta, guess)
+        root, inside = current.root(log_delta, guess)
         guess = None
         if inside:
             here = current.log_delta(root)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from epsilond.accountants.curve.laws import Law
-    from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Part, Resolved
+    from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Part, ResolvedPart
 
 
 def _gaussian(law: GaussianLaw, count: int) -> tuple[float, Part | None]:
@@ -162,7 +162,7 @@ _SPREAD = 1.25
 
 def resolve_all(
     parts: Sequence[Part], tilts: tuple[float, float], frequency: float, budget: NodeBudget
-) -> tuple[Resolved, ...]:
+) -> tuple[ResolvedPart, ...]:
     """What resolves all parts together, the sums over which are those over the parts.
 
     Raises:
@@ -172,7 +172,7 @@ def resolve_all(
         return tuple(part.resolve(tilts, frequency, budget) for part in parts)
     alike = [part for part in parts if isinstance(part, SampledGaussian) and part.can_be_grouped]
     alone = [part for part in parts if not (isinstance(part, SampledGaussian) and part.can_be_grouped)]
-    resolved: list[Resolved] = []
+    resolved: list[ResolvedPart] = []
     for group in _groups(alike):
         if len(group) < _FEWEST:
             alone.extend(group)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,13 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.engine.contour.keeping import kept
-from epsilond.accountants.engine.contour.marking import log_leaks
 from epsilond.accountants.engine.contour.nodes import NATS, REACH, build
 from epsilond.accountants.engine.contour.saddle import FoundSaddle, Saddle, log_chernoff_factor, survey_for
 from epsilond.accountants.engine.contour.transforms.laplace import LaplaceRun
+from epsilond.accountants.engine.contour.transforms.some_large import SomeLarge
 from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, RefusalReason
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_difference
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,13 +31,9 @@ _ENDS_KEPT = 16
 _NODES_SHARE = 0.04
 """Of a width, a part that better nodes would not be worth."""
 _LARGEST_UNIT = 600.0
-
-
-class TailIntervals(NamedTuple):
-    """Enclosures of log P(S > ε) and log Q(S > ε): the log power and log size of the likelihood-ratio test at ε."""
-
-    log_p: Interval
-    log_q: Interval
+_NEWTON_STEPS = 12
+_ROOT = 1e-7
+"""How near to a root Newton's iteration ends, in reaches of the nodes."""
 
 
 @dataclass(frozen=True)
@@ -51,13 +47,11 @@ class ContourProfile:
         parts: of the composition.
         nodes: the integrand.
         centre: the ε around which the nodes were laid, nats.
-        scale_slope: ∂K/∂log s at the tilt.
     """
 
     parts: tuple[Part, ...]
     nodes: Nodes
     centre: float
-    scale_slope: float
 
     @cached_property
     def _supremum(self) -> float:
@@ -146,6 +140,28 @@ class ContourProfile:
             raise ContourRefused(RefusalReason.NOT_POSITIVE, f"at epsilon {epsilon:.6g}")
         return self.nodes.log_scale(epsilon)[0] + math.log(value), slope / value
 
+    def root(self, log_delta: float, guess: float | None = None) -> tuple[float, bool]:
+        """Return the root of log δ(ε) = target by Newton's iteration, and whether it ends within reach or at ε = 0.
+
+        Args:
+            log_delta: the target, log δ.
+            guess: where to start, if it is within reach of the nodes; otherwise the start is their centre.
+        """
+        known = guess is not None and abs(guess - self.centre) <= self.width
+        root = max(guess if known and guess is not None else self.centre, 0.0)
+        # A step of x leaves an error of about x² |f″/2f′|, with f″ ≈ −1/F″ and f′ ≈ −λ.
+        place = self.nodes.place
+        last = 0.1 * math.sqrt(2.0 * _ROOT * place.tilt * place.width**2 * self.width)
+        for _ in range(_NEWTON_STEPS):
+            value, slope = self.estimate(root)
+            moved = max(root - (value - log_delta) / slope, 0.0)
+            if abs(moved - self.centre) > self.width:
+                return max(self.centre + math.copysign(2.0 * self.width, moved - self.centre), 0.0), False
+            if abs(moved - root) <= max(last, _ROOT * self.width, 1e-14 * root):
+                return moved, True
+            root = moved
+        return root, True
+
     def estimate_log_size(self, epsilon: float) -> tuple[float, float]:
         """log Q(S > ε) = log(−dδ/dε) − ε and its derivative in ε from the same nodes; nothing is certified.
 
@@ -160,35 +176,11 @@ class ContourProfile:
             raise ContourRefused(RefusalReason.NOT_POSITIVE, f"at epsilon {epsilon:.6g}")
         return self.nodes.log_scale(epsilon)[0] + math.log(-slope) - epsilon, curvature / slope - 1.0
 
-    def scale_derivative(self) -> float:
-        """d log δ/d log σ at the centre, every σ scaled alike, to leading order of the saddle-point expansion.
-
-        An estimate, for root searches.
-        """
-        return -self.scale_slope
-
-    def tails(self, epsilon: float) -> TailIntervals:
-        """Enclosures of log P(S > ε) and log Q(S > ε).
-
-        H(α) = δ(log α) is convex and −H′(e^ε) = Q(S > ε), so difference quotients of enclosures on both sides bracket
-        it; P(S > ε) = δ + e^ε Q(S > ε). Relative width about the square root of that of δ.
-        Source: docs/engine-certificate.md, A1 (v).
-        """
-        here = self.log_delta(epsilon)
-        step = math.sqrt(max(width_of(here), 1e-13)) / max(self.nodes.place.tilt, 1e-3)
-        right, left = self.log_delta(epsilon + step), self.log_delta(epsilon - step)
-        rounding = 8 * UNIT_ROUNDOFF * (1.0 + abs(epsilon) + abs(epsilon) / step)
-        lower = _log_gap(here.lower, right.upper) - epsilon - math.log(math.expm1(step)) - rounding
-        upper = _log_gap(left.upper, here.lower) - epsilon - math.log(-math.expm1(-step)) + rounding
-        log_q = Interval(lower, min(upper, 0.0))
-        low, high = np.logaddexp(here.lower, epsilon + lower), np.logaddexp(here.upper, epsilon + log_q.upper)
-        slack = 8 * UNIT_ROUNDOFF * (1.0 + abs(epsilon))
-        return TailIntervals(Interval(float(low) - slack, min(float(high) + slack, 0.0)), log_q)
-
 
 def with_leaks(upper: float, parts: Sequence[Part], epsilon: float) -> float:
     """An upper bound of log δ(ε) of what the transforms see, with what they leave out of δ(ε)."""
-    leaks = [leak for leak in log_leaks(parts, epsilon) if leak > -math.inf]
+    left_out = [part.log_leak_at(epsilon) if isinstance(part, SomeLarge) else part.log_leak for part in parts]
+    leaks = [leak for leak in left_out if leak > -math.inf]
     return float(np.logaddexp.reduce([upper, *leaks])) if leaks else upper
 
 
@@ -204,11 +196,6 @@ def _outward(log_scale: float, value: float, side: int) -> float:
     log_value = log_scale + math.log(value)
     moved = log_value + side * 8 * UNIT_ROUNDOFF * (1.0 + abs(log_value) + abs(log_scale))
     return min(moved, 0.0)
-
-
-def _log_gap(larger: float, smaller: float) -> float:
-    """log(e^larger − e^smaller), −inf if there is no gap."""
-    return float(log_difference(np.asarray(larger), np.asarray(min(smaller, larger))))
 
 
 # Nodes that neighbouring questions share: laid at tilts of a grid, so that what was asked before changes no answer.
@@ -270,7 +257,7 @@ def _nearest(parts: tuple[Part, ...], place: Saddle, steps: float, served: float
     return _on_grid(place.tilt, steps)
 
 
-@kept(_KEPT)
+@functools.lru_cache(maxsize=_KEPT)
 def _placed(parts: tuple[Part, ...], tilt: float, budget: NodeBudget) -> FoundSaddle:
     survey = survey_for(parts, tilt, budget)
     return FoundSaddle(survey.place(tilt), survey)
@@ -282,11 +269,11 @@ def _on_grid(tilt: float, steps: float, lower: int = 0) -> float:
     return float(2.0 ** math.ldexp(round(math.ldexp(math.log2(tilt), bits)) - lower, -bits))
 
 
-@kept(_KEPT)
+@functools.lru_cache(maxsize=_KEPT)
 def _laid(parts: tuple[Part, ...], tilt: float, budget: NodeBudget) -> ContourProfile:
     place, survey = _placed(parts, tilt, budget)
     nodes = build(parts, place, survey, place.epsilon, budget)
-    return ContourProfile(parts, nodes, place.epsilon, survey.scale_slope(tilt))
+    return ContourProfile(parts, nodes, place.epsilon)
 
 
 # Nodes at a lower tilt than the saddle's.
@@ -342,15 +329,15 @@ class _Lower(NamedTuple):
     gain: float
 
 
-@kept(_KEPT)
+@functools.lru_cache(maxsize=_KEPT)
 def _laid_aside(parts: tuple[Part, ...], tilt: float, share: float, budget: NodeBudget) -> ContourProfile:
     saddle, survey = _placed(parts, tilt, budget)
     place = Aside.of(saddle, survey.place(tilt * share))
     nodes = build(parts, place, survey, place.epsilon, budget)
-    return ContourProfile(parts, nodes, place.epsilon, survey.scale_slope(tilt))
+    return ContourProfile(parts, nodes, place.epsilon)
 
 
-@kept(_KEPT)
+@functools.lru_cache(maxsize=_KEPT)
 def _aside(parts: tuple[Part, ...], tilt: float, budget: NodeBudget) -> _Lower:
     """By estimates of the alias; at the saddle itself for the first of the shares."""
     saddle, survey = _placed(parts, tilt, budget)

@@ -7,12 +7,12 @@ that reach four times further each time. Between two rungs the ladder is made fi
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.engine.contour.keeping import Kept, kept
 from epsilond.accountants.engine.contour.parts import resolve_all, usual_tilt
 from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, RefusalReason
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
@@ -20,7 +20,7 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Part, Resolved, Terms
+    from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Part, ResolvedPart, Terms
     from epsilond.accountants.numerics.special import FloatArray
 
 _FIRST_REACH = 12.0
@@ -104,7 +104,7 @@ class Stack(NamedTuple):
 class TiltSurvey(NamedTuple):
     """Parts resolved for real tilts up to a largest one; many sums are stacked, others are evaluated one by one."""
 
-    resolved: tuple[Resolved, ...]
+    resolved: tuple[ResolvedPart, ...]
     reach: float
     stack: Stack | None = None
 
@@ -134,10 +134,6 @@ class TiltSurvey(NamedTuple):
         bounds = sum(each.upper_cumulants(tilts) for each in self.resolved)
         return np.asarray(bounds) * (1.0 + 4 * UNIT_ROUNDOFF * len(self.resolved))
 
-    def scale_slope(self, tilt: float) -> float:
-        """∂K/∂log s with every shift s scaled alike; an estimate."""
-        return math.fsum(each.scale_slope(tilt) for each in self.resolved)
-
     def place(self, tilt: float) -> Saddle:
         """All of it at one tilt."""
         if self.stack is not None:
@@ -148,7 +144,7 @@ class TiltSurvey(NamedTuple):
         return Saddle(tilt, *map(sum, zip(*found, (0.0, 0.0, poles), strict=True)))
 
 
-def _moments(each: Resolved, tilt: float) -> tuple[float, float, float]:
+def _moments(each: ResolvedPart, tilt: float) -> tuple[float, float, float]:
     """K, K′ and K″ of one part."""
     terms = each.terms
     if terms is None:
@@ -172,8 +168,8 @@ def _surveyed(parts: tuple[Part, ...], reach: float, budget: NodeBudget) -> Tilt
     return TiltSurvey(resolved, reach, Stack.of(terms) if len(terms) > _FEW_PARTS else None)
 
 
-_of_few = Kept(_surveyed, _KEPT)
-_of_many = Kept(_surveyed, _FEW_KEPT)
+_of_few = functools.lru_cache(maxsize=_KEPT)(_surveyed)
+_of_many = functools.lru_cache(maxsize=_FEW_KEPT)(_surveyed)
 
 
 class FoundSaddle(NamedTuple):
@@ -258,7 +254,7 @@ def find(parts: Sequence[Part], target: SaddleTarget, budget: NodeBudget) -> Fou
             raise ContourRefused(RefusalReason.NO_TILT, f"tilt beyond {_LARGEST_TILT:g}")
 
 
-@kept(_KEPT)
+@functools.lru_cache(maxsize=_KEPT)
 def find_at_epsilon(parts: tuple[Part, ...], epsilon: float, budget: NodeBudget) -> FoundSaddle:
     """`find` at an ε, kept: a bound and the ends are asked for at the same one.
 
@@ -268,7 +264,7 @@ def find_at_epsilon(parts: tuple[Part, ...], epsilon: float, budget: NodeBudget)
     return find(parts, at_epsilon(epsilon), budget)
 
 
-class Places(NamedTuple):
+class TiltLadder(NamedTuple):
     """Places on one ladder of tilts, falling, of which few are looked at."""
 
     tilts: list[float]
@@ -287,7 +283,7 @@ def ladder(parts: tuple[Part, ...], budget: NodeBudget) -> tuple[TiltSurvey, Flo
     return TiltSurvey.of(parts, reach, budget), reach * _FIRST_RUNGS
 
 
-def _bracketing(places: Places, target: SaddleTarget) -> int:
+def _bracketing(places: TiltLadder, target: SaddleTarget) -> int:
     """The place above which the target is met and with whose next below it is not; so at the first and the last."""
     above, below = 0, len(places.tilts) - 1
     while below - above > 1:
@@ -296,7 +292,7 @@ def _bracketing(places: Places, target: SaddleTarget) -> int:
     return above
 
 
-@kept(_KEPT)
+@functools.lru_cache(maxsize=_KEPT)
 def _first_reach(parts: tuple[Part, ...], budget: NodeBudget) -> float:
     """The rung to climb from: where questions are asked, lower where a quadrature up to there takes many nodes."""
     reach, usual = _FIRST_REACH, min(usual_tilt(parts), _LARGEST_TILT)
@@ -313,14 +309,14 @@ def _first_reach(parts: tuple[Part, ...], budget: NodeBudget) -> float:
     return _FIRST_REACH
 
 
-@kept(_KEPT)
-def _rungs(parts: tuple[Part, ...], reach: float, first: bool, budget: NodeBudget) -> Places:
+@functools.lru_cache(maxsize=_KEPT)
+def _rungs(parts: tuple[Part, ...], reach: float, first: bool, budget: NodeBudget) -> TiltLadder:
     """Places at the reach and at ever smaller tilts, down to the reach before, or to near 0."""
     return _places(parts, reach, reach * (_FIRST_RUNGS if first else _RUNGS), budget)
 
 
-@kept(_KEPT)
-def _inner(parts: tuple[Part, ...], reach: float, above: float, below: float, budget: NodeBudget) -> Places:
+@functools.lru_cache(maxsize=_KEPT)
+def _inner(parts: tuple[Part, ...], reach: float, above: float, below: float, budget: NodeBudget) -> TiltLadder:
     """Places at two tilts and at some in between, at equal ratios."""
     shares = np.arange(_INNER + 2.0) / (_INNER + 1.0)
     tilts = above * (below / above) ** shares
@@ -328,11 +324,13 @@ def _inner(parts: tuple[Part, ...], reach: float, above: float, below: float, bu
     return _places(parts, reach, tilts, budget)
 
 
-def _places(parts: tuple[Part, ...], reach: float, tilts: FloatArray, budget: NodeBudget) -> Places:
-    return Places(tilts.tolist(), *map(np.ndarray.tolist, TiltSurvey.of(parts, reach, budget).moments(tilts)))
+def _places(parts: tuple[Part, ...], reach: float, tilts: FloatArray, budget: NodeBudget) -> TiltLadder:
+    return TiltLadder(tilts.tolist(), *map(np.ndarray.tolist, TiltSurvey.of(parts, reach, budget).moments(tilts)))
 
 
-def _between(parts: tuple[Part, ...], reach: float, places: Places, target: SaddleTarget, budget: NodeBudget) -> Saddle:
+def _between(
+    parts: tuple[Part, ...], reach: float, places: TiltLadder, target: SaddleTarget, budget: NodeBudget
+) -> Saddle:
     """Where the target is met between the first and the last of some places."""
     survey = TiltSurvey.of(parts, reach, budget)
     for _ in range(_ITERATIONS):

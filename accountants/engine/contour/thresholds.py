@@ -6,11 +6,11 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from epsilond.accountants.engine.contour import saddle
+from epsilond.accountants.engine.contour.composition import DEFAULT_BUDGET, WIDEST, ValueWithWidth, best_of
 from epsilond.accountants.engine.contour.nodes import good_width
 from epsilond.accountants.engine.contour.parts import Parts, compiled
 from epsilond.accountants.engine.contour.profile import ContourProfile, shared, width_of
 from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, NodeBudget, RefusalReason
-from epsilond.accountants.engine.contour.ways import DEFAULT_BUDGET, WIDEST, ValueWithWidth, best_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

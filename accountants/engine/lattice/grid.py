@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from epsilond.accountants.engine.lattice.outline import common_span, weighted
-from epsilond.accountants.engine.lattice.tilted import IntArray, Place
+from epsilond.accountants.engine.lattice.tilted import IntArray, TiltCoordinate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +58,7 @@ class Grid:
 class Demand:
     """What a grid is for: a band of tilts, the accuracy wanted there, and the number of cells and points allowed."""
 
-    places: tuple[Place, ...]
+    places: tuple[TiltCoordinate, ...]
     relative_width: float
     cells: int
     bulk_variance: float

@@ -13,7 +13,7 @@ from epsilond.accountants.engine.lattice.discretise import SideTails, joined_ato
 from epsilond.accountants.engine.lattice.grid import Demand, lay
 from epsilond.accountants.engine.lattice.spectrum import likely_period
 from epsilond.accountants.engine.lattice.tangents import best_lower_law
-from epsilond.accountants.engine.lattice.tilted import Place, Weighted
+from epsilond.accountants.engine.lattice.tilted import TiltCoordinate, Weighted
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class LatticeLaws:
 
 # The lattice laws of a composition for one band of tilts, from above and from below ---------------------------------
 BAND = {True: 0.25 * math.log(2.0), False: 1.0}
-"""Width of a band of tilts, in the coordinate of `Place`."""
+"""Width of a band of tilts, in the `TiltCoordinate`."""
 _ALL_BUT = 0.6
 _MORE_CELLS = 1.2
 """How many times the cells there are where one law's cells serve others like it, which they suit a little less."""
@@ -102,7 +102,7 @@ class Chosen(NamedTuple):
     """A grid with a tilt."""
 
     key: GridKey
-    place: Place
+    place: TiltCoordinate
 
 
 class TiltedEvaluation(NamedTuple):
@@ -144,7 +144,7 @@ class BandLaws:
 def band_laws(survey: Survey, key: GridKey, budget: Budget) -> BandLaws:
     """Lay a grid, read every profile on it once, and form the laws that dominate."""
     band = BAND[key.direct]
-    places = tuple(Place(band * (key.band + share), key.direct) for share in (0.0, 0.5, 1.0))
+    places = tuple(TiltCoordinate(band * (key.band + share), key.direct) for share in (0.0, 0.5, 1.0))
     demand = Demand(
         places=places,
         relative_width=_ALL_BUT * budget.relative_width,
@@ -180,7 +180,7 @@ def _doublings(survey: Survey, key: GridKey, unit: float, budget: Budget) -> int
     """
     if len(survey.parts) < _VERY_MANY:
         return 0
-    laws, place = survey.shallow(key.depth), Place(BAND[key.direct] * (key.band + 0.5), key.direct)
+    laws, place = survey.shallow(key.depth), TiltCoordinate(BAND[key.direct] * (key.band + 0.5), key.direct)
     period = likely_period(laws, place, math.log(budget.relative_width) - key.boost)
     share = _NEARLY * period / unit / budget.limits_for(len(survey.parts)).points
     return math.ceil(math.log2(share)) if 1.0 < share < math.inf else 0

@@ -17,7 +17,7 @@ from scipy.fft import next_fast_len, rfft
 from epsilond.accountants.engine.lattice.budget import TransformLimits
 from epsilond.accountants.engine.lattice.discretise import BoolArray
 from epsilond.accountants.engine.lattice.spectrum import Chernoff, Spectrum, likely_period
-from epsilond.accountants.engine.lattice.tilted import Place
+from epsilond.accountants.engine.lattice.tilted import TiltCoordinate
 from epsilond.accountants.engine.lattice.tilted_line import (
     TiltedLaw,
     TiltedLine,
@@ -69,14 +69,14 @@ class TransformPlan:
     """What a transform at one tilt needs, before it is made."""
 
     laws: LatticeLaws
-    place: Place
+    place: TiltCoordinate
     chernoff: Chernoff
     log_width: float
     points: int
     """Lattice points in a period whose alias is negligible."""
 
     @classmethod
-    def of(cls, laws: LatticeLaws, place: Place, log_width: float) -> TransformPlan:
+    def of(cls, laws: LatticeLaws, place: TiltCoordinate, log_width: float) -> TransformPlan:
         """The plan for an alias of about 2 % of the width, also for questions a deviation away from the tilt's own.
 
         `log_width` is of the width wanted, relative to the saddle-point estimate of δ.

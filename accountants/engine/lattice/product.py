@@ -17,7 +17,7 @@ from epsilond.accountants.engine.lattice.discretise import joined_atoms
 from epsilond.accountants.engine.lattice.laws import BAND, Chosen, GridKey, TiltedEvaluation
 from epsilond.accountants.engine.lattice.survey import LatticePart, Survey
 from epsilond.accountants.engine.lattice.thresholds import near_tests, upper_tests
-from epsilond.accountants.engine.lattice.tilted import Place
+from epsilond.accountants.engine.lattice.tilted import TiltCoordinate
 from epsilond.accountants.engine.lattice.transforms import Transforms, Used, lower_end, remember, upper_end
 from epsilond.accountants.numerics.root_search import Guess
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
@@ -244,7 +244,7 @@ class ComposedProfile(PointwiseProfile):
     def _guess_on_grid(self, first: Guess, log_delta: float) -> Guess:
         """The same by the laws that are laid there: of many rounds an outline's mean is off by many deviations."""
         try:
-            place = Place(math.log(first.steepness), direct=True)
+            place = TiltCoordinate(math.log(first.steepness), direct=True)
             key = GridKey(True, self._survey.depth_of(log_delta), 0, False, math.floor(place.y / BAND[True]))
             laws = self._transforms.laws(key).upper.flat
             place = laws.place_of(log_delta)
@@ -299,7 +299,7 @@ class ComposedProfile(PointwiseProfile):
         within = self._is_within(epsilon, place)
         return self._find(epsilon, direct, depth, boost=_MISS * round(missed / _MISS), within=within)
 
-    def _is_within(self, epsilon: float, place: Place) -> bool:
+    def _is_within(self, epsilon: float, place: TiltCoordinate) -> bool:
         """Whether ε lies within the bulk of the total loss, whose width then counts."""
         mean, variance = self._survey.bulk
         within = variance > 0 and abs(epsilon - mean) <= 6.0 * math.sqrt(variance)
@@ -335,7 +335,7 @@ class ComposedProfile(PointwiseProfile):
         if not found.key.direct or not self._error_dominates(found, epsilon):
             return found
         for steps in _BACK_OFFS:
-            place = Place(found.place.y - steps * _SNAP[True], direct=True)
+            place = TiltCoordinate(found.place.y - steps * _SNAP[True], direct=True)
             lower = Chosen(found.key._replace(band=math.floor(place.y / BAND[True])), place)
             if not self._error_dominates(lower, epsilon):
                 return lower
@@ -392,7 +392,7 @@ def _at_zero(part: LatticePart) -> float:
     return float(part.first.log_delta(np.zeros(1)).upper[0])
 
 
-def _beside(key: GridKey, place: Place) -> bool:
+def _beside(key: GridKey, place: TiltCoordinate) -> bool:
     """Whether a place lies next to the band of a key: nearer than the search for it is exact, or little further."""
     width = BAND[key.direct]
     return -_BESIDE <= place.y / width - key.band <= 1.0 + _BESIDE

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 from scipy.fft import irfft
 
-from epsilond.accountants.engine.lattice.tilted import IntArray, Place, Weighted
+from epsilond.accountants.engine.lattice.tilted import IntArray, TiltCoordinate, Weighted
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_expm1
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Kernel(NamedTuple):
     values: ComplexArray
 
     @classmethod
-    def at(cls, frequencies: IntArray, size: int, unit: float, place: Place) -> Kernel:
+    def at(cls, frequencies: IntArray, size: int, unit: float, place: TiltCoordinate) -> Kernel:
         """The kernel of N = `size` points on multiples of `unit`."""
         half = (np.pi / size) * frequencies
         sine, cosine = np.sin(half), np.cos(half)
@@ -181,7 +181,7 @@ class Spectrum:
     other frequencies of the N.
     """
 
-    place: Place
+    place: TiltCoordinate
     unit: float
     size: int
     centre: int
@@ -255,7 +255,7 @@ class Chernoff:
     below: tuple[tuple[float, float], ...]
 
     @classmethod
-    def around(cls, laws: Weighted, place: Place) -> Chernoff:
+    def around(cls, laws: Weighted, place: TiltCoordinate) -> Chernoff:
         """Tilts from half a reciprocal deviation to twelve away, kept where the bound is valid."""
         lam = place.tilt
         scale = math.sqrt(laws.cumulants(lam).variance + place.stiffness)
@@ -285,7 +285,7 @@ class Chernoff:
         )
 
 
-def likely_period(laws: Weighted, place: Place, log_width: float, chernoff: Chernoff | None = None) -> float:
+def likely_period(laws: Weighted, place: TiltCoordinate, log_width: float, chernoff: Chernoff | None = None) -> float:
     """A period whose alias is about 2 % of a width, relative to δ, also a deviation away from the tilt's own ε."""
     bounds = Chernoff.around(laws, place) if chernoff is None else chernoff
     period = bounds.period(laws.centre(place), laws.estimate(place) + log_width - 4.0)

@@ -36,7 +36,7 @@ class Cumulants(NamedTuple):
     variance: float
 
 
-class Place(NamedTuple):
+class TiltCoordinate(NamedTuple):
     """A tilt, as a coordinate: λ = e^y if `direct` (λ > 0), else λ = −1/(1 + e^y) (−1 < λ < 0)."""
 
     y: float
@@ -77,9 +77,9 @@ class Place(NamedTuple):
         other = 1.0 / (1.0 + lam) if self.direct else 1.0 + math.exp(-self.y)
         return 1.0 / (lam * lam) + other * other
 
-    def snapped(self, step: float) -> Place:
+    def snapped(self, step: float) -> TiltCoordinate:
         """The nearest place on a fixed grid, so that neighbouring questions share one transform."""
-        return Place(step * round(self.y / step), self.direct)
+        return TiltCoordinate(step * round(self.y / step), self.direct)
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class Weighted:
         """K(λ)."""
         return math.fsum(self.counts * self.log_moments(tilt))
 
-    def saddle(self, epsilon: float, *, direct: bool, start: float = 0.0) -> Place:
+    def saddle(self, epsilon: float, *, direct: bool, start: float = 0.0) -> TiltCoordinate:
         """Where K(λ) − λε − log|λ (1 + λ)| is least, to about a hundredth in y. Correctness does not rest on it.
 
         By Newton steps on its derivative, which rises, within a bracket that is halved where they do not converge:
@@ -173,7 +173,7 @@ class Weighted:
         lowest, highest = _CHART_LIMITS[direct]
         low, high, y = lowest, highest, min(max(start, lowest), highest)
         for attempt in range(1, _MOST_STEPS):
-            place = Place(y, direct)
+            place = TiltCoordinate(y, direct)
             _, mean, variance = self.cumulants(place.tilt)
             excess = mean - epsilon - place.pull
             low, high = (low, y) if excess > 0.0 else (y, high)
@@ -181,11 +181,11 @@ class Weighted:
             if not math.isfinite(step):
                 step = math.copysign(_LONGEST_STEP, -excess)
             if abs(step) <= _TOLERANCE or high - low <= _TOLERANCE:
-                return Place(min(max(y + step, low), high), direct)
+                return TiltCoordinate(min(max(y + step, low), high), direct)
             y = min(max(y + min(max(step, -_LONGEST_STEP), _LONGEST_STEP), low), high)
             if (y in (low, high) and lowest < low and high < highest) or attempt % _HALVED == 0:
                 y = 0.5 * (low + high)
-        return Place(y, direct)
+        return TiltCoordinate(y, direct)
 
     def prefers_direct(self, epsilon: float) -> bool:
         """Whether δ, rather than 1 − δ, is the small one: the mean loss is not far above ε."""
@@ -210,33 +210,33 @@ class Weighted:
             variance += count * float(inner @ (location[kept] - middle) ** 2)
         return mean, variance
 
-    def centre(self, place: Place) -> float:
+    def centre(self, place: TiltCoordinate) -> float:
         """The ε whose best tilt is at `place`."""
         return self.cumulants(place.tilt).mean - place.pull
 
-    def estimate(self, place: Place) -> float:
+    def estimate(self, place: TiltCoordinate) -> float:
         """Saddle-point estimate of log D (or of log(1 − δ) if not direct) at `centre`. An estimate, not a bound."""
         return self.estimate_at(place, self.centre(place))
 
-    def estimate_at(self, place: Place, epsilon: float) -> float:
+    def estimate_at(self, place: TiltCoordinate, epsilon: float) -> float:
         """The same at an ε near the centre."""
         value, _, variance = self.cumulants(place.tilt)
         spread = variance + place.stiffness
         return value - place.tilt * epsilon - place.pole - 0.5 * math.log(2.0 * math.pi * spread)
 
-    def place_of(self, log_delta: float) -> Place:
+    def place_of(self, log_delta: float) -> TiltCoordinate:
         """The tilt λ > 0 at whose centre the estimate of log D is as asked, which falls as the centre rises."""
         low, high = _CHART_LIMITS[True]
         while high - low > _TOLERANCE:
-            middle = Place(0.5 * (low + high), direct=True)
+            middle = TiltCoordinate(0.5 * (low + high), direct=True)
             low, high = (middle.y, high) if self.estimate(middle) > log_delta else (low, middle.y)
-        return Place(0.5 * (low + high), direct=True)
+        return TiltCoordinate(0.5 * (low + high), direct=True)
 
-    def test_of(self, log_size: float) -> Place:
+    def test_of(self, log_size: float) -> TiltCoordinate:
         """The tilt λ > 0 at whose centre ε the mass λ D e^{−ε} of S > ε under Q is as asked, by the estimate of D."""
         low, high = _CHART_LIMITS[True]
         while high - low > _TOLERANCE:
-            middle = Place(0.5 * (low + high), direct=True)
+            middle = TiltCoordinate(0.5 * (low + high), direct=True)
             size = self.estimate(middle) + middle.y - self.centre(middle)
             low, high = (middle.y, high) if size > log_size else (low, middle.y)
-        return Place(0.5 * (low + high), direct=True)
+        return TiltCoordinate(0.5 * (low + high), direct=True)

@@ -11,7 +11,7 @@ from scipy.fft import rfft
 from scipy.sparse import csr_array
 
 from epsilond.accountants.engine.lattice.spectrum import ComplexArray, Kernel, Spectrum, Weights, sums_of
-from epsilond.accountants.engine.lattice.tilted import IntArray, Place
+from epsilond.accountants.engine.lattice.tilted import IntArray, TiltCoordinate
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
@@ -50,14 +50,14 @@ class TiltedLine:
     """A tilted law set, ready to be transformed."""
 
     laws: LatticeLaws
-    place: Place
+    place: TiltCoordinate
     log_moments: FloatArray
     moment_errors: FloatArray
     weights: FloatArray
     centres: IntArray
 
     @classmethod
-    def of(cls, laws: LatticeLaws, place: Place) -> TiltedLine:
+    def of(cls, laws: LatticeLaws, place: TiltCoordinate) -> TiltedLine:
         """Tilt the laws and find their centres."""
         lam, flat = place.tilt, laws.flat
         log_moments, errors = _log_moments(laws, lam)

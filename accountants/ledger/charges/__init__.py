@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from epsilond.accountants.ledger.charges import concentrated, gaussian, pure, renyi
 
 if TYPE_CHECKING:
-    from epsilond.accountants.ledger.charges.asked import Asked
+    from epsilond.accountants.ledger.charges.asked import ChargeRequest
     from epsilond.accountants.ledger.state import Charge, Slot, SlotKind
 
-CHARGES: Mapping[SlotKind, Callable[[Asked, Slot], Charge]] = {
+CHARGES: Mapping[SlotKind, Callable[[ChargeRequest, Slot], Charge]] = {
     "gdp": gaussian.charge,
     "zcdp": concentrated.charge,
     "rdp": renyi.charge,
@@ -19,7 +19,7 @@ CHARGES: Mapping[SlotKind, Callable[[Asked, Slot], Charge]] = {
 }
 
 
-def charge(asked: Asked, slot: Slot) -> Charge:
+def charge(asked: ChargeRequest, slot: Slot) -> Charge:
     """What a job costs in a slot, whether or not the slot has as much.
 
     Raises:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class ChargeRequest:
     """`count` runs of `spec`. `eta` and `delta` are what it may take of these parts; None leaves it to the slot.
 
     A `rough` price is quick and may be a little too high.

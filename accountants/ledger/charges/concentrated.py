@@ -12,13 +12,13 @@ from epsilond.accountants.ledger.charges.gaussian import mu_squared
 from epsilond.accountants.ledger.state import Charge, times
 
 if TYPE_CHECKING:
-    from epsilond.accountants.ledger.charges.asked import Asked
+    from epsilond.accountants.ledger.charges.asked import ChargeRequest
     from epsilond.accountants.ledger.state import Slot
 
 THEOREM = "epsilond.ledger-concentrated-slot"
 
 
-def charge(asked: Asked, _: Slot) -> Charge:
+def charge(asked: ChargeRequest, _: Slot) -> Charge:
     """ρ of one run: μ²/2 of a Gaussian mechanism, ε²/2 of an (ε, δ) one, whose δ the job must name.
 
     Raises:

@@ -11,7 +11,7 @@ from epsilond.accountants.ledger.residue import LEAST_ETA, least_cost, rough_cos
 from epsilond.accountants.ledger.state import Charge, times
 
 if TYPE_CHECKING:
-    from epsilond.accountants.ledger.charges.asked import Asked
+    from epsilond.accountants.ledger.charges.asked import ChargeRequest
     from epsilond.accountants.ledger.state import Slot
 
 SHARE_OF_ETA = 16
@@ -21,7 +21,7 @@ EXACT = "epsilond.ledger-gaussian-slot"
 RESIDUE = "epsilond.ledger-residue"
 
 
-def charge(asked: Asked, slot: Slot) -> Charge:
+def charge(asked: ChargeRequest, slot: Slot) -> Charge:
     """μ² and η of a job.
 
     Raises:
@@ -41,7 +41,7 @@ def charge(asked: Asked, slot: Slot) -> Charge:
     return Charge(parts={"mu_squared": found.cost, "eta": eta}, remaining=remaining, theorem=RESIDUE)
 
 
-def mu_squared(asked: Asked) -> Amount | None:
+def mu_squared(asked: ChargeRequest) -> Amount | None:
     """μ² of one run, rounded up, if it is exactly a Gaussian mechanism."""
     mu = asked.one.gaussian_dp_mu
     if mu is None:
@@ -49,7 +49,7 @@ def mu_squared(asked: Asked) -> Amount | None:
     return up((Fraction(mu) * _ROUNDING) ** 2)
 
 
-def eta_of(asked: Asked, slot: Slot) -> Amount:
+def eta_of(asked: ChargeRequest, slot: Slot) -> Amount:
     """What the job may take of η: as asked, else a share of the slot's, and what is free of it if that is less.
 
     Raises:

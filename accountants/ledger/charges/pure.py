@@ -10,13 +10,13 @@ from epsilond.accountants.ledger.amounts import ZERO, float_below, up
 from epsilond.accountants.ledger.state import Charge, times
 
 if TYPE_CHECKING:
-    from epsilond.accountants.ledger.charges.asked import Asked
+    from epsilond.accountants.ledger.charges.asked import ChargeRequest
     from epsilond.accountants.ledger.state import Slot
 
 THEOREM = "epsilond.ledger-pure-slot"
 
 
-def charge(asked: Asked, _: Slot) -> Charge:
+def charge(asked: ChargeRequest, _: Slot) -> Charge:
     """ε of one run at the δ that the job may take for each of its runs, none unless it says so.
 
     Raises:

@@ -12,14 +12,14 @@ from epsilond.accountants.ledger.state import Charge, times
 from epsilond.accountants.numerics.renyi_divergence import sampled_gaussian_renyi
 
 if TYPE_CHECKING:
-    from epsilond.accountants.ledger.charges.asked import Asked
+    from epsilond.accountants.ledger.charges.asked import ChargeRequest
     from epsilond.accountants.ledger.state import Slot
 
 THEOREM = "epsilond.ledger-renyi-slot"
 _ROUNDING = 1.0 + 2.0**-49
 
 
-def charge(asked: Asked, slot: Slot) -> Charge:
+def charge(asked: ChargeRequest, slot: Slot) -> Charge:
     """The divergence of one run at every order of the slot, in the worse of both orders of the neighbours.
 
     Raises:
@@ -30,7 +30,7 @@ def charge(asked: Asked, slot: Slot) -> Charge:
     return Charge(parts=times(each, asked.count), each=each, theorem=THEOREM)
 
 
-def _divergence(asked: Asked, order: float) -> float:
+def _divergence(asked: ChargeRequest, order: float) -> float:
     mu, law = asked.one.gaussian_dp_mu, asked.one.law
     if mu is not None:
         return 0.5 * order * mu * mu * _ROUNDING

@@ -33,7 +33,6 @@ GOOD_AREA, ROUGH_AREA = 1.5e-4, 3e-3
 _ROUNDS = 12
 _NEGLIGIBLE = 1e-3
 """Of η, which mass at infinite losses may take."""
-_LAST_LOSS = 500.0
 _PADDED = 1.0 + 2.0**-40
 
 

@@ -9,35 +9,21 @@ E_{e^ε} and nothing else.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from epsilond.accountants.curve.curve import Curve
-from epsilond.accountants.curve.enclosure import Enclosure, Tails
-from epsilond.accountants.curve.pair import Pair
-from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.formula import formula
-from epsilond.accountants.guarantee import Guarantee
-from epsilond.accountants.numerics.factor_sums import ROUNDING
 from epsilond.accountants.numerics.special import (
-    log_difference,
-    log_normal_tail,
     log_theta,
     log_theta_complement,
 )
-from epsilond.accountants.profiles.gaussian import ZeroProfile
 from epsilond.accountants.quantities import Quantity, delta_outputs, request
 from epsilond.accountants.quantities.algorithms import Distance, ImageDiameter, KernelNoiseStd, PrivacyLoss
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Source, Status, Theorem
 
-if TYPE_CHECKING:
-    from epsilond.accountants.numerics.special import FloatArray
-
 _TESTS = "tests/theorems/hidden_states/test_contraction.py"
-NARROW = 1e-10
 ROWS = Quantity(description="rows of a channel: each is the law of the output at one input")
 
 
@@ -129,82 +115,4 @@ LEMMA_2 = Theorem(
     formula=gaussian_kernel,
     examples=({"epsilon": 0.5, "diameter": 2.0, "noise_std": 0.25},),
 )
-
-
-# A guarantee under a common kernel ----------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class ContractedProfile(Profile):
-    """E(γ) θ(γ): a base profile times a Gaussian one, both convex and falling, hence a profile again.
-
-    Its tails are the derivative of the product: Q' = θ Q + E Q_θ and P' = θ P + E γ Q_θ, sums of positive terms.
-    """
-
-    base: Profile
-    shift: float
-    log_infinite_mass: float = -math.inf
-
-    @property
-    def tail_accuracy(self) -> float:
-        """The base's own, a thousandfold where E is the difference of its tails, and that of θ."""
-        return 2.0**10 * self.base.tail_accuracy + 16.0 * ROUNDING
-
-    def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """log E + log θ."""
-        lower, upper = self.base.log_delta(epsilon)
-        theta = np.asarray(log_theta(epsilon, self.shift))
-        with np.errstate(invalid="ignore"):
-            slack = np.where(np.isneginf(theta), 0.0, ROUNDING * (1.0 + np.abs(theta) + epsilon))
-        return Enclosure(lower + theta - slack, np.minimum(upper + theta + slack, 0.0))
-
-    def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Masses of {L > ε} under both laws. Where the base's tails dominate rather than agree, E is theirs."""
-        log_p, log_q = self.base.log_tails(epsilon)
-        ends = self.base.log_delta(epsilon)
-        with np.errstate(invalid="ignore"):
-            narrow = ends.upper - ends.lower < NARROW
-        log_e = np.where(narrow, ends.upper, log_difference(log_p, np.minimum(epsilon + log_q, log_p)))
-        theta = np.asarray(log_theta(epsilon, self.shift))
-        with np.errstate(over="ignore"):
-            log_q_theta = log_normal_tail(epsilon / self.shift + 0.5 * self.shift)
-        return Tails(
-            np.logaddexp(log_p + theta, log_e + epsilon + log_q_theta), np.logaddexp(log_q + theta, log_e + log_q_theta)
-        )
-
-
-def contract(inner: Guarantee, *, diameter: float, noise_std: float) -> Guarantee:
-    """What is left of a guarantee after a step that uses none of the protected data.
-
-    The inner output y is mapped into a set of diameter `diameter` (in the length of the noise) by a map that is the
-    same on both data sets, N(0, `noise_std`²) is added per coordinate, and anything may follow; only what follows is
-    seen. E_{e^ε} shrinks by θ_ε(diameter/noise_std) at every ε ≥ 0, in both orders of the pair.
-
-    Guarantees: the upper end is never below the true value. The lower end is 0: a common kernel may destroy anything.
-    Laws: contract(diameter=0) is zero; contracting twice multiplies both factors; an infinite diameter changes nothing
-    but the witnesses.
-
-    Source: Asoodeh et al. 2021, Lemma 2.
-
-    Raises:
-        InvalidInput: the diameter is negative or the noise is not positive.
-    """
-    if not diameter >= 0.0:
-        raise InvalidInput.at("/diameter", "is out of range", allowed="≥ 0")
-    if not 0.0 < noise_std < math.inf:
-        raise InvalidInput.at("/noise_std", "is out of range", allowed="> 0")
-    step = LEMMA_2.because(inner.derivation, diameter=diameter, noise_std=noise_std)
-    declared = tuple(dict.fromkeys((*inner.declared, *LEMMA_2.conditions)))
-    curve = Curve(_contracted(inner.curve.upper, diameter / noise_std))
-    return Guarantee(setting=inner.setting, curve=curve, derivation=step, declared=declared)
-
-
-def _contracted(pair: Pair, shift: float) -> Pair:
-    if shift == 0.0:
-        nothing = ZeroProfile()
-        return Pair(nothing, nothing)
-    if math.isinf(shift):
-        return pair
-    forward = ContractedProfile(pair.forward, shift)
-    return Pair(forward, forward if pair.symmetric else ContractedProfile(pair.backward, shift))
-
-
 THEOREMS: tuple[Theorem, ...] = (TWO_POINTS, LEMMA_1, LEMMA_2)

@@ -21,7 +21,7 @@ from epsilond.accountants.theorems.hidden_states.shifted_interpolation import BL
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
-    from epsilond.accountants.theorems.hidden_states.projected_run import Run
+    from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
 
 MOST_PLACES = 2**20
 HYBRID_PLACES = 2**13
@@ -45,7 +45,7 @@ class Blocks:
 class DifferingSteps:
     """A single pass, released at its end, each step k with its own c_k ≤ 1, shift s_k and noise ν_k."""
 
-    run: Run
+    run: ProjectedRun
 
     @cached_property
     def steps(self) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -46,7 +46,7 @@ from epsilond.accountants.quantities import (
 from epsilond.accountants.quantities.algorithms import CONVEX, PrivacyLoss, Radius
 from epsilond.accountants.schedules import Constant, Explicit, demand_length
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.hidden_states.projected_run import Run
+from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
 
 FIRST_STOP = Quantity(ge=1, description="release at a uniform step from this one on; absent: at the last")
 STEP_SIZES = Quantity(symbol="η_t", unit="length²/loss", description="step sizes: one for all steps, or one for each")
@@ -56,11 +56,11 @@ NOISE_STDS = Quantity(
 
 
 # Its bound ----------------------------------------------------------------------------------------------------------
-def log_contraction_bound(epsilon: float, run: Run, *, passes: float | None = None) -> Interval:
+def log_contraction_bound(epsilon: float, run: ProjectedRun, *, passes: float | None = None) -> Interval:
     """Numerical ends of log of the bound on δ(ε), in one pass or less over the clients.
 
-    Guarantees: with every step's map and noise as in `Run`, T ≤ ⌊n/m⌋ and ε ≥ 0, e^upper is at least E_{e^ε} of the
-    released model on any two neighbours, in both orders. Closed form for constant schedules, else O(T).
+    Guarantees: with every step's map and noise as in `ProjectedRun`, T ≤ ⌊n/m⌋ and ε ≥ 0, e^upper is at least E_{e^ε}
+    of the released model on any two neighbours, in both orders. Closed form for constant schedules, else O(T).
     `passes` is a real T for the closed form of a run that is released at its end, as papers print n/m.
 
     Raises:
@@ -75,7 +75,7 @@ def log_contraction_bound(epsilon: float, run: Run, *, passes: float | None = No
     return Interval(ends.lower + share - slack, min(ends.upper + share + slack, 0.0))
 
 
-def _closed(epsilon: float, run: Run, steps: float) -> Interval:
+def _closed(epsilon: float, run: ProjectedRun, steps: float) -> Interval:
     """log of θ_s times G_T or what takes its place."""
     sensitivity, contraction = run.shifts(1, 1)
     value, error = theta_with_error(epsilon, sensitivity)
@@ -88,7 +88,7 @@ def _closed(epsilon: float, run: Run, steps: float) -> Interval:
     return Interval(float(value[0]) + weight - slack, float(value[0]) + weight + slack)
 
 
-def _weight(run: Run, rest: float, steps: float) -> float:
+def _weight(run: ProjectedRun, rest: float, steps: float) -> float:
     """Σ over uses and releases of (1 − u)^(steps between), for a record anywhere or at the worst place."""
     if run.known_order:
         return geometric_sum(rest, run.stops)
@@ -135,11 +135,11 @@ class BatchesOnce(ParticipantFields):
         """How many steps there are, ⌊n/m⌋."""
         return self.clients // self.participants
 
-    def run_of(self, **rest: Any) -> Run:
+    def run_of(self, **rest: Any) -> ProjectedRun:
         """The pass, released at its end unless `rest`, the other fields of a run, says otherwise."""
         known = {"steps": self.steps, "first_stop": self.steps, "sensitivity": 2.0 * self.lipschitz}
         known |= {"strong_convexity": 0.0, "convex": True, "lipschitz": self.lipschitz, "radius": self.radius}
-        return Run(clients=self.clients, participants=self.participants, **(known | rest))
+        return ProjectedRun(clients=self.clients, participants=self.participants, **(known | rest))
 
 
 @request
@@ -154,7 +154,7 @@ class ScheduledPass(BatchesOnce):
         lambda each: check_length(each.noise_stds, each.steps, at="/noise_stds"),
     )
 
-    def run_of(self, **rest: object) -> Run:
+    def run_of(self, **rest: object) -> ProjectedRun:
         """The pass with its schedules."""
         schedules = {"step_schedule": schedule(self.step_sizes), "noise_schedule": schedule(self.noise_stds)}
         return super().run_of(**schedules, **rest)
@@ -181,7 +181,7 @@ class AnyOnePass(ScheduledPass):
             raise InvalidInput.at("/strong_convexity", "a strongly convex loss is convex", allowed="0")
 
     @property
-    def run(self) -> Run:
+    def run(self) -> ProjectedRun:
         """The pass, with the diameters its maps have, released at its end or at a uniform step from the first stop."""
         return self.run_of(
             first_stop=self.first_stop or self.steps,
@@ -191,7 +191,7 @@ class AnyOnePass(ScheduledPass):
         )
 
 
-def bound_outputs(epsilon: float, run: Run, *, passes: float | None = None) -> Outputs:
+def bound_outputs(epsilon: float, run: ProjectedRun, *, passes: float | None = None) -> Outputs:
     """δ, and for constant schedules the factors θ_s of a use and θ_c of a later step."""
     ends = log_contraction_bound(epsilon, run, passes=passes)
     outputs = delta_outputs(ends.upper) | {"steps": run.steps if passes is None else passes}
@@ -213,7 +213,7 @@ def any_losses(inputs: AnyOnePass) -> Outputs:
     return bound_outputs(inputs.epsilon, inputs.run)
 
 
-def steps_small(run: Run) -> Sides:
+def steps_small(run: ProjectedRun) -> Sides:
     """The largest η_t against 2/β."""
     return Sides.at_most(run.largest_step, math.inf if run.smoothness is None else 2.0 / run.smoothness)
 

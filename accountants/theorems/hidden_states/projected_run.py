@@ -63,7 +63,7 @@ def image_diameter(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class ProjectedRun:
     """A run, for one neighbouring relation. `sensitivity` is Δ; see `ProjectedSgd` for the rest.
 
     `known_order`: the order of the batches may be known, so that the worst place in it counts; otherwise each of the
@@ -86,7 +86,7 @@ class Run:
     whole_ball: bool = False
 
     @classmethod
-    def of(cls, spec: ProjectedSgd, relation: Relation) -> Run:
+    def of(cls, spec: ProjectedSgd, relation: Relation) -> ProjectedRun:
         """The run of a spec."""
         return cls(
             clients=spec.clients,

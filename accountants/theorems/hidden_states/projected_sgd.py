@@ -40,7 +40,7 @@ from epsilond.accountants.theorems.hidden_states.projected_contraction import (
     SMOOTH_LOSSES,
     steps_small,
 )
-from epsilond.accountants.theorems.hidden_states.projected_run import Run
+from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
 from epsilond.accountants.theorems.hidden_states.projected_sgd_instances import pulled
 from epsilond.accountants.theorems.hidden_states.shift_then_contract import (
     HYBRID,
@@ -90,7 +90,7 @@ COMPOSED = Theorem(
 class EveryModel(Bound):
     """All uses of the record composed, averaged over its place."""
 
-    run: Run
+    run: ProjectedRun
 
     @cached_property
     def groups(self) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.float64]], ...]:
@@ -137,7 +137,7 @@ def uncovered(theorem: Theorem, spec: ProjectedSgd, case: Case) -> Refusal | Non
         return Refusal(theorem, "speaks of the released model alone; for anyone who sees more, ask for the composition")
     if case.setting.relation == "add-or-remove-one":
         return Refusal(theorem, "batches of fixed size from n or n − 1 records: no valid pair is known")
-    most = Run.of(spec, case.setting.relation).most_accounted
+    most = ProjectedRun.of(spec, case.setting.relation).most_accounted
     if spec.steps > most:
         return Refusal(theorem, f"{spec.steps} steps of changing size or noise are more than {most}")
     return None
@@ -157,7 +157,7 @@ def single_pass(theorem: Theorem, spec: ProjectedSgd) -> Refusal | None:
     return Refusal(theorem, f"T ≤ n/m fails, {spec.steps} > {spec.period}: a record is used more than once")
 
 
-def smooth_and_convex(theorem: Theorem, spec: ProjectedSgd, run: Run) -> Refusal | None:
+def smooth_and_convex(theorem: Theorem, spec: ProjectedSgd, run: ProjectedRun) -> Refusal | None:
     """Refuse losses that are not convex and smooth, and steps beyond 2/β."""
     if not spec.convex:
         return Refusal(theorem, "needs convex losses")
@@ -169,13 +169,13 @@ def smooth_and_convex(theorem: Theorem, spec: ProjectedSgd, run: Run) -> Refusal
     return None
 
 
-def of_run(spec: ProjectedSgd, case: Case) -> Run:
+def of_run(spec: ProjectedSgd, case: Case) -> ProjectedRun:
     """The run of a spec whose batches are fixed or shuffled; full batches are one place for all."""
-    run = Run.of(spec, case.setting.relation)
+    run = ProjectedRun.of(spec, case.setting.relation)
     return replace(run, known_order=True) if run.period == 1 and run.clients == run.participants else run
 
 
-def guaranteed(case: Case, theorem: Theorem, run: Run, upper: Pair, *declared: Condition) -> Guarantee:
+def guaranteed(case: Case, theorem: Theorem, run: ProjectedRun, upper: Pair, *declared: Condition) -> Guarantee:
     """The guarantee of one bound."""
     kernels = (LEMMA_2.because(),) if theorem in {THEOREM_2, ANY_LOSSES, HYBRID} else ()
     plans = (INTERPOLATION.because(),) if theorem is HYBRID else ()
@@ -291,7 +291,7 @@ def sampled(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
         return Refusal(SAMPLED, "the batches are not drawn afresh in every step")
     if not run.constant or run.stops > 1 or run.steps < 2:
         return Refusal(SAMPLED, "covers the last model of two or more equal steps")
-    replaced = Run.of(spec, "replace-one")
+    replaced = ProjectedRun.of(spec, "replace-one")
     window = best_window(replaced)
     if not window.helps:
         return Refusal(

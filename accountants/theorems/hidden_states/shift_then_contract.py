@@ -27,7 +27,7 @@ from epsilond.accountants.theorems.hidden_states.projected_contraction import (
     SMOOTH_LOSSES,
     log_contraction_bound,
 )
-from epsilond.accountants.theorems.hidden_states.projected_run import Run
+from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
 from epsilond.accountants.theorems.hidden_states.shifted_interpolation import BLOCK_RATIO, HIDDEN, periodic_mu
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class RecordPlaces:
             return np.log(self.weights)
 
 
-def places(run: Run) -> tuple[tuple[RecordPlaces, ...], float]:
+def places(run: ProjectedRun) -> tuple[tuple[RecordPlaces, ...], float]:
     """Where the record may stand in a run of equal steps, and the log weight of each place.
 
     Released at the end, a partition of period l over T = E l + r steps gives r places one use more than the others.
@@ -111,7 +111,7 @@ def places(run: Run) -> tuple[tuple[RecordPlaces, ...], float]:
 class EqualSteps:
     """A run of equal steps whose map contracts by c ≤ 1, released at its end or, in a single pass, anywhere."""
 
-    run: Run
+    run: ProjectedRun
 
     @cached_property
     def kinds(self) -> tuple[tuple[tuple[RecordPlaces, FloatArray], ...], float]:
@@ -238,7 +238,7 @@ def _summed(
 class Contracted(Bound):
     """One use, and the kernels behind it: a sum, or the largest, of products of convex functions of e^ε."""
 
-    run: Run
+    run: ProjectedRun
 
     def log_bound(self, epsilon: float) -> Interval:
         """Both ends of the logarithm of the bound on δ."""

@@ -38,7 +38,7 @@ from epsilond.accountants.theorems.hidden_states.shifted_interpolation import (
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
-    from epsilond.accountants.theorems.hidden_states.projected_run import Run
+    from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
 
 MOST_WINDOWS = 128
 LEAST_SHIFT = 1e-100
@@ -81,7 +81,7 @@ def sampled_square(rate: float, shift: FloatArray) -> FloatArray:
     return np.asarray(2.0 * rate * rate * spread)
 
 
-def shift_square(run: Run, window: FloatArray) -> FloatArray:
+def shift_square(run: ProjectedRun, window: FloatArray) -> FloatArray:
     """(c^v z)²/(ν² Σ_{k<v} c^{2k}) for windows of v steps, rounded up."""
     step = run.step_schedule.at(1, 1)
     constant = run.lipschitz_constant(step)
@@ -93,7 +93,7 @@ def shift_square(run: Run, window: FloatArray) -> FloatArray:
     return np.asarray((distance * np.exp(-rate * window)) ** 2 / powers_sum(2.0 * rate, window) * OUTWARD)
 
 
-def best_window(run: Run) -> StepWindow:
+def best_window(run: ProjectedRun) -> StepWindow:
     """The window and share that promise most; any other would be valid too."""
     rate = run.participants / run.clients
     (shift,), _ = run.shifts(1, 1)
@@ -110,7 +110,7 @@ def best_window(run: Run) -> StepWindow:
     )
 
 
-def sampled_step(run: Run, noise: float, share: float = 0.0) -> Subsampled:
+def sampled_step(run: ProjectedRun, noise: float, share: float = 0.0) -> Subsampled:
     """One step on a fresh batch, with all of one client's noise but a share κ; replace-one."""
     multiplier = math.sqrt(run.participants * (1.0 - share)) * noise / run.lipschitz
     gaussian = Gaussian(noise_multiplier=multiplier * (2.0 - OUTWARD))
@@ -119,7 +119,7 @@ def sampled_step(run: Run, noise: float, share: float = 0.0) -> Subsampled:
     )
 
 
-def windowed(run: Run, window: StepWindow) -> Composed:
+def windowed(run: ProjectedRun, window: StepWindow) -> Composed:
     """What dominates the last model, as a mechanism for replace-one."""
     noise = float(run.noise_schedule.at(1, 1)[0])
     shift = Gaussian(noise_multiplier=2.0 / window.shift_mu * (2.0 - OUTWARD))

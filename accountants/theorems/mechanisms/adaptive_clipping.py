@@ -32,12 +32,6 @@ def _inverse_square(value: float) -> Fraction:
     return 1 / Fraction(value) ** 2
 
 
-def split_covers(*, update_noise_multiplier: float, count_std: float, noise_multiplier: float) -> bool:
-    """Whether both noises together are at least one Gaussian of `noise_multiplier`, in exact arithmetic."""
-    both = _inverse_square(update_noise_multiplier) + _inverse_square(2.0 * count_std)
-    return both <= _inverse_square(noise_multiplier)
-
-
 def update_noise_multiplier(*, noise_multiplier: float, count_std: float) -> float:
     """z_Δ = (z⁻² − (2σ_b)⁻²)^(−1/2), rounded up: the noise on the updates that leaves z for both.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Literal
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import InvalidInput
@@ -17,8 +16,6 @@ from epsilond.accountants.numerics.root_search import brent_root
 from epsilond.accountants.numerics.special import LOG_ACCURACY, UNIT_ROUNDOFF, theta_logs
 from epsilond.accountants.quantities import Epsilon, GivenLogDelta, Sensitivity
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
-
-Drift = Literal["dwork-roth", "tanh", "corollary-f.1"]
 
 LARGEST_SHIFT = 1e5
 """Sensitivity over σ beyond which `log_theta` makes no promise."""

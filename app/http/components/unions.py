@@ -25,7 +25,7 @@ FAMILIES: Mapping[str, Sequence[str]] = {
     "TheoremDetail": ("TheoremDetail", "TheoremSummary"),
     "Stage": ("StageAnswer", "StageRequest"),
     "ClientGroup": ("ClientGroups", "ClientGroupRequest"),
-    "Target": ("TargetAnswer", "TargetAsked", "Claim", "AuditClaim", "CurvePoint"),
+    "Target": ("TargetAnswer", "TargetAsked", "Claim", "AuditClaim", "PlanCurvePoint"),
     "Condition": ("ConditionAnswer", "ConditionDocument", "ConditionResult", "ListedCondition", "DeclaredCondition"),
     "PlanChange": ("PlannedAsked", "LowerAsked"),
     "Receipt": ("ReceiptAnswer", "CommitAnswer"),

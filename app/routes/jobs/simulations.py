@@ -22,12 +22,12 @@ from epsilond.app.questions.simulations import opened_simulation, request_type
 from epsilond.app.routes.by_algorithm import Endpoint
 from epsilond.app.routes.jobs.looking import looked_for
 from epsilond.app.routes.questions import APPLIED, LOCATION, RETRY
-from epsilond.witness.kind import Kind
+from epsilond.witness.kind import SimulationKind
 
 PATH = "/v1/simulations"
 
 
-def add(app: FastAPI, kinds: tuple[Kind, ...]) -> None:
+def add(app: FastAPI, kinds: tuple[SimulationKind, ...]) -> None:
     """Add the route that takes in simulations of these kinds."""
     app.add_api_route(
         PATH,
@@ -50,7 +50,7 @@ def add(app: FastAPI, kinds: tuple[Kind, ...]) -> None:
     )
 
 
-def _post(kinds: tuple[Kind, ...]) -> Endpoint:
+def _post(kinds: tuple[SimulationKind, ...]) -> Endpoint:
     async def start_simulation(request: Request, simulation: bytes, preferences: OfQuestion) -> Response:
         """Create a job. The same seed gives the same result, with any number of workers.
 

@@ -29,7 +29,7 @@ from scipy.special import digamma
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import NOISE_STD, PARTICIPANTS, STEP_SIZE, Quantity, Rounds, request
-from epsilond.simulators.algorithms.algorithm import Algorithm, Curves, Work
+from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
 from epsilond.simulators.algorithms.mu2_sgd.participation import (
     PARTICIPATION,
     Reports,
@@ -38,7 +38,7 @@ from epsilond.simulators.algorithms.mu2_sgd.participation import (
     draw,
 )
 from epsilond.simulators.problems.kinds import PROBLEMS
-from epsilond.simulators.problems.problem import Floats, Problem
+from epsilond.simulators.problems.problem import Floats, SimulatedProblem
 from epsilond.training.steps.messages import norms_of, shrinking, with_noise
 from epsilond.training.steps.noise_cancellation import (
     CancellingServer,
@@ -116,13 +116,13 @@ class Mu2SgdRun:
 
 
 # What the run is on a problem -----------------------------------------------------------------------------------------
-def report_norm(problem: Problem) -> float:
+def report_norm(problem: SimulatedProblem) -> float:
     """S = G + 2LD, which no report exceeds."""
     known = problem.constants
     return known.lipschitz + 2.0 * known.smoothness * known.diameter
 
 
-def fresh_noise_std(problem: Problem, run: Mu2SgdRun) -> float:
+def fresh_noise_std(problem: SimulatedProblem, run: Mu2SgdRun) -> float:
     """σ of noise that is never taken back, at the privacy that base gives to cancelled noise."""
     base = run.noise_std or 0.0
     if run.server == "trusted":
@@ -133,7 +133,7 @@ def fresh_noise_std(problem: Problem, run: Mu2SgdRun) -> float:
     return alike * scale
 
 
-def step_size(problem: Problem, run: Mu2SgdRun) -> float:
+def step_size(problem: SimulatedProblem, run: Mu2SgdRun) -> float:
     """η; of noisy SGD, where it is absent, D/(B√T) with B² the mean square of a noisy gradient at its largest.
 
     Raises:
@@ -159,7 +159,7 @@ class _Scales:
     fresh: float
 
     @classmethod
-    def of(cls, problem: Problem, run: Mu2SgdRun) -> _Scales:
+    def of(cls, problem: SimulatedProblem, run: Mu2SgdRun) -> _Scales:
         largest = problem.constants.lipschitz if run.method == "noisy-sgd" else report_norm(problem)
         return cls(step_size(problem, run), largest, run.noise_std or 0.0, fresh_noise_std(problem, run))
 
@@ -168,7 +168,7 @@ class _Scales:
 class _State:
     """x, w and q of every repetition, the noise that is in q, and q without it."""
 
-    def __init__(self, problem: Problem, run: Mu2SgdRun, step: float, repetitions: int) -> None:
+    def __init__(self, problem: SimulatedProblem, run: Mu2SgdRun, step: float, repetitions: int) -> None:
         dimension = problem.dimension
         start = np.zeros((repetitions, dimension))
         self.server = CancellingServer(start, step_size=step, project=problem.project)
@@ -183,7 +183,7 @@ class _State:
 
 
 def simulate(
-    problem: Problem, run: Mu2SgdRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
+    problem: SimulatedProblem, run: Mu2SgdRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
 ) -> Curves:
     """One repetition for each generator, side by side.
 
@@ -253,7 +253,14 @@ def _put_out(run: Mu2SgdRun, state: _State, number: int) -> Floats:
 
 
 def _round(
-    problem: Problem, run: Mu2SgdRun, scales: _Scales, state: _State, drawn: Reports, place: int, *, number: int
+    problem: SimulatedProblem,
+    run: Mu2SgdRun,
+    scales: _Scales,
+    state: _State,
+    drawn: Reports,
+    place: int,
+    *,
+    number: int,
 ) -> tuple[Floats, Floats]:
     """One round of all repetitions.
 
@@ -281,7 +288,14 @@ def _round(
 
 
 def _gap_round(
-    problem: Problem, scales: _Scales, state: _State, drawn: Reports, place: int, gradients: Floats, *, number: int
+    problem: SimulatedProblem,
+    scales: _Scales,
+    state: _State,
+    drawn: Reports,
+    place: int,
+    gradients: Floats,
+    *,
+    number: int,
 ) -> Floats:
     """A round of Alternative 1. Norms of the reports are returned over the rounds since the client's last one."""
     clients, present, server = drawn.clients[place], drawn.present[place], state.server
@@ -314,7 +328,7 @@ def _noise(run: Mu2SgdRun, scales: _Scales, state: _State, drawn: Reports, place
 
 
 # What the witness asks ----------------------------------------------------------------------------------------------
-def rounds_of(problem: Problem, run: Mu2SgdRun) -> int:
+def rounds_of(problem: SimulatedProblem, run: Mu2SgdRun) -> int:
     """T.
 
     Raises:
@@ -326,7 +340,7 @@ def rounds_of(problem: Problem, run: Mu2SgdRun) -> int:
     return run.rounds
 
 
-def work_of(problem: Problem, run: Mu2SgdRun) -> Work:
+def work_of(problem: SimulatedProblem, run: Mu2SgdRun) -> Work:
     """Of one repetition."""
     clients, dimension = problem.clients, problem.dimension
     kept = 3.0 if run.method == "gap-differences" else 1.0
@@ -353,7 +367,7 @@ def alternatives(run: Mu2SgdRun) -> Mapping[str, Mu2SgdRun]:
     return found
 
 
-ALGORITHM = Algorithm(
+ALGORITHM = SimulatedAlgorithm(
     name="mu2-sgd",
     title="Federated learning with noise cancellation",
     run=Mu2SgdRun,

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import CLIENTS, Quantity, Rounds, request
 from epsilond.simulators.algorithms.batches import subsets
-from epsilond.simulators.problems.problem import Floats, Indices, Problem
+from epsilond.simulators.problems.problem import Floats, Indices, SimulatedProblem
 
 REPORTED = Quantity(symbol="T_i", description="the rounds, from 1 on and ascending, in which each of them reports")
 GROUPS = Quantity(description="clients that report in the same rounds, as counts (kind `pattern`)")
@@ -106,7 +106,7 @@ class Reports:
 
 
 def draw(
-    problem: Problem,
+    problem: SimulatedProblem,
     generators: Sequence[np.random.Generator],
     participation: RunParticipation,
     *,

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from epsilond.simulators.algorithms.algorithm import Algorithm, Curves, Work
+from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
 from epsilond.simulators.algorithms.ppsgd.rounds import Rounds, chunk_size, draw
 from epsilond.simulators.algorithms.ppsgd.run import (
     PpsgdRun,
@@ -208,7 +208,7 @@ def alternatives(run: PpsgdRun) -> Mapping[str, PpsgdRun]:
     }
 
 
-ALGORITHM = Algorithm(
+ALGORITHM = SimulatedAlgorithm(
     name="ppsgd",
     title="Personalised learning with a noisy shared part",
     run=PpsgdRun,

@@ -16,7 +16,7 @@ from epsilond.commands.parsing import CommandLine
 from epsilond.extras import extra
 
 if TYPE_CHECKING:
-    from epsilond.app.callers.keys import Line
+    from epsilond.app.callers.keys import KeyLine
 
 group = CommandLine(no_args_is_help=True, help="Make, list and revoke API keys for the service.")
 File = Annotated[Path, typer.Argument(metavar="FILE", help="file of keys")]
@@ -56,7 +56,7 @@ def new(
         wanted = frozenset(scope) if scope else scopes.ASKING
         if unknown := sorted(wanted - scopes.SCOPES):
             raise ValueError(f"there is no scope {unknown[0]}; there are {', '.join(sorted(scopes.SCOPES))}")
-        chosen = limits.Limits(
+        chosen = limits.CallerLimits(
             requests_per_minute=requests_per_minute,
             concurrent_computations=concurrent_computations,
             jobs=jobs,
@@ -117,7 +117,7 @@ def moment_of(text: str) -> datetime:
     return moment.astimezone(UTC)
 
 
-def _state(line: Line) -> str:
+def _state(line: KeyLine) -> str:
     if line.revoked is not None:
         return f"revoked {_text(line.revoked)}"
     return "expired" if line.expired(datetime.now(UTC)) else "open"

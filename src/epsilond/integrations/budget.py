@@ -23,7 +23,7 @@ from epsilond.accountants.specs import Spec
 
 if TYPE_CHECKING:
     from epsilond.ledgers.client.ledgers import AmountTold, Ledger
-    from epsilond.ledgers.client.running import Run
+    from epsilond.ledgers.client.running import HeldRun
     from epsilond.ledgers.log.receipts import Receipt
 
 
@@ -105,7 +105,7 @@ class LedgerBudget:
         self._paid: Counter[Spec] = Counter()
         self._paid_by: dict[str, None] = {}
         self._unsent: dict[str, tuple[Observation, ...]] = {}
-        self._run: Run | None = None
+        self._run: HeldRun | None = None
         self._held: tuple[Spec | None, int] = (None, 0)
 
     @property
@@ -219,7 +219,7 @@ class LedgerBudget:
         self._paid[step] += count
         self._held = (step, left - count)
 
-    def _reserved(self, step: Spec, count: int) -> tuple[Run, int]:
+    def _reserved(self, step: Spec, count: int) -> tuple[HeldRun, int]:
         """So many runs, or as many as fit."""
         while True:
             try:

@@ -11,7 +11,7 @@ import numpy as np
 from epsilond.accountants.errors import Fault, InvalidInput, RunDiffers
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.charges import spec_of
-from epsilond.mechanisms.randomness import Secure, Source, secure
+from epsilond.mechanisms.randomness import RandomSource, Secure, secure
 from epsilond.questions.calibrate import calibrate, calibrator
 from epsilond.runs.training import require_loss_constants
 from epsilond.spelling import named
@@ -50,7 +50,7 @@ def train(
     ledger: Ledger | None = None,
     slot: SlotKind | None = None,
     item: str | None = None,
-    randomness: Source | None = None,
+    randomness: RandomSource | None = None,
     on_round: OnRound | None = None,
     unprotected: bool = False,
     **fields: object,

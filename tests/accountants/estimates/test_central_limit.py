@@ -7,7 +7,7 @@ import mpmath
 import pytest
 
 from epsilond.accountants.estimates.central_limit import central_log_delta, central_log_mu
-from epsilond.accountants.estimates.chart import Chart
+from epsilond.accountants.estimates.noise import Chart
 
 
 def exact(epsilon: float, mu: float) -> Any:

@@ -9,10 +9,10 @@ from typing import Any
 from epsilond.accountants import specs
 from epsilond.accountants.guarantee import Setting
 from epsilond.accountants.ledger.opening import AskedSlot, Planned, opened
-from epsilond.accountants.ledger.state import Declared, LedgerState, Target
+from epsilond.accountants.ledger.state import Declared, LedgerState, LedgerTarget
 
 SETTING = Setting(relation="add-or-remove-one")
-TARGET = Target(epsilon=8.0, log_delta=math.log(1e-6))
+TARGET = LedgerTarget(epsilon=8.0, log_delta=math.log(1e-6))
 SEALED = Declared(sealed=True)
 DIFFERENT = (
     (0.01, 1.0, 1000),
@@ -42,7 +42,7 @@ def job(rate: float = 0.01, noise: float = 1.0, steps: int = 1000) -> specs.Repe
 
 
 def ledger(
-    *slots: AskedSlot, plan: tuple[Any, ...] = (), target: Target = TARGET, setting: Setting = SETTING
+    *slots: AskedSlot, plan: tuple[Any, ...] = (), target: LedgerTarget = TARGET, setting: Setting = SETTING
 ) -> LedgerState:
     """An opened and sealed ledger with these slots, and these mechanisms as items a, b, c, …"""
     planned = tuple(Planned(name="abcdefghijklmnop"[place], spec=spec) for place, spec in enumerate(plan))

@@ -11,12 +11,12 @@ import pytest
 from epsilond.accountants import specs
 from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.accountants.ledger.opening import AskedSlot
-from epsilond.accountants.ledger.state import SlotKind, Target
+from epsilond.accountants.ledger.state import LedgerTarget, SlotKind
 from epsilond.accountants.ledger.what_if import what_if
 from tests.accountants.ledger.setups import gaussian_slot, job, ledger, step
 
-WIDE = Target(epsilon=3e6, log_delta=math.log(1e-6))
-LAX = Target(epsilon=1e7, log_delta=math.log(0.5))
+WIDE = LedgerTarget(epsilon=3e6, log_delta=math.log(1e-6))
+LAX = LedgerTarget(epsilon=1e7, log_delta=math.log(0.5))
 LOUD = specs.Gaussian(noise_multiplier=1e9)
 LAPLACE = specs.Laplace(scale_multiplier=10.0)
 

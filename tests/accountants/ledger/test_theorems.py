@@ -9,7 +9,7 @@ import pytest
 
 from epsilond.accountants import specs
 from epsilond.accountants.ledger.charges import CHARGES, charge
-from epsilond.accountants.ledger.charges.asked import Asked
+from epsilond.accountants.ledger.charges.asked import ChargeRequest
 from epsilond.accountants.ledger.opening import AskedSlot
 from epsilond.accountants.theorem import Status
 from epsilond.accountants.theorems import THEOREMS
@@ -29,7 +29,7 @@ SLOTS = {
 def test_a_charge_rests_on_a_proved_theorem(kind: str, spec: Any) -> None:
     slot = ledger(SLOTS[kind]).slots[0]
     delta = Decimal("1e-8") if kind in ("pure", "zcdp") else None
-    found = charge(Asked(setting=SETTING, spec=spec, count=2, delta=delta), slot)
+    found = charge(ChargeRequest(setting=SETTING, spec=spec, count=2, delta=delta), slot)
     assert found.theorem in PROVED
     assert all(amount >= 0 for amount in found.parts.values())
     assert any(amount > 0 for amount in found.parts.values())

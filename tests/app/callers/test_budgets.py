@@ -6,7 +6,7 @@ import pytest
 
 from epsilond.app.callers import caller as module
 from epsilond.app.callers.caller import Budgets, Caller
-from epsilond.app.callers.limits import Limits
+from epsilond.app.callers.limits import CallerLimits
 from epsilond.app.callers.scopes import ASKING
 from epsilond.app.http.problems import Problem
 from epsilond.app.metrics import Metrics
@@ -33,7 +33,7 @@ def budgets(clock: Clock, **settings: object) -> Budgets:
 
 
 def key(name: str, kept: Budgets, **limits: object) -> Caller:
-    return Caller.of_key(name, ASKING, Limits(**limits), kept)
+    return Caller.of_key(name, ASKING, CallerLimits(**limits), kept)
 
 
 def refused(caller: Caller) -> int:

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from epsilond.app.callers import key_file, keys
-from epsilond.app.callers.limits import Limits
+from epsilond.app.callers.limits import CallerLimits
 from epsilond.commands.keys import moment_of
 from epsilond.commands.line import line as command_line
 from tests.app.callers.test_keys import file_of, ring
@@ -26,14 +26,14 @@ def run(*arguments: object) -> Any:
 
 
 def test_everything_else_of_the_file_stays(tmp_path: Path) -> None:
-    first, second = (keys.new(name, Limits(jobs=2))[1] for name in ("ada", "bob"))
+    first, second = (keys.new(name, CallerLimits(jobs=2))[1] for name in ("ada", "bob"))
     file = file_of(tmp_path, first, second)
     file.write_text(file.read_text().rstrip("\n"))
     file.chmod(0o640)
     link = tmp_path / "link"
     link.symlink_to(file)
     key_file.revoke(link, first.id, NOW)
-    key_file.add(link, keys.new("eve", Limits())[1])
+    key_file.add(link, keys.new("eve", CallerLimits())[1])
     assert link.is_symlink()
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     texts = file.read_text().splitlines()
@@ -45,7 +45,7 @@ def test_everything_else_of_the_file_stays(tmp_path: Path) -> None:
 
 
 def test_a_change_that_fails_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = file_of(tmp_path, keys.new("ada", Limits())[1])
+    file = file_of(tmp_path, keys.new("ada", CallerLimits())[1])
     before = file.read_text()
 
     def fail(*_: object) -> None:
@@ -59,14 +59,14 @@ def test_a_change_that_fails_leaves_the_file_as_it_was(tmp_path: Path, monkeypat
 
 
 def test_many_who_change_it_at_one_time_lose_nothing(tmp_path: Path) -> None:
-    file = file_of(tmp_path, keys.new("ada", Limits())[1])
+    file = file_of(tmp_path, keys.new("ada", CallerLimits())[1])
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda n: key_file.add(file, keys.new(f"n{n}", Limits())[1]), range(40)))
+        list(pool.map(lambda n: key_file.add(file, keys.new(f"n{n}", CallerLimits())[1]), range(40)))
     assert {line.name for line in keys.read(file)} == {"ada", *(f"n{n}" for n in range(40))}
 
 
 def test_a_name_revokes_all_its_keys_and_an_id_one(tmp_path: Path) -> None:
-    first, second, other = (keys.new(name, Limits())[1] for name in ("ada", "ada", "bob"))
+    first, second, other = (keys.new(name, CallerLimits())[1] for name in ("ada", "ada", "bob"))
     file = file_of(tmp_path, first, second, other)
     assert [line.id for line in key_file.revoke(file, first.id, NOW)] == [first.id]
     assert [line.revoked for line in keys.read(file)] == [NOW, None, None]
@@ -84,7 +84,7 @@ def test_the_commands_make_list_and_revoke(tmp_path: Path) -> None:
     key = made.stdout.strip()
     (line,) = keys.read(file)
     assert line.sha256 == keys.digest(key)
-    assert (line.scopes, line.limits) == (("admin", "simulate"), Limits(jobs=2, cpu_seconds_per_minute=30.0))
+    assert (line.scopes, line.limits) == (("admin", "simulate"), CallerLimits(jobs=2, cpu_seconds_per_minute=30.0))
     assert timedelta(days=89) < line.expires - datetime.now(UTC) <= timedelta(days=90)
     assert ring(file).caller(key).scopes == {"admin", "simulate"}
 
@@ -118,7 +118,7 @@ def test_what_cannot_be_is_refused_in_words(arguments: tuple[str, ...], said: st
 
 
 def test_a_key_that_is_not_there_cannot_be_revoked(tmp_path: Path) -> None:
-    refused = run("revoke", file_of(tmp_path, keys.new("ada", Limits())[1]), "bob")
+    refused = run("revoke", file_of(tmp_path, keys.new("ada", CallerLimits())[1]), "bob")
     assert refused.exit_code == 2
     assert "no key of this id or name" in refused.stderr
 

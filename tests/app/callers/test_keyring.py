@@ -18,7 +18,7 @@ from structlog.testing import LogCapture
 
 from epsilond.app.callers import key_file, keys
 from epsilond.app.callers.keyring import Keyring
-from epsilond.app.callers.limits import Limits
+from epsilond.app.callers.limits import CallerLimits
 from tests.app.callers.test_keys import file_of, ring
 from tests.app.conftest import PATIENT, problem, serving, wait_until
 
@@ -42,7 +42,7 @@ def looked(known: Keyring) -> list[Any]:
 
 
 def test_it_follows_the_file(tmp_path: Path) -> None:
-    (first, line), (second, other) = keys.new("ada", Limits()), keys.new("bob", Limits())
+    (first, line), (second, other) = keys.new("ada", CallerLimits()), keys.new("bob", CallerLimits())
     file = file_of(tmp_path, line)
     known = ring(file)
     assert known.caller(second) is None
@@ -57,7 +57,7 @@ def test_it_follows_the_file(tmp_path: Path) -> None:
 
 
 def test_a_change_of_the_same_size_and_time_is_seen(tmp_path: Path) -> None:
-    (first, line), (second, other) = keys.new("ada", Limits()), keys.new("bob", Limits())
+    (first, line), (second, other) = keys.new("ada", CallerLimits()), keys.new("bob", CallerLimits())
     file = file_of(tmp_path, line)
     known = ring(file)
     looked(known)
@@ -71,7 +71,7 @@ def test_a_change_of_the_same_size_and_time_is_seen(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("broken", ["", "{", '{"name": "ada"}', None])
 def test_a_broken_file_keeps_the_keys_of_before_and_is_told_once(tmp_path: Path, broken: str | None) -> None:
-    key, line = keys.new("ada", Limits())
+    key, line = keys.new("ada", CallerLimits())
     file = file_of(tmp_path, line)
     known = ring(file)
     whole = file.read_text()
@@ -86,8 +86,8 @@ def test_a_broken_file_keeps_the_keys_of_before_and_is_told_once(tmp_path: Path,
 
 
 def test_a_key_that_has_expired_opens_nothing(tmp_path: Path) -> None:
-    soon, past = (keys.new(name, Limits())[1] for name in ("soon", "past"))
-    key, line = keys.new("ada", Limits())
+    soon, past = (keys.new(name, CallerLimits())[1] for name in ("soon", "past"))
+    key, line = keys.new("ada", CallerLimits())
     now = datetime.now(UTC)
     for expires, opens in ((now + timedelta(days=1), True), (now - timedelta(seconds=1), False)):
         known = ring(file_of(tmp_path, soon, replace(line, expires=expires), past))
@@ -95,7 +95,7 @@ def test_a_key_that_has_expired_opens_nothing(tmp_path: Path) -> None:
 
 
 def test_a_key_may_be_replaced_by_one_with_other_limits(tmp_path: Path) -> None:
-    old, new = keys.new("ada", Limits())[1], keys.new("ada", Limits(jobs=3))[1]
+    old, new = keys.new("ada", CallerLimits())[1], keys.new("ada", CallerLimits(jobs=3))[1]
     file = file_of(tmp_path, old)
     with pytest.raises(ValueError, match="other limits"):
         key_file.add(file, new)
@@ -105,14 +105,14 @@ def test_a_key_may_be_replaced_by_one_with_other_limits(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def made() -> dict[str, tuple[str, keys.Line]]:
+def made() -> dict[str, tuple[str, keys.KeyLine]]:
     scopes = {"root": ("admin",), "asks": ("calibrate",), "runs": ("simulate",), "reads": ("metrics",), "ada": None}
-    new = {name: keys.new(name, Limits()) for name in scopes}
+    new = {name: keys.new(name, CallerLimits()) for name in scopes}
     return {name: (key, replace(line, scopes=scopes[name])) for name, (key, line) in new.items()}
 
 
 @pytest.fixture
-def file(tmp_path: Path, made: dict[str, tuple[str, keys.Line]]) -> Path:
+def file(tmp_path: Path, made: dict[str, tuple[str, keys.KeyLine]]) -> Path:
     return file_of(tmp_path, *(line for _, line in made.values()))
 
 
@@ -123,8 +123,10 @@ def service(file: Path) -> Iterator[httpx.Client]:
         yield client
 
 
-def test_a_running_service_follows(service: httpx.Client, file: Path, made: dict[str, tuple[str, keys.Line]]) -> None:
-    key, line = keys.new("late", Limits())
+def test_a_running_service_follows(
+    service: httpx.Client, file: Path, made: dict[str, tuple[str, keys.KeyLine]]
+) -> None:
+    key, line = keys.new("late", CallerLimits())
     problem(service.get(ASKED, headers=bearer(key)), 401, "unauthorized")
     key_file.add(file, line)
     wait_until(lambda: service.get(ASKED, headers=bearer(key)).status_code == 200)
@@ -133,7 +135,9 @@ def test_a_running_service_follows(service: httpx.Client, file: Path, made: dict
     assert service.get(ASKED, headers=bearer(made["ada"][0])).status_code == 200
 
 
-def test_operators_list_and_revoke(service: httpx.Client, file: Path, made: dict[str, tuple[str, keys.Line]]) -> None:
+def test_operators_list_and_revoke(
+    service: httpx.Client, file: Path, made: dict[str, tuple[str, keys.KeyLine]]
+) -> None:
     root, (used, line) = bearer(made["root"][0]), made["asks"]
     before = {each["name"]: each for each in service.get(LISTED, headers=root).json()["api_keys"]}
     assert before["asks"] == {"id": line.id, "name": "asks", "scopes": ["calibrate"]}
@@ -153,7 +157,7 @@ def test_operators_list_and_revoke(service: httpx.Client, file: Path, made: dict
 
 
 def test_a_file_that_cannot_be_changed_is_told_and_the_key_is_revoked_here(
-    service: httpx.Client, file: Path, made: dict[str, tuple[str, keys.Line]], monkeypatch: pytest.MonkeyPatch
+    service: httpx.Client, file: Path, made: dict[str, tuple[str, keys.KeyLine]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
         raise PermissionError
@@ -164,7 +168,7 @@ def test_a_file_that_cannot_be_changed_is_told_and_the_key_is_revoked_here(
     assert "file" in problem(refused, 503, "unavailable")["detail"]
     assert int(refused.headers["retry-after"]) > 0
     problem(service.get(ASKED, headers=bearer(used)), 401, "unauthorized")
-    fresh, other = keys.new("late", Limits())
+    fresh, other = keys.new("late", CallerLimits())
     file.write_text(file.read_text() + other.text + "\n")
     wait_until(lambda: service.get(ASKED, headers=bearer(fresh)).status_code == 200)
     problem(service.get(ASKED, headers=bearer(used)), 401, "unauthorized")
@@ -184,7 +188,9 @@ ALLOWED = {
 }
 
 
-def test_a_scope_opens_its_paths_and_no_others(service: httpx.Client, made: dict[str, tuple[str, keys.Line]]) -> None:
+def test_a_scope_opens_its_paths_and_no_others(
+    service: httpx.Client, made: dict[str, tuple[str, keys.KeyLine]]
+) -> None:
     for path, names in ALLOWED.items():
         for name, (key, _) in made.items():
             answer = service.get(path, headers=bearer(key))
@@ -195,7 +201,7 @@ def test_a_scope_opens_its_paths_and_no_others(service: httpx.Client, made: dict
 
 
 def test_unknown_expired_and_revoked_are_refused_alike(tmp_path: Path) -> None:
-    made = {name: keys.new(name, Limits()) for name in ("gone", "over", "open")}
+    made = {name: keys.new(name, CallerLimits()) for name in ("gone", "over", "open")}
     lines = {name: line for name, (_, line) in made.items()}
     lines["gone"] = replace(lines["gone"], revoked=NOW)
     lines["over"] = replace(lines["over"], expires=NOW)

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from epsilond.app.callers import keyring, keys
 from epsilond.app.callers.caller import Budgets
-from epsilond.app.callers.limits import Limits
+from epsilond.app.callers.limits import CallerLimits
 from epsilond.app.callers.scopes import UNSAID
 from epsilond.app.main import create_app
 from epsilond.app.metrics import Metrics
@@ -25,10 +25,10 @@ from tests.app import toys
 from tests.app.conftest import PATIENT, problem, serving
 
 KEYS = {name: keys.new(name, limits, UNSAID) for name, limits in (
-    ("ada", Limits()),
-    ("bob", Limits()),
-    ("often", Limits(requests_per_minute=2)),
-    ("one", Limits(concurrent_computations=1, jobs=1)),
+    ("ada", CallerLimits()),
+    ("bob", CallerLimits()),
+    ("often", CallerLimits(requests_per_minute=2)),
+    ("one", CallerLimits(concurrent_computations=1, jobs=1)),
 )}  # fmt: skip
 TOY = f"/v1/calibrations/{toys.CALIBRATORS[0].name}"
 SIMULATIONS = "/v1/simulations"
@@ -38,7 +38,7 @@ def bearer(name: str) -> dict[str, str]:
     return {"authorization": f"Bearer {KEYS[name][0]}"}
 
 
-def file_of(folder: Path, *lines: keys.Line) -> Path:
+def file_of(folder: Path, *lines: keys.KeyLine) -> Path:
     """A file of keys."""
     file = folder / "keys.jsonl"
     file.write_text("# who may ask\n\n" + "".join(f"{line.text}\n" for line in lines))
@@ -147,7 +147,7 @@ def test_every_digest_is_compared_in_constant_time(monkeypatch: pytest.MonkeyPat
 
 
 def test_two_keys_of_one_name_are_one_owner(tmp_path: Path) -> None:
-    old, new = (keys.new("ada", Limits(jobs=3)) for _ in range(2))
+    old, new = (keys.new("ada", CallerLimits(jobs=3)) for _ in range(2))
     known = ring(file_of(tmp_path, old[1], new[1]))
     first, second = known.caller(old[0]), known.caller(new[0])
     assert (first.name, first.identity) == (second.name, second.identity) == ("ada", "key:ada")
@@ -160,7 +160,7 @@ BAD = {
     "# nobody\n": "no keys",
     "{": "line 1 of .* is invalid: the line",
     LINE + "\n" + LINE: "line 2 of .* has the key of an earlier line",
-    LINE + "\n" + keys.new("ada", Limits(jobs=1))[1].text: "line 2 of .* has other limits",
+    LINE + "\n" + keys.new("ada", CallerLimits(jobs=1))[1].text: "line 2 of .* has other limits",
     LINE.replace('"name"', '"nam"'): "line 1 of .* is invalid: nam",
     LINE.replace('"ada"', '"a da"'): "line 1 of .* is invalid: name",
     LINE.replace("sha256", "sha1"): "line 1 of .* is invalid: sha",

@@ -20,7 +20,7 @@ from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 from epsilond.app.callers import issuer as module
 from epsilond.app.callers import keys
 from epsilond.app.callers.issuer import Issuer, IssuerUnreachable
-from epsilond.app.callers.limits import Limits
+from epsilond.app.callers.limits import CallerLimits
 from epsilond.app.callers.oidc import owner_of, scopes_of
 from epsilond.app.settings import Settings
 from tests.app.callers.test_keys import file_of
@@ -219,7 +219,7 @@ def test_a_subject_is_never_the_name_of_a_key() -> None:
     for name in names:
         assert len(name) <= 64
         with pytest.raises(ValueError, match="a name is"):
-            keys.new(name, Limits())
+            keys.new(name, CallerLimits())
     assert [owner_of(each) for each in ("", "a" * 1025, None, 3, ["ada"])] == [None] * 5
 
 
@@ -242,7 +242,7 @@ def bearer(token: str) -> dict[str, str]:
 
 
 def test_a_service_takes_tokens_beside_keys(provider: Provider, tmp_path: Path) -> None:
-    key, line = keys.new("ada", Limits())
+    key, line = keys.new("ada", CallerLimits())
     with service(provider, tmp_path, api_keys_file=str(file_of(tmp_path, line))) as client:
         token = provider.token(scope="calibrate simulate")
         for credentials in (key, token):

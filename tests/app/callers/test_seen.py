@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from epsilond.app.questions import compute
-from epsilond.app.questions.compute import Seen
+from epsilond.app.questions.compute import RecentQuestions
 
 
 def test_one_callers_question_is_not_anothers() -> None:
-    asked = Seen()
+    asked = RecentQuestions()
     assert not asked.seen("key:ada", "question")
     assert asked.seen("key:ada", "question")
     assert asked.seen("key:ada", b"question")
@@ -16,14 +16,14 @@ def test_one_callers_question_is_not_anothers() -> None:
 
 
 def test_a_name_and_a_question_are_not_mixed_up() -> None:
-    asked = Seen()
+    asked = RecentQuestions()
     asked.seen("key:ab", "c")
     assert not asked.seen("key:a", "bc")
 
 
 def test_it_keeps_within_its_bytes_and_forgets_who_asked_least_recently() -> None:
     most = 10 * (compute.IDENTITY_BYTES + 3 * compute.QUESTION_BYTES)
-    asked = Seen(most)
+    asked = RecentQuestions(most)
     for name in range(40):
         for question in range(3):
             asked.seen(f"address:{name}", str(question))
@@ -35,7 +35,7 @@ def test_it_keeps_within_its_bytes_and_forgets_who_asked_least_recently() -> Non
 
 
 def test_one_caller_has_so_many_questions() -> None:
-    asked = Seen()
+    asked = RecentQuestions()
     for question in range(3 * compute.QUESTIONS_EACH):
         asked.seen("key:ada", str(question))
     assert asked.bytes == compute.IDENTITY_BYTES + compute.QUESTIONS_EACH * compute.QUESTION_BYTES
@@ -46,7 +46,7 @@ def test_one_caller_has_so_many_questions() -> None:
 def test_the_sizes_are_no_guesses_below_what_is_held() -> None:
     import tracemalloc
 
-    asked = Seen()
+    asked = RecentQuestions()
     tracemalloc.start()
     for name in range(100):
         for question in range(50):

@@ -16,13 +16,13 @@ from structlog.testing import LogCapture
 
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.app.callers import keys
-from epsilond.app.callers.limits import Limits
+from epsilond.app.callers.limits import CallerLimits
 from epsilond.app.http.middleware import Observe
 from epsilond.app.http.problem_kinds import KINDS
 from tests.app.callers.test_keys import file_of
 from tests.app.conftest import PATIENT, application, serving, wait_until
 
-KEY, LINE = keys.new("ada", Limits(), ("calibrate", "metrics"))
+KEY, LINE = keys.new("ada", CallerLimits(), ("calibrate", "metrics"))
 ASKED = "/v1/algorithms"
 HEADERS = {"authorization": f"Bearer {KEY}"}
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from epsilond.accountants.errors import BeyondBudget
-from epsilond.app.jobs.limits import Limits, require_within
+from epsilond.app.jobs.limits import SimulationLimits, require_within
 from epsilond.app.settings import Settings
 from epsilond.app.store import Store
 from epsilond.questions.simulate import simulation_request
@@ -50,7 +50,7 @@ def test_where_no_size_fits_the_rounds_are_named() -> None:
         "kind": "mean-estimation", "clients": 3, "samples_per_client": 30, "dimension": 2
     }  # fmt: skip
     request = simulation_request({"kind": "risk", "run": run, "problem": problem_, "repetitions": 4})
-    limits = Limits.of(Settings(job_seconds=1e-6))
+    limits = SimulationLimits.of(Settings(job_seconds=1e-6))
     with pytest.raises(BeyondBudget, match=r"No repetitions are few enough: ask for fewer rounds\.") as refused:
         require_within(limits, RISK, request, RISK.plan(request))
     assert refused.value.nearest == {}

@@ -16,7 +16,7 @@ import pytest
 from anyio import to_thread
 
 from epsilond.app.callers import keys
-from epsilond.app.callers.limits import Limits
+from epsilond.app.callers.limits import CallerLimits
 from epsilond.app.callers.scopes import UNSAID
 from epsilond.app.http.problems import Problem
 from epsilond.app.jobs.looks import Look
@@ -286,8 +286,8 @@ def test_a_burst_opens_no_more_streams_than_there_may_be(tmp_path: Path, monkeyp
 @contextmanager
 def guarded(folder: Path) -> Iterator[tuple[httpx.Client, Callable[[], None]]]:
     """A client with a key, of a server that asks for one, and what revokes the key."""
-    key, line = keys.new("ada", Limits(), UNSAID)
-    other, admin = keys.new("root", Limits(), {"admin"})
+    key, line = keys.new("ada", CallerLimits(), UNSAID)
+    other, admin = keys.new("root", CallerLimits(), {"admin"})
     chosen = PATIENT.model_copy(update={"api_keys_file": str(file_of(folder, line, admin))})
     with serving(chosen) as served:
         client = httpx.Client(base_url=served.base_url, timeout=PATIENCE, headers={"authorization": f"Bearer {key}"})

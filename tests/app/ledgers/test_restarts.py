@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from epsilond.app.callers import keys
-from epsilond.app.callers.limits import Limits
+from epsilond.app.callers.limits import CallerLimits
 from epsilond.app.settings import Settings
 from epsilond.ledgers.log import checkpoints
 from epsilond.ledgers.log.key_files import rotate
@@ -73,7 +73,9 @@ def test_a_reservation_that_expired_meanwhile_is_ended(settings: Settings) -> No
 
 
 def test_a_store_from_a_copy_moves_nothing_until_an_operator_has_looked(settings: Settings, tmp_path: Path) -> None:
-    made = {name: keys.new(name, Limits(), frozenset({scope})) for name, scope in (("ada", "ledger"), ("op", "admin"))}  # type: ignore[arg-type]
+    made = {
+        name: keys.new(name, CallerLimits(), frozenset({scope})) for name, scope in (("ada", "ledger"), ("op", "admin"))
+    }  # type: ignore[arg-type]
     file = file_of(tmp_path, *(line for _, line in made.values()))
     chosen = settings.model_copy(update={"api_keys_file": str(file)})
     ada, op = ({"authorization": f"Bearer {made[name][0]}"} for name in ("ada", "op"))
@@ -121,7 +123,7 @@ def test_a_store_from_a_copy_moves_nothing_until_an_operator_has_looked(settings
 def test_a_checkpoint_that_is_gone_or_none_is_reconciled_by_an_operator_alone(
     settings: Settings, tmp_path: Path, kept: str | None
 ) -> None:
-    token, line = keys.new("op", Limits(), frozenset({"admin", "ledger"}))
+    token, line = keys.new("op", CallerLimits(), frozenset({"admin", "ledger"}))
     chosen = settings.model_copy(update={"api_keys_file": str(file_of(tmp_path, line))})
     op, head = {"authorization": f"Bearer {token}"}, Path(settings.ledger_checkpoint)
     with serving(chosen) as client:

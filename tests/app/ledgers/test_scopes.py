@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from epsilond.app.callers import keys
-from epsilond.app.callers.limits import Limits
+from epsilond.app.callers.limits import CallerLimits
 from epsilond.app.callers.scopes import ScopeName
 from tests.app.callers.test_keys import file_of
 from tests.app.conftest import PATIENT, problem, serving
@@ -20,7 +20,7 @@ GIVEN: dict[str, frozenset[ScopeName]] = {
     "cal": frozenset({"calibrate", "simulate", "metrics"}),
     "op": frozenset({"admin"}),
 }
-KEYS = {name: keys.new(name, Limits(), scopes) for name, scopes in GIVEN.items()}
+KEYS = {name: keys.new(name, CallerLimits(), scopes) for name, scopes in GIVEN.items()}
 
 
 def bearer(name: str) -> dict[str, str]:

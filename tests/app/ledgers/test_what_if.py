@@ -15,7 +15,7 @@ from epsilond.accountants import specs
 from epsilond.accountants.ledger.what_if import what_if
 from epsilond.app.http.problems import Problem
 from epsilond.app.ledgers.service import Ledgers
-from epsilond.app.workers.work import Answered
+from epsilond.app.workers.work import RenderedAnswer
 from tests.accountants.ledger.setups import gaussian_slot, job, ledger, step
 
 STATE = ledger(gaussian_slot())
@@ -49,7 +49,7 @@ class Alone(Ledgers):
 def test_one_that_takes_too_long_is_answered_roughly() -> None:
     asked: list[float] = []
 
-    async def late_at_first(computation: partial[Answered], _: str, seconds: float) -> Answered:
+    async def late_at_first(computation: partial[RenderedAnswer], _: str, seconds: float) -> RenderedAnswer:
         asked.append(seconds)
         if len(asked) == 1:
             raise Problem("deadline-exceeded", "It did not end.")
@@ -72,13 +72,13 @@ def test_one_is_given_up_when_its_client_leaves() -> None:
     async def course() -> None:
         request = Stayed()
 
-        async def forever(*_: Any) -> Answered:
+        async def forever(*_: Any) -> RenderedAnswer:
             request.leaves.set()
             try:
                 await anyio.sleep_forever()
             finally:
                 ended.append("stopped")
-            return Answered(pickle.dumps(None))
+            return RenderedAnswer(pickle.dumps(None))
 
         await Alone(forever).what_if(request, CALLER, "l", ASKED)  # type: ignore[arg-type]
 

@@ -13,7 +13,7 @@ import pytest
 
 from epsilond.app.metrics import Metrics
 from epsilond.app.workers.pool import Pool
-from epsilond.app.workers.work import Answered
+from epsilond.app.workers.work import RenderedAnswer
 from tests.app.processes import descendants, descriptors, gone
 from tests.app.workers.pools import QUIET, begun, hold, outcome_of, pool_of, settled, until
 from tests.app.workers.toy_work import told
@@ -33,7 +33,7 @@ def test_forty_who_leave(tmp_path: Path) -> None:
                 if place % 3:
                     await until(lambda: f"task-{place}" in begun(tmp_path / "diary"))  # noqa: B023
                 pool.abandon(task)
-            assert await outcome_of(pool.submit(partial(told, "next"), caller="b")) == Answered(b"next")
+            assert await outcome_of(pool.submit(partial(told, "next"), caller="b")) == RenderedAnswer(b"next")
             for task in list(pool._running):
                 pool.stop(task)
             await until(lambda: settled(pool) and counts() == before)
@@ -55,7 +55,7 @@ def test_an_idle_worker_that_dies_is_replaced() -> None:
     async def test() -> None:
         async with pool_of() as pool:
             await replaced(pool, pool._warm.usual[-1].identifier)
-            assert await outcome_of(pool.submit(partial(told, "well"), caller="a")) == Answered(b"well")
+            assert await outcome_of(pool.submit(partial(told, "well"), caller="a")) == RenderedAnswer(b"well")
 
     anyio.run(test)
 
@@ -71,7 +71,7 @@ def test_a_forkserver_that_dies_is_started_again(tmp_path: Path) -> None:
             await replaced(pool, forkserver)
             await until(lambda: begun(tmp_path / "diary")["first"] != first)  # it runs again, in a new worker
             (tmp_path / "first").touch()
-            assert await outcome_of(task) == Answered(b"first")
+            assert await outcome_of(task) == RenderedAnswer(b"first")
 
     anyio.run(test)
 
@@ -95,7 +95,7 @@ def test_without_descriptors_it_tries_again(monkeypatch: pytest.MonkeyPatch) -> 
                 assert task.state == "queued"
             finally:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-            assert await outcome_of(task) == Answered(b"waited")
+            assert await outcome_of(task) == RenderedAnswer(b"waited")
 
     anyio.run(test)
 

@@ -14,7 +14,7 @@ from epsilond.app.http.problems import Problem
 from epsilond.app.settings import Settings
 from epsilond.app.workers.pool import Pool
 from epsilond.app.workers.task import TurnedAway
-from epsilond.app.workers.work import Answered, Failed
+from epsilond.app.workers.work import Failed, RenderedAnswer
 from tests.app.conftest import PATIENCE
 from tests.app.processes import descendants, gone
 from tests.app.workers.pools import QUIET, begun, hold, outcome_of, pool_of, release, settled, until
@@ -52,9 +52,9 @@ def test_it_answers_in_another_process() -> None:
 def test_what_cannot_be_sent_has_failed() -> None:
     async def test() -> None:
         async with pool_of() as pool:
-            for work in (lambda: Answered(b""), b"no pickle", partial(int, "x"), partial(partial, test)):
+            for work in (lambda: RenderedAnswer(b""), b"no pickle", partial(int, "x"), partial(partial, test)):
                 assert isinstance(await outcome_of(pool.submit(work, caller="a")), Failed)
-            assert await outcome_of(pool.submit(partial(told, "well"), caller="a")) == Answered(b"well")
+            assert await outcome_of(pool.submit(partial(told, "well"), caller="a")) == RenderedAnswer(b"well")
             assert deaths(pool, "crashed") == 0
 
     anyio.run(test)
@@ -79,14 +79,14 @@ def test_callers_take_turns_and_newcomers_displace(diary: Path) -> None:
             for name in ("first", "second", "other", "newcomer"):
                 release(diary, name)
             for task in (first, waiting[0], other, newcomer):
-                assert isinstance(await outcome_of(task), Answered)
+                assert isinstance(await outcome_of(task), RenderedAnswer)
             assert "third" not in begun(diary)
             assert next(iter(begun(diary))) == "first"
 
     anyio.run(test)
 
 
-@pytest.mark.parametrize(("times", "answer"), [(1, Answered), (2, Failed)])
+@pytest.mark.parametrize(("times", "answer"), [(1, RenderedAnswer), (2, Failed)])
 def test_a_task_whose_worker_died_is_tried_once_more(diary: Path, times: int, answer: type) -> None:
     async def test() -> None:
         async with pool_of() as pool:
@@ -105,7 +105,7 @@ def test_an_abandoned_task_may_end_if_nobody_wants_its_place(diary: Path) -> Non
             await until(lambda: begun(diary))
             pool.abandon(task)
             release(diary, "first")
-            assert await outcome_of(task) == Answered(b"first")
+            assert await outcome_of(task) == RenderedAnswer(b"first")
             assert deaths(pool, "abandoned") == 0
 
     anyio.run(test)
@@ -127,7 +127,7 @@ def test_an_abandoned_task_gives_its_place_to_who_waits(diary: Path) -> None:
             hold(pool, diary, "fourth")
             assert waiting.state == "running"
             release(diary, "second")
-            assert await outcome_of(waiting) == Answered(b"second")
+            assert await outcome_of(waiting) == RenderedAnswer(b"second")
             assert (first.outcome, dropped.outcome) == (None, None)
             assert deaths(pool, "abandoned") == 1
 
@@ -164,12 +164,12 @@ def test_the_background_gives_the_place_away(diary: Path) -> None:
             await until(lambda: "third" in begun(diary))
             assert os.getpriority(os.PRIO_PROCESS, begun(diary)["third"]) == priority + 15
             release(diary, "first")
-            assert await outcome_of(first) == Answered(b"first")
+            assert await outcome_of(first) == RenderedAnswer(b"first")
             await until(lambda: second.background)  # now there is room
             assert os.getpriority(os.PRIO_PROCESS, begun(diary)["second"]) == priority + 15
             for name, task in (("second", second), ("third", third)):
                 release(diary, name)
-                assert await outcome_of(task) == Answered(name.encode())
+                assert await outcome_of(task) == RenderedAnswer(name.encode())
             assert pool.to_background(first)  # has ended: nothing is left to do
             assert deaths(pool, "deadline") == 0
 
@@ -210,9 +210,9 @@ def test_a_late_question_keeps_its_place_for_a_while(diary: Path, monkeypatch: p
             assert pool.to_background(first)
             assert (first.state, other.state) == ("running", "queued")
             release(diary, "first")
-            assert await outcome_of(first) == Answered(b"first")
+            assert await outcome_of(first) == RenderedAnswer(b"first")
             release(diary, "other")
-            assert await outcome_of(other) == Answered(b"other")
+            assert await outcome_of(other) == RenderedAnswer(b"other")
 
     anyio.run(test)
 
@@ -228,7 +228,7 @@ def test_a_long_question_lets_others_go_before_it(diary: Path) -> None:
             assert (first.background, first.state) == (True, "running")
             for name, task in (("second", second), ("first", first)):
                 release(diary, name)
-                assert await outcome_of(task) == Answered(name.encode())
+                assert await outcome_of(task) == RenderedAnswer(name.encode())
 
     anyio.run(test)
 
@@ -243,7 +243,7 @@ def test_one_caller_never_has_every_place_of_what_takes_moments(diary: Path) -> 
             assert (second.state, pool.queued("read")) == ("queued", 1)
             for name, task in (("other", other), ("first", first), ("second", second)):
                 release(diary, name)
-                assert await outcome_of(task) == Answered(name.encode())
+                assert await outcome_of(task) == RenderedAnswer(name.encode())
 
     anyio.run(test)
 
@@ -287,7 +287,7 @@ def test_lanes_do_not_wait_for_one_another(diary: Path) -> None:
                 assert (pool.queued(lane), pool.running_in(lane)) == (0, 1)
                 release(diary, lane)
             for task in tasks:
-                assert isinstance(await outcome_of(task), Answered)
+                assert isinstance(await outcome_of(task), RenderedAnswer)
 
     anyio.run(test)
 

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 from epsilond.accountants.errors import InvalidInput, NoCertificate
 from epsilond.ledgers.client.errors import Refused
 from epsilond.ledgers.client.local import FilePlace
-from epsilond.ledgers.client.runs import Runs
+from epsilond.ledgers.client.runs import RunNotes
 
 
 class Faults:
@@ -29,7 +29,7 @@ class Faults:
 @contextmanager
 def serving(folder: Any) -> Iterator[tuple[str, Faults, FilePlace]]:
     """Where it is, what may go wrong, and what it keeps its ledgers in."""
-    faults, place = Faults(), FilePlace(folder / "served.db", Runs(folder / "none"))
+    faults, place = Faults(), FilePlace(folder / "served.db", RunNotes(folder / "none"))
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import epsilond
 from epsilond.ledgers.client.errors import ReceiptUsed
-from epsilond.ledgers.client.runs import Runs
+from epsilond.ledgers.client.runs import RunNotes
 from epsilond.ledgers.log.receipts import Receipt
 from tests.ledgers.client.places import book_of, opened
 
@@ -19,7 +19,7 @@ PROGRAM = """
     import epsilond
     from epsilond.ledgers.book.restore import CheckpointFile
     from epsilond.ledgers.client import runs
-    from epsilond.ledgers.client.running import Run
+    from epsilond.ledgers.client.running import HeldRun
 
     def dies(*_, **__):
         os.kill(os.getpid(), signal.SIGKILL)
@@ -37,9 +37,9 @@ keep = CheckpointFile.keep
 CheckpointFile.keep = lambda self, note: dies() if note.split()[1] == '3' else keep(self, note)
 """
 BETWEEN = {
-    "before the commit": ("Run.commit = dies", 0, False),
+    "before the commit": ("HeldRun.commit = dies", 0, False),
     "before the head is kept": (HEAD_OF_COMMIT, 4, False),
-    "between commit and begin": ("runs.Runs.begin = dies", 4, False),
+    "between commit and begin": ("runs.RunNotes.begin = dies", 4, False),
     "while the note is written": ("json.dump = dies", 4, True),
     "after the note": ("runs._synced = dies", 4, True),
     "after the work": ("", 4, True),
@@ -93,13 +93,13 @@ def test_of_many_that_get_one_receipt_one_begins(tmp_path):
     program = textwrap.dedent("""
         import sys, pathlib
         from epsilond.ledgers.client.errors import ReceiptUsed
-        from epsilond.ledgers.client.runs import Runs
+        from epsilond.ledgers.client.runs import RunNotes
         from epsilond.ledgers.log.receipts import Receipt
         receipt = Receipt.of_bytes(pathlib.Path(sys.argv[1]).read_bytes())
         print("ready", flush=True)
         sys.stdin.readline()
         try:
-            Runs(pathlib.Path(sys.argv[2])).begin([receipt])
+            RunNotes(pathlib.Path(sys.argv[2])).begin([receipt])
             print("begins")
         except ReceiptUsed:
             print("refused")
@@ -122,4 +122,4 @@ def test_a_note_says_of_what_it_is(tmp_path):
     (note,) = (tmp_path / "ledger.db.runs").glob("*.json")
     told = json.loads(note.read_text())
     assert (told["seq"], told["reservation"], told["count"]) == (2, run.id, 2)
-    assert Runs(tmp_path / "ledger.db.runs").head.read_text() == run.receipts[0].checkpoint
+    assert RunNotes(tmp_path / "ledger.db.runs").head.read_text() == run.receipts[0].checkpoint

@@ -22,7 +22,7 @@ from epsilond.accountants.profiles.concentrated import concentrated_pair
 from epsilond.accountants.profiles.geometric import geometric_pair
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.theorems.composition.least_of import least
-from epsilond.accountants.theorems.hidden_states.contraction import LEMMA_2, contract
+from epsilond.accountants.theorems.hidden_states.contraction import LEMMA_2
 from tests.oracles.contraction import theta
 
 EPSILONS = (0.0, 0.03, 0.4, 1.7, 6.0)
@@ -125,7 +125,7 @@ def test_the_tails_of_a_bound_dominate_it_closely(scale: float) -> None:
 
 def test_a_bound_composes_as_the_profile_it_is() -> None:
     exact = account(Repeated(times=4, mechanism=Gaussian(noise_multiplier=4.0)), relation="replace-one").guarantee
-    single = contract(gaussian(4.0), diameter=math.inf, noise_std=1.0)
+    single = gaussian(4.0)
     assert single.curve.upper.gaussian_dp_mu == pytest.approx(0.5)
     profile = BoundProfile(Theta(0.5))
     tails = profile.log_tails(np.asarray([0.2]))

@@ -12,7 +12,7 @@ from epsilond.accountants.schedules import Constant, Explicit, InverseTime
 from epsilond.accountants.specs import ProjectedSgd
 from epsilond.accountants.theorems.hidden_states.best_plan import least_mu
 from epsilond.accountants.theorems.hidden_states.differing_steps import DifferingSteps
-from epsilond.accountants.theorems.hidden_states.projected_run import Run
+from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
 from epsilond.accountants.theorems.hidden_states.shifted_interpolation import INTERPOLATION, periodic_mu
 
 Numbers = list[float]
@@ -161,7 +161,7 @@ def test_places_of_a_long_run_are_rounded_up(size: float) -> None:
         step_schedule=Explicit(values=(1.1 * size, *[size] * (steps - 1))),
         noise_schedule=Constant(value=1.1),
     )
-    pass_once = Run.of(run, "replace-one")
+    pass_once = ProjectedRun.of(run, "replace-one")
     places = DifferingSteps(pass_once)
     contraction = pass_once.lipschitz_constant(np.asarray([size]))
     assert contraction is not None
@@ -183,7 +183,7 @@ def test_noise_whose_square_leaves_the_doubles_is_not_perfect() -> None:
         step_schedule=InverseTime(scale=1e60),
         noise_schedule=Constant(value=1e100),
     )
-    mu = DifferingSteps(Run.of(run, "replace-one")).mu
+    mu = DifferingSteps(ProjectedRun.of(run, "replace-one")).mu
     # The last step alone: 2L against σ.
     assert 2e-40 * (1 - 1e-15) <= mu[0] <= 2e-40 * (1 + 1e-9)
     assert np.all(mu > 0.0)

@@ -1,4 +1,4 @@
-"""Contraction under a common kernel: the lemmas, and the rule that takes a guarantee to a guarantee."""
+"""Contraction under a common kernel: the lemmas."""
 
 from __future__ import annotations
 
@@ -11,18 +11,14 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.numerics.factor_sums import geometric_sum
 from epsilond.accountants.numerics.special import log_theta, log_theta_complement
-from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.theorems.hidden_states.contraction import (
     LEMMA_1,
     LEMMA_2,
     TWO_POINTS,
     FiniteChannel,
-    contract,
 )
 from tests.oracles.contraction import Law, hockey_stick, theta
 from tests.oracles.hockey_stick import gaussian_mixture
@@ -123,116 +119,3 @@ def test_a_projection_contracts_further() -> None:
     for epsilon in (0.0, 1.0, 6.0):
         assert hockey_stick(ends[:1], ends[1:], epsilon) == pytest.approx(theta(epsilon, 4.0), abs=2e-6)
     assert hockey_stick(ends[:1], ends[1:], 10.0) < 0.9 * theta(10.0, 4.0)
-
-
-# contract -----------------------------------------------------------------------------------------------------------
-INNER = {
-    "gaussian": Gaussian(noise_multiplier=1.5),
-    "poisson": Subsampled(sampling="poisson", rate=0.1, mechanism=Gaussian(noise_multiplier=0.8)),
-    "repeated": Repeated(times=5, mechanism=Gaussian(noise_multiplier=4.0)),
-}
-
-
-def inner(name: str) -> Guarantee:
-    return account(INNER[name], relation="add-or-remove-one").guarantee
-
-
-@pytest.mark.parametrize("name", INNER)
-@pytest.mark.parametrize("epsilon", EPSILONS)
-def test_contract_multiplies_by_theta_at_the_same_epsilon(name: str, epsilon: float) -> None:
-    base = inner(name)
-    contracted = contract(base, diameter=2.0, noise_std=1.5).curve.bound_log_delta(epsilon)
-    expected = base.curve.bound_log_delta(epsilon)
-    factor = math.log(theta(epsilon, 2.0 / 1.5))
-    assert contracted.lower <= expected.lower + factor + 1e-12
-    assert contracted.upper == pytest.approx(expected.upper + factor, abs=1e-11)
-    assert contracted.upper >= expected.lower + factor
-
-
-@pytest.mark.parametrize("epsilon", EPSILONS)
-def test_contracting_twice_multiplies_both_factors(epsilon: float) -> None:
-    once = contract(inner("poisson"), diameter=1.0, noise_std=0.7)
-    forth = contract(once, diameter=3.0, noise_std=1.0).curve.bound_log_delta(epsilon).upper
-    back = contract(contract(inner("poisson"), diameter=3.0, noise_std=1.0), diameter=1.0, noise_std=0.7)
-    assert forth == pytest.approx(back.curve.bound_log_delta(epsilon).upper, abs=1e-12)
-    factors = math.log(theta(epsilon, 1.0 / 0.7)) + math.log(theta(epsilon, 3.0))
-    assert forth == pytest.approx(inner("poisson").curve.bound_log_delta(epsilon).upper + factors, abs=1e-11)
-
-
-def test_contract_to_a_point_is_zero() -> None:
-    nothing = contract(inner("poisson"), diameter=0.0, noise_std=1.0)
-    for epsilon in EPSILONS:
-        assert nothing.curve.bound_log_delta(epsilon).upper == -math.inf
-    assert nothing.curve.epsilon(-1000.0).upper == 0.0
-
-
-def test_an_infinite_diameter_changes_nothing_but_the_witnesses() -> None:
-    base = inner("gaussian")
-    kept = contract(base, diameter=math.inf, noise_std=1.0)
-    assert kept.curve.bound_log_delta(0.4) == base.curve.bound_log_delta(0.4)
-    assert base.curve.witnesses
-    assert kept.curve.witnesses == ()
-
-
-def test_a_witness_does_not_survive_a_kernel() -> None:
-    contracted = contract(inner("gaussian"), diameter=5.0, noise_std=1.0)
-    assert contracted.curve.log_delta(0.1).lower == -math.inf
-    assert contracted.tight == "unknown"
-
-
-@pytest.mark.parametrize("name", ["gaussian", "poisson"])
-def test_the_tails_are_the_slopes(name: str) -> None:
-    contracted = contract(inner(name), diameter=2.0, noise_std=1.5).curve.upper
-    for profile in contracted.directions():
-        for epsilon in (0.0, 0.02, 0.09, 0.8):
-            at = np.asarray([epsilon])
-            (log_p,), (log_q,) = profile.log_tails(at)
-            if math.isinf(log_p):
-                continue
-            delta = math.exp(float(profile.log_delta(at).upper[0]))
-            assert math.exp(log_p) - math.exp(epsilon + log_q) == pytest.approx(delta, abs=1e-12)
-            wide = 1e-5
-            ends = profile.log_delta(np.log(np.exp(epsilon) + np.asarray([0.0, wide]))).upper
-            slope = (math.exp(ends[0]) - math.exp(ends[1])) / wide
-            assert math.exp(log_q) == pytest.approx(slope, rel=2e-3)
-
-
-def test_a_contracted_guarantee_composes() -> None:
-    contracted = contract(inner("gaussian"), diameter=4.0, noise_std=1.0)
-    forward, backward = contracted.curve.upper.forward, contracted.curve.upper.backward
-    zero = np.zeros(1)
-    above, below = forward.log_tails(zero), backward.log_tails(zero)
-    # Both laws' masses of {L > 0} and {L < 0} leave room for an atom at 0.
-    assert np.exp(above.log_p[0]) + np.exp(below.log_q[0]) <= 1.0
-    assert np.exp(above.log_q[0]) + np.exp(below.log_p[0]) <= 1.0
-
-
-def test_the_derivation_names_the_lemma_and_its_premises() -> None:
-    contracted = contract(inner("gaussian"), diameter=4.0, noise_std=1.0)
-    assert contracted.theorems() == ("asoodeh.lemma-2", "balle-wang-2018.8")
-    assert {condition.id for condition in contracted.declared} == {
-        "common-kernel",
-        "bounded-input",
-        "sum-of-contributions",
-    }
-
-
-@pytest.mark.parametrize(
-    ("diameter", "noise", "pointer"),
-    [(-1.0, 1.0, "/diameter"), (math.nan, 1.0, "/diameter"), (1.0, 0.0, "/noise_std"), (1.0, math.inf, "/noise_std")],
-)
-def test_kernels_that_no_step_can_have(diameter: float, noise: float, pointer: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
-        contract(inner("gaussian"), diameter=diameter, noise_std=noise)
-    assert caught.value.faults[0].pointer == pointer
-
-
-@pytest.mark.parametrize("epsilon", [0.0, 0.4])
-def test_two_steps_of_a_real_kernel_lie_inside(epsilon: float) -> None:
-    """A use of the record, then a projected step it takes no part in: the bound of the rule against the laws."""
-    used = account(Gaussian(noise_multiplier=2.0), relation="replace-one").guarantee
-    bound = contract(used, diameter=2.0, noise_std=1.0).curve.bound_log_delta(epsilon).upper
-    first, second = (Law(1.0, 120, np.asarray([side]), np.ones(1), 1.0) for side in (0.5, -0.5))
-    shared = [(1.0, lambda w: w)]
-    truth = hockey_stick([first.step(shared, 1.0)], [second.step(shared, 1.0)], epsilon)
-    assert truth <= math.exp(bound) + 1e-6

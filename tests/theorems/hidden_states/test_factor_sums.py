@@ -20,7 +20,7 @@ from epsilond.accountants.numerics.factor_sums import (
 )
 from epsilond.accountants.numerics.special import log_theta_complement
 from epsilond.accountants.schedules import Constant, InverseTime
-from epsilond.accountants.theorems.hidden_states.projected_run import Run
+from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
 from tests.oracles.hockey_stick import theta
 
 
@@ -148,7 +148,7 @@ def test_chunks_and_blocks_join_without_a_seam(monkeypatch: pytest.MonkeyPatch) 
         assert other.upper == pytest.approx(one.upper, abs=1e-11)
 
 
-def scheduled(steps: int, **changes: object) -> Run:
+def scheduled(steps: int, **changes: object) -> ProjectedRun:
     fields: dict[str, object] = {
         "clients": steps,
         "participants": 1,
@@ -163,7 +163,7 @@ def scheduled(steps: int, **changes: object) -> Run:
         "step_schedule": InverseTime(scale=10.0),
         "noise_schedule": Constant(value=50.0),
     }
-    return Run(**(fields | changes))  # type: ignore[arg-type]
+    return ProjectedRun(**(fields | changes))  # type: ignore[arg-type]
 
 
 def test_ten_million_steps() -> None:

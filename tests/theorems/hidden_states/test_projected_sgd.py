@@ -16,7 +16,7 @@ from epsilond.accountants.schedules import Constant, Explicit, InverseTime
 from epsilond.accountants.specs import ProjectedSgd
 from epsilond.accountants.theorems.hidden_states.best_plan import least_mu
 from epsilond.accountants.theorems.hidden_states.differing_steps import DifferingSteps
-from epsilond.accountants.theorems.hidden_states.projected_run import Run
+from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
 from epsilond.accountants.theorems.hidden_states.shift_then_contract import EqualSteps, RecordPlaces, places
 from tests.oracles.contraction import Law, gradient_step, hockey_stick, run, theta
 
@@ -277,7 +277,7 @@ def test_the_epsilon_of_a_long_run_takes_few_evaluations(name: str, monkeypatch:
 def test_far_places_of_differing_steps_are_bounded_by_blocks(
     changes: dict[str, Any], contracted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given = Run.of(spec(clients=20_000, participants=1, **changes), "replace-one")
+    given = ProjectedRun.of(spec(clients=20_000, participants=1, **changes), "replace-one")
     blocks = [DifferingSteps(given).log_bound(epsilon, contracted=contracted) for epsilon in (0.0, 0.02)]
     monkeypatch.setattr("epsilond.accountants.theorems.hidden_states.differing_steps.HYBRID_PLACES", 20_000)
     places = [DifferingSteps(given).log_bound(epsilon, contracted=contracted) for epsilon in (0.0, 0.02)]
@@ -364,7 +364,7 @@ def test_places_are_counted_as_they_stand(rounds: int, release: Any) -> None:
             uses = (stop - place) // given.period + 1
             after = (stop - place) % given.period
             counted[uses, after] = counted.get((uses, after), 0) + 1
-    kinds, share = places(Run.of(given, "replace-one"))
+    kinds, share = places(ProjectedRun.of(given, "replace-one"))
     found = {(kind.uses, int(v)): w for kind in kinds for v, w in zip(kind.nodes, kind.weights, strict=True) if w}
     assert found == counted
     assert share == pytest.approx(math.log(0.1 / (rounds - given.first_stop + 1)))
@@ -387,8 +387,8 @@ def test_far_places_are_counted_in_blocks_that_lose_none() -> None:
 @pytest.mark.parametrize("contracted", [False, True])
 @pytest.mark.parametrize("epsilon", [0.0, 0.5])
 def test_equal_and_differing_steps_agree(contracted: bool, epsilon: float) -> None:
-    equal = Run.of(spec(clients=120, strong_convexity=0.2, radius=0.3), "replace-one")
-    listed = Run.of(
+    equal = ProjectedRun.of(spec(clients=120, strong_convexity=0.2, radius=0.3), "replace-one")
+    listed = ProjectedRun.of(
         spec(
             clients=120,
             strong_convexity=0.2,
@@ -407,7 +407,7 @@ def test_equal_and_differing_steps_agree(contracted: bool, epsilon: float) -> No
 
 def test_differing_steps_take_the_best_of_their_windows() -> None:
     sizes, noises = (0.9, 0.2, 0.5, 1.1, 0.3, 0.7, 0.4, 0.6), (2.0, 1.0, 3.0, 0.8, 1.5, 2.5, 1.2, 0.9)
-    given = Run.of(
+    given = ProjectedRun.of(
         spec(
             clients=8,
             participants=1,
@@ -442,8 +442,8 @@ def test_differing_steps_take_the_best_of_their_windows() -> None:
 
 @pytest.mark.parametrize("contracted", [False, True])
 def test_stages_and_parts_join_without_a_seam(contracted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    falling = Run.of(spec(clients=8000, step_schedule=InverseTime(scale=1.9)), "replace-one")
-    equal = Run.of(spec(clients=40_000), "replace-one")
+    falling = ProjectedRun.of(spec(clients=8000, step_schedule=InverseTime(scale=1.9)), "replace-one")
+    equal = ProjectedRun.of(spec(clients=40_000), "replace-one")
     whole = [
         DifferingSteps(falling).log_bound(0.01, contracted=contracted),
         EqualSteps(equal).log_bound(0.0, contracted=contracted),

@@ -7,7 +7,7 @@ import pytest
 
 from epsilond.accountants.schedules import Constant
 from epsilond.accountants.specs import ProjectedSgd
-from epsilond.accountants.theorems.hidden_states.projected_run import Run
+from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
 from epsilond.accountants.theorems.hidden_states.shift_then_contract import EqualSteps
 
 
@@ -23,7 +23,7 @@ def steps_of(clients: int) -> EqualSteps:
         step_schedule=Constant(value=0.5),
         noise_schedule=Constant(value=3.0),
     )
-    return EqualSteps(Run.of(run, "replace-one"))
+    return EqualSteps(ProjectedRun.of(run, "replace-one"))
 
 
 @pytest.mark.parametrize("clients", [120, 40_000])

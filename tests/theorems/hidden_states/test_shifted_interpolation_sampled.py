@@ -10,7 +10,7 @@ import pytest
 from epsilond.accountants.account import account
 from epsilond.accountants.schedules import Constant
 from epsilond.accountants.specs import ProjectedSgd
-from epsilond.accountants.theorems.hidden_states.projected_run import Run
+from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
 from epsilond.accountants.theorems.hidden_states.shifted_interpolation_sampled import (
     StepWindow,
     best_window,
@@ -21,7 +21,7 @@ from epsilond.accountants.theorems.hidden_states.shifted_interpolation_sampled i
 from tests.oracles.contraction import gradient_step, run, worst
 
 
-def sampled_run(steps: int, **changes: object) -> Run:
+def sampled_run(steps: int, **changes: object) -> ProjectedRun:
     fields: dict[str, object] = {
         "clients": 4,
         "participants": 1,
@@ -36,7 +36,7 @@ def sampled_run(steps: int, **changes: object) -> Run:
         "step_schedule": Constant(value=0.4),
         "noise_schedule": Constant(value=3.0),
     }
-    return Run(**(fields | changes))  # type: ignore[arg-type]
+    return ProjectedRun(**(fields | changes))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("steps", "window", "share"), [(6, 5, 0.3), (6, 3, 0.5), (6, 1, 0.8), (12, 9, 0.2)])

@@ -75,7 +75,3 @@ class GaussianTransform:
             cumulant=cumulant,
             cumulant_error=relative * cumulant,
         )
-
-    def scale_slope(self, tilt: float) -> float:
-        """K is quadratic in μ."""
-        return self.square * tilt * (tilt + 1.0)

@@ -163,13 +163,6 @@ class LaplaceSteps:
         rest = (1.0 - tanh) * (1.0 + tanh)
         return shift * tanh + (shift * rest / (2.0 * x) - tanh / (2.0 * x * x)) / (1.0 + inner), cumulant
 
-    def scale_slope(self, tilt: float) -> float:
-        """Σ T s (x tanh xs − ½ + (1 − tanh² xs)/2(1 + f))."""
-        shift, count = self._columns
-        x, tanh, inner, _ = _TiltedStep.at(shift, np.asarray(tilt))
-        rest = (1.0 - tanh) * (1.0 + tanh)
-        return float((count * shift * (x * tanh - 0.5 + 0.5 * rest / (1.0 + inner))).sum())
-
 
 def _log_decay_of_one(shift: FloatArray, tilt: float, frequencies: FloatArray) -> FloatArray:
     """Upper bounds of log |φ(t′)| for all t′ ≥ t.

@@ -107,14 +107,6 @@ class StepOnLine(NamedTuple):
         return 1.0 + self.unmarked_change
 
 
-class LogSlopes(NamedTuple):
-    """∂/∂log s of log M_s and log M_l of one step, and the marked share."""
-
-    unmarked: float
-    marked: float
-    share: float
-
-
 @dataclass(frozen=True)
 class MarkedStep:
     """T independent steps of a loss that rises with the noise, and their marks.
@@ -242,14 +234,6 @@ class MarkedGrid:
         error = self.grid.plain_sum_error(tilts, cumulant)
         rest, marked = (weights @ half for half in self._raised)
         return cumulant, rest * (1.0 + error) + error, marked * (1.0 + error) + error
-
-    def scale_slopes(self, tilt: float) -> LogSlopes:
-        """For root searches."""
-        weights = self.grid.tilted(np.asarray([tilt]))[0][0]
-        terms = self.grid.scale_terms(tilt)
-        marked, rest = weights * self._mark, weights * self._rest
-        share = min(max(float(marked.sum()), 1e-300), 1.0 - 1e-16)
-        return LogSlopes(float(rest @ terms) / max(float(rest.sum()), 1e-300), float(marked @ terms) / share, share)
 
     # Decay on the line (A3).
 

@@ -162,21 +162,6 @@ class SampledGaussianGrid:
         rounding = summation_error(self.noise_nodes) + UNIT_ROUNDOFF * (4.0 * edge * edge + size + 64.0)
         return np.asarray(self.rule.relative_error(tilts, log_moments, 0.0) + rounding)
 
-    def scale_slope(self, tilt: float) -> float:
-        """∂K/∂log s = T E_l[c₁ p(x) (s x − s²) + c₂ p(−x) (−s x − s²)]."""
-        weights = self.tilted(np.asarray([tilt]))[0][0]
-        return self.count * float(weights @ self.scale_terms(tilt))
-
-    def scale_terms(self, tilt: float) -> FloatArray:
-        """What the tilted law averages to ∂K/∂log s of one step."""
-        shift = self.source.shift
-        return np.asarray(
-            sum(
-                exponent * self.source.response(x) * shift * (x - shift)
-                for x, exponent in ((sign * self.points, exponent) for sign, exponent in self.source.powers(tilt))
-            )
-        )
-
     def tilted(self, tilts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Normalised weights and log M of one step at each tilt, by plain sums."""
         exponent = self._log_first + tilts[:, None] * self.loss

@@ -162,15 +162,6 @@ class SampledGaussianGrids:
         weights = np.exp(exponent - exponent.max(axis=1, keepdims=True))
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
-    def scale_slope(self, tilt: float) -> float:
-        """Σ ∂K/∂log s."""
-        weights, shift, slope = self._tilted(tilt), self.rule.losses.shift, 0.0
-        for sign, exponent in self.rule.losses.powers(tilt):
-            x = sign * self.points
-            terms = exponent * self.rule.losses.response(x) * shift * (x - shift)
-            slope += float(self.counts[:, 0] @ (weights * terms).sum(axis=1))
-        return slope
-
     # Decay on the line (A3).
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:

@@ -162,19 +162,6 @@ class SomeLargeGrid:
         size = np.abs(both.unmarked) + both.excess
         return np.asarray(both.unmarked + _log_expm1(both.excess) - math.log(kept) + 1e-9 + 1e-14 * size)
 
-    def scale_slope(self, tilt: float) -> float:
-        """∂K/∂log s with the marks kept where they are; an estimate."""
-        slopes = [each.scale_slopes(tilt) for each in self.grids]
-        excess = -math.fsum(
-            each.grid.count * math.log1p(-slope.share) for each, slope in zip(self.grids, slopes, strict=True)
-        )
-        unmarked = math.fsum(each.grid.count * slope.unmarked for each, slope in zip(self.grids, slopes, strict=True))
-        moved = math.fsum(
-            each.grid.count * slope.share * (slope.marked - slope.unmarked)
-            for each, slope in zip(self.grids, slopes, strict=True)
-        )
-        return unmarked + moved / -math.expm1(-excess)
-
     def on_line(self, line: Line) -> LineValues:
         """(Π M^T − Π M_s^T)/its value at the tilt, with every error term."""
         steps = [each.on_line(line) for each in self.grids]

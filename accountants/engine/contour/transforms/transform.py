@@ -1,6 +1,6 @@
 """What the contour engine needs to know of a privacy loss: K(z) = T log E_P[e^{zL}] on real tilts and on a line.
 
-A `Part` is T independent copies of one loss. It answers on a `Resolved` form, a quadrature laid for a range of tilts
+A `Part` is T independent copies of one loss. It answers on a `ResolvedPart`, a quadrature laid for a range of tilts
 and of frequencies, and refuses to lay one that exceeds the budget.
 """
 
@@ -137,7 +137,7 @@ class Terms(NamedTuple):
     copies: int
 
 
-class Resolved(Protocol):
+class ResolvedPart(Protocol):
     """A part with a quadrature that is certified for a range of tilts and frequencies."""
 
     @property
@@ -160,9 +160,6 @@ class Resolved(Protocol):
     def on_line(self, line: Line) -> LineValues:
         """φ^T on a line in the range, with its errors (certificate, A2 and A4)."""
 
-    def scale_slope(self, tilt: float) -> float:
-        """∂K/∂log s at a real tilt, s the shift; an estimate."""
-
 
 class Part(Protocol):
     """T independent copies of one privacy loss."""
@@ -178,7 +175,7 @@ class Part(Protocol):
     def cut_at(self, log_leak: float) -> Part:
         """The part with giant losses of log probability `log_leak` left out, itself if it has none."""
 
-    def resolve(self, tilts: tuple[float, float], frequency: float, budget: NodeBudget) -> Resolved:
+    def resolve(self, tilts: tuple[float, float], frequency: float, budget: NodeBudget) -> ResolvedPart:
         """A quadrature for real tilts in [first, last] and frequencies up to the given one.
 
         Raises:

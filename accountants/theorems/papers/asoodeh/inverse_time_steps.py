@@ -25,7 +25,7 @@ from epsilond.accountants.quantities.algorithms import PrivacyLoss
 from epsilond.accountants.schedules import Constant, InverseTime
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Source, Status, Theorem
 from epsilond.accountants.theorems.hidden_states.projected_contraction import BatchesOnce, log_contraction_bound
-from epsilond.accountants.theorems.hidden_states.projected_run import Run
+from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
 from epsilond.accountants.theorems.papers.asoodeh.one_pass import A_3, ASSUMPTIONS, SMALL_STEPS
 
 _TESTS = "tests/theorems/papers/asoodeh/test_one_pass.py"
@@ -48,7 +48,7 @@ class InverseTimeSteps(BatchesOnce):
     checks: ClassVar[Checks] = (CONVEXITY_WITHIN_SMOOTHNESS,)
 
     @property
-    def run(self) -> Run:
+    def run(self) -> ProjectedRun:
         """The pass, with the diameters its maps have if every record's loss is λ-strongly convex."""
         return self.run_of(
             smoothness=self.smoothness,
@@ -115,7 +115,7 @@ def log_misprinted(inputs: InverseTimeSteps) -> float:
     return min(log_scheduled_sum(inputs.epsilon, MisprintedSteps(inputs), inputs.steps, worst=False).upper + share, 0.0)
 
 
-def eleven(inputs: InverseTimeSteps) -> Run:
+def eleven(inputs: InverseTimeSteps) -> ProjectedRun:
     """The run of bound (11): the whole ball, and the last step's size for all."""
     last = Constant(value=1.0 / (inputs.strong_convexity * inputs.steps))
     return replace(inputs.run, whole_ball=True, step_schedule=last)

@@ -22,7 +22,7 @@ from epsilond.accountants.theorems.hidden_states.projected_contraction import (
     log_contraction_bound,
     steps_small,
 )
-from epsilond.accountants.theorems.hidden_states.projected_run import Run
+from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
 
 _TESTS = "tests/theorems/papers/asoodeh/test_one_pass.py"
 
@@ -35,7 +35,7 @@ class OnePass(ScheduledPass):
     smoothness: Smoothness
 
     @property
-    def run(self) -> Run:
+    def run(self) -> ProjectedRun:
         """The pass, every image's diameter taken to be 2ρ as the theorem has it."""
         return self.run_of(smoothness=self.smoothness, whole_ball=True)
 
@@ -113,7 +113,7 @@ class RandomStop(OnePass):
     suffix_fraction: Annotated[float | None, SUFFIX_FRACTION] = None
 
     @property
-    def run(self) -> Run:
+    def run(self) -> ProjectedRun:
         """The pass with its release."""
         whole = super().run
         return replace(whole, first_stop=first_step_of_suffix(self.suffix_fraction, whole.steps))

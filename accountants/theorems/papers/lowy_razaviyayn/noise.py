@@ -55,12 +55,6 @@ def xi(*, epsilon: float, log_delta: float, samples_per_client: int, rounds: int
     return (math.log(2.5 * rounds) - log_delta) * (math.log(2.0) - log_delta) / (scale * scale)
 
 
-def psi(*, lipschitz: float, epsilon: float, log_delta: float, samples_per_client: int, rounds: int) -> float:
-    """ψ = L² ξ, in squared gradient units."""
-    value = xi(epsilon=epsilon, log_delta=log_delta, samples_per_client=samples_per_client, rounds=rounds)
-    return lipschitz * lipschitz * value
-
-
 def noise_std(*, lipschitz: float, samples_per_client: int, rounds: int, epsilon: float, log_delta: float) -> float:
     """σ = 16 L √(R ln(2.5R/δ) ln(2/δ))/(nε), per coordinate of the client's mean gradient.
 
@@ -82,12 +76,6 @@ def minimal_batch_size(*, samples_per_client: int, rounds: int, epsilon: float, 
         samples_per_client=samples_per_client, rounds=rounds, epsilon=epsilon, log_delta=log_delta
     )
     return max(1, math.ceil(real))
-
-
-def minimal_rounds(*, samples_per_client: int, batch_size: int, epsilon: float, log_delta: float) -> int:
-    """The fewest rounds at which a batch of K meets K ≥ K_min: ⌈ε² n²/(32 K² ln(2/δ))⌉, at least 1."""
-    ratio = epsilon * samples_per_client / batch_size
-    return max(1, math.ceil(ratio * ratio / (32.0 * (math.log(2.0) - log_delta))))
 
 
 def epsilon_limit(*, log_delta: float, reading: Range = "informal") -> float:

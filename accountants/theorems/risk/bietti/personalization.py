@@ -45,7 +45,6 @@ from epsilond.accountants.theorems.risk.bietti.sampled_participation import Draw
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-_TESTS = "tests/theorems/risk/bietti/test_personalization.py"
 _SEARCHED = 400
 _SEARCHED_PROVED = 60
 _BEYOND = 1e8

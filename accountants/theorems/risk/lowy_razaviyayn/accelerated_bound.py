@@ -34,29 +34,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar
+from dataclasses import asdict, dataclass, replace
+from typing import Annotated
 
+from epsilond.accountants.json_types import Fields
 from epsilond.accountants.quantities import (
-    BATCH_WITHIN_CLIENT,
-    CONVEXITY_WITHIN_SMOOTHNESS,
     ENVELOPE_SMOOTHNESS,
     GRADIENT_STD,
     HETEROGENEITY,
     INITIAL_DISTANCE,
     INITIAL_GAP,
-    BatchSize,
-    Checks,
     Diameter,
-    Dimension,
-    Lipschitz,
-    NoiseStd,
-    ParticipantFields,
     Quantity,
-    Rounds,
-    SamplesPerClient,
-    Smoothness,
-    StrongConvexity,
     request,
 )
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
@@ -71,17 +60,16 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     envelope_gap,
     envelope_strong_convexity,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import Objective
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EqualClientsRun, Objective
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import (
+    EqualClientsRound,
     Variance,
     client_factor,
-    gradient_variance,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass_rates import one_pass_variance
 
 
 @dataclass(frozen=True, kw_only=True)
-class AcceleratedProblem:
+class AcceleratedProblem(EqualClientsRound):
     """The run and the loss, apart from noise and rounds.
 
     Objective `population`: one pass over disjoint batches, and the statistics are φ and v of the distributions.
@@ -90,11 +78,6 @@ class AcceleratedProblem:
     what is descended is its envelope; `smoothness` is then not used.
     """
 
-    clients: int
-    participants: float
-    samples_per_client: int
-    batch_size: int
-    dimension: int
     lipschitz: float
     smoothness: float
     strong_convexity: float
@@ -144,16 +127,8 @@ class AcceleratedProblem:
         """The variance of one round's gradient at σ = `noise_std`, by its parts."""
         std = self.lipschitz if self.gradient_std is None else self.gradient_std
         if self.objective == "empirical":
-            return gradient_variance(
-                clients=self.clients,
-                participants=self.participants,
-                samples_per_client=self.samples_per_client,
-                batch_size=self.batch_size,
-                dimension=self.dimension,
-                noise_std=noise_std,
-                empirical_gradient_std=std,
-                empirical_heterogeneity=std if self.heterogeneity is None else self.heterogeneity,
-            )
+            spread = std if self.heterogeneity is None else self.heterogeneity
+            return self.reused_variance(gradient_std=std, heterogeneity=spread, noise_std=noise_std)
         spread = self.lipschitz if self.heterogeneity is None else self.heterogeneity
         between = client_factor(clients=self.clients, participants=self.participants)
         if between > 1.0 / (self.participants * self.batch_size):
@@ -162,15 +137,7 @@ class AcceleratedProblem:
         else:
             std = min(std, self.lipschitz)
             spread = min(spread, self._rest(std))
-        return one_pass_variance(
-            clients=self.clients,
-            participants=self.participants,
-            batch_size=self.batch_size,
-            dimension=self.dimension,
-            noise_std=noise_std,
-            gradient_std=std,
-            heterogeneity=spread,
-        )
+        return self.fresh_variance(gradient_std=std, heterogeneity=spread, noise_std=noise_std)
 
     def _rest(self, other: float) -> float:
         """What φ² + v² ≤ L² leaves beside the other: V² is linear in both, so the dearer one is taken first."""
@@ -185,6 +152,15 @@ class AcceleratedRisk:
     terms: Mapping[str, float]
     stages: tuple[Stage, ...]
 
+    @property
+    def outputs(self) -> Fields:
+        """The bound, its terms and the stages, by the names that answers give them."""
+        return {
+            "excess_risk": self.total,
+            **{f"{name}_term": value for name, value in self.terms.items()},
+            "stages": [asdict(stage) for stage in self.stages],
+        }
+
 
 def accelerated_risk(
     problem: AcceleratedProblem, *, noise_std: float, rounds: int, stages: Sequence[Stage] | None = None
@@ -196,18 +172,15 @@ def accelerated_risk(
     variance, descent = problem.variance(noise_std), problem.descent
     run = tuple(stages) if stages else best_stages(rounds, descent=descent, variance=variance.total)
     bound = stages_bound(run, descent, variance=variance.total)
+    cost = variance.scale(bound.variance_factor)
     terms = {
         "optimisation": bound.optimisation,
-        "sampling": _times(bound.variance_factor, variance.sampling),
-        "client_sampling": _times(bound.variance_factor, variance.clients),
-        "noise": _times(bound.variance_factor, variance.noise),
+        "sampling": cost.sampling,
+        "client_sampling": cost.clients,
+        "noise": cost.noise,
         "smoothing": problem.smoothing_gap,
     }
     return AcceleratedRisk(total=bound.at(variance.total) + problem.smoothing_gap, terms=terms, stages=run)
-
-
-def _times(factor: float, variance: float) -> float:
-    return factor * variance if variance > 0.0 else 0.0
 
 
 def best_envelope_smoothness(problem: AcceleratedProblem, *, noise_std: float, rounds: int) -> float:
@@ -233,17 +206,9 @@ OBJECTIVE = Quantity(
 
 
 @request
-class AcceleratedRiskInputs(ParticipantFields):
+class AcceleratedRiskInputs(EqualClientsRun):
     """A run of Algorithm 2, equal clients. Absent: φ (or Φ̂) and v (or v̂) are L; distance D; gap LD; b none."""
 
-    samples_per_client: SamplesPerClient
-    batch_size: BatchSize
-    rounds: Rounds
-    dimension: Dimension
-    noise_std: NoiseStd
-    lipschitz: Lipschitz
-    smoothness: Smoothness
-    strong_convexity: StrongConvexity = 0.0
     diameter: Diameter
     initial_distance: Annotated[float | None, INITIAL_DISTANCE] = None
     initial_gap: Annotated[float | None, INITIAL_GAP] = None
@@ -251,8 +216,6 @@ class AcceleratedRiskInputs(ParticipantFields):
     heterogeneity: Annotated[float | None, HETEROGENEITY] = None
     envelope_smoothness: Annotated[float | None, ENVELOPE_SMOOTHNESS] = None
     objective: Annotated[Objective, OBJECTIVE] = "population"
-
-    checks: ClassVar[Checks] = (BATCH_WITHIN_CLIENT, CONVEXITY_WITHIN_SMOOTHNESS)
 
     @property
     def problem(self) -> AcceleratedProblem:
@@ -267,12 +230,7 @@ class AcceleratedRiskInputs(ParticipantFields):
 
 def bound(inputs: AcceleratedRiskInputs) -> Outputs:
     """The bound, its terms, and the stages that reach it."""
-    risk = accelerated_risk(inputs.problem, noise_std=inputs.noise_std, rounds=inputs.rounds)
-    return {
-        "excess_risk": risk.total,
-        **{f"{name}_term": value for name, value in risk.terms.items()},
-        "stages": [{"rounds": stage.rounds, "prox_weight": stage.prox_weight} for stage in risk.stages],
-    }
+    return accelerated_risk(inputs.problem, noise_std=inputs.noise_std, rounds=inputs.rounds).outputs
 
 
 def _one_pass(inputs: AcceleratedRiskInputs) -> Sides:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from epsilond.accountants.theorem import Reading
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import Aggregates, aggregates, noise_stds
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import Aggregates, aggregates
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import smallest_round_count
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import DescentRun
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
@@ -20,42 +20,31 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     envelope_lipschitz,
     envelope_strong_convexity,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import (
-    client_factor,
-    reused_gradient_variance_printed,
-)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import client_factor
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReusedRun(DescentRun):
-    """The federation and the loss. `smoothness` None: the envelope replaces the loss (Theorem 2.4).
+    """The federation and the loss. The envelope replaces a loss that is not smooth (Theorem 2.4).
 
     `empirical_gradient_std` is Φ̂ (of the envelope, if there is one), `empirical_heterogeneity` v̂; `gap` is Δ.
     """
 
-    smoothness: float | None
     gap: float
     empirical_gradient_std: float
     empirical_heterogeneity: float = 0.0
 
-    @property
-    def records(self) -> int:
-        """ñ, the records of all clients."""
-        return sum(group.clients * group.samples_per_client for group in self.federation.groups)
-
-    @property
-    def batches_are_random(self) -> bool:
-        """1{MK < ñ}: whether a round leaves records out."""
-        return self.federation.participation.mean * self.federation.smallest_batch < self.records
-
     def leaves_records_out(self, reading: Reading) -> bool:
-        """The same; corrected, where all clients take part, whether any batch is less than its client's records.
+        """Decide whether a round leaves records out: 1{MK < ñ}, ñ the records of all clients.
 
-        K is the smallest batch, so that the printed indicator is 1 for full batches of clients that differ in size.
+        Corrected, where all clients take part, it is whether any batch is less than its client's records. K is the
+        smallest batch, so that the printed indicator is 1 for full batches of clients that differ in size.
         """
+        groups, participation = self.federation.groups, self.federation.participation
         if reading == "corrected" and self.federation.all_participate:
-            return any(group.batch_size < group.samples_per_client for group in self.federation.groups)
-        return self.batches_are_random
+            return any(group.batch_size < group.samples_per_client for group in groups)
+        records = sum(group.clients * group.samples_per_client for group in groups)
+        return participation.mean * self.federation.smallest_batch < records
 
     @property
     def client_variance(self) -> float:
@@ -68,37 +57,41 @@ class ReusedRun(DescentRun):
 
     def aggregates(self, rounds: int, reading: Reading) -> Aggregates:
         """Compute the aggregates of the federation; M~ is defined for the envelope of Theorem 2.4 only."""
-        return aggregates(self.federation, rounds, "corrected" if self.smoothness is not None else reading)
+        return aggregates(self.federation, rounds, "corrected" if self.is_smooth else reading)
 
     def privacy(self, seen: Aggregates) -> float:
-        """d Ψ~, in squared gradient units."""
+        """Return d Ψ~, in squared gradient units."""
         return self.dimension * self.lipschitz * self.lipschitz * seen.xi
 
 
 @dataclass(frozen=True, kw_only=True)
-class AcceleratedPrescription:
-    """What a reading says to run, and the risk it claims for it up to constants.
+class AcceleratedFigures:
+    """Figures of the complete statements beyond the rounds and the risk.
 
-    `prescribed_rounds` is the right side of R ≥ … at the R that is run. `terms` add to the bound before R is put in,
-    (30) or (32); `excess_risk` is the claim after, (31), (33) to (36). `variance` is V² at the printed σ,
-    `regularization` λ = V/(2D√R). `envelope_smoothness` is b of Theorem 2.4.
+    `terms` add to the bound before R is put in, (30) or (32). `variance` is V² at the printed σ, `regularization`
+    λ = V/(2D√R). `envelope_smoothness` is b of Theorem 2.4.
     """
 
-    rounds: int
-    prescribed_rounds: float
-    noise_stds: tuple[float, ...]
-    excess_risk: float
     terms: Mapping[str, float]
     variance: float
     regularization: float
     aggregates: Aggregates
-    logarithm_argument: float
-    envelope_smoothness: float | None = None
+    envelope_smoothness: float | None
 
-    @property
-    def regularization_of_the_lemma(self) -> float:
-        """V/(D√R) of Lemma E.11, about the start (E-29)."""
-        return 2.0 * self.regularization
+
+@dataclass(frozen=True, kw_only=True)
+class AcceleratedPrescription:
+    """The run that a reading prescribes, and the risk it claims for it up to constants: (28), (29), (31), (33) to (36).
+
+    `prescribed_rounds` is the right side of R ≥ … at the R that is run; in an informal statement it is up to logarithms
+    too, and there are no `figures`.
+    """
+
+    rounds: int
+    prescribed_rounds: float
+    excess_risk: float
+    logarithm_argument: float
+    figures: AcceleratedFigures | None = None
 
 
 def envelope_for(run: ReusedRun, seen: Aggregates) -> float:
@@ -130,26 +123,17 @@ def complete(run: ReusedRun, *, rounds: int | None = None, reading: Reading = "c
 
     chosen = rounds if rounds is not None else smallest_round_count(prescribed)
     seen = run.aggregates(chosen, reading)
-    moments = run.federation.participation
-    smoothness = run.smoothness if run.smoothness is not None else envelope_for(run, seen)
-    squared = run.lipschitz * run.lipschitz
-    noise = 256.0 * squared * chosen * seen.noise_ratio
-    variance = reused_gradient_variance_printed(
-        participants=moments.mean,
-        rms_participants=moments.mean,
-        batch_size=run.federation.smallest_batch,
-        records=run.records,
-        empirical_gradient_std=run.empirical_gradient_std,
-        dimension=run.dimension,
-        average_noise_variance=noise * moments.mean,
-        largest_noise_variance=noise * moments.mean,
-    )
+    smoothness = run.smoothness if run.is_smooth else envelope_for(run, seen)
+    mu, squared = run.strong_convexity, run.lipschitz * run.lipschitz
+    participants = run.federation.participation.mean
+    average_noise = 256.0 * squared * chosen * seen.noise_ratio * participants
+    noise = run.dimension * (average_noise / participants)
     clients = run.client_variance if reading == "corrected" else 0.0
-    sampling = variance.sampling if run.leaves_records_out(reading) else 0.0
-    total = sampling + variance.noise + clients
+    batches = participants * run.federation.smallest_batch if run.leaves_records_out(reading) else math.inf
+    sampling = run.empirical_gradient_std * run.empirical_gradient_std / batches
+    total = sampling + noise + clients
     privacy = run.dimension * squared * seen.noise_ratio
-    if run.strong_convexity > 0.0:
-        mu = run.strong_convexity
+    if mu > 0.0:
         terms = {
             "optimisation": run.gap * math.exp(-chosen * math.sqrt(mu / smoothness)),
             "minibatch": sampling / (mu * chosen),
@@ -157,31 +141,27 @@ def complete(run: ReusedRun, *, rounds: int | None = None, reading: Reading = "c
             "privacy": privacy / mu,
         }
     else:
+        # (34) has L for Φ̂ even where V² has 2L (E-36).
+        minibatch = sampling if run.is_smooth else squared / batches
         terms = {
             "optimisation": smoothness * (run.diameter / chosen) ** 2,
-            "minibatch": run.diameter * math.sqrt(_sampled(run, sampling) / chosen),
+            "minibatch": run.diameter * math.sqrt(minibatch / chosen),
             "clients": run.diameter * math.sqrt(clients / chosen),
             "privacy": run.diameter * math.sqrt(privacy),
         }
     return AcceleratedPrescription(
         rounds=chosen,
         prescribed_rounds=prescribed(chosen),
-        noise_stds=noise_stds(run.federation, lipschitz=run.lipschitz, rounds=chosen),
         excess_risk=terms["privacy"],
-        terms=terms,
-        variance=total,
-        regularization=math.sqrt(total / chosen) / (2.0 * run.diameter),
-        aggregates=seen,
         logarithm_argument=_logarithm_argument(run, seen),
-        envelope_smoothness=None if run.smoothness is not None else smoothness,
+        figures=AcceleratedFigures(
+            terms=terms,
+            variance=total,
+            regularization=math.sqrt(total / chosen) / (2.0 * run.diameter),
+            aggregates=seen,
+            envelope_smoothness=None if run.is_smooth else smoothness,
+        ),
     )
-
-
-def _sampled(run: ReusedRun, sampling: float) -> float:
-    """The variance of batches in the second term of (30) and (34): (34) has L for Φ̂ even where V² has 2L (E-36)."""
-    if run.smoothness is not None or sampling == 0.0:
-        return sampling
-    return run.lipschitz * run.lipschitz / (run.federation.participation.mean * run.federation.smallest_batch)
 
 
 def _logarithm_argument(run: ReusedRun, seen: Aggregates) -> float:
@@ -198,12 +178,12 @@ def _accelerated_rounds(run: ReusedRun, seen: Aggregates) -> float:
     privacy_root = math.sqrt(run.privacy(seen))
     participants_root = math.sqrt(seen.plain_participants)
     if run.strong_convexity == 0.0:
-        if run.smoothness is None:
+        if not run.is_smooth:
             return run.lipschitz * participants_root / privacy_root
         return math.sqrt(run.smoothness * run.diameter * participants_root / privacy_root)
     argument = _logarithm_argument(run, seen)
     log = math.log(argument) if argument > 0.0 else -math.inf
-    if run.smoothness is None:
+    if not run.is_smooth:
         return run.lipschitz * participants_root / privacy_root * log
     return math.sqrt(run.smoothness / run.strong_convexity) * log
 
@@ -212,7 +192,7 @@ def _prescribed(run: ReusedRun, seen: Aggregates, reading: Reading) -> float:
     """Return the number of rounds that the statement prescribes at given aggregates."""
     privacy = run.privacy(seen)
     # Theorem 2.4 puts L² for Φ̂² here, whatever the envelope's own bound.
-    whole = run.empirical_gradient_std if run.smoothness is not None else run.lipschitz
+    whole = run.empirical_gradient_std if run.is_smooth else run.lipschitz
     divisor = 1 if reading == "printed" else run.federation.smallest_batch
     sampled = whole * whole / divisor if run.leaves_records_out(reading) else 0.0
     if reading == "corrected":
@@ -232,18 +212,7 @@ def envelope_figures(run: ReusedRun, smoothness: float, reading: Reading = "corr
     }
 
 
-@dataclass(frozen=True, kw_only=True)
-class InformalPrescription:
-    """Rounds and risk of an informal statement; both up to constants, the rounds up to logarithms too."""
-
-    rounds: int
-    prescribed_rounds: float
-    noise_stds: tuple[float, ...]
-    excess_risk: float
-    logarithm_argument: float
-
-
-def informal(run: ReusedRun, *, rounds: int | None = None) -> InformalPrescription:
+def informal(run: ReusedRun, *, rounds: int | None = None) -> AcceleratedPrescription:
     """The informal statements for equal clients: (28), (29) if smooth, (10), (11) if not.
 
     R = max{√(βD√M εn/(L√d)), 1{MK < Nn} ε²n²Φ̂²/(K d ln(1/δ) L²)}, √M εn/√(d ln(1/δ)) for the first and L for Φ̂ if
@@ -254,7 +223,7 @@ def informal(run: ReusedRun, *, rounds: int | None = None) -> InformalPrescripti
     private = run.dimension * -group.log_delta
     argument = run.diameter * run.strong_convexity * participants * reach * reach / (run.lipschitz * run.dimension)
     log = math.log(argument) if argument > 0.0 else -math.inf
-    if run.smoothness is None:
+    if not run.is_smooth:
         first = math.sqrt(participants / private) * reach * (log if run.strong_convexity > 0.0 else 1.0)
         whole, cost = 1.0, private
     else:
@@ -263,17 +232,16 @@ def informal(run: ReusedRun, *, rounds: int | None = None) -> InformalPrescripti
         steep = math.sqrt(run.smoothness / run.strong_convexity) * log if run.strong_convexity > 0.0 else convex
         first, whole = steep, (run.empirical_gradient_std / run.lipschitz) ** 2
         cost = run.dimension * (math.log(2.0) - group.log_delta)
-    second = reach * reach * whole / (group.batch_size * private) if run.batches_are_random else 0.0
+    second = reach * reach * whole / (group.batch_size * private) if run.leaves_records_out("printed") else 0.0
     prescribed = max(first, second)
     chosen = rounds if rounds is not None else smallest_round_count(lambda _: prescribed)
     if run.strong_convexity > 0.0:
         scale = run.lipschitz * run.lipschitz * cost / (run.strong_convexity * reach * reach * participants)
     else:
         scale = run.lipschitz * run.diameter * math.sqrt(cost / participants) / reach
-    return InformalPrescription(
+    return AcceleratedPrescription(
         rounds=chosen,
         prescribed_rounds=prescribed,
-        noise_stds=noise_stds(run.federation, lipschitz=run.lipschitz, rounds=chosen),
         excess_risk=scale,
         logarithm_argument=argument if run.strong_convexity > 0.0 else math.inf,
     )

@@ -10,7 +10,7 @@ constants; beside their scales stands the explicit bound.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Annotated, ClassVar
 
 from epsilond.accountants.errors import InvalidInput
@@ -80,57 +80,6 @@ def weights(*, round_number: int, prox_weight: float, strong_convexity: float = 
     )
 
 
-def planned_stage(
-    number: int,
-    *,
-    smoothness: float,
-    strong_convexity: float,
-    gap: float,
-    variance: float,
-    reading: Reading = "corrected",
-) -> Stage:
-    """Stage k of the schedule, which aims at an excess of Δ2^{−k}; `gap` is Δ, `variance` V².
-
-    R_k = ⌈max{4√(2β/μ), 128V²/(3μΔ2^{−(k+1)})}⌉, v_k = max{2β, √(μV²R_k(R_k + 1)(R_k + 2)/(3Δ2^{−(k−1)}))}. Printed:
-    the product of the rounds is in the denominator (E-15), so that v_k is 2β.
-    """
-    aimed = 2.0 ** (number + 1) / gap
-    noisy = 128.0 * variance * aimed / (3.0 * strong_convexity)
-    rounds = math.ceil(max(4.0 * math.sqrt(2.0 * smoothness / strong_convexity), noisy))
-    product = float(rounds) * (rounds + 1.0) * (rounds + 2.0)
-    inside = strong_convexity * variance * (aimed / 4.0) / 3.0
-    inside = inside / product if reading == "printed" else inside * product
-    return Stage(rounds=rounds, prox_weight=max(2.0 * smoothness, math.sqrt(inside)))
-
-
-def planned_stages(
-    rounds: int,
-    *,
-    smoothness: float,
-    strong_convexity: float,
-    gap: float,
-    variance: float,
-    reading: Reading = "corrected",
-) -> tuple[Stage, ...]:
-    """The stages of the schedule that R rounds pay for, at most 64; none if not even the first."""
-    stages: list[Stage] = []
-    left = rounds
-    while len(stages) < MOST_STAGES:
-        stage = planned_stage(
-            len(stages) + 1,
-            smoothness=smoothness,
-            strong_convexity=strong_convexity,
-            gap=gap,
-            variance=variance,
-            reading=reading,
-        )
-        if stage.rounds > left:
-            break
-        stages.append(stage)
-        left -= stage.rounds
-    return tuple(stages)
-
-
 def _strongly_convex_and_smooth(record: FormulaRequest) -> None:
     """Refuse a μ that is 0 or above β."""
     if not 0.0 < record.strong_convexity <= record.smoothness:
@@ -151,37 +100,46 @@ class StagesInputs:
 
     checks: ClassVar[Checks] = (_strongly_convex_and_smooth,)
 
-    def stages(self, reading: Reading) -> tuple[Stage, ...]:
-        """The stages of a reading."""
-        return planned_stages(
-            self.rounds,
-            smoothness=self.smoothness,
-            strong_convexity=self.strong_convexity,
-            gap=self.initial_gap,
-            variance=self.gradient_variance,
-            reading=reading,
-        )
+    def stage(self, number: int, reading: Reading = "corrected") -> Stage:
+        """Return stage k of the schedule, which aims at an excess of Δ2^{−k}.
+
+        R_k = ⌈max{4√(2β/μ), 128V²/(3μΔ2^{−(k+1)})}⌉, v_k = max{2β, √(μV²R_k(R_k + 1)(R_k + 2)/(3Δ2^{−(k−1)}))}.
+        Printed: the product of the rounds is in the denominator (E-15), so that v_k is 2β.
+        """
+        mu, variance = self.strong_convexity, self.gradient_variance
+        aimed = 2.0 ** (number + 1) / self.initial_gap
+        noisy = 128.0 * variance * aimed / (3.0 * mu)
+        rounds = math.ceil(max(4.0 * math.sqrt(2.0 * self.smoothness / mu), noisy))
+        product = float(rounds) * (rounds + 1.0) * (rounds + 2.0)
+        inside = mu * variance * (aimed / 4.0) / 3.0
+        inside = inside / product if reading == "printed" else inside * product
+        return Stage(rounds=rounds, prox_weight=max(2.0 * self.smoothness, math.sqrt(inside)))
+
+    def stages(self, reading: Reading = "corrected") -> tuple[Stage, ...]:
+        """Return the stages of the schedule that R rounds pay for, at most 64; none if not even the first."""
+        stages: list[Stage] = []
+        left = self.rounds
+        while len(stages) < MOST_STAGES:
+            stage = self.stage(len(stages) + 1, reading)
+            if stage.rounds > left:
+                break
+            stages.append(stage)
+            left -= stage.rounds
+        return tuple(stages)
 
 
 def algorithm_2(inputs: StagesInputs, reading: Reading = "printed") -> Outputs:
     """The stages within the rounds, the rounds they use, and the excess they aim at."""
     stages = inputs.stages(reading)
     return {
-        "stages": [{"rounds": stage.rounds, "prox_weight": stage.prox_weight} for stage in stages],
+        "stages": [asdict(stage) for stage in stages],
         "used_rounds": sum(stage.rounds for stage in stages),
         "aimed_excess_risk": math.ldexp(inputs.initial_gap, -len(stages)),
     }
 
 
 def _first_stage(inputs: StagesInputs) -> Sides:
-    first = planned_stage(
-        1,
-        smoothness=inputs.smoothness,
-        strong_convexity=inputs.strong_convexity,
-        gap=inputs.initial_gap,
-        variance=inputs.gradient_variance,
-    )
-    return Sides.at_least(inputs.rounds, first.rounds)
+    return Sides.at_least(inputs.rounds, inputs.stage(1).rounds)
 
 
 INVERTED_PRODUCT = Erratum(
@@ -218,20 +176,6 @@ ALGORITHM_2 = Theorem(
 )
 
 
-def convex_scale(*, smoothness: float, initial_distance: float, variance: float, rounds: int) -> float:
-    """β|w₀ − w*|²/T² + V|w₀ − w*|/√T, a scale."""
-    drift = initial_distance / rounds
-    return smoothness * drift * drift + math.sqrt(variance / rounds) * initial_distance
-
-
-def strongly_convex_scale(
-    *, smoothness: float, strong_convexity: float, gap: float, variance: float, rounds: int
-) -> float:
-    """Δ e^{−T√(μ/β)} + V²/(μT), a scale."""
-    fading = math.exp(-rounds * math.sqrt(strong_convexity / smoothness))
-    return gap * fading + variance / (strong_convexity * rounds)
-
-
 @formula(given="A convex problem and an unbiased gradient of mean squared error at most V².")
 def convex(
     *,
@@ -243,10 +187,9 @@ def convex(
     """The scale, the weight of the lemma's regulariser about the start, and the explicit bound with its prox weight."""
     descent = DescentFacts(smoothness=smoothness, initial_distance=initial_distance, diameter=initial_distance)
     stages = best_stages(rounds, descent=descent, variance=gradient_variance)
+    drift = initial_distance / rounds
     return {
-        "scale": convex_scale(
-            smoothness=smoothness, initial_distance=initial_distance, variance=gradient_variance, rounds=rounds
-        ),
+        "scale": smoothness * drift * drift + math.sqrt(gradient_variance / rounds) * initial_distance,
         "regularization": math.sqrt(gradient_variance / rounds) / initial_distance,
         "excess_risk": stages_bound(stages, descent, variance=gradient_variance).at(gradient_variance),
         "prox_weight": stages[0].prox_weight,
@@ -274,16 +217,11 @@ def strongly_convex(
         initial_gap=initial_gap,
     )
     stages = best_stages(rounds, descent=descent, variance=gradient_variance)
+    fading = math.exp(-rounds * math.sqrt(strong_convexity / smoothness))
     return {
-        "scale": strongly_convex_scale(
-            smoothness=smoothness,
-            strong_convexity=strong_convexity,
-            gap=initial_gap,
-            variance=gradient_variance,
-            rounds=rounds,
-        ),
+        "scale": initial_gap * fading + gradient_variance / (strong_convexity * rounds),
         "excess_risk": stages_bound(stages, descent, variance=gradient_variance).at(gradient_variance),
-        "stages": [{"rounds": stage.rounds, "prox_weight": stage.prox_weight} for stage in stages],
+        "stages": [asdict(stage) for stage in stages],
     }
 
 

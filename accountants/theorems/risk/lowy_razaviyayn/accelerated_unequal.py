@@ -42,9 +42,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import envelope_strong_convexity
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import Objective
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import (
-    Variance,
-)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import Variance
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import (
     EXACT_PROXIMAL_STEP,
     FEDERATED_RISK,
@@ -150,13 +148,8 @@ class FederatedAcceleratedInputs(FederatedRun):
 def bound(inputs: FederatedAcceleratedInputs) -> Outputs:
     """The bound, its terms, the stages that reach it, and the envelope if there is one."""
     envelope = inputs.envelope
-    risk = inputs.risk(envelope)
-    return {
-        "excess_risk": risk.total,
-        **{f"{name}_term": value for name, value in risk.terms.items()},
-        **({} if envelope is None else {"envelope_smoothness": envelope}),
-        "stages": [{"rounds": stage.rounds, "prox_weight": stage.prox_weight} for stage in risk.stages],
-    }
+    outputs = inputs.risk(envelope).outputs
+    return outputs if envelope is None else outputs | {"envelope_smoothness": envelope}
 
 
 def _one_pass(inputs: FederatedAcceleratedInputs) -> Sides:

@@ -1,4 +1,4 @@
-"""What the statements of Theorems 2.1 and 2.2 of Lowy and Razaviyayn share: their run, prescription and conditions.
+"""The run, prescription and conditions that Theorems 2.1 and 2.2 of Lowy and Razaviyayn share.
 
 Both prescribe the rounds R through ξ, which itself grows with R: the smallest R ≥ 1 that meets the prescription is
 taken.
@@ -7,12 +7,14 @@ taken.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from epsilond.accountants.federation import Federation
 from epsilond.accountants.json_types import Fields
+from epsilond.accountants.quantities import request
 from epsilond.accountants.theorem import Condition, Reading
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.conditions import (
     DRAWN_ONCE,
@@ -26,24 +28,35 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import (
     UnlikeClientsInputs,
     aggregate_outputs,
     noise_outputs,
-    of_same_fields,
     smallest_round_count,
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class DescentRun:
-    """The federation and the loss, which need not be smooth."""
+    """The federation and the loss. The smoothness β is infinite for a loss that need not be smooth."""
 
     federation: Federation
     dimension: int
     lipschitz: float
     diameter: float
     strong_convexity: float = 0.0
+    smoothness: float = math.inf
+
+    @property
+    def is_smooth(self) -> bool:
+        """True where β is finite."""
+        return math.isfinite(self.smoothness)
 
     def rate(self, seen: Aggregates) -> float:
         """Return ν = max{1/√n_min, √(d Ξ~)}, the larger of the statistical and the privacy cost."""
         return math.sqrt(max(1.0 / self.federation.fewest_samples, self.dimension * seen.xi))
+
+    def logarithm_argument(self, seen: Aggregates) -> float:
+        """Return β μ D² M*/(d Ψ~), with Ψ~ = L² Ξ~ and M* = M' or M."""
+        curvatures = self.smoothness * self.strong_convexity
+        privacy = self.dimension * self.lipschitz * self.lipschitz * seen.xi
+        return curvatures * self.diameter * self.diameter * seen.plain_participants / privacy
 
     @property
     def informal_scale(self) -> float:
@@ -60,26 +73,8 @@ class DescentRun:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SmoothDescentRun(DescentRun):
-    """The federation and a β-smooth loss, or the b-smooth envelope of a loss."""
-
-    smoothness: float
-
-    @classmethod
-    def on_envelope(cls, run: DescentRun, envelope_smoothness: float, **changes: float) -> SmoothDescentRun:
-        """Return the same run on an envelope; `changes` are fields that differ."""
-        return of_same_fields(cls, run, smoothness=envelope_smoothness, **changes)
-
-    def logarithm_argument(self, seen: Aggregates) -> float:
-        """Return β μ D² M*/(d Ψ~), with Ψ~ = L² Ξ~ and M* = M' or M."""
-        curvatures = self.smoothness * self.strong_convexity
-        privacy = self.dimension * self.lipschitz * self.lipschitz * seen.xi
-        return curvatures * self.diameter * self.diameter * seen.plain_participants / privacy
-
-
-@dataclass(frozen=True, kw_only=True)
 class Prescription:
-    """What a reading of Theorem 2.1 or 2.2 says to run, and the excess risk it claims for that.
+    """The run that a reading of Theorem 2.1 or 2.2 prescribes, and the excess risk it claims for that.
 
     `prescribed_rounds` is the real right side of R ≥ … at the R that is run. The output is the average of the iterates
     with weights in the ratio `averaging_ratio` ≥ 1 from one to the next. `excess_risk` is in loss units; where
@@ -112,26 +107,6 @@ def effective_samples(*, samples_per_client: int, epsilon: float, dimension: int
     return min(float(samples_per_client), (epsilon * samples_per_client) ** 2 / dimension)
 
 
-def informal_prescription(
-    run: DescentRun, prescribed_rounds: float, terms: Mapping[str, float], rounds: int | None
-) -> Prescription:
-    """Return an informal statement's prescription: rounds, and the scale of the risk.
-
-    Args:
-        run: the run of the request.
-        prescribed_rounds: number of rounds by the statement, before rounding.
-        terms: terms of the statement by name.
-        rounds: number of rounds of the request, which is used instead; None if it gives none.
-    """
-    return Prescription(
-        rounds=rounds if rounds is not None else smallest_round_count(lambda _: prescribed_rounds),
-        prescribed_rounds=prescribed_rounds,
-        excess_risk=run.informal_scale,
-        constants="hidden",
-        terms=terms,
-    )
-
-
 def contraction_rounds(smoothness: float, strong_convexity: float, argument: float) -> float:
     """Return 8β/μ · ln(argument), −∞ where the argument vanishes.
 
@@ -143,20 +118,82 @@ def contraction_rounds(smoothness: float, strong_convexity: float, argument: flo
     return 8.0 * smoothness / strong_convexity * math.log(argument) if argument > 0.0 else -math.inf
 
 
-def prescribed_outputs(inputs: UnlikeClientsInputs, found: Prescription, reading: Reading) -> Fields:
-    """Return what Theorems 2.1 and 2.2 prescribe."""
+def informal(run: DescentRun, *, rounds: int | None = None) -> Prescription:
+    """Evaluate the informal statement for equal clients: (4) and (5) if the loss is smooth, (6) and (7) if not.
+
+    Let e = min{n, ε²n²/d}. Smooth losses: R = max{βD√M/L · √e, e/K} if μ = 0; otherwise
+    R = max{8β/μ · ln(βD²μMε²n²/(dL²)), e/K}. Otherwise R = Me, times ln(D²μ²M²ε²n³/(dL²)) if μ > 0. A logarithm's
+    argument must exceed 1. The risk is a scale, the same with and without smoothness.
+    """
+    (group,) = run.federation.groups
+    participants, n, mu = run.federation.participation.mean, group.samples_per_client, run.strong_convexity
+    effective = effective_samples(samples_per_client=n, epsilon=group.epsilon, dimension=run.dimension)
+    terms = {}
+    if run.is_smooth:
+        prescribed = run.smoothness * run.diameter / run.lipschitz * math.sqrt(participants * effective)
+        if mu > 0.0:
+            inside = participants * (group.epsilon * n) ** 2 / run.dimension
+            reach = run.smoothness * run.diameter * run.diameter * mu / (run.lipschitz * run.lipschitz)
+            terms["logarithm_argument"] = reach * inside
+            prescribed = contraction_rounds(run.smoothness, mu, terms["logarithm_argument"])
+        prescribed = max(prescribed, effective / group.batch_size)
+    else:
+        prescribed = participants * effective
+        if mu > 0.0:
+            reach = run.diameter * mu / run.lipschitz * participants * group.epsilon * n
+            argument = reach * reach * n / run.dimension
+            terms["logarithm_argument"] = argument
+            prescribed *= math.log(argument) if argument > 0.0 else -math.inf
+    return Prescription(
+        rounds=rounds if rounds is not None else smallest_round_count(lambda _: prescribed),
+        prescribed_rounds=prescribed,
+        excess_risk=run.informal_scale,
+        constants="hidden",
+        terms=terms,
+    )
+
+
+@request
+class DescentInputs(UnlikeClientsInputs, ABC):
+    """A federation and a loss, for which a theorem prescribes a run of Algorithm 1."""
+
+    @abstractmethod
+    def run(self, reading: Reading, /) -> DescentRun:
+        """Return the federation and the loss in a reading."""
+
+    @abstractmethod
+    def complete(self, reading: Reading, /) -> Prescription:
+        """Return the prescription of the complete statement in a reading."""
+
+    def prescription(self, reading: Reading) -> Prescription:
+        """Return the prescription of the variant in a reading."""
+        return informal(self.run(reading), rounds=self.rounds) if self.variant == "informal" else self.complete(reading)
+
+
+def prescribed_outputs(inputs: DescentInputs, reading: Reading = "printed") -> Fields:
+    """Return the prescription of Theorem 2.1 or 2.2, and the risk that it claims.
+
+    `excess_risk` is the complete convex bound; where the constant is hidden the figure is `excess_risk_scale` instead.
+    Printed, that of Theorem 2.2 has the plain M, and `excess_risk_at_effective_participants` is the same with M~ as the
+    text defines it. `…_term` are those of the master inequality (27), or the empirical bound and the stability if
+    strongly convex, and the envelope's gap; `proof_excess_risk` is their sum. `mean_participants` is M,
+    `rms_participants` M', `effective_participants` M~; `average_xi` and `average_psi` are Ξ and Ψ, `xi` and `psi` Ξ~
+    and Ψ~. Each of `groups` has its own noise.
+    """
+    prescription = inputs.prescription(reading)
     outputs: Fields = {
-        "rounds": found.rounds,
-        "prescribed_rounds": found.prescribed_rounds,
-        **noise_outputs(inputs, found.rounds, reading),
-        "excess_risk" if found.constants == "explicit" else "excess_risk_scale": found.excess_risk,
+        "rounds": prescription.rounds,
+        "prescribed_rounds": prescription.prescribed_rounds,
+        **noise_outputs(inputs, prescription.rounds, reading),
+        "excess_risk" if prescription.constants == "explicit" else "excess_risk_scale": prescription.excess_risk,
     }
-    if found.step_size is not None and found.averaging_ratio is not None:
-        outputs |= {"step_size": found.step_size, "averaging_ratio": found.averaging_ratio}
-    if found.aggregates is not None:
-        outputs |= aggregate_outputs(inputs, found.aggregates, reading)
-        outputs["proof_excess_risk"] = found.proof_excess_risk
-    return outputs | {f"{name}_term": value for name, value in found.terms.items()}
+    for name in ("step_size", "averaging_ratio", "envelope_smoothness", "excess_risk_at_effective_participants"):
+        if (value := getattr(prescription, name)) is not None:
+            outputs[name] = value
+    if prescription.aggregates is not None:
+        outputs |= aggregate_outputs(inputs, prescription.aggregates, reading)
+        outputs["proof_excess_risk"] = prescription.proof_excess_risk
+    return outputs | {f"{name}_term": value for name, value in prescription.terms.items()}
 
 
 RUN_CONDITIONS = (

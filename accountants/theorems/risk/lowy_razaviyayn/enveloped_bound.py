@@ -6,10 +6,11 @@ The derivation is in `unequal_clients.py`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from epsilond.accountants.numerics.golden_section import golden_section
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import of_same_fields
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import envelope_strong_convexity
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
     ExcessRisk,
@@ -24,11 +25,6 @@ class EnvelopedRisk(ExcessRisk):
     """The parts of the bound on the envelope, and by how much the loss may exceed it."""
 
     smoothing: float
-
-    @property
-    def terms(self) -> Mapping[str, float]:
-        """The parts by name."""
-        return {**super().terms, "smoothing": self.smoothing}
 
 
 def on_envelope(problem: ExcessRiskProblem, envelope_smoothness: float) -> ExcessRiskProblem:
@@ -46,14 +42,7 @@ def enveloped_excess_risk(
     """
     seen = on_envelope(problem, envelope_smoothness)
     found = excess_risk(seen, noise_std=noise_std, rounds=rounds, step_size=step_size)
-    return EnvelopedRisk(
-        optimisation=found.optimisation,
-        sampling=found.sampling,
-        client_sampling=found.client_sampling,
-        noise=found.noise,
-        stability=found.stability,
-        smoothing=problem.squared_lipschitz / (2.0 * envelope_smoothness),
-    )
+    return of_same_fields(EnvelopedRisk, found, smoothing=problem.squared_lipschitz / (2.0 * envelope_smoothness))
 
 
 @dataclass(frozen=True, kw_only=True)

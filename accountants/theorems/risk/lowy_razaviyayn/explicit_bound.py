@@ -51,8 +51,8 @@ from epsilond.accountants.quantities import (
 )
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import of_same_fields
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import Variance, gradient_variance
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import mean_divergence
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import EqualClientsRound, Variance
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import averaging_ratio, mean_divergence
 from epsilond.accountants.verdict import Verdict
 
 Objective = Literal["population", "empirical"]
@@ -61,18 +61,13 @@ ROUNDING = 2.0**-40
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExcessRiskProblem:
+class ExcessRiskProblem(EqualClientsRound):
     """The run and the loss, apart from noise, rounds and step size.
 
-    `participants` may be 1/E[1/M_r] for a random number. Unknown gradient statistics (None) are taken at their largest:
-    Φ̂ = L, v̂ = Φ̂. `initial_distance` is to a minimiser over the domain: of F for the population, of F̂ otherwise.
+    Unknown gradient statistics (None) are taken at their largest: Φ̂ = L, v̂ = Φ̂. `initial_distance` is to a minimiser
+    over the domain: of F for the population, of F̂ otherwise.
     """
 
-    clients: int
-    participants: float
-    samples_per_client: int
-    batch_size: int
-    dimension: int
     lipschitz: float
     smoothness: float
     strong_convexity: float = 0.0
@@ -102,16 +97,7 @@ class ExcessRiskProblem:
         """The parts of V² at σ = `noise_std`."""
         std = self.lipschitz if self.empirical_gradient_std is None else self.empirical_gradient_std
         spread = std if self.empirical_heterogeneity is None else self.empirical_heterogeneity
-        return gradient_variance(
-            clients=self.clients,
-            participants=self.participants,
-            samples_per_client=self.samples_per_client,
-            batch_size=self.batch_size,
-            dimension=self.dimension,
-            noise_std=noise_std,
-            empirical_gradient_std=std,
-            empirical_heterogeneity=spread,
-        )
+        return self.reused_variance(gradient_std=std, heterogeneity=spread, noise_std=noise_std)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,18 +113,17 @@ class ExcessRisk:
     @property
     def terms(self) -> Mapping[str, float]:
         """The parts by name."""
-        return {
-            "optimisation": self.optimisation,
-            "sampling": self.sampling,
-            "client_sampling": self.client_sampling,
-            "noise": self.noise,
-            "stability": self.stability,
-        }
+        return dict(vars(self))
 
     @property
     def total(self) -> float:
         """The bound, rounded up."""
         return math.fsum(self.terms.values()) * (1.0 + ROUNDING)
+
+    @property
+    def outputs(self) -> dict[str, float]:
+        """The bound and its terms, by the names that answers give them."""
+        return {"excess_risk": self.total, **{f"{name}_term": value for name, value in self.terms.items()}}
 
 
 def excess_risk(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, step_size: float) -> ExcessRisk:
@@ -152,6 +137,7 @@ def excess_risk(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, st
         spread = math.inf
     else:
         spread = 0.5 * step_size / slack if slack > 0.0 else 0.0
+    cost = variance.scale(spread)
     return ExcessRisk(
         optimisation=optimisation_error(
             initial_distance=problem.initial_distance,
@@ -159,9 +145,9 @@ def excess_risk(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, st
             rounds=rounds,
             strong_convexity=problem.strong_convexity,
         ),
-        sampling=_times(spread, variance.sampling),
-        client_sampling=_times(spread, variance.clients),
-        noise=_times(spread, variance.noise),
+        sampling=cost.sampling,
+        client_sampling=cost.clients,
+        noise=cost.noise,
         stability=_stability(problem, rounds=rounds, step_size=step_size),
     )
 
@@ -177,10 +163,6 @@ def optimisation_error(
         return 0.5 * squared / (step_size * rounds)
     fading = rounds * math.log1p(-contraction)
     return 0.5 * squared * strong_convexity * math.exp(fading) / -math.expm1(fading)
-
-
-def _times(factor: float, variance: float) -> float:
-    return factor * variance if variance > 0.0 else 0.0
 
 
 def _stability(problem: ExcessRiskProblem, *, rounds: int, step_size: float) -> float:
@@ -247,8 +229,8 @@ _OBJECTIVE = Quantity(description="what the excess is of: the expected loss, or 
 
 
 @request
-class ExcessRiskInputs(ParticipantFields):
-    """A run of Algorithm 1 with a constant step size, equal clients. Absent: step_size is the best one."""
+class EqualClientsRun(ParticipantFields):
+    """A run of equal clients and its loss, apart from how far the start is from a minimiser."""
 
     samples_per_client: SamplesPerClient
     batch_size: BatchSize
@@ -258,13 +240,19 @@ class ExcessRiskInputs(ParticipantFields):
     lipschitz: Lipschitz
     smoothness: Smoothness
     strong_convexity: StrongConvexity = 0.0
+
+    checks: ClassVar[Checks] = (BATCH_WITHIN_CLIENT, CONVEXITY_WITHIN_SMOOTHNESS)
+
+
+@request
+class ExcessRiskInputs(EqualClientsRun):
+    """A run of Algorithm 1 with a constant step size, equal clients. Absent: step_size is the best one."""
+
     initial_distance: InitialDistance
     step_size: Annotated[float | None, STEP_SIZE] = None
     empirical_gradient_std: Annotated[float | None, EMPIRICAL_GRADIENT_STD] = None
     empirical_heterogeneity: Annotated[float | None, EMPIRICAL_HETEROGENEITY] = None
     objective: Annotated[Objective, _OBJECTIVE] = "population"
-
-    checks: ClassVar[Checks] = (BATCH_WITHIN_CLIENT, CONVEXITY_WITHIN_SMOOTHNESS)
 
     @property
     def problem(self) -> ExcessRiskProblem:
@@ -283,12 +271,10 @@ def bound(inputs: ExcessRiskInputs) -> Outputs:
     """The bound, its terms, the step size and the ratio of successive weights of the output's average."""
     step = inputs.step
     risk = excess_risk(inputs.problem, noise_std=inputs.noise_std, rounds=inputs.rounds, step_size=step)
-    left = 1.0 - step * inputs.strong_convexity
     return {
-        "excess_risk": risk.total,
-        **{f"{name}_term": value for name, value in risk.terms.items()},
+        **risk.outputs,
         "step_size": step,
-        "averaging_ratio": 1.0 / left if left > 0.0 else math.inf,
+        "averaging_ratio": averaging_ratio(step * inputs.strong_convexity),
     }
 
 

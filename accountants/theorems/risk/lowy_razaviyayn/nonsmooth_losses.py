@@ -22,19 +22,16 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import (
     TEN_CLIENTS,
     UNLIKE_CLIENTS,
-    UnlikeClientsInputs,
     smallest_round_count,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import (
     DATA_CONDITIONS,
     HIDDEN_CONSTANTS,
     RUN_CONDITIONS,
+    DescentInputs,
     DescentRun,
     Prescription,
-    SmoothDescentRun,
     contraction_rounds,
-    effective_samples,
-    informal_prescription,
     prescribed_outputs,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
@@ -50,24 +47,6 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import (
     complete_convex,
     complete_strongly_convex,
 )
-
-
-def informal_envelope(run: DescentRun, *, rounds: int | None = None) -> Prescription:
-    """Evaluate the informal statement for equal clients: (6) if μ = 0, (7) if μ > 0.
-
-    R = M min{n, ε²n²/d}, times ln(D²μ²M²ε²n³/(dL²)) if μ > 0, which needs the logarithm's argument above 1. The risk is
-    the scale of (4) or (5): the missing smoothness costs rounds only.
-    """
-    (group,) = run.federation.groups
-    participants, n = run.federation.participation.mean, group.samples_per_client
-    effective = effective_samples(samples_per_client=n, epsilon=group.epsilon, dimension=run.dimension)
-    prescribed, terms = participants * effective, {}
-    if run.strong_convexity > 0.0:
-        reach = run.diameter * run.strong_convexity / run.lipschitz * participants * group.epsilon * n
-        argument = reach * reach * n / run.dimension
-        prescribed *= math.log(argument) if argument > 0.0 else -math.inf
-        terms["logarithm_argument"] = argument
-    return informal_prescription(run, prescribed, terms, rounds)
 
 
 def complete_convex_envelope(
@@ -90,7 +69,7 @@ def complete_convex_envelope(
     chosen = rounds if rounds is not None else smallest_round_count(prescribed)
     seen = aggregates(federation, chosen, reading)
     smoothness = lipschitz * math.sqrt(seen.participants) / (run.diameter * run.rate(seen))
-    smooth = complete_convex(SmoothDescentRun.on_envelope(run, smoothness), rounds=chosen, reading=reading)
+    smooth = complete_convex(replace(run, smoothness=smoothness), rounds=chosen, reading=reading)
     gap = envelope_gap(lipschitz=lipschitz, envelope_smoothness=smoothness)
     doubled = envelope_lipschitz(lipschitz=lipschitz, reading=reading) / lipschitz
     claim = PRINTED_CONSTANT * doubled * smooth.terms["unit"] + (2.0 * gap if reading == "printed" else gap)
@@ -135,7 +114,7 @@ def complete_strongly_convex_envelope(
     chosen = rounds if rounds is not None else smallest_round_count(prescribed)
     seen, smoothness, argument = envelope_at(chosen)
     kept = envelope_strong_convexity(strong_convexity=mu, envelope_smoothness=smoothness)
-    enveloped = SmoothDescentRun.on_envelope(run, smoothness, strong_convexity=mu if reading == "printed" else kept)
+    enveloped = replace(run, smoothness=smoothness, strong_convexity=mu if reading == "printed" else kept)
     smooth = complete_strongly_convex(enveloped, rounds=chosen, reading=reading)
     per_record = 1.0 / (federation.participation.mean * federation.fewest_samples)
     gap = envelope_gap(lipschitz=run.lipschitz, envelope_smoothness=smoothness)
@@ -153,7 +132,7 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_nonsmooth_losses.py"
 
 
 @request
-class NonsmoothInputs(UnlikeClientsInputs):
+class NonsmoothInputs(DescentInputs):
     """A Lipschitz loss. Absent: rounds as prescribed, participants all clients. Give one of delta and log10_delta."""
 
     def check(self) -> None:
@@ -167,31 +146,15 @@ class NonsmoothInputs(UnlikeClientsInputs):
                 "/strong_convexity", "a strongly convex loss has lipschitz ≥ strong_convexity · diameter / 2"
             )
 
-    def prescription(self, reading: Reading) -> Prescription:
-        """Return the prescription of the variant in a reading."""
-        run = self.run_in(reading, DescentRun)
-        if self.variant == "informal":
-            return informal_envelope(run, rounds=self.rounds)
-        if run.strong_convexity > 0.0:
-            return complete_strongly_convex_envelope(run, rounds=self.rounds, reading=reading)
-        return complete_convex_envelope(run, rounds=self.rounds, reading=reading)
+    def run(self, reading: Reading, /) -> DescentRun:
+        """Return the federation and the loss."""
+        return self.run_in(reading, DescentRun, smoothness=math.inf)
 
-
-def nonsmooth(inputs: NonsmoothInputs, reading: Reading = "printed") -> Outputs:
-    """Noise, batch and rounds; envelope, step size and averaging where the variant gives them; the risk it claims.
-
-    `excess_risk` is the complete convex bound; where the constant is hidden the figure is `excess_risk_scale` instead.
-    Printed it has the plain M, and `excess_risk_at_effective_participants` is the same with M~ as the text defines it.
-    `…_term` are those of the smooth statement on the envelope, and the envelope's gap; `proof_excess_risk` is their
-    sum. Participants, Ξ and Ψ are named as in `lowy.2.1`. Each of `groups` has its own noise.
-    """
-    found = inputs.prescription(reading)
-    outputs = prescribed_outputs(inputs, found, reading)
-    if found.envelope_smoothness is not None:
-        outputs["envelope_smoothness"] = found.envelope_smoothness
-    if found.excess_risk_at_effective_participants is not None:
-        outputs["excess_risk_at_effective_participants"] = found.excess_risk_at_effective_participants
-    return outputs
+    def complete(self, reading: Reading, /) -> Prescription:
+        """Return the complete statement's prescription."""
+        strongly_convex = self.strong_convexity > 0.0
+        statement = complete_strongly_convex_envelope if strongly_convex else complete_convex_envelope
+        return statement(self.run(reading), rounds=self.rounds, reading=reading)
 
 
 # Conditions ---------------------------------------------------------------------------------------------------------
@@ -278,7 +241,7 @@ THEOREM_2_2 = Theorem(
         LOGARITHM,
     ),
     inputs=NonsmoothInputs,
-    formula=nonsmooth,
+    formula=prescribed_outputs,
     examples=(
         TEN_CLIENTS,
         {**TEN_CLIENTS, "strong_convexity": 0.1},

@@ -26,6 +26,7 @@ from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Rea
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DOMAIN
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import ParticipationInputs, of_same_fields
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import EqualClientsRound
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass_rates import (
     PRINTED_FACTOR,
     RISK_PROOF_FACTOR,
@@ -40,7 +41,6 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass_rates import (
     logarithm_argument,
     one_pass_noise_std,
     one_pass_rounds,
-    one_pass_variance,
     prescribed_batch,
     regularization,
     strongly_convex_terms,
@@ -110,14 +110,9 @@ def one_pass(inputs: OnePassInputs, reading: Reading = "printed") -> Outputs:
     else:
         at_batch = convex_terms(run, batch_size=batch, reading=reading)
         balanced = balanced_convex_terms(run)
-    variance = one_pass_variance(
-        clients=run.clients,
-        participants=run.participants,
-        batch_size=batch,
-        dimension=run.dimension,
-        noise_std=std,
-        gradient_std=run.gradient_std,
-        heterogeneity=run.heterogeneity,
+    clients = of_same_fields(EqualClientsRound, run, batch_size=batch)
+    variance = clients.fresh_variance(
+        gradient_std=run.gradient_std, heterogeneity=run.heterogeneity, noise_std=std
     ).total
     outputs: dict[str, float] = {
         "batch_size": batch,

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from epsilond.accountants.theorem import Reading
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import Variance, client_factor
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import client_factor
 
 PRINTED_FACTOR, RISK_PROOF_FACTOR = 32.0, 8.0
 """Of L² ln(1.25/δ)/(εK)² in the statement, and in the proof of its risk (E-24)."""
@@ -25,24 +25,6 @@ def one_pass_noise_std(
 def one_pass_rounds(*, samples_per_client: int, batch_size: int) -> int:
     """⌊n/K⌋ disjoint batches."""
     return samples_per_client // batch_size
-
-
-def one_pass_variance(
-    *,
-    clients: int,
-    participants: float,
-    batch_size: int,
-    dimension: int,
-    noise_std: float,
-    gradient_std: float,
-    heterogeneity: float,
-) -> Variance:
-    """V² = φ²/(MK) + (v²/M)(N − M)/(N − 1) + dσ²/M about the expected gradient, records being fresh."""
-    return Variance(
-        sampling=gradient_std * gradient_std / (participants * batch_size),
-        clients=client_factor(clients=clients, participants=participants) * heterogeneity * heterogeneity,
-        noise=dimension * noise_std * noise_std / participants,
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

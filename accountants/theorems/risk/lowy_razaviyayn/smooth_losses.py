@@ -20,21 +20,16 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     SIGN_IN_XI,
     aggregates,
 )
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import (
-    TEN_CLIENTS,
-    UnlikeClientsInputs,
-    smallest_round_count,
-)
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import TEN_CLIENTS, smallest_round_count
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import (
     DATA_CONDITIONS,
     HIDDEN_CONSTANTS,
     RUN_CONDITIONS,
+    DescentInputs,
     DescentRun,
     Prescription,
-    SmoothDescentRun,
     contraction_rounds,
     effective_samples,
-    informal_prescription,
     prescribed_outputs,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.descent_lemmas import (
@@ -45,27 +40,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.noisy_descent import CONSTRAINED_MINIMUM
 
 PRINTED_CONSTANT = 272.0
-"""Constant of the complete convex bound, in units of L D ν/√M~. Our proof gives 174 (`constant_by_parts`)."""
-
-
-def informal(run: SmoothDescentRun, *, rounds: int | None = None) -> Prescription:
-    """Evaluate the informal statement for equal clients: (4) if μ = 0, (5) if μ > 0.
-
-    R = max{βD√M/L · √e, e/K} with e = min{n, ε²n²/d}; for μ > 0 R = max{8β/μ · ln(βD²μMε²n²/(dL²)), e/K}, which needs
-    the logarithm's argument above 1. The risk is a scale.
-    """
-    (group,) = run.federation.groups
-    participants, n = run.federation.participation.mean, group.samples_per_client
-    effective = effective_samples(samples_per_client=n, epsilon=group.epsilon, dimension=run.dimension)
-    terms = {}
-    if run.strong_convexity > 0.0:
-        inside = participants * (group.epsilon * n) ** 2 / run.dimension
-        reach = run.smoothness * run.diameter * run.diameter * run.strong_convexity / (run.lipschitz * run.lipschitz)
-        terms["logarithm_argument"] = reach * inside
-        first = contraction_rounds(run.smoothness, run.strong_convexity, terms["logarithm_argument"])
-    else:
-        first = run.smoothness * run.diameter / run.lipschitz * math.sqrt(participants * effective)
-    return informal_prescription(run, max(first, effective / group.batch_size), terms, rounds)
+"""Constant of the complete convex bound, in units of L D ν/√M~. Our proof gives 174."""
 
 
 def batch_divisor(federation: Federation, reading: Reading) -> int:
@@ -77,9 +52,7 @@ def batch_divisor(federation: Federation, reading: Reading) -> int:
     return federation.smallest_batch if reading == "printed" or federation.all_participate else 1
 
 
-def complete_convex(
-    run: SmoothDescentRun, *, rounds: int | None = None, reading: Reading = "corrected"
-) -> Prescription:
+def complete_convex(run: DescentRun, *, rounds: int | None = None, reading: Reading = "corrected") -> Prescription:
     """Evaluate the complete convex statement: E F(ŵ) − F* ≤ 272 L D ν/√M~ at explicit R, η, uniform average.
 
     η = min{1/(4β), D√M~/(LRν)}; R = ⌈max{βD√M~/(Lν), 1/(ν²K)}⌉, or the `rounds` given, for which the bound holds too
@@ -137,24 +110,8 @@ def master_inequality(run: DescentRun, *, rounds: int, step_size: float, initial
     return terms | {"master": math.fsum(terms.values())}
 
 
-def constant_by_parts(*, step_ratio: float, distance_ratio: float = 1.0) -> dict[str, float]:
-    """Return the parts of (27) in units of L D ν/√M~, at η = x η~ with x = `step_ratio` in [1/4, 1], at their largest.
-
-    `distance_ratio` is |w₀ − w*|/D. Since R ≥ βD√M~/(Lν), η = min{1/(4β), η~} is at least η~/4, and the parts are
-    256x, 2x, at most 8x, and distance_ratio²/x. Each at its own worst gives 270 (the catalogue's figure), but no x
-    does so for all: the sum is convex in x, at most 267. If |w₀ − w*| is up to 2D (D read as a radius), 282 and 270:
-    272 holds under either reading (E-05).
-    """
-    return {
-        "noise": 256.0 * step_ratio,
-        "stability": 2.0 * step_ratio,
-        "sampling": 8.0 * step_ratio,
-        "optimisation": distance_ratio * distance_ratio / step_ratio,
-    }
-
-
 def complete_strongly_convex(
-    run: SmoothDescentRun, *, rounds: int | None = None, reading: Reading = "corrected"
+    run: DescentRun, *, rounds: int | None = None, reading: Reading = "corrected"
 ) -> Prescription:
     """Evaluate the complete strongly convex statement: a scale, (12), at explicit R, η and geometric average.
 
@@ -207,31 +164,19 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_smooth_losses.py"
 
 
 @request
-class SmoothInputs(UnlikeClientsInputs):
+class SmoothInputs(DescentInputs):
     """A smooth loss. Absent: rounds are as prescribed, participants all clients. Give one of delta and log10_delta."""
 
     smoothness: Smoothness
 
-    def prescription(self, reading: Reading) -> Prescription:
-        """Return the prescription of the variant in a reading."""
-        smoothness = max(self.scales_of_losses) * self.smoothness
-        run = self.run_in(reading, SmoothDescentRun, smoothness=smoothness)
-        if self.variant == "informal":
-            return informal(run, rounds=self.rounds)
-        if run.strong_convexity > 0.0:
-            return complete_strongly_convex(run, rounds=self.rounds, reading=reading)
-        return complete_convex(run, rounds=self.rounds, reading=reading)
+    def run(self, reading: Reading, /) -> DescentRun:
+        """Return the federation and the loss, with the β of the largest weight."""
+        return self.run_in(reading, DescentRun, smoothness=max(self.scales_of_losses) * self.smoothness)
 
-
-def smooth(inputs: SmoothInputs, reading: Reading = "printed") -> Outputs:
-    """Noise, batch and rounds; step size and averaging where the variant gives them; the risk it claims.
-
-    `excess_risk` is the complete convex bound; where the constant is hidden the figure is `excess_risk_scale` instead.
-    `…_term` are those of the master inequality (27), or the empirical bound and the stability if strongly convex;
-    `proof_excess_risk` is their sum. `mean_participants` is M, `rms_participants` M', `effective_participants` M~;
-    `average_xi` and `average_psi` are Ξ and Ψ, `xi` and `psi` Ξ~ and Ψ~. Each of `groups` has its own noise.
-    """
-    return prescribed_outputs(inputs, inputs.prescription(reading), reading)
+    def complete(self, reading: Reading, /) -> Prescription:
+        """Return the complete statement's prescription."""
+        statement = complete_strongly_convex if self.strong_convexity > 0.0 else complete_convex
+        return statement(self.run(reading), rounds=self.rounds, reading=reading)
 
 
 # Conditions ---------------------------------------------------------------------------------------------------------
@@ -324,7 +269,7 @@ THEOREM_2_1 = Theorem(
         CONSTANTS,
     ),
     inputs=SmoothInputs,
-    formula=smooth,
+    formula=prescribed_outputs,
     examples=(
         {**TEN_CLIENTS, "smoothness": 2.0},
         {"variant": "informal", **TEN_CLIENTS, "batch_size": 1000, "smoothness": 2.0, "strong_convexity": 0.1},

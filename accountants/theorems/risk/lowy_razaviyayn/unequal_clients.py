@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.federation import (
@@ -75,6 +75,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance
     largest_variance,
     sampling_factor,
 )
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import averaging_ratio
 from epsilond.accountants.verdict import Verdict
 
 
@@ -122,34 +123,19 @@ class UnequalProblem(ExcessRiskProblem):
     groups: tuple[ClientGroup, ...]
 
     @classmethod
-    def of(
-        cls,
-        groups: Sequence[ClientGroup],
-        *,
-        participants: float,
-        dimension: int,
-        smoothness: float,
-        strong_convexity: float,
-        initial_distance: float,
-        steepest: float | None = None,
-    ) -> UnequalProblem:
-        """From groups; `smoothness` is infinite where the loss has none, for `best_envelope` to replace.
+    def of(cls, groups: Sequence[ClientGroup], **others: Any) -> UnequalProblem:
+        """Build the problem from groups and the fields of an equal problem that do not follow from them.
 
-        `smoothness` is that of the mean of the weighted losses, `steepest` the largest of one of them;
-        `strong_convexity` the smallest of one of them.
+        `smoothness` is that of the mean of the weighted losses, infinite where the loss has none, for `best_envelope`
+        to replace. `steepest` is the largest of one weighted loss, and `strong_convexity` the smallest.
         """
         return cls(
             clients=sum(group.clients for group in groups),
-            participants=participants,
             samples_per_client=min(group.samples_per_client for group in groups),
             batch_size=min(group.batch_size for group in groups),
-            dimension=dimension,
             lipschitz=max(group.lipschitz for group in groups),
-            smoothness=smoothness,
-            strong_convexity=strong_convexity,
-            initial_distance=initial_distance,
-            steepest=steepest,
             groups=tuple(groups),
+            **others,
         )
 
     def variance(self, noise_std: float) -> Variance:
@@ -288,32 +274,36 @@ class FederatedInputs(FederatedRun):
         return EnvelopeChoice(envelope_smoothness=seen.smoothness, step_size=step)
 
     @property
+    def descended(self) -> UnequalProblem | ExcessRiskProblem:
+        """The problem that is descended: on the envelope, or for a smooth loss the loss itself."""
+        if self.smoothness is not None:
+            return self.problem
+        return on_envelope(self.problem, self.choice.envelope_smoothness)
+
+    @property
     def risk(self) -> ExcessRisk:
         """The bound at that choice."""
-        choice = self.choice
+        step = self.choice.step_size
         if self.smoothness is not None:
-            return excess_risk(self.problem, noise_std=self.noise_std, rounds=self.rounds, step_size=choice.step_size)
+            return excess_risk(self.problem, noise_std=self.noise_std, rounds=self.rounds, step_size=step)
         return enveloped_excess_risk(
             self.problem,
-            envelope_smoothness=choice.envelope_smoothness,
+            envelope_smoothness=self.choice.envelope_smoothness,
             noise_std=self.noise_std,
             rounds=self.rounds,
-            step_size=choice.step_size,
+            step_size=step,
         )
 
 
 def bound(inputs: FederatedInputs) -> Outputs:
     """The bound, its terms, the step size, the envelope and the ratio of successive weights of the output's average."""
-    choice, risk = inputs.choice, inputs.risk
-    seen = inputs.problem if inputs.smoothness is not None else on_envelope(inputs.problem, choice.envelope_smoothness)
-    left = 1.0 - choice.step_size * seen.strong_convexity
+    choice = inputs.choice
     envelope = {} if inputs.smoothness is not None else {"envelope_smoothness": choice.envelope_smoothness}
     return {
-        "excess_risk": risk.total,
-        **{f"{name}_term": value for name, value in risk.terms.items()},
+        **inputs.risk.outputs,
         "step_size": choice.step_size,
         **envelope,
-        "averaging_ratio": 1.0 / left if left > 0.0 else math.inf,
+        "averaging_ratio": averaging_ratio(choice.step_size * inputs.descended.strong_convexity),
     }
 
 
@@ -326,10 +316,9 @@ EXACT_PROXIMAL_STEP = Condition(
 
 def _step(inputs: FederatedInputs) -> Sides:
     """The largest ηβ_i, which may be 1 only where that of the mean loss is below."""
-    choice = inputs.choice
-    seen = inputs.problem if inputs.smoothness is not None else on_envelope(inputs.problem, choice.envelope_smoothness)
-    left = choice.step_size / seen.largest_step
-    return Sides(Verdict.of(left <= 1.0 and choice.step_size * seen.smoothness < 1.0), left, 1.0)
+    step, descended = inputs.choice.step_size, inputs.descended
+    left = step / descended.largest_step
+    return Sides(Verdict.of(left <= 1.0 and step * descended.smoothness < 1.0), left, 1.0)
 
 
 FEDERATED_RISK = Theorem(

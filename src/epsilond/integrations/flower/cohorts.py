@@ -7,7 +7,7 @@ from typing import Final
 
 from epsilond.accountants.specs import Gaussian, Spec, Subsampled
 from epsilond.integrations.federated import of_cohorts
-from epsilond.mechanisms.randomness import Source
+from epsilond.mechanisms.randomness import RandomSource
 from epsilond.runs.batch_sizes import BatchSizes
 from epsilond.runs.cohort_draws import CohortDraws
 from epsilond.runs.evidence import Evidence
@@ -16,7 +16,7 @@ from epsilond.runs.premises import COHORT
 FIX_DRAW: Final = "Let each round draw its clients anew, from a generator that is not reset."
 
 
-def draw_cohort(step: Spec, nodes: list[int], source: Source) -> list[int]:
+def draw_cohort(step: Spec, nodes: list[int], source: RandomSource) -> list[int]:
     """Return the nodes of one round, drawn by the sampling of its mechanism.
 
     Args:

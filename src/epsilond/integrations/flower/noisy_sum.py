@@ -12,7 +12,7 @@ from epsilond.integrations.flower import updates
 from epsilond.integrations.flower.updates import AdaptiveClipping
 from epsilond.integrations.probe import Arrays, Probe
 from epsilond.mechanisms.continuous import gaussian
-from epsilond.mechanisms.randomness import Source
+from epsilond.mechanisms.randomness import RandomSource
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ def release_round(
     clipping_norm: float,
     participants: int,
     adaptive: AdaptiveClipping | None,
-    source: Source,
+    source: RandomSource,
     probe: Probe,
 ) -> NoisyRound:
     """Return the model of one round.

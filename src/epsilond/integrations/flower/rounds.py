@@ -15,7 +15,7 @@ from epsilond.integrations.flower.cohorts import CohortWatch
 from epsilond.integrations.flower.generators import GeneratorStates
 from epsilond.integrations.flower.models import ReleasedModels
 from epsilond.integrations.flower.parts import InitialValues
-from epsilond.mechanisms.randomness import Secure, Source
+from epsilond.mechanisms.randomness import RandomSource, Secure
 from epsilond.runs.evidence import Contradictable, Evidence
 from epsilond.runs.noise_samples import NoiseSamples
 from epsilond.runs.premises import (
@@ -83,7 +83,7 @@ class RoundWatch:
         number: number of the latest configured round; 0 before the first.
     """
 
-    def __init__(self, *, budget: Contradictable | None, parts: InitialValues, source: Source) -> None:
+    def __init__(self, *, budget: Contradictable | None, parts: InitialValues, source: RandomSource) -> None:
         self.evidence = Evidence(FEDERATED, outside=OUTSIDE_CLIENTS, budget=budget)
         self.models, self.number = ReleasedModels(), 0
         self._parts, self._source = parts, source
@@ -219,7 +219,7 @@ def check_start(
     return shown
 
 
-def _generator_state(source: Source) -> object:
+def _generator_state(source: RandomSource) -> object:
     """Return the state of a source that has one, such as numpy's generators; None for others."""
     generator = getattr(source, "generator", None)
     return getattr(getattr(generator, "bit_generator", None), "state", None)

@@ -38,7 +38,7 @@ from epsilond.integrations.probe import Arrays, Probe
 from epsilond.integrations.stated import Stated
 from epsilond.integrations.target import TargetBudget, spent
 from epsilond.mechanisms import secure
-from epsilond.mechanisms.randomness import Source
+from epsilond.mechanisms.randomness import RandomSource
 from epsilond.runs.evidence import Evidence
 from epsilond.runs.premises import CLIPPING, ROUNDS
 from epsilond.runs.statement import RunStatement, state_run
@@ -123,7 +123,7 @@ class DpFedAvg(Stated, Strategy):
         budget: LedgerBudget | TargetBudget,
         delta: float | None = None,
         adaptive: AdaptiveClipping | None = None,
-        source: Source | None = None,
+        source: RandomSource | None = None,
     ) -> None:
         require_settings(clipping_norm, participants, cohort, population)
         self.strategy, self.cohort, self.population = strategy, cohort, population

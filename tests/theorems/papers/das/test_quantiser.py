@@ -1,4 +1,4 @@
-"""Stochastic rounding of Das et al.: the exact law of a double, against the sampler and in rationals."""
+"""Stochastic rounding of Das et al.: the exact law of a double, in rationals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 
 from epsilond.accountants.theorems.papers.das.quantiser import ALGORITHM_1, rounding
 from epsilond.accountants.theorems.papers.das.sensitivity import UNIT_VECTOR
-from epsilond.mechanisms.exact import stochastic_rounding
 
 VALUES = (-1.0, -0.3, 0.0, 1e-17, 0.1, 0.3, 0.5, 0.7, math.nextafter(1.0, 0.0), 1.0)
 
@@ -71,30 +70,3 @@ def test_a_client_that_has_not_moved_is_within_the_sensitivities() -> None:
         assert apart.sum() <= found["l1_sensitivity"]
         assert apart.max() <= found["linf_sensitivity"]
         assert np.linalg.norm(apart) <= found["l2_sensitivity"]
-
-
-class Recorded:
-    """A source that notes the probability of each coin and lets it fall as it is told."""
-
-    def __init__(self, *, falls: bool) -> None:
-        self.falls, self.asked = falls, Fraction(0)
-
-    def below(self, count: int) -> int:
-        raise AssertionError(count)
-
-    def flip(self, probability: Fraction) -> bool:
-        self.asked = probability
-        return self.falls
-
-
-@pytest.mark.parametrize("value", VALUES)
-def test_the_sampler_draws_this_very_law(value: float) -> None:
-    for levels in (1, 10, 64):
-        below, probability = rounding(value, levels)
-        up, down = Recorded(falls=True), Recorded(falls=False)
-        drawn = {*stochastic_rounding([value], levels, up), *stochastic_rounding([value], levels, down)}
-        if 0 < probability < 1:
-            assert drawn == {below, below + 1}
-            assert up.asked == 1 - probability
-        else:
-            assert below + (probability == 0) in drawn

@@ -26,7 +26,8 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     proof_chain,
     xi,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import SmoothDescentRun
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import DescentRun
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.client_statistics import Average, ClientStatistics
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.descent_lemmas import LEMMA_E9
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import (
     fresh_gradient_variance,
@@ -234,7 +235,7 @@ def convex(case: dict[str, Any]) -> dict[str, Any]:
     reading = given.get("reading", "corrected")
     all_clients = federation(given)
     found = complete_convex(
-        SmoothDescentRun(
+        DescentRun(
             federation=all_clients,
             dimension=given["d"],
             lipschitz=number(given["L"]),
@@ -275,7 +276,7 @@ def convex(case: dict[str, Any]) -> dict[str, Any]:
 def strongly_convex(case: dict[str, Any]) -> dict[str, Any]:
     given = case["inputs"]
     found = complete_strongly_convex(
-        SmoothDescentRun(
+        DescentRun(
             federation=federation(given),
             dimension=given["d"],
             lipschitz=number(given["L"]),
@@ -370,19 +371,23 @@ def lemma_e4(case: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def statistics_of(given: dict[str, Any]) -> ClientStatistics:
+    """Return the clients of a case, of which the printed bounds use no plain mean."""
+    averages = {
+        name: Average(number(given.get(average, 0)), number(given.get(largest, 0)), math.nan)
+        for name, average, largest in (("gradients", "Phi2", "phi_max2"), ("noise", "Sigma2", "sigma2_max"))
+    }
+    return ClientStatistics(moments=ParticipationMoments(mean=given["M"], rms=given["M_prime"]), **averages)
+
+
 def lemma_e5(case: dict[str, Any]) -> dict[str, Any]:
     given = case["inputs"]
     found = fresh_gradient_variance(
+        statistics_of(given),
         clients=given["N"],
-        participants=given["M"],
-        rms_participants=given["M_prime"],
         batch_size=given["K"],
-        average_gradient_variance=number(given["Phi2"]),
-        largest_gradient_variance=number(given["phi_max2"]),
-        heterogeneity=math.sqrt(number(given["v2"])),
         dimension=given["d"],
-        average_noise_variance=number(given["Sigma2"]),
-        largest_noise_variance=number(given["sigma2_max"]),
+        heterogeneity=math.sqrt(number(given["v2"])),
     )
     return {"sampling": found.sampling, "clients": found.clients, "noise": found.noise, "total": found.total}
 
@@ -390,14 +395,11 @@ def lemma_e5(case: dict[str, Any]) -> dict[str, Any]:
 def lemma_e5_reused(case: dict[str, Any]) -> dict[str, Any]:
     given = case["inputs"]
     found = reused_gradient_variance_printed(
-        participants=given["M"],
-        rms_participants=given["M_prime"],
+        statistics_of(given),
         batch_size=given["K"],
-        records=given["n_total"],
-        empirical_gradient_std=math.sqrt(number(given["Phi_hat2"])),
         dimension=given["d"],
-        average_noise_variance=number(given["Sigma2"]),
-        largest_noise_variance=number(given["sigma2_max"]),
+        records=given["n_total"],
+        gradient_std=math.sqrt(number(given["Phi_hat2"])),
     )
     return {"V2": found.total, "indicator": int(found.sampling > 0.0)}
 

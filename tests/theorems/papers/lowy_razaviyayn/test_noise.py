@@ -14,10 +14,8 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     epsilon_limit,
     minimal_batch_size,
     minimal_batch_size_real,
-    minimal_rounds,
     noise_std,
     proof_chain,
-    psi,
     xi,
 )
 
@@ -49,20 +47,6 @@ def test_the_noise_is_that_of_the_chains_gaussian_step() -> None:
             epsilon=chain.inner_epsilon, log_delta=chain.log_round_delta, sensitivity=2.0 * 0.7 / batch
         )
         assert noise_std(lipschitz=0.7, **run) == pytest.approx(step, rel=1e-13)
-
-
-def test_psi_is_the_noise_variance_over_256_rounds() -> None:
-    run: dict[str, Any] = {"samples_per_client": 1238, "rounds": 35, "epsilon": 3.0, "log_delta": -300.0}
-    variance = noise_std(lipschitz=0.7, **run) ** 2
-    assert variance == pytest.approx(256 * 35 * psi(lipschitz=0.7, **run), rel=1e-13)
-
-
-@pytest.mark.parametrize("batch", [1, 3, 17, 1000])
-def test_minimal_rounds_inverts_minimal_batch_size(batch: int) -> None:
-    shared: dict[str, Any] = {"samples_per_client": 1000, "epsilon": 9.0, "log_delta": -11.0}
-    least = minimal_rounds(batch_size=batch, **shared)
-    assert minimal_batch_size(rounds=least, **shared) <= batch
-    assert least == 1 or minimal_batch_size(rounds=least - 1, **shared) > batch
 
 
 def test_the_printed_composition_exceeds_epsilon_where_rounds_are_few() -> None:

@@ -22,7 +22,7 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     proof_chain,
     xi,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import SmoothDescentRun
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import DescentRun
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
     ExcessRiskProblem,
     excess_risk,
@@ -32,7 +32,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.descent_lemmas im
     recursion_bound,
     recursion_step_size,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import gradient_variance
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import EqualClientsRound
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import stability
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import complete_convex
 from tests.oracles import lowy as oracle
@@ -138,7 +138,7 @@ def test_the_complete_convex_statement(rng: np.random.Generator) -> None:
     dimension = int(10 ** rng.uniform(0, 6))
     lipschitz, diameter, smoothness = (float(10 ** rng.uniform(-3, 3)) for _ in range(3))
     found = complete_convex(
-        SmoothDescentRun(
+        DescentRun(
             federation=Federation.of_equal_clients(
                 clients=clients,
                 participants=participants,
@@ -207,16 +207,13 @@ def test_the_two_level_variance_is_exact(clients: int, records: int, drawn: int,
     means = data.mean(axis=1)
     between = float(((means - data.mean()) ** 2).mean())
     whole = float(((data - data.mean()) ** 2).mean())
-    found = gradient_variance(
+    found = EqualClientsRound(
         clients=clients,
         participants=drawn,
         samples_per_client=records,
         batch_size=batch,
         dimension=1,
-        noise_std=0.0,
-        empirical_gradient_std=math.sqrt(whole),
-        empirical_heterogeneity=math.sqrt(between),
-    )
+    ).reused_variance(gradient_std=math.sqrt(whole), heterogeneity=math.sqrt(between), noise_std=0.0)
     exact = oracle.two_level_variance(data.tolist(), drawn, batch)
     within = (records - batch) / ((records - 1) * batch) / drawn
     apart = (clients - drawn) / ((clients - 1) * drawn) if clients > 1 else 0.0

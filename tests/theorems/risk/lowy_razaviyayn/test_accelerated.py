@@ -13,14 +13,10 @@ from mpmath import mp, mpf
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.federation import ClientGroup, Federation
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import with_own_lipschitz
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import noise_stds, with_own_lipschitz
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import (
     AcceleratedProblem,
     accelerated_risk,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_nonsmooth import (
-    THEOREM_2_4,
-    EnvelopedInputs,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_prescriptions import (
     ReusedRun,
@@ -28,8 +24,10 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_prescription
     envelope_figures,
     speedup,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_smooth import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_reused import (
+    THEOREM_2_4,
     THEOREM_E_1,
+    EnvelopedInputs,
     SmoothReusedInputs,
 )
 from tests.oracles import lowy as oracle
@@ -77,7 +75,7 @@ def golden_run(name: str) -> ReusedRun:
         dimension=given["d"],
         lipschitz=number(given.get("L", 1)),
         diameter=number(given["D"]),
-        smoothness=number(given["beta"]) if "beta" in given else None,
+        smoothness=number(given["beta"]) if "beta" in given else math.inf,
         strong_convexity=number(given.get("mu", 0)),
         gap=number(given.get("Delta", 1)),
         empirical_gradient_std=math.sqrt(given.get("Phi_hat2", 4)),
@@ -98,18 +96,20 @@ def agree(found: dict[str, Any], name: str) -> None:
 def test_golden_theorem_e_1(name: str) -> None:
     run = golden_run(name)
     found = complete(run)
+    figures = found.figures
+    assert figures is not None
     agree(
         {
             "R": found.rounds,
-            "sigma2": [std * std for std in found.noise_stds],
-            "V2": found.variance,
-            "branch": found.aggregates.branch,
-            "indicator": int(run.batches_are_random),
-            "lambda_printed": found.regularization,
-            "lambda_lemma_e11": found.regularization_of_the_lemma,
-            "bound30": math.fsum(found.terms.values()),
+            "sigma2": [std * std for std in noise_stds(run.federation, lipschitz=run.lipschitz, rounds=found.rounds)],
+            "V2": figures.variance,
+            "branch": figures.aggregates.branch,
+            "indicator": int(run.leaves_records_out("printed")),
+            "lambda_printed": figures.regularization,
+            "lambda_lemma_e11": 2.0 * figures.regularization,
+            "bound30": math.fsum(figures.terms.values()),
             "bound31": found.excess_risk,
-            **{f"term_{term}": found.terms[term] for term in ("optimisation", "minibatch", "privacy")},
+            **{f"term_{term}": figures.terms[term] for term in ("optimisation", "minibatch", "privacy")},
         },
         name,
     )
@@ -118,18 +118,20 @@ def test_golden_theorem_e_1(name: str) -> None:
 def test_golden_theorem_2_4_convex() -> None:
     run = golden_run("t24-03")
     found = complete(run)
-    assert found.envelope_smoothness is not None
+    figures = found.figures
+    assert figures is not None
+    assert figures.envelope_smoothness is not None
     agree(
         {
             "R": found.rounds,
-            "sigma2": [std * std for std in found.noise_stds],
-            "V2": found.variance,
-            "branch": found.aggregates.branch,
-            "lambda_printed": found.regularization,
-            "lambda_lemma_e11": found.regularization_of_the_lemma,
-            "beta": found.envelope_smoothness,
-            "smoothing_gap": envelope_figures(run, found.envelope_smoothness)["smoothing_gap"],
-            "bound34_pre": math.fsum(found.terms.values()),
+            "sigma2": [std * std for std in noise_stds(run.federation, lipschitz=run.lipschitz, rounds=found.rounds)],
+            "V2": figures.variance,
+            "branch": figures.aggregates.branch,
+            "lambda_printed": figures.regularization,
+            "lambda_lemma_e11": 2.0 * figures.regularization,
+            "beta": figures.envelope_smoothness,
+            "smoothing_gap": envelope_figures(run, figures.envelope_smoothness)["smoothing_gap"],
+            "bound34_pre": math.fsum(figures.terms.values()),
             "bound34": found.excess_risk,
         },
         "t24-03",
@@ -139,18 +141,20 @@ def test_golden_theorem_2_4_convex() -> None:
 def test_golden_theorem_2_4_strongly_convex() -> None:
     run = golden_run("t24-04")
     found = complete(run)
-    assert found.envelope_smoothness is not None
-    figures = envelope_figures(run, found.envelope_smoothness)
+    figures = found.figures
+    assert figures is not None
+    assert figures.envelope_smoothness is not None
+    envelope = envelope_figures(run, figures.envelope_smoothness)
     agree(
         {
             "R": found.rounds,
-            "sigma2": [std * std for std in found.noise_stds],
-            "V2": found.variance,
-            "branch": found.aggregates.branch,
-            "beta": found.envelope_smoothness,
-            "smoothing_gap": figures["smoothing_gap"],
-            "envelope_strong_convexity": figures["envelope_strong_convexity"],
-            "bound35": math.fsum(found.terms.values()),
+            "sigma2": [std * std for std in noise_stds(run.federation, lipschitz=run.lipschitz, rounds=found.rounds)],
+            "V2": figures.variance,
+            "branch": figures.aggregates.branch,
+            "beta": figures.envelope_smoothness,
+            "smoothing_gap": envelope["smoothing_gap"],
+            "envelope_strong_convexity": envelope["envelope_strong_convexity"],
+            "bound35": math.fsum(figures.terms.values()),
             "bound36": found.excess_risk,
         },
         "t24-04",

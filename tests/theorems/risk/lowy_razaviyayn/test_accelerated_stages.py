@@ -10,6 +10,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import READINGS
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_descent import (
     DescentFacts,
     stage_factors,
@@ -18,8 +19,6 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_descent impo
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_stages import (
     ALGORITHM_2,
     StagesInputs,
-    planned_stage,
-    planned_stages,
     weights,
 )
 
@@ -27,12 +26,12 @@ GOLDEN = json.loads((Path(__file__).parents[3] / "golden" / "lowy.json").read_te
 CASES = {case["id"]: case for case in GOLDEN}
 
 
+FIRST: dict[str, Any] = {"smoothness": 1.0, "strong_convexity": 0.1, "initial_gap": 1.0, "gradient_variance": 0.5}
+
+
 def test_golden_schedule() -> None:
     expected = CASES["te1-10"]["outputs"]
-    stages = [
-        planned_stage(k, smoothness=1.0, strong_convexity=0.1, gap=1.0, variance=0.5, reading="printed")
-        for k in (1, 2, 3)
-    ]
+    stages = [StagesInputs(**FIRST, rounds=853).stage(k, "printed") for k in (1, 2, 3)]
     assert [stage.rounds for stage in stages] == [stage["R_k"] for stage in expected["stages"]]
     assert [stage.prox_weight for stage in stages] == [stage["v_k"] for stage in expected["stages"]]
     assert sum(stage.rounds for stage in stages) == expected["total_rounds"]
@@ -90,16 +89,18 @@ def test_every_stage_reaches_the_gap_it_aims_at(seed: int) -> None:
     smoothness = float(10 ** rng.uniform(-3, 3))
     mu = smoothness * float(10 ** rng.uniform(-5, 0))
     gap, variance = float(10 ** rng.uniform(-3, 3)), float(10 ** rng.uniform(-6, 3))
-    shared: dict[str, Any] = {"smoothness": smoothness, "strong_convexity": mu, "gap": gap, "variance": variance}
+    schedule = StagesInputs(
+        smoothness=smoothness, strong_convexity=mu, initial_gap=gap, gradient_variance=variance, rounds=10**12
+    )
     descent = DescentFacts(
         smoothness=smoothness, strong_convexity=mu, initial_distance=math.inf, diameter=math.inf, initial_gap=gap
     )
-    for reading in ("printed", "corrected"):
-        stages = planned_stages(10**15, reading=reading, **shared)[:12]
+    for reading in READINGS:
+        stages = schedule.stages(reading)[:12]
         assert len(stages) >= 2
         for count in range(1, len(stages) + 1):
             assert stages_bound(stages[:count], descent, variance=variance).at(variance) <= gap * 0.5**count
-    for number, stage in enumerate(planned_stages(10**15, **shared)[:12], start=1):
+    for number, stage in enumerate(schedule.stages()[:12], start=1):
         plain = stage_factors(stage, smoothness=smoothness, strong_convexity=0.0)
         start = gap * 0.5 ** (number - 1)
         assert plain.optimisation * 2 * start / mu + plain.variance_factor * variance <= 0.5 * start
@@ -121,14 +122,14 @@ def stage_by_simulation(v: float, rounds: int, *, inner: float, mu: float, start
 
 def test_the_printed_prox_weight_misses_where_the_inner_loop_knows_no_convexity() -> None:
     """E-15: μ = 0.1, V² = 0.5, Δ = 1. The first stage aims at 0.5; without μ the printed v_k is far above it."""
-    shared: dict[str, Any] = {"smoothness": 1.0, "strong_convexity": 0.1, "gap": 1.0, "variance": 0.5}
+    schedule = StagesInputs(**FIRST, rounds=853)
     start = math.sqrt(2 * 1.0 / 0.1)
     results = {
         (reading, inner): stage_by_simulation(
-            planned_stage(1, reading=reading, **shared).prox_weight, 854, inner=inner, mu=0.1, start=start,
+            schedule.stage(1, reading).prox_weight, 854, inner=inner, mu=0.1, start=start,
             std=math.sqrt(0.5),
         )
-        for reading in ("printed", "corrected")
+        for reading in READINGS
         for inner in (0.0, 0.1)
     }  # fmt: skip
     assert results["printed", 0.0] > 0.5

@@ -8,8 +8,7 @@ from mpmath import mp
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.theorem import Reading
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_nonsmooth import THEOREM_2_4
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_smooth import THEOREM_E_1
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_reused import THEOREM_2_4, THEOREM_E_1
 from tests.oracles import lowy, lowy_reused
 
 GROUPS = [

@@ -5,13 +5,16 @@ from typing import Any
 import pytest
 
 from epsilond.accountants.federation import Federation
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import SmoothDescentRun
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import DescentRun
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.descent_lemmas import (
     recursion_bound,
     recursion_scale,
     recursion_step_size,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.noisy_descent import convex_bound, convex_bound_printed
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.noisy_descent import (
+    convex_bound_printed,
+    noisy_descent_bound,
+)
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import complete_convex
 
 
@@ -35,12 +38,12 @@ def test_a_constrained_minimum_refutes_the_printed_average(reading: Any) -> None
     )
     iterates = projected_run(lipschitz=1.0, step=10.0, rounds=1)
     assert excess(iterates[:-1], 1.0) == 2.0 > printed
-    ours = convex_bound(initial_distance=2.0, step_size=10.0, rounds=1, smoothness=1e-9, variance=0.0)
+    ours = noisy_descent_bound(initial_distance=2.0, step_size=10.0, rounds=1, smoothness=1e-9, variance=0.0)
     assert excess(iterates[1:], 1.0) == 0.0 <= ours < printed
 
     # Theorem 2.1's own prescription: a million clients, R = 1, so that the printed output is the start itself.
     found = complete_convex(
-        SmoothDescentRun(
+        DescentRun(
             federation=Federation.of_equal_clients(
                 clients=10**6,
                 participants=10**6,
@@ -67,14 +70,18 @@ def test_a_constrained_minimum_refutes_the_printed_average(reading: Any) -> None
 @pytest.mark.parametrize("step", [0.01, 0.1, 3.0])
 def test_ours_covers_exact_descent_to_a_constrained_minimum(rounds: int, step: float) -> None:
     iterates = projected_run(lipschitz=1.0, step=step, rounds=rounds)
-    bound = convex_bound(initial_distance=2.0, step_size=step, rounds=rounds, smoothness=1e-9, variance=0.0)
+    bound = noisy_descent_bound(initial_distance=2.0, step_size=step, rounds=rounds, smoothness=1e-9, variance=0.0)
     assert excess(iterates[1:], 1.0) <= bound
 
 
 def test_nothing_is_claimed_beyond_the_largest_step() -> None:
-    assert convex_bound(initial_distance=1.0, step_size=0.6, rounds=9, smoothness=2.0, variance=0.1) == float("inf")
-    assert convex_bound(initial_distance=1.0, step_size=0.5, rounds=9, smoothness=2.0, variance=0.1) == float("inf")
-    at_one = convex_bound(initial_distance=1.0, step_size=0.5, rounds=9, smoothness=2.0, variance=0.0)
+    assert noisy_descent_bound(initial_distance=1.0, step_size=0.6, rounds=9, smoothness=2.0, variance=0.1) == float(
+        "inf"
+    )
+    assert noisy_descent_bound(initial_distance=1.0, step_size=0.5, rounds=9, smoothness=2.0, variance=0.1) == float(
+        "inf"
+    )
+    at_one = noisy_descent_bound(initial_distance=1.0, step_size=0.5, rounds=9, smoothness=2.0, variance=0.0)
     assert at_one == pytest.approx(1 / 9)
     assert recursion_bound(contraction=2.0, variance=0.0, start=1.0, step_size=0.5, averaged=9) == float("inf")
 

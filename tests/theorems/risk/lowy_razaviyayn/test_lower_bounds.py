@@ -20,8 +20,8 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds.inputs impo
     CentralEmpiricalInputs,
     CentralInputs,
     LocalInputs,
+    LossScales,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds.scales import statistical_scale
 from epsilond.accountants.verdict import Verdict
 
 CASES = {
@@ -184,14 +184,7 @@ def test_the_statistical_term_is_attained_by_a_pair_of_problems(seed: int) -> No
     diameter, phi = (float(10 ** rng.uniform(-2, 2)) for _ in range(2))
     mu = float(phi / diameter * 10 ** rng.uniform(-6, 1))
     lipschitz = phi + 0.5 * mu * diameter
-    term = statistical_scale(
-        gradient_std=phi,
-        lipschitz=lipschitz,
-        diameter=diameter,
-        samples_per_client=records,
-        clients=1,
-        strong_convexity=mu,
-    )
+    term = LossScales(lipschitz=lipschitz, diameter=diameter, strong_convexity=mu).statistical(phi, records)
     least = bayes_excess_risk(phi=phi, diameter=diameter, mu=mu, records=records)
     assert term / 20 <= least <= lipschitz * diameter
 

@@ -13,7 +13,7 @@ from mpmath import mp, mpf
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.federation import ClientGroup, Federation
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import aggregates, epsilon_limit, noise_stds
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import DescentRun
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import DescentRun, informal
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     envelope_gap,
     envelope_strong_convexity,
@@ -24,7 +24,6 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import 
     NonsmoothInputs,
     complete_convex_envelope,
     complete_strongly_convex_envelope,
-    informal_envelope,
 )
 from epsilond.accountants.verdict import Verdict
 from tests.oracles import lowy as oracle
@@ -244,7 +243,7 @@ def test_the_printed_logarithm_has_the_other_participants() -> None:
 
 
 def test_an_informal_envelope_has_no_step() -> None:
-    found = informal_envelope(DescentRun(federation=equal_clients(), **LOSS))
+    found = informal(DescentRun(federation=equal_clients(), **LOSS))
     assert (found.step_size, found.envelope_smoothness) == (None, None)
 
 

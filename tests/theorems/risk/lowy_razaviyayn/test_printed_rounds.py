@@ -7,8 +7,7 @@ import pytest
 from mpmath import ceil, log, mp, mpf, sqrt
 
 import epsilond
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_nonsmooth import THEOREM_2_4
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_smooth import THEOREM_E_1
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_reused import THEOREM_2_4, THEOREM_E_1
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import THEOREM_2_1
 from epsilond.calibrators.answer import as_json
 

@@ -5,10 +5,11 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.client_statistics import ClientFields
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import (
     LEMMA_E6,
+    EqualClientsRound,
     fresh_gradient_variance,
-    gradient_variance,
     reused_gradient_variance_printed,
     sampling_factor,
 )
@@ -35,25 +36,19 @@ def test_drawing_clients_first_refutes_the_printed_variance() -> None:
     data = [[1.0] * 100, [-1.0] * 100]
     exact = float(two_level_variance(data, 1, 100))
     printed = reused_gradient_variance_printed(
-        participants=1,
-        rms_participants=1,
+        ClientFields(clients=2, participants=1).statistics(gradient_std=0.0, noise_std=0.0),
         batch_size=100,
-        records=200,
-        empirical_gradient_std=1.0,
         dimension=1,
-        average_noise_variance=0.0,
-        largest_noise_variance=0.0,
+        records=200,
+        gradient_std=1.0,
     )
-    ours = gradient_variance(
+    ours = EqualClientsRound(
         clients=2,
         participants=1,
         samples_per_client=100,
         batch_size=100,
         dimension=1,
-        noise_std=0.0,
-        empirical_gradient_std=1.0,
-        empirical_heterogeneity=1.0,
-    )
+    ).reused_variance(gradient_std=1.0, heterogeneity=1.0, noise_std=0.0)
     assert exact == 1.0
     assert printed.total == pytest.approx(0.01)
     assert ours.total == pytest.approx(exact)
@@ -75,16 +70,11 @@ def test_identical_distributions_leave_empirical_heterogeneity() -> None:
             for drawn in product(range(n_records), repeat=batch)
         ]
         fresh = fresh_gradient_variance(
+            ClientFields(clients=1).statistics(gradient_std=1.0, noise_std=0.0),
             clients=1,
-            participants=1,
-            rms_participants=1,
             batch_size=batch,
-            average_gradient_variance=1.0,
-            largest_gradient_variance=1.0,
-            heterogeneity=0.0,
             dimension=1,
-            average_noise_variance=0.0,
-            largest_noise_variance=0.0,
+            heterogeneity=0.0,
         ).total
         assert fresh == pytest.approx(1 / batch)
         assert np.mean(total) == pytest.approx(1 / batch + 1 / n_records - 1 / (n_records * batch))
@@ -102,16 +92,13 @@ def test_unknown_statistics_are_taken_at_their_largest() -> None:
         largest = max(largest, float(two_level_variance(data.tolist(), 2, 2)))
     data = np.array([[1.0] * 6, [1.0] * 6, [-1.0] * 6, [-1.0] * 6])
     largest = max(largest, float(two_level_variance(data.tolist(), 2, 2)))
-    bound = gradient_variance(
+    bound = EqualClientsRound(
         clients=4,
         participants=2,
         samples_per_client=6,
         batch_size=2,
         dimension=1,
-        noise_std=0.0,
-        empirical_gradient_std=1.0,
-        empirical_heterogeneity=1.0,
-    )
+    ).reused_variance(gradient_std=1.0, heterogeneity=1.0, noise_std=0.0)
     assert largest == pytest.approx(bound.total)
 
 
@@ -120,14 +107,11 @@ def test_a_random_number_of_participants_enters_through_its_harmonic_mean() -> N
     mixed = 0.5 * two_level_variance(data.tolist(), 1, 2) + 0.5 * two_level_variance(data.tolist(), 3, 2)
     harmonic = 1 / (0.5 / 1 + 0.5 / 3)
     means = data.mean(axis=1)
-    found = gradient_variance(
+    found = EqualClientsRound(
         clients=4,
         participants=harmonic,
         samples_per_client=3,
         batch_size=2,
         dimension=1,
-        noise_std=0.0,
-        empirical_gradient_std=float(data.std()),
-        empirical_heterogeneity=float(means.std()),
-    )
+    ).reused_variance(gradient_std=float(data.std()), heterogeneity=float(means.std()), noise_std=0.0)
     assert found.total == pytest.approx(float(mixed), rel=1e-12)

@@ -7,7 +7,6 @@ x_i² over M is exact, and never more (E-31).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -32,6 +31,7 @@ from epsilond.accountants.quantities import (
     Clients,
     request,
 )
+from epsilond.accountants.theorem import Reading
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import rms_average_of_largest
 
 
@@ -71,44 +71,20 @@ class Average:
     largest: float
     mean: float
 
+    def over_participants(self, moments: ParticipationMoments, reading: Reading) -> float:
+        """Return min{X²/M', x²_max/M} or, corrected, the mean over M, which is exact (E-31)."""
+        if reading == "corrected":
+            return self.mean / moments.mean
+        return min(self.over_largest / moments.rms, self.largest / moments.mean)
+
 
 @dataclass(frozen=True)
 class ClientStatistics:
-    """The clients of a round as a lemma sees them."""
+    """The clients of a round: M and M', and the averages of φ_i² and of σ_i²."""
 
-    counts: tuple[tuple[int, float], ...]
-    groups: tuple[tuple[int, float, float], ...]
-    """(clients, φ_i, σ_i)."""
-
-    @property
-    def moments(self) -> ParticipationMoments:
-        """M and M'."""
-        return ParticipationMoments.of(self.counts)
-
-    @property
-    def fewest(self) -> int:
-        """The least number of participants."""
-        return min(count for count, _ in self.counts)
-
-    @property
-    def gradients(self) -> Average:
-        """Of φ_i²."""
-        return self._average(lambda group: group[1])
-
-    @property
-    def noise(self) -> Average:
-        """Of σ_i²."""
-        return self._average(lambda group: group[2])
-
-    def _average(self, of: Callable[[tuple[int, float, float]], float]) -> Average:
-        values = [(of(group) ** 2, group[0]) for group in self.groups]
-        clients = sum(count for _, count in values)
-        largest = max(value for value, _ in values)
-        return Average(
-            over_largest=rms_average_of_largest(values, self.counts),
-            largest=largest,
-            mean=sum(count / clients * value for value, count in values),
-        )
+    moments: ParticipationMoments
+    gradients: Average
+    noise: Average
 
 
 @request
@@ -131,12 +107,20 @@ class ClientFields:
 
     def statistics(self, *, gradient_std: float, noise_std: float) -> ClientStatistics:
         """Return the statistics of the clients; the arguments are those of groups that leave theirs out."""
-        groups = [
-            (
-                group.clients,
-                gradient_std if group.gradient_std is None else group.gradient_std,
-                noise_std if group.noise_std is None else group.noise_std,
-            )
-            for group in self.client_groups or (GroupStatistics(clients=self.clients),)
-        ]
-        return ClientStatistics(self.counts, tuple(groups))
+        groups = self.client_groups or (GroupStatistics(clients=self.clients),)
+        gradients = [gradient_std if group.gradient_std is None else group.gradient_std for group in groups]
+        noise = [noise_std if group.noise_std is None else group.noise_std for group in groups]
+        sizes = [group.clients for group in groups]
+        return ClientStatistics(
+            moments=ParticipationMoments.of(self.counts),
+            gradients=self._average(gradients, sizes),
+            noise=self._average(noise, sizes),
+        )
+
+    def _average(self, figures: list[float], sizes: list[int]) -> Average:
+        values = [(figure**2, size) for figure, size in zip(figures, sizes, strict=True)]
+        return Average(
+            over_largest=rms_average_of_largest(values, self.counts),
+            largest=max(value for value, _ in values),
+            mean=sum(size / self.clients * value for value, size in values),
+        )

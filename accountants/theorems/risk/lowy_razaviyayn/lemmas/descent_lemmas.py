@@ -16,6 +16,7 @@ from epsilond.accountants.quantities import (
     StrongConvexity,
 )
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import averaging_ratio
 
 
 def step_contraction_printed(*, step_size: float, smoothness: float, strong_convexity: float) -> float:
@@ -112,9 +113,6 @@ LEMMA_E8 = Theorem(
 )
 
 
-_TESTS = "tests/theorems/risk/lowy_razaviyayn/test_convergence.py"
-
-
 # Lemma E.9 ----------------------------------------------------------------------------------------------------------
 def recursion_step_size(*, contraction: float, curvature: float, variance: float, start: float, rounds: int) -> float:
     """η = min{1/g, ln(max{2, a² r₀ T²/c})/(aT)} of Lemma E.9.
@@ -169,10 +167,9 @@ def recursion(
     shared = {"contraction": contraction, "variance": variance, "start": start}
     step = recursion_step_size(curvature=curvature, rounds=rounds, **shared)
     bound = recursion_bound(step_size=step, averaged=rounds, **shared)
-    left = 1.0 - contraction * step
     return {
         "step_size": step,
-        "averaging_ratio": 1.0 / left if left > 0.0 else math.inf,
+        "averaging_ratio": averaging_ratio(contraction * step),
         "bound": bound,
         "excess_risk": bound / progress,
         "scale": recursion_scale(curvature=curvature, rounds=rounds, **shared),

@@ -19,6 +19,7 @@ from typing import Annotated
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.federation import ClientGroup
 from epsilond.accountants.formula import FormulaRequest, formula
+from epsilond.accountants.json_types import Fields
 from epsilond.accountants.quantities import (
     BATCH_WITHIN_CLIENT,
     AtMost,
@@ -34,9 +35,7 @@ from epsilond.accountants.quantities import (
     SamplesPerClient,
 )
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.client_statistics import (
-    ClientFields,
-)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.client_statistics import ClientFields, ClientStatistics
 
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_variance.py"
 
@@ -67,6 +66,13 @@ class Variance:
         """V², the sum of the parts."""
         return self.sampling + self.clients + self.noise
 
+    def scale(self, factor: float) -> Variance:
+        """Return the parts times a factor, which may be infinite; a part of 0 stays 0."""
+        sampling, clients, noise = (
+            factor * part if part > 0.0 else 0.0 for part in (self.sampling, self.clients, self.noise)
+        )
+        return Variance(sampling=sampling, clients=clients, noise=noise)
+
     @property
     def parts(self) -> dict[str, float]:
         """The parts, by the names that answers give them."""
@@ -77,33 +83,45 @@ class Variance:
         }
 
 
-def gradient_variance(
-    *,
-    clients: int,
-    participants: float,
-    samples_per_client: int,
-    batch_size: int,
-    dimension: int,
-    noise_std: float,
-    empirical_gradient_std: float,
-    empirical_heterogeneity: float,
-) -> Variance:
-    """An upper bound of V² when Φ̂² bounds the variance over all records, and v̂² that between clients, at every w.
+@dataclass(frozen=True, kw_only=True)
+class EqualClientsRound:
+    """M of N equal clients in a round, each with a batch of K of its n records and a message of d coordinates.
 
-    The exact V² is w²a + v²b with a, b the two factors, w² ≤ Φ̂² − v² and v ≤ min{v̂, Φ̂}: linear in v², hence largest
-    at an end. Φ̂ = v̂ = L is always safe, as is v̂ = Φ̂. Identically distributed clients do *not* have v̂ = 0 (E-14).
-    `noise_std` is the root mean square over clients where it differs between them.
+    `participants` may be 1/E[1/M_r] for a random number. σ is per coordinate of a message; the root mean square
+    over clients where it differs.
     """
-    within = sampling_factor(population=samples_per_client, drawn=batch_size) / participants
-    between = client_factor(clients=clients, participants=participants)
-    whole = empirical_gradient_std * empirical_gradient_std
-    spread = min(empirical_heterogeneity, empirical_gradient_std)
-    apart = spread * spread if between > within else 0.0
-    return Variance(
-        sampling=max(whole - apart, 0.0) * within,
-        clients=apart * between,
-        noise=dimension * noise_std * noise_std / participants,
-    )
+
+    clients: int
+    participants: float
+    samples_per_client: int
+    batch_size: int
+    dimension: int
+
+    def fresh_variance(self, *, gradient_std: float, heterogeneity: float, noise_std: float) -> Variance:
+        """Return V² = φ²/(MK) + (v²/M)(N − M)/(N − 1) + dσ²/M of records used once, about the expected gradient."""
+        between = client_factor(clients=self.clients, participants=self.participants)
+        return Variance(
+            sampling=gradient_std * gradient_std / (self.participants * self.batch_size),
+            clients=between * heterogeneity * heterogeneity,
+            noise=self.dimension * noise_std * noise_std / self.participants,
+        )
+
+    def reused_variance(self, *, gradient_std: float, heterogeneity: float, noise_std: float) -> Variance:
+        """Return an upper bound of V² when Φ̂² bounds the variance over all records, and v̂² that between clients.
+
+        The exact V² is w²a + v²b with a, b the two factors, w² ≤ Φ̂² − v² and v ≤ min{v̂, Φ̂}: linear in v², hence
+        largest at an end. Φ̂ = v̂ = L is always safe, as is v̂ = Φ̂. Identically distributed clients do *not* have
+        v̂ = 0 (E-14).
+        """
+        within = sampling_factor(population=self.samples_per_client, drawn=self.batch_size) / self.participants
+        between = client_factor(clients=self.clients, participants=self.participants)
+        spread = min(heterogeneity, gradient_std)
+        apart = spread * spread if between > within else 0.0
+        return Variance(
+            sampling=max(gradient_std * gradient_std - apart, 0.0) * within,
+            clients=apart * between,
+            noise=self.dimension * noise_std * noise_std / self.participants,
+        )
 
 
 def largest_variance(
@@ -140,45 +158,48 @@ def largest_variance(
 
 
 def fresh_gradient_variance(
+    statistics: ClientStatistics,
     *,
     clients: int,
-    participants: float,
-    rms_participants: float,
     batch_size: int,
-    average_gradient_variance: float,
-    largest_gradient_variance: float,
-    heterogeneity: float,
     dimension: int,
-    average_noise_variance: float,
-    largest_noise_variance: float,
+    heterogeneity: float,
+    reading: Reading = "printed",
 ) -> Variance:
-    """The printed bound for records used once: min{Φ²/(M'K), φ²_max/(MK)} + Υ²/M + d min{Σ²/M', σ²_max/M}.
+    """Return the printed bound for records used once: min{Φ²/(M'K), φ²_max/(MK)} + Υ²/M + d min{Σ²/M', σ²_max/M}.
 
-    Averages are root mean squares over the M_r largest; with equal clients both members of each minimum agree.
+    Args:
+        statistics: M and M', and the averages of φ_i² and σ_i²: root mean squares over the M_r largest.
+        clients: number N of clients.
+        batch_size: K, the smallest of any client.
+        dimension: d.
+        heterogeneity: v.
+        reading: "corrected" has plain means over clients for both minima, which is exact (E-31).
     """
-    sampling = min(average_gradient_variance / rms_participants, largest_gradient_variance / participants)
-    noise = min(average_noise_variance / rms_participants, largest_noise_variance / participants)
-    between = client_factor(clients=clients, participants=participants)
+    moments = statistics.moments
+    between = client_factor(clients=clients, participants=moments.mean)
     return Variance(
-        sampling=sampling / batch_size, clients=between * heterogeneity * heterogeneity, noise=dimension * noise
+        sampling=statistics.gradients.over_participants(moments, reading) / batch_size,
+        clients=between * heterogeneity * heterogeneity,
+        noise=dimension * statistics.noise.over_participants(moments, reading),
     )
 
 
 def reused_gradient_variance_printed(
-    *,
-    participants: float,
-    rms_participants: float,
-    batch_size: int,
-    records: int,
-    empirical_gradient_std: float,
-    dimension: int,
-    average_noise_variance: float,
-    largest_noise_variance: float,
+    statistics: ClientStatistics, *, batch_size: int, dimension: int, records: int, gradient_std: float
 ) -> Variance:
-    """The printed bound for re-used records: Φ̂²/(MK) 1{MK < ñ} + noise, ñ all records. False for M < N (E-12)."""
-    sampled = participants * batch_size
-    noise = min(average_noise_variance / rms_participants, largest_noise_variance / participants)
-    whole = empirical_gradient_std * empirical_gradient_std / sampled if sampled < records else 0.0
+    """Return the printed bound for re-used records: Φ̂²/(MK) 1{MK < ñ} + noise. It is false for M < N (E-12).
+
+    Args:
+        statistics: M and M', and the averages of σ_i².
+        batch_size: K, the smallest of any client.
+        dimension: d.
+        records: number ñ of all records.
+        gradient_std: Φ̂.
+    """
+    sampled = statistics.moments.mean * batch_size
+    noise = statistics.noise.over_participants(statistics.moments, "printed")
+    whole = gradient_std * gradient_std / sampled if sampled < records else 0.0
     return Variance(sampling=whole, clients=0.0, noise=dimension * noise)
 
 
@@ -203,21 +224,14 @@ def fresh_variance(
 
     `batch_size` is K, the smallest of any client. The two readings agree where clients are equal.
     """
-    seen = federation.statistics(gradient_std=gradient_std, noise_std=noise_std)
-    moments, gradients, noise = seen.moments, seen.gradients, seen.noise
-    exact = reading == "corrected"
     return _outputs(
         fresh_gradient_variance(
+            federation.statistics(gradient_std=gradient_std, noise_std=noise_std),
             clients=federation.clients,
-            participants=moments.mean,
-            rms_participants=moments.mean if exact else moments.rms,
             batch_size=batch_size,
-            average_gradient_variance=gradients.mean if exact else gradients.over_largest,
-            largest_gradient_variance=gradients.largest,
-            heterogeneity=heterogeneity,
             dimension=dimension,
-            average_noise_variance=noise.mean if exact else noise.over_largest,
-            largest_noise_variance=noise.largest,
+            heterogeneity=heterogeneity,
+            reading=reading,
         )
     )
 
@@ -244,31 +258,28 @@ def reused_variance(
     reading: Reading = "printed",
 ) -> Outputs:
     """V² and its parts: the printed bound, or the two-level one, with the plain mean of σ_i² over clients."""
-    seen = federation.statistics(gradient_std=0.0, noise_std=noise_std)
-    moments, noise = seen.moments, seen.noise
+    statistics = federation.statistics(gradient_std=0.0, noise_std=noise_std)
     if reading == "corrected":
-        return _outputs(
-            gradient_variance(
-                clients=federation.clients,
-                participants=moments.mean,
-                samples_per_client=samples_per_client,
-                batch_size=batch_size,
-                dimension=dimension,
-                noise_std=math.sqrt(noise.mean),
-                empirical_gradient_std=empirical_gradient_std,
-                empirical_heterogeneity=empirical_heterogeneity,
-            )
+        equal = EqualClientsRound(
+            clients=federation.clients,
+            participants=statistics.moments.mean,
+            samples_per_client=samples_per_client,
+            batch_size=batch_size,
+            dimension=dimension,
         )
+        variance = equal.reused_variance(
+            gradient_std=empirical_gradient_std,
+            heterogeneity=empirical_heterogeneity,
+            noise_std=math.sqrt(statistics.noise.mean),
+        )
+        return _outputs(variance)
     return _outputs(
         reused_gradient_variance_printed(
-            participants=moments.mean,
-            rms_participants=moments.rms,
+            statistics,
             batch_size=batch_size,
-            records=federation.clients * samples_per_client,
-            empirical_gradient_std=empirical_gradient_std,
             dimension=dimension,
-            average_noise_variance=noise.over_largest,
-            largest_noise_variance=noise.largest,
+            records=federation.clients * samples_per_client,
+            gradient_std=empirical_gradient_std,
         )
     )
 
@@ -324,6 +335,15 @@ _ALL_TAKE_PART = Condition(
 )
 _DISTINCT = Condition("drawn-once", "clients, and each client's records, are drawn without replacement")
 
+_EXAMPLE: Fields = {
+    "clients": 25,
+    "batch_size": 100,
+    "dimension": 20,
+    "gradient_std": 1.0,
+    "heterogeneity": 0.7,
+    "noise_std": 0.4,
+}
+
 LEMMA_E5_FRESH = Theorem(
     id="lowy.lemma-e.5",
     title="Variance of one round's gradient, records used once",
@@ -334,24 +354,11 @@ LEMMA_E5_FRESH = Theorem(
     errata=(NOT_HOMOGENEOUS,),
     formula=fresh_variance,
     examples=(
+        {**_EXAMPLE, "participants": 12},
         {
-            "clients": 25,
-            "participants": 12,
-            "batch_size": 100,
-            "dimension": 20,
-            "gradient_std": 1.0,
-            "heterogeneity": 0.7,
-            "noise_std": 0.4,
-        },
-        {
-            "clients": 25,
+            **_EXAMPLE,
             "participation": [{"participants": 10, "probability": 0.5}, {"participants": 20, "probability": 0.5}],
             "client_groups": [{"clients": 20}, {"clients": 5, "gradient_std": 2.0, "noise_std": 1.0}],
-            "batch_size": 100,
-            "dimension": 20,
-            "gradient_std": 1.0,
-            "heterogeneity": 0.7,
-            "noise_std": 0.4,
         },
     ),
 )

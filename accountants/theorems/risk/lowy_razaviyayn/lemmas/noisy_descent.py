@@ -9,8 +9,9 @@ by Lemma E.9 with g = 4β. It needs ∇F̂(w*) = 0 (E-13). The corrected reading
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
+from epsilond.accountants.json_types import Fields
 from epsilond.accountants.quantities import (
     CONVEXITY_WITHIN_SMOOTHNESS,
     STEP_SIZE,
@@ -37,7 +38,11 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.descent_lemmas im
     recursion_scale,
     recursion_step_size,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import Variance, client_factor
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import (
+    Variance,
+    fresh_gradient_variance,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import averaging_ratio
 
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_convergence.py"
 _CONVEXITY = Quantity(symbol="μ", unit="loss/length²", gt=0, le=1e100, description="strong convexity of the loss")
@@ -61,18 +66,35 @@ def convex_bound_printed(
     return initial_distance * initial_distance / (step_size * rounds) + 2.0 * step_size * total
 
 
-def convex_bound(
-    *, initial_distance: float, step_size: float, rounds: int, smoothness: float, variance: float
+def noisy_descent_bound(
+    *,
+    initial_distance: float,
+    step_size: float,
+    rounds: int,
+    smoothness: float,
+    variance: float,
+    strong_convexity: float = 0.0,
 ) -> float:
-    """D²/(2ηR) + ηV²/(2(1 − ηβ)), for the average of w_1, …, w_R and any η < 1/β: no stationarity needed.
+    """Return the bound for the weighted average of w_1, …, w_R and any η < 1/β, which needs no stationarity.
 
-    V² bounds the variance of one averaged noisy gradient over the whole domain. Proof in `explicit_bound.py`.
+    It is D²/(2ηR) + ηV²/(2(1 − ηβ)) if μ = 0, and D²μ/(2((1 − μη)^{−R} − 1)) replaces the first term if μ > 0.
+    `explicit_bound.py` has the proof.
+
+    Args:
+        initial_distance: D.
+        step_size: η.
+        rounds: number R of rounds.
+        smoothness: β.
+        variance: V², which bounds the variance of one averaged noisy gradient over the whole domain.
+        strong_convexity: μ.
     """
     slack = 1.0 - step_size * smoothness
     if slack <= 0.0 < variance or slack < 0.0:
         return math.inf
-    spread = 0.5 * step_size * variance / slack if variance > 0.0 else 0.0
-    return 0.5 * initial_distance * initial_distance / (step_size * rounds) + spread
+    start = optimisation_error(
+        initial_distance=initial_distance, step_size=step_size, rounds=rounds, strong_convexity=strong_convexity
+    )
+    return start + (0.5 * step_size * variance / slack if variance > 0.0 else 0.0)
 
 
 @request
@@ -93,19 +115,24 @@ class NoisyDescent(ClientFields):
 
     def variance(self, reading: Reading) -> Variance:
         """Per step, of the averaged gradient. Corrected: plain means over clients, which are exact (E-31)."""
-        seen = self.statistics(gradient_std=self.empirical_gradient_std, noise_std=self.noise_std)
-        moments, exact = seen.moments, reading == "corrected"
+        return fresh_gradient_variance(
+            self.statistics(gradient_std=self.empirical_gradient_std, noise_std=self.noise_std),
+            clients=self.clients,
+            batch_size=self.batch_size,
+            dimension=self.dimension,
+            heterogeneity=self.empirical_heterogeneity,
+            reading=reading,
+        )
 
-        def least(average: Any) -> float:
-            if exact:
-                return float(average.mean / moments.mean)
-            return float(min(average.over_largest / moments.rms, average.largest / moments.mean))
-
-        between = client_factor(clients=self.clients, participants=moments.mean)
-        return Variance(
-            sampling=least(seen.gradients) / self.batch_size,
-            clients=between * self.empirical_heterogeneity * self.empirical_heterogeneity,
-            noise=self.dimension * least(seen.noise),
+    def bound(self, step_size: float, strong_convexity: float = 0.0) -> float:
+        """Return the corrected bound on the empirical excess risk."""
+        return noisy_descent_bound(
+            initial_distance=self.initial_distance,
+            step_size=step_size,
+            rounds=self.rounds,
+            smoothness=self.smoothness,
+            variance=self.variance("corrected").total,
+            strong_convexity=strong_convexity,
         )
 
 
@@ -126,39 +153,36 @@ class StronglyConvexDescent(NoisyDescent):
     checks: ClassVar[Checks] = (CONVEXITY_WITHIN_SMOOTHNESS,)
 
     @property
-    def cost(self) -> float:
-        """c of the recursion."""
+    def recursion(self) -> dict[str, float]:
+        """The numbers a, c and r₀ of the recursion of Lemma E.9."""
         variance = self.variance("printed")
-        return 2.0 * (variance.sampling + variance.clients) + variance.noise
+        return {
+            "contraction": self.strong_convexity,
+            "variance": 2.0 * (variance.sampling + variance.clients) + variance.noise,
+            "start": self.initial_distance * self.initial_distance,
+        }
 
     @property
     def step(self) -> float:
         """η as given, or min{1/(4β), ln(max{2, μ²D²R²/c})/(μR)}."""
         if self.step_size is not None:
             return self.step_size
-        return recursion_step_size(
-            contraction=self.strong_convexity,
-            curvature=4.0 * self.smoothness,
-            variance=self.cost,
-            start=self.initial_distance * self.initial_distance,
-            rounds=self.rounds,
-        )
+        return recursion_step_size(curvature=4.0 * self.smoothness, rounds=self.rounds, **self.recursion)
 
 
 def convex_descent(inputs: ConvexDescent, reading: Reading = "printed") -> Outputs:
     """The bound on the empirical excess risk, and the three variances per step."""
     variance = inputs.variance(reading)
-    start = {"initial_distance": inputs.initial_distance, "step_size": inputs.step_size}
-    if reading == "printed":
-        bound = convex_bound_printed(
-            sampling_variance=variance.sampling,
-            client_variance=variance.clients,
-            noise_variance=variance.noise,
-            rounds=inputs.rounds,
-            **start,
-        )
-    else:
-        bound = convex_bound(smoothness=inputs.smoothness, variance=variance.total, rounds=inputs.rounds, **start)
+    if reading == "corrected":
+        return {"excess_risk": inputs.bound(inputs.step_size), **variance.parts}
+    bound = convex_bound_printed(
+        sampling_variance=variance.sampling,
+        client_variance=variance.clients,
+        noise_variance=variance.noise,
+        initial_distance=inputs.initial_distance,
+        step_size=inputs.step_size,
+        rounds=inputs.rounds,
+    )
     return {"excess_risk": bound, **variance.parts}
 
 
@@ -166,30 +190,19 @@ def strongly_convex_descent(inputs: StronglyConvexDescent, reading: Reading = "p
     """(14) as a scale, the bound that its proof gives, and the step size, averaging and variances they are at.
 
     `scale` hides a constant and a logarithm. `excess_risk` is (D²/η)(1 − μη)^R + cη by Lemma E.9; corrected it is
-    D²μ/(2((1 − μη)^{−R} − 1)) + ηV²/(2(1 − ηβ)), which needs ηβ < 1 alone.
+    D²μ/(2((1 − μη)^{−R} − 1)) + ηV²/(2(1 − ηβ)), which needs ηβ < 1 only.
     """
-    mu, squared, step = inputs.strong_convexity, inputs.initial_distance * inputs.initial_distance, inputs.step
-    variance = inputs.variance(reading)
+    recursion, step = inputs.recursion, inputs.step
     if reading == "printed":
-        bound = recursion_bound(
-            contraction=mu, variance=inputs.cost, start=squared, step_size=step, averaged=inputs.rounds
-        )
+        bound = recursion_bound(step_size=step, averaged=inputs.rounds, **recursion)
     else:
-        shrunk = optimisation_error(
-            initial_distance=inputs.initial_distance, step_size=step, rounds=inputs.rounds, strong_convexity=mu
-        )
-        slack = 1.0 - step * inputs.smoothness
-        spread = 0.5 * step * variance.total / slack if slack > 0.0 else math.inf
-        bound = shrunk + (spread if variance.total > 0.0 or slack < 0.0 else 0.0)
-    left = 1.0 - mu * step
+        bound = inputs.bound(step, inputs.strong_convexity)
     return {
-        "scale": recursion_scale(
-            contraction=mu, curvature=4.0 * inputs.smoothness, variance=inputs.cost, start=squared, rounds=inputs.rounds
-        ),
+        "scale": recursion_scale(curvature=4.0 * inputs.smoothness, rounds=inputs.rounds, **recursion),
         "excess_risk": bound,
         "step_size": step,
-        "averaging_ratio": 1.0 / left if left > 0.0 else math.inf,
-        **variance.parts,
+        "averaging_ratio": averaging_ratio(step * inputs.strong_convexity),
+        **inputs.variance(reading).parts,
     }
 
 
@@ -205,6 +218,16 @@ CONSTRAINED_MINIMUM = Erratum(
     test=f"{_TESTS}::test_a_constrained_minimum_refutes_the_printed_average",
 )
 
+_EXAMPLE: Fields = {
+    "initial_distance": 1.0,
+    "rounds": 400,
+    "clients": 10,
+    "batch_size": 100,
+    "dimension": 20,
+    "smoothness": 2.0,
+    "noise_std": 0.4,
+    "empirical_gradient_std": 2.0,
+}
 LEMMA_E4 = Theorem(
     id="lowy.lemma-e.4",
     title="Noisy projected descent on a convex loss",
@@ -221,20 +244,7 @@ LEMMA_E4 = Theorem(
     errata=(CONSTRAINED_MINIMUM,),
     inputs=ConvexDescent,
     formula=convex_descent,
-    examples=(
-        {
-            "initial_distance": 1.0,
-            "step_size": 0.1,
-            "rounds": 99,
-            "clients": 10,
-            "participants": 10,
-            "batch_size": 100,
-            "dimension": 20,
-            "smoothness": 2.0,
-            "noise_std": 0.4,
-            "empirical_gradient_std": 2.0,
-        },
-    ),
+    examples=({**_EXAMPLE, "rounds": 99, "step_size": 0.1, "participants": 10},),
 )
 
 _STATIONARY = Condition("stationary-minimum", "the gradient of the empirical loss vanishes at its minimiser")
@@ -268,30 +278,12 @@ LEMMA_E4_STRONGLY_CONVEX = Theorem(
     inputs=StronglyConvexDescent,
     formula=strongly_convex_descent,
     examples=(
+        {**_EXAMPLE, "participants": 10, "strong_convexity": 0.1},
         {
-            "initial_distance": 1.0,
-            "rounds": 400,
-            "clients": 10,
-            "participants": 10,
-            "batch_size": 100,
-            "dimension": 20,
-            "smoothness": 2.0,
-            "strong_convexity": 0.1,
-            "noise_std": 0.4,
-            "empirical_gradient_std": 2.0,
-        },
-        {
-            "initial_distance": 1.0,
-            "rounds": 400,
-            "clients": 10,
+            **_EXAMPLE,
             "participation": [{"participants": 4, "probability": 0.5}, {"participants": 8, "probability": 0.5}],
             "client_groups": [{"clients": 7}, {"clients": 3, "gradient_std": 3.0, "noise_std": 0.8}],
-            "batch_size": 100,
-            "dimension": 20,
-            "smoothness": 2.0,
             "strong_convexity": 0.1,
-            "noise_std": 0.4,
-            "empirical_gradient_std": 2.0,
             "empirical_heterogeneity": 0.5,
         },
     ),

@@ -56,6 +56,12 @@ def divergence(*, contraction: float, steps: int) -> float:
     return -math.expm1(steps * math.log1p(-contraction)) / contraction if contraction > 0.0 else float(steps)
 
 
+def averaging_ratio(contraction: float) -> float:
+    """Return 1/(1 − x), the ratio of successive weights of an averaged output; infinite for x = ημ ≥ 1."""
+    left = 1.0 - contraction
+    return 1.0 / left if left > 0.0 else math.inf
+
+
 def mean_divergence(*, contraction: float, rounds: int) -> float:
     """The average of `divergence` over t = 1, …, R with weights (1 − x)^{−t}: (R + 1)/2 at x = 0, below 1/x.
 

@@ -1,7 +1,19 @@
-"""Requests of the lower bounds on the excess risk, and the terms that follow from them."""
+"""Requests of the lower bounds on the excess risk, and the orders that follow from them.
+
+L is the Lipschitz constant, D the diameter or radius, and φ the standard deviation of gradients. μ is the strong
+convexity, n the number of records of each of N clients, d the dimension, and ε the privacy parameter. All orders leave
+out constants and logarithms.
+
+The statistical term is φD/√(nN) for convex losses and min{φ²/(μnN), φD/√(nN)} for μ-strongly convex losses. The
+second form follows from losses f(w, x) = −φxw + μw²/2 on an interval of length D, where x = ±1 has mean ±1/(2√(nN)).
+No algorithm infers the sign of the mean with certainty. The wrong sign costs φD/√(nN) in order if φ/√(nN) ≥ μD, and
+φ²/(μnN) otherwise. The paper prints φ²/(μnN) for every μ, which exceeds the largest possible excess LD as μ → 0.
+"""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import Annotated
 
 from epsilond.accountants.quantities import (
@@ -19,13 +31,6 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.quantities.algorithms import Radius
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds.scales import (
-    central_ratio,
-    local_ratio,
-    printed_statistical_scale,
-    privacy_scale,
-    statistical_scale,
-)
 
 COMPOSITIONALITY = Quantity(
     symbol="C", ge=1, le=1e9, description="√(Σ(ε₀^r)²)/ε₀ of an algorithm, at least 1; 1 if it is sequential"
@@ -34,6 +39,46 @@ ROUND_EPSILON = Quantity(
     symbol="ε₀^r", unit="nat", gt=0, le=EPSILON.le, description="largest ε of one report of one client; absent: ε₀"
 )
 ROUND_DELTA = Quantity(symbol="δ₀^r", gt=0, lt=1, description="least δ of one report of one client")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossScales:
+    """Orders of the excess risk of a loss on a domain: L, D and μ, which is 0 for convex losses."""
+
+    lipschitz: float
+    diameter: float
+    strong_convexity: float
+
+    def statistical(self, gradient_std: float, records: float) -> float:
+        """Return the order of the least excess risk without privacy, at most LD; φ above L counts as L."""
+        deviation = min(gradient_std, self.lipschitz)
+        convex = deviation * self.diameter / math.sqrt(records)
+        return convex if self.strong_convexity == 0.0 else min(self.printed_statistical(deviation, records), convex)
+
+    def printed_statistical(self, gradient_std: float, records: float) -> float:
+        """Return φ²/(μnN), the statistical term of the paper for μ > 0; infinite if it exceeds the doubles."""
+        return gradient_std * gradient_std / (self.strong_convexity * records)
+
+    def privacy(self, ratio: float) -> float:
+        """Return the order of the cost of privacy: LD min{1, r} at the privacy ratio r, or LD min{1, r²} if μ > 0."""
+        return self.lipschitz * self.diameter * min(1.0, ratio * ratio if self.strong_convexity > 0.0 else ratio)
+
+    def cap(self, *terms: float) -> float:
+        """Return the sum of the terms, or LD if that is less: no point of the domain has a larger excess risk."""
+        return min(math.fsum(terms), self.lipschitz * self.diameter)
+
+
+def local_ratio(
+    *, epsilon: float, dimension: int, samples_per_client: int, clients: int, compositionality: float = 1.0
+) -> float:
+    """Return the privacy ratio √d/(ε₀n√N C²) if only the client itself is trusted."""
+    spent = epsilon * samples_per_client * math.sqrt(clients)
+    return math.sqrt(dimension) / (spent * compositionality * compositionality)
+
+
+def central_ratio(*, epsilon: float, dimension: int, samples_per_client: int, clients: int) -> float:
+    """Return the privacy ratio √d/(εnN) if the server, or a shuffler, is trusted."""
+    return math.sqrt(dimension) / (epsilon * samples_per_client * clients)
 
 
 @request
@@ -47,38 +92,33 @@ class LowerBoundFields:
     strong_convexity: StrongConvexity = 0.0
     epsilon: Epsilon
 
-    @property
-    def sizes(self) -> dict[str, int]:
-        """Records of a client, and clients, by name."""
-        return {"samples_per_client": self.samples_per_client, "clients": self.clients}
+    def scales(self, diameter: float) -> LossScales:
+        """Return the orders of the excess risk on a domain of size D."""
+        return LossScales(lipschitz=self.lipschitz, diameter=diameter, strong_convexity=self.strong_convexity)
 
-    def statistical_outputs(self, gradient_std: float | None, diameter: float) -> dict[str, float]:
+    def statistical_outputs(self, gradient_std: float | None, scales: LossScales) -> dict[str, float]:
         """Return the statistical term and, for strongly convex losses, the one that the paper prints (E-37).
 
         Args:
             gradient_std: bound φ on the standard deviation of gradients; absent: L.
-            diameter: size D of the domain.
+            scales: orders on the domain.
         """
         phi = self.lipschitz if gradient_std is None else gradient_std
-        mu = self.strong_convexity
-        term = statistical_scale(
-            gradient_std=phi, lipschitz=self.lipschitz, diameter=diameter, strong_convexity=mu, **self.sizes
-        )
-        if mu == 0.0:
-            return {"statistical_term": term}
-        printed = printed_statistical_scale(gradient_std=phi, strong_convexity=mu, **self.sizes)
-        return {"statistical_term": term, "printed_statistical_term": printed}
-
-    def privacy(self, ratio: float, diameter: float) -> float:
-        """What privacy costs at the privacy ratio r."""
-        return privacy_scale(
-            ratio=ratio, lipschitz=self.lipschitz, diameter=diameter, strong_convexity=self.strong_convexity
-        )
+        records = float(self.samples_per_client) * self.clients
+        outputs = {"statistical_term": scales.statistical(phi, records)}
+        if self.strong_convexity > 0.0:
+            outputs["printed_statistical_term"] = scales.printed_statistical(phi, records)
+        return outputs
 
     @property
     def central_ratio(self) -> float:
         """The privacy ratio of a trusted server."""
-        return central_ratio(epsilon=self.epsilon, dimension=self.dimension, **self.sizes)
+        return central_ratio(
+            epsilon=self.epsilon,
+            dimension=self.dimension,
+            samples_per_client=self.samples_per_client,
+            clients=self.clients,
+        )
 
 
 @request
@@ -94,9 +134,13 @@ class LocalFederation(LowerBoundFields):
         return self.epsilon if self.round_epsilon is None else self.round_epsilon
 
     def local_ratio(self, compositionality: float = 1.0) -> float:
-        """The privacy ratio where nobody is trusted."""
+        """Return the privacy ratio where nobody is trusted, at C."""
         return local_ratio(
-            epsilon=self.epsilon, dimension=self.dimension, compositionality=compositionality, **self.sizes
+            epsilon=self.epsilon,
+            dimension=self.dimension,
+            samples_per_client=self.samples_per_client,
+            clients=self.clients,
+            compositionality=compositionality,
         )
 
 
@@ -107,6 +151,23 @@ class LocalInputs(LocalFederation):
     compositionality: Annotated[float, COMPOSITIONALITY] = 1.0
     diameter: Diameter
     gradient_std: Annotated[float | None, GRADIENT_STD, ANY_SCALE] = None
+
+    @property
+    def printed_least_clients(self) -> float:
+        """The printed number 16 ln(2/(nδ₀)) of clients, not rounded."""
+        return 16.0 * max(math.log(2.0) - math.log(self.samples_per_client) - math.log(self.round_delta), 0.0)
+
+    @property
+    def least_clients(self) -> float:
+        """The number 16 e^{nε₀^r} ln(2/(Nnδ₀)) of clients of Theorem F.2 (E-21), not rounded.
+
+        Infinite if Nnδ₀ ≥ 1, where Theorem F.2 does not apply, or if it exceeds the doubles.
+        """
+        transferred = math.log(self.samples_per_client) + math.log(self.clients) + math.log(self.round_delta)
+        share = self.samples_per_client * self.largest_round_epsilon
+        if transferred >= 0.0 or share > 700.0:
+            return math.inf
+        return 16.0 * math.exp(share) * (math.log(2.0) - transferred)
 
 
 @request
@@ -122,6 +183,12 @@ class LocalEmpiricalInputs(LocalFederation):
     """Privacy against everyone but the client, the mean loss on the data at hand."""
 
     radius: Radius
+
+    def log10_least_round_delta(self, share: float) -> float:
+        """Return log10 of 2e^{−Ne^{−x}/16}/(Nn), the least δ₀^r, at x = `share`: nε₀, or 0 as printed (E-21)."""
+        fading = self.clients * math.exp(-share) / 16.0
+        natural = math.log(2.0) - fading - math.log(self.clients) - math.log(self.samples_per_client)
+        return natural / math.log(10.0)
 
 
 @request

@@ -23,12 +23,10 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds.scales import (
-    cap_scale,
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds.inputs import (
+    LossScales,
     central_ratio,
     local_ratio,
-    privacy_scale,
-    statistical_scale,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds.statements import HIDDEN
 from epsilond.accountants.verdict import Verdict
@@ -67,27 +65,20 @@ def reference(inputs: ReferenceInputs, reading: Reading = "printed") -> Outputs:
         `non_private_scale`; `one_record_scale`, the local model with one record per person; `central_scale`, with a
         trusted server; `free_privacy_epsilon`, √(d/n). No corrected scale exceeds LD.
     """
-    lipschitz, diameter, mu = inputs.lipschitz, inputs.diameter, inputs.strong_convexity
-    phi = lipschitz if inputs.gradient_std is None else inputs.gradient_std
-    sizes = {"samples_per_client": inputs.samples_per_client, "clients": inputs.clients}
-    statistical = statistical_scale(
-        gradient_std=phi, lipschitz=lipschitz, diameter=diameter, strong_convexity=mu, **sizes
-    )
-    one_record = local_ratio(
-        epsilon=inputs.epsilon, dimension=inputs.dimension, samples_per_client=1, clients=inputs.clients
-    )
-    central = central_ratio(epsilon=inputs.epsilon, dimension=inputs.dimension, **sizes)
-    one_record_cost, central_cost = (
-        privacy_scale(ratio=ratio, lipschitz=lipschitz, diameter=diameter, strong_convexity=mu)
-        for ratio in (one_record, central)
-    )
-    if reading == "printed" and mu == 0.0:
-        central_scale = phi * phi / math.sqrt(inputs.samples_per_client * float(inputs.clients)) + central_cost
+    phi = inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std
+    scales = LossScales(lipschitz=inputs.lipschitz, diameter=inputs.diameter, strong_convexity=inputs.strong_convexity)
+    sizes = {"dimension": inputs.dimension, "clients": inputs.clients}
+    records = float(inputs.samples_per_client) * inputs.clients
+    statistical = scales.statistical(phi, records)
+    one_record = local_ratio(epsilon=inputs.epsilon, samples_per_client=1, **sizes)
+    central = central_ratio(epsilon=inputs.epsilon, samples_per_client=inputs.samples_per_client, **sizes)
+    if reading == "printed" and inputs.strong_convexity == 0.0:
+        central_scale = phi * phi / math.sqrt(records) + scales.privacy(central)
     else:
-        central_scale = cap_scale(statistical, central_cost, lipschitz=lipschitz, diameter=diameter)
+        central_scale = scales.cap(statistical, scales.privacy(central))
     return {
         "non_private_scale": statistical,
-        "one_record_scale": one_record_cost,
+        "one_record_scale": scales.privacy(one_record),
         "central_scale": central_scale,
         "free_privacy_epsilon": free_privacy_epsilon(
             dimension=inputs.dimension, samples_per_client=inputs.samples_per_client

@@ -15,50 +15,39 @@ from __future__ import annotations
 
 import math
 
+from epsilond.accountants.json_types import Fields
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds.inputs import (
     CentralEmpiricalInputs,
     CentralInputs,
     LocalEmpiricalInputs,
     LocalInputs,
-    LowerBoundFields,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds.scales import (
-    cap_scale,
-    enough_clients,
-    least_round_log_delta,
-    privacy_scale,
+    LossScales,
 )
 
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_lower_bounds.py"
-LN10 = math.log(10.0)
 
 
 # Formulas -----------------------------------------------------------------------------------------------------------
-def _scale_outputs(inputs: LowerBoundFields, terms: dict[str, float], diameter: float) -> dict[str, float]:
-    """Return the scale, which is the sum of the terms up to LD, and the terms.
+def _population_outputs(inputs: LocalInputs | CentralInputs, scales: LossScales, ratio: float) -> dict[str, float]:
+    """Return the scale of the expected loss, which is the sum of its two terms up to LD, and the terms."""
+    terms = inputs.statistical_outputs(inputs.gradient_std, scales)
+    terms["privacy_term"] = scales.privacy(ratio)
+    return {"excess_risk_scale": scales.cap(terms["statistical_term"], terms["privacy_term"]), **terms}
 
-    Args:
-        inputs: the federation.
-        terms: the terms by name; one whose name starts with `printed_` is not part of the sum.
-        diameter: size D of the domain.
-    """
-    summands = (term for name, term in terms.items() if not name.startswith("printed_"))
-    return {"excess_risk_scale": cap_scale(*summands, lipschitz=inputs.lipschitz, diameter=diameter), **terms}
+
+def _empirical_outputs(scales: LossScales, ratio: float) -> dict[str, float]:
+    """Return the scale of the mean loss on the data at hand, which is the privacy term."""
+    cost = scales.privacy(ratio)
+    return {"excess_risk_scale": scales.cap(cost), "privacy_term": cost}
 
 
 def local_population(inputs: LocalInputs) -> Outputs:
-    """Return the scale, its terms, and the fewest clients, as printed and as the proof needs.
-
-    Args:
-        inputs: the federation and the algorithm.
-    """
-    terms = inputs.statistical_outputs(inputs.gradient_std, inputs.diameter)
-    terms["privacy_term"] = inputs.privacy(inputs.local_ratio(inputs.compositionality), inputs.diameter)
+    """Return the scale, its terms, and the fewest clients, as printed and as the proof needs."""
     return {
-        **_scale_outputs(inputs, terms, inputs.diameter),
-        "least_clients": _clients_needed(inputs, printed=False),
-        "printed_least_clients": _clients_needed(inputs, printed=True),
+        **_population_outputs(inputs, inputs.scales(inputs.diameter), inputs.local_ratio(inputs.compositionality)),
+        "least_clients": inputs.least_clients,
+        "printed_least_clients": inputs.printed_least_clients,
     }
 
 
@@ -67,59 +56,34 @@ def central_population(inputs: CentralInputs) -> Outputs:
 
     For μ > 0 it also returns `larger_scale`, which holds if L is of order μD. The factor LD of the privacy term is then
     L²/μ, and the term is at most LD min{1, r}, the order for convex losses.
-
-    Args:
-        inputs: the federation.
     """
-    ratio, mu = inputs.central_ratio, inputs.strong_convexity
-    lipschitz, radius = inputs.lipschitz, inputs.radius
-    terms = inputs.statistical_outputs(inputs.gradient_std, radius)
-    terms["privacy_term"] = inputs.privacy(ratio, radius)
-    outputs = _scale_outputs(inputs, terms, radius)
-    if mu > 0.0:
-        convex = privacy_scale(ratio=ratio, lipschitz=lipschitz, diameter=radius)
-        larger = min(lipschitz * lipschitz / mu * min(1.0, ratio * ratio), convex)
-        outputs["larger_scale"] = cap_scale(terms["statistical_term"], larger, lipschitz=lipschitz, diameter=radius)
+    ratio, scales = inputs.central_ratio, inputs.scales(inputs.radius)
+    outputs = _population_outputs(inputs, scales, ratio)
+    if inputs.strong_convexity > 0.0:
+        steep = inputs.lipschitz * inputs.lipschitz / inputs.strong_convexity * min(1.0, ratio * ratio)
+        convex = inputs.lipschitz * inputs.radius * min(1.0, ratio)
+        outputs["larger_scale"] = scales.cap(outputs["statistical_term"], min(steep, convex))
     return outputs
 
 
 def local_empirical(inputs: LocalEmpiricalInputs) -> Outputs:
-    """Return the scale, which is the privacy term, and the least δ₀^r, as printed and as the proof needs.
-
-    Args:
-        inputs: the federation and the algorithm.
-    """
-    terms = {"privacy_term": inputs.privacy(inputs.local_ratio(), inputs.radius)}
+    """Return the scale, which is the privacy term, and the least δ₀^r, as printed and as the proof needs."""
     return {
-        **_scale_outputs(inputs, terms, inputs.radius),
-        "log10_least_round_delta": _least_log_delta(inputs, printed=False) / LN10,
-        "printed_log10_least_round_delta": _least_log_delta(inputs, printed=True) / LN10,
+        **_empirical_outputs(inputs.scales(inputs.radius), inputs.local_ratio()),
+        "log10_least_round_delta": inputs.log10_least_round_delta(inputs.samples_per_client * inputs.epsilon),
+        "printed_log10_least_round_delta": inputs.log10_least_round_delta(0.0),
     }
 
 
 def central_empirical(inputs: CentralEmpiricalInputs) -> Outputs:
-    """Return the scale, which is the privacy term.
-
-    Args:
-        inputs: the federation.
-    """
-    terms = {"privacy_term": inputs.privacy(inputs.central_ratio, inputs.radius)}
-    return _scale_outputs(inputs, terms, inputs.radius)
+    """Return the scale, which is the privacy term."""
+    return _empirical_outputs(inputs.scales(inputs.radius), inputs.central_ratio)
 
 
 # Conditions ---------------------------------------------------------------------------------------------------------
-def _clients_needed(inputs: LocalInputs, *, printed: bool) -> float:
-    return enough_clients(
-        round_epsilon=inputs.largest_round_epsilon, round_delta=inputs.round_delta, printed=printed, **inputs.sizes
-    )
-
-
-def _least_log_delta(inputs: LocalEmpiricalInputs, *, printed: bool) -> float:
-    return least_round_log_delta(local_epsilon=inputs.epsilon, printed=printed, **inputs.sizes)
-
-
 def _least_round_delta(inputs: LocalEmpiricalInputs) -> Sides:
-    return Sides.at_least(math.log10(inputs.round_delta), _least_log_delta(inputs, printed=False) / LN10)
+    least = inputs.log10_least_round_delta(inputs.samples_per_client * inputs.epsilon)
+    return Sides.at_least(math.log10(inputs.round_delta), least)
 
 
 def _steep_in_radius(inputs: CentralInputs | CentralEmpiricalInputs | LocalEmpiricalInputs) -> Sides:
@@ -137,12 +101,12 @@ ONE_OVER_RECORDS = Condition(
 ENOUGH_CLIENTS = Condition(
     "enough-clients",
     "N ≥ 16 e^{nε₀^r} ln(2/(Nnδ₀^r)), the premise of Theorem F.2",
-    lambda inputs: Sides.at_least(inputs.clients, _clients_needed(inputs, printed=False)),
+    lambda inputs: Sides.at_least(inputs.clients, inputs.least_clients),
 )
 PRINTED_ENOUGH_CLIENTS = Condition(
     "printed-enough-clients",
     "N ≥ 16 ln(2/(nδ₀^r)), as printed",
-    lambda inputs: Sides.at_least(inputs.clients, _clients_needed(inputs, printed=True)),
+    lambda inputs: Sides.at_least(inputs.clients, inputs.printed_least_clients),
 )
 STEEP = Condition(
     "steep-enough",
@@ -185,6 +149,10 @@ AT_LEAST_ONE = Erratum(
     test=f"{_TESTS}::test_a_compositionality_below_one_is_refused",
 )
 
+_SIZES: Fields = {"samples_per_client": 10, "clients": 1000, "dimension": 20, "lipschitz": 1.0}
+_CENTRAL: Fields = {**_SIZES, "epsilon": 0.5, "radius": 1.0}
+_LOCAL: Fields = {**_SIZES, "clients": 10_000, "epsilon": 0.1, "round_delta": 1e-12}
+
 LOCAL_POPULATION = Theorem(
     id="lowy.3.1",
     title="What privacy against everyone costs at least, for the expected loss",
@@ -209,18 +177,7 @@ LOCAL_POPULATION = Theorem(
     errata=(MISSING_POWER, MISSING_MINIMUM, AT_LEAST_ONE),
     inputs=LocalInputs,
     formula=local_population,
-    examples=(
-        {
-            "samples_per_client": 10,
-            "clients": 10_000,
-            "dimension": 20,
-            "lipschitz": 1.0,
-            "epsilon": 0.1,
-            "round_delta": 1e-12,
-            "diameter": 1.0,
-            "gradient_std": 0.5,
-        },
-    ),
+    examples=({**_LOCAL, "diameter": 1.0, "gradient_std": 0.5},),
 )
 CENTRAL_POPULATION = Theorem(
     id="lowy.f.3",
@@ -236,17 +193,7 @@ CENTRAL_POPULATION = Theorem(
     conditions=(STEEP_IN_RADIUS, LARGE_PRIVACY_TERM, VANISHING, HIDDEN),
     inputs=CentralInputs,
     formula=central_population,
-    examples=(
-        {
-            "samples_per_client": 10,
-            "clients": 1000,
-            "dimension": 20,
-            "lipschitz": 1.0,
-            "strong_convexity": 0.5,
-            "epsilon": 0.5,
-            "radius": 1.0,
-        },
-    ),
+    examples=({**_CENTRAL, "strong_convexity": 0.5},),
 )
 LOCAL_EMPIRICAL = Theorem(
     id="lowy.f.4",
@@ -271,17 +218,7 @@ LOCAL_EMPIRICAL = Theorem(
     errata=(MISSING_POWER,),
     inputs=LocalEmpiricalInputs,
     formula=local_empirical,
-    examples=(
-        {
-            "samples_per_client": 10,
-            "clients": 10_000,
-            "dimension": 20,
-            "lipschitz": 1.0,
-            "epsilon": 0.1,
-            "round_delta": 1e-12,
-            "radius": 1.0,
-        },
-    ),
+    examples=({**_LOCAL, "radius": 1.0},),
 )
 CENTRAL_EMPIRICAL = Theorem(
     id="lowy.f.5",
@@ -293,16 +230,7 @@ CENTRAL_EMPIRICAL = Theorem(
     conditions=(STEEP_IN_RADIUS, VANISHING, HIDDEN),
     inputs=CentralEmpiricalInputs,
     formula=central_empirical,
-    examples=(
-        {
-            "samples_per_client": 10,
-            "clients": 1000,
-            "dimension": 20,
-            "lipschitz": 1.0,
-            "epsilon": 0.5,
-            "radius": 1.0,
-        },
-    ),
+    examples=(_CENTRAL,),
 )
 
 THEOREMS: tuple[Theorem, ...] = (LOCAL_POPULATION, CENTRAL_POPULATION, LOCAL_EMPIRICAL, CENTRAL_EMPIRICAL)

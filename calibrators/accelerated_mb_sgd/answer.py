@@ -16,33 +16,28 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_unequal impo
     UnequalAcceleratedProblem,
 )
 from epsilond.calibrators.answer import (
-    CONTRIBUTION_NORM,
-    Caution,
     PrintedReading,
     Risk,
     RiskBound,
     Served,
 )
-from epsilond.calibrators.cautions import assumed
 from epsilond.calibrators.envelope import (
     POISSON_BATCHES,
     REASONS,
     claims,
     condition_answers,
 )
-from epsilond.calibrators.mb_sgd.cautions import cautions_of as cautions_of_mb_sgd
-from epsilond.calibrators.mb_sgd.groups import GroupParameters, common_noise, group_parameters
+from epsilond.calibrators.mb_sgd.solution import GroupParameters, MembersParameters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping
 
     from epsilond.accountants.estimates.target import Target
     from epsilond.accountants.theorem import Condition
-    from epsilond.calibrators.accelerated.problem import AcceleratedMbSgdProblem
+    from epsilond.calibrators.accelerated_mb_sgd.problem import AcceleratedMbSgdProblem
     from epsilond.calibrators.answer import TrueFigures
-    from epsilond.calibrators.envelope import Asked
+    from epsilond.calibrators.envelope import TheoremAtInputs
     from epsilond.calibrators.mb_sgd.problem import Reading
-    from epsilond.calibrators.mb_sgd.solution import MembersSolution
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,22 +49,12 @@ class StageAnswer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AcceleratedParameters:
+class AcceleratedParameters(MembersParameters):
     """What to run with. Every stage starts at the output of the one before; the last one's output is the model.
 
     A figure in which client groups differ stands in `groups` alone: none of them is everyone's.
     """
 
-    noise_std: Annotated[
-        float | None,
-        Served("σ per coordinate, added by each client to its mean of batch_size gradients; absent if groups differ"),
-    ] = None
-    noise_multiplier: Annotated[
-        float | None, Served("noise_std over contribution_norm; absent if groups differ in either")
-    ] = None
-    contribution_norm: Annotated[float | None, CONTRIBUTION_NORM] = None
-    batch_size: Annotated[int, Served("records of one client per round, of a client with samples_per_client records")]
-    rounds: Annotated[int, Served("communication rounds")]
     stages: Annotated[tuple[StageAnswer, ...] | None, Served("absent where no risk bound is proved")] = None
     envelope_smoothness: Annotated[
         float | None, Served("smoothness b of the Moreau envelope that is descended; absent for a smooth loss")
@@ -106,7 +91,7 @@ def plan_at(problem: AcceleratedProblem, *, noise_std: float, rounds: int) -> Ac
 
 def printed_reading(
     problem: AcceleratedMbSgdProblem,
-    asked: Asked,
+    asked: TheoremAtInputs,
     reading: Reading,
     *,
     parameters: Mapping[str, float],
@@ -134,31 +119,3 @@ def printed_reading(
         reason=reason,
         evaluations=(asked.served,),
     )
-
-
-def parameters_of(solution: MembersSolution, plan: AcceleratedPlan | None) -> AcceleratedParameters:
-    """Return the run, its noise and its stages."""
-    noise = common_noise(solution)
-    return AcceleratedParameters(
-        noise_std=noise.noise_std,
-        noise_multiplier=noise.noise_multiplier,
-        contribution_norm=noise.contribution_norm,
-        batch_size=solution.run.batch_size,
-        rounds=solution.run.rounds,
-        stages=plan.stages if plan else None,
-        envelope_smoothness=plan.envelope_smoothness if plan else None,
-        strong_convexity=plan.strong_convexity if plan else None,
-        groups=group_parameters(solution) if solution.problem.client_groups else None,
-    )
-
-
-def cautions_of(
-    solution: MembersSolution[AcceleratedMbSgdProblem], printed: Sequence[PrintedReading], unused: Iterable[str]
-) -> Iterator[Caution]:
-    """Yield the cautions of mb-sgd, further assumptions, and that the fields `unused` have no part in the bounds."""
-    problem = solution.problem
-    yield from cautions_of_mb_sgd(problem, solution.each, solution.noise_stds, printed)
-    yield from assumed(problem, "initial_gap")
-    for name in unused:
-        if getattr(problem, name) is not None:
-            yield Caution(code="field-not-used", message=f"{name} has no part in this algorithm's bounds")

@@ -1,7 +1,7 @@
-"""Theorem E.1 of Lowy and Razaviyayn: accelerated SGD (Algorithm 2) on the data at hand, for smooth losses.
+"""Theorems E.1 and 2.4 of Lowy and Razaviyayn: accelerated SGD (Algorithm 2) on the data at hand.
 
-Clients may differ and a random number of them take part; Theorem 2.4 asks and answers the same. What both prescribe is
-in `accelerated_prescriptions.py`.
+Theorem E.1 is for smooth losses. Theorem 2.4 is the same on the Moreau envelope of losses that need not be smooth.
+Clients may differ, and a random number of them take part. `accelerated_prescriptions.py` has the prescriptions of both.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from typing import Annotated
 
+from epsilond.accountants.formula import in_doubles
 from epsilond.accountants.json_types import Fields
 from epsilond.accountants.quantities import (
     EMPIRICAL_GRADIENT_STD,
@@ -40,12 +41,15 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import (
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_prescriptions import (
     AcceleratedPrescription,
-    InformalPrescription,
     ReusedRun,
     complete,
+    envelope_figures,
     informal,
+    speedup,
 )
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import ENVELOPE_LIPSCHITZ, envelope_lipschitz
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import TWO_LEVELS
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import PARTICIPANTS
 from epsilond.accountants.verdict import Verdict
 
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_accelerated.py"
@@ -70,8 +74,8 @@ class ReusedInputs(UnlikeClientsInputs, ABC):
     def run(self, reading: Reading, /) -> ReusedRun:
         """The run in a reading."""
 
-    def prescription(self, reading: Reading) -> AcceleratedPrescription | InformalPrescription:
-        """What the variant prescribes in a reading."""
+    def prescription(self, reading: Reading) -> AcceleratedPrescription:
+        """Return the prescription of the variant in a reading."""
         if self.variant == "informal":
             return informal(self.run(reading), rounds=self.rounds)
         return complete(self.run(reading), rounds=self.rounds, reading=reading)
@@ -96,37 +100,47 @@ class SmoothReusedInputs(ReusedInputs):
         return self.run_in(reading, ReusedRun, smoothness=smoothness, empirical_gradient_std=std)
 
 
-def common_outputs(
-    inputs: ReusedInputs, found: AcceleratedPrescription | InformalPrescription, reading: Reading
-) -> Fields:
-    """What both theorems prescribe; `excess_risk_scale` after the rounds are put in, `before_…` with its terms."""
-    outputs: Fields = {
-        "rounds": found.rounds,
-        "prescribed_rounds": found.prescribed_rounds,
-        **noise_outputs(inputs, found.rounds, reading),
-        "excess_risk_scale": found.excess_risk,
-    }
-    if isinstance(found, AcceleratedPrescription):
-        outputs |= {
-            "before_excess_risk_scale": math.fsum(found.terms.values()),
-            "gradient_variance": found.variance,
-            "regularization": found.regularization,
-            "regularization_of_the_lemma": found.regularization_of_the_lemma,
-            **aggregate_outputs(inputs, found.aggregates, reading),
-            **{f"{name}_term": value for name, value in found.terms.items()},
-        }
-    return outputs
+@request
+class EnvelopedInputs(ReusedInputs):
+    """A Lipschitz loss. Absent: rounds are as prescribed, participants all clients, Δ is LD."""
+
+    def run(self, reading: Reading, /) -> ReusedRun:
+        """Φ̂ is at most the envelope's Lipschitz constant: 2L as printed, L in truth (E-17)."""
+        std = envelope_lipschitz(lipschitz=self.largest_lipschitz, reading=reading)
+        return self.run_in(reading, ReusedRun, smoothness=math.inf, empirical_gradient_std=std)
 
 
-def theorem_e_1(inputs: SmoothReusedInputs, reading: Reading = "printed") -> Outputs:
-    """Noise, batch and rounds, and the risk as a scale: constants and logarithms are hidden.
+def accelerated_outputs(inputs: ReusedInputs, reading: Reading = "printed") -> Outputs:
+    """Noise, batch, rounds and envelope, and the risk as a scale: constants and logarithms are hidden.
 
-    Participants, Ξ and Ψ are named as in `lowy.2.1`. Each of `groups` has its own noise.
+    `excess_risk_scale` is the risk after the rounds are put in, `before_…` with its terms. The informal statement gives
+    no envelope, but for Theorem 2.4 the speed-up over what was known before it. Participants, Ξ and Ψ are named as in
+    `lowy.2.1`. Each of `groups` has its own noise, which the printed Theorem 2.4 has for the largest L.
     """
-    return common_outputs(inputs, inputs.prescription(reading), reading)
+    prescription, run = inputs.prescription(reading), inputs.run(reading)
+    outputs: Fields = {
+        "rounds": prescription.rounds,
+        "prescribed_rounds": prescription.prescribed_rounds,
+        **noise_outputs(inputs, prescription.rounds, reading),
+        "excess_risk_scale": prescription.excess_risk,
+    }
+    figures = prescription.figures
+    if figures is None:
+        return outputs if run.is_smooth else outputs | {"speedup": speedup(run)}
+    if figures.envelope_smoothness is not None:
+        outputs |= envelope_figures(run, figures.envelope_smoothness, reading)
+    return outputs | {
+        "before_excess_risk_scale": math.fsum(figures.terms.values()),
+        "gradient_variance": figures.variance,
+        "regularization": figures.regularization,
+        # V/(D√R) of Lemma E.11, about the start (E-29).
+        "regularization_of_the_lemma": 2.0 * figures.regularization,
+        **aggregate_outputs(inputs, figures.aggregates, reading),
+        **{f"{name}_term": value for name, value in figures.terms.items()},
+    }
 
 
-# Conditions, shared with Theorem 2.4 --------------------------------------------------------------------------------
+# Conditions -----------------------------------------------------------------------------------------------------------
 def _everyone(inputs: ReusedInputs) -> Sides:
     fewest = min(count for count, _ in inputs.counts)
     return Sides.at_least(fewest, inputs.clients if inputs.empirical_heterogeneity > 0.0 else fewest)
@@ -188,6 +202,14 @@ UNBALANCED = Erratum(
     ),
     test=f"{_TESTS}::test_unequal_clients_do_not_average_to_the_objective",
 )
+SECOND_TERM = Erratum(
+    "E-36",
+    grade=Grade.REFINEMENT,
+    printed="L D/√(MKR) in (34), while V² of its λ has 4L² for a gradient of the envelope",
+    truth="the same in both: L, as the envelope is L-Lipschitz on the domain (E-17)",
+    test=f"{_TESTS}::test_the_second_term_of_34_is_printed_without_a_factor_of_two",
+)
+
 THEOREM_E_1 = Theorem(
     id="lowy.e.1",
     title="Accelerated mini-batch SGD on the data at hand, smooth losses",
@@ -207,12 +229,38 @@ THEOREM_E_1 = Theorem(
     ),
     errata=(*PRIVACY_ERRATA, BATCH_IN_ROUNDS, UNBALANCED, TWO_LEVELS),
     inputs=SmoothReusedInputs,
-    formula=theorem_e_1,
+    formula=accelerated_outputs,
     examples=(
         {**TEN_CLIENTS, "batch_size": 1000, "smoothness": 2.0},
         {"variant": "informal", **TEN_CLIENTS, "smoothness": 2.0, "strong_convexity": 0.1},
         {**UNLIKE_CLIENTS, "smoothness": 2.0, "empirical_heterogeneity": 0.3},
     ),
 )
+THEOREM_2_4 = Theorem(
+    id="lowy.2.4",
+    title="Accelerated mini-batch SGD on the data at hand, without smoothness",
+    statement=(
+        "Theorem E.1 for the Moreau envelope of smoothness b = L²√M~/(D√(dΨ~)) (μM~L²/(dΨ~) if μ > 0): in R = "
+        "max{L√M*/√(dΨ~), 1{MK < ñ}L²/(KdΨ~)} rounds (the first times ln(ΔμM*/(dΨ~)) if μ > 0) E F̂ − F̂* = "
+        "Õ(D√(d min{Ψ/M', ψ_max/M})), or Õ((d/μ) min{Ψ/M', ψ_max/M}). M* is M' or M, by the smaller of Ψ/M' and ψ_max/M"
+    ),
+    source=Source("lowy2023", "Theorem 2.4"),
+    status=Status.PROVED,
+    constants="hidden",
+    conditions=(
+        *CONDITIONS,
+        Condition("loss", "every record's loss is μ-strongly convex (μ may be 0) and L-Lipschitz on the domain"),
+        Condition("proximal-steps", "the gradients sent are those of the records' envelopes, at points of the domain"),
+        EQUAL_SHARES,
+    ),
+    errata=(*PRIVACY_ERRATA, ENVELOPE_LIPSCHITZ, PARTICIPANTS, BATCH_IN_ROUNDS, UNBALANCED, TWO_LEVELS, SECOND_TERM),
+    inputs=EnvelopedInputs,
+    formula=in_doubles(accelerated_outputs),
+    examples=(
+        {**TEN_CLIENTS, "batch_size": 1000, "strong_convexity": 0.5, "initial_gap": 0.8},
+        {"variant": "informal", **TEN_CLIENTS},
+        {**UNLIKE_CLIENTS, "strong_convexity": 0.1},
+    ),
+)
 
-THEOREMS: tuple[Theorem, ...] = (THEOREM_E_1,)
+THEOREMS: tuple[Theorem, ...] = (THEOREM_E_1, THEOREM_2_4)

@@ -1,0 +1,220 @@
+"""Noise, rates and rounds with which a search starts: estimates that decide nothing else.
+
+R rounds at rate q and noise multiplier z are about μ-Gaussian differentially private (`central_limit.py`). The noise of
+a target is the one whose μ has the target's δ at the target ε.
+
+With batches of fixed size under replace-one, K of n leaves a contribution δ(ε) = q δ₀(log(1 + (e^ε − 1)/q)) in both
+directions, q = K/n. At small rates the likelihood ratio less one is about ±q w, either sign as likely, where
+w = e^ℓ − 1 > 0 is that of the inner Gaussian pair. Its variance is 2 q² E[w²; w > 0], and not q² E[w²] as with Poisson
+batches; at rate 1 it is the latter, and between them the difference is taken times 1 − q. From there secant steps on an
+estimate of δ itself (`batches.py`) lead to within about 1e-5 of the noise.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from epsilond.accountants.estimates.batches import likely_log_delta_of_batches
+from epsilond.accountants.estimates.central_limit import (
+    batch_variance,
+    central_log_delta,
+    exceeds_variance,
+    is_below_delta,
+    is_below_square,
+)
+from epsilond.accountants.numerics.root_search import bisect_reals
+
+if TYPE_CHECKING:
+    from epsilond.accountants.estimates.target import Target
+
+TARGETS_KEPT = 64
+"""Targets whose μ is remembered: the noise of many runs is estimated for one target."""
+SLOPE_STEP, STEEPEST = 1.01, 100.0
+"""Factor of μ between the two points of a slope, and the steepest slope that a search starts with."""
+HALVINGS = 39
+"""Bisections of the bracket of log μ; they leave less than 1e-11 of it."""
+MOST_MOVES = 12
+"""Moves of the bracket of log μ, which spans a factor of 256."""
+_BATCH_HALVINGS = 40
+_LARGEST_SQUARE = 500.0
+_STEP = 1e-3
+"""Distance of the two points of a slope by the central limit, in log μ."""
+_SECANTS, _CLOSE, _LONGEST = 10, 1e-6, 0.7
+"""Secant steps at most, how small the last is, and the longest, of log noise."""
+_SHORT = 4e-5
+"""Of log noise, less than is likely: the first trial should miss the target, so that it shows the next to be least."""
+_LEAST_SLOPE = 0.1
+_KEPT = 64
+_LEAST_SQUARE = 1e-6
+"""From here down drawing at random is as good as none."""
+_CHART_HALVINGS = 60
+"""Bisections for s², which leave the last digit of a double."""
+_MOST_EXPONENT = 700.0
+
+
+def likely_noise(target: Target, *, rate: float, rounds: int, distance: float) -> float:
+    """A guess at the noise multiplier; `distance` is the relation's sensitivity factor."""
+    wanted = central_mu(target)
+    if rate == 1.0:
+        return distance * math.sqrt(rounds) / wanted
+    return distance / math.sqrt(math.log1p((wanted / rate) ** 2 / rounds))
+
+
+@functools.lru_cache(maxsize=TARGETS_KEPT)
+def central_mu(target: Target) -> float:
+    """The μ of which δ(ε) is as the target has it, nearly: plain differences of tails, which decide nothing.
+
+    Source: Balle and Wang 2018, Theorem 8.
+    """
+    below = functools.partial(is_below_delta, epsilon=target.epsilon, log_delta=target.log_delta)
+    low, high = (math.log(factor * _likely_mu(target)) for factor in (1 / 16, 16.0))
+    width = high - low
+    for _ in range(MOST_MOVES):  # where ε is far below δ, or δ is close to 1, it lies outside
+        if below(high):
+            low, high = high, high + width
+        elif not below(low):
+            low, high = low - width, low
+        else:
+            break
+    low, high = bisect_reals(below, low, high, steps=HALVINGS)
+    return math.exp(0.5 * (low + high))
+
+
+def likely_slope(target: Target, *, rate: float, noise: float, distance: float) -> float:
+    """About the slope of log |log δ| by the logarithm of the noise, at a noise multiplier that is likely.
+
+    μ falls by s²e^{s²}/(e^{s²} − 1) for each e-fold of noise, s = distance/noise, or by 1 where nothing is drawn.
+    """
+    square = min((distance / noise) ** 2, 500.0)
+    fall = 1.0 if rate == 1.0 else square / -math.expm1(-square)
+    return -min(max(rise(target) * fall, 0.1), STEEPEST)
+
+
+def rise(target: Target) -> float:
+    """By how much log |log δ| falls at the target for each e-fold of μ."""
+    mu = central_mu(target)
+    here, there = (central_log_delta(target.epsilon, mu * factor) for factor in (1.0, SLOPE_STEP))
+    return max(math.log(here / there) / math.log(SLOPE_STEP), 1e-3)
+
+
+def likely_rate(target: Target, *, noise: float, rounds: int, distance: float) -> float:
+    """A guess at the sampling rate."""
+    return min(central_mu(target) / math.sqrt(rounds * math.expm1(min((distance / noise) ** 2, 500.0))), 1.0)
+
+
+def likely_rounds(target: Target, *, noise: float, rate: float, distance: float) -> float:
+    """A guess at the number of rounds."""
+    return max((central_mu(target) / rate) ** 2 / math.expm1(min((distance / noise) ** 2, 500.0)), 1.0)
+
+
+def _likely_mu(target: Target) -> float:
+    """The μ whose ε(δ) is about the target."""
+    spread = math.sqrt(-2.0 * target.log_delta)
+    return max(math.sqrt(-2.0 * target.log_delta + 2.0 * target.epsilon) - spread, 1e-12)
+
+
+class Chart(NamedTuple):
+    """Coordinates in which a search for noise is nearly straight; they decide no answer.
+
+    δ is read as the μ that has it at the target ε, and noise as the μ that the central limit gives it. The coordinate
+    of a noise is log 1/μ, but for a constant, if the sensitivity is s times the noise at `start`: μ ∝ √(e^{s²} − 1).
+    `square` is s² there, 0 where nothing is drawn at random.
+    """
+
+    start: float = 0.0
+    square: float = 0.0
+
+    @classmethod
+    def of_fall(cls, start: float, fall: float) -> Chart:
+        """The chart in which log μ falls by `fall` for each e-fold of noise at the start: s²/(1 − e^{−s²})."""
+        too_small = functools.partial(is_below_square, fall=fall)
+        square, _ = bisect_reals(too_small, 0.0, max(fall, 1.0), steps=_CHART_HALVINGS)
+        return cls(start, square) if square > _LEAST_SQUARE else cls()
+
+    def _square_at(self, log_noise: float) -> float:
+        return self.square * math.exp(min(-2.0 * (log_noise - self.start), _MOST_EXPONENT))
+
+    def of(self, log_noise: float) -> float:
+        """The coordinate of a noise, by its logarithm."""
+        if not self.square:
+            return log_noise
+        square = self._square_at(log_noise)
+        return -0.5 * (square + math.log(-math.expm1(-square)))
+
+    def back(self, place: float) -> float:
+        """The logarithm of the noise at a coordinate."""
+        if not self.square:
+            return place
+        square = -2.0 * place if place < -350.0 else math.log1p(math.exp(-2.0 * place))
+        return self.start - 0.5 * math.log(max(square, 1e-300) / self.square)
+
+    def fall(self, log_noise: float) -> float:
+        """By how much the coordinate rises with the logarithm of the noise."""
+        square = self._square_at(log_noise) if self.square else 0.0
+        return square / -math.expm1(-square) if square else 1.0
+
+
+class _Root(NamedTuple):
+    """The logarithm of the noise at which δ is likely to be the target's, and the slope of log |log δ| there."""
+
+    log_noise: float
+    slope: float
+
+
+def likely_noise_of_batches(target: Target, *, rate: float, rounds: int, distance: float) -> float:
+    """A guess at the noise multiplier; `distance` is the relation's sensitivity factor."""
+    root = _root(target, rate, rounds, distance)
+    return _central_noise(target, rate, rounds, distance) if root is None else math.exp(root.log_noise - _SHORT)
+
+
+def likely_slope_of_batches(target: Target, *, rate: float, rounds: int, noise: float, distance: float) -> float:
+    """About the slope of log |log δ| by the logarithm of the noise, at a noise multiplier that is likely."""
+    root = _root(target, rate, rounds, distance)
+    return _central_slope(target, rate, noise, distance) if root is None else root.slope
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _root(target: Target, rate: float, rounds: int, distance: float) -> _Root | None:
+    """By secant steps from the central limit; None where no step settles, or nothing is drawn at random."""
+    if rate == 1.0 or not target.log_delta < 0.0:
+        return None
+    wanted, tilt = math.log(-target.log_delta), 1.0
+    noise = _central_noise(target, rate, rounds, distance)
+    here, slope = math.log(noise), -_central_slope(target, rate, noise, distance)
+    before: tuple[float, float] | None = None
+    try:
+        for _ in range(_SECANTS):
+            log_delta, tilt = likely_log_delta_of_batches(
+                target.epsilon, mu=distance / math.exp(here), rate=rate, rounds=rounds, start=tilt
+            )
+            excess = math.log(-log_delta) - wanted
+            if before is not None and before[0] != here:
+                slope = max((excess - before[1]) / (here - before[0]), _LEAST_SLOPE)
+            step = -min(max(excess / slope, -_LONGEST), _LONGEST)
+            if before is not None and abs(step) <= _CLOSE:
+                return _Root(here + step, -min(slope, STEEPEST))
+            before, here = (here, excess), here + step
+    except (ArithmeticError, ValueError):
+        return None
+    return None
+
+
+def _central_noise(target: Target, rate: float, rounds: int, distance: float) -> float:
+    """By the central limit."""
+    usual = likely_noise(target, rate=rate, rounds=rounds, distance=distance)
+    if rate == 1.0 or (distance / usual) ** 2 > _LARGEST_SQUARE:
+        return usual
+    variance = (central_mu(target) / rate) ** 2 / rounds
+    too_little = functools.partial(exceeds_variance, rate=rate, distance=distance, variance=variance)
+    start = math.log(usual)
+    return math.exp(bisect_reals(too_little, start, start + math.log(2.0), steps=_BATCH_HALVINGS)[1])
+
+
+def _central_slope(target: Target, rate: float, noise: float, distance: float) -> float:
+    """By the central limit."""
+    mu = min(distance / noise, math.sqrt(_LARGEST_SQUARE))
+    less = batch_variance(mu * math.exp(-_STEP), rate)
+    fall = 0.25 * math.log(batch_variance(mu * math.exp(_STEP), rate) / less) / _STEP
+    return -min(max(rise(target) * fall, 0.1), STEEPEST)

@@ -1,1 +1,0 @@
-"""What both accelerated algorithms share."""
