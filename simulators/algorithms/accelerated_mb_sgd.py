@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.quantities import (
     PARTICIPANTS,
     PARTICIPATION,
@@ -68,7 +67,7 @@ class AcceleratedShape:
 
     def check(self) -> None:
         """Stages where there is noise, of as many rounds as the run; a law or a number of participants; groups."""
-        given: Sequence[StageRequest | JsonObject] | None = self.stages
+        given: Sequence[StageRequest | Mapping[str, Any]] | None = self.stages
         if given is not None:
             made = tuple(StageRequest(**one) if isinstance(one, Mapping) else one for one in given)
             object.__setattr__(self, "stages", made)
