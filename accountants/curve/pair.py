@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from epsilond.accountants.curve.enclosure import Enclosure
-    from epsilond.accountants.curve.facts import Concentrated, Plateau
-    from epsilond.accountants.curve.finite_law import FiniteLaw
-    from epsilond.accountants.curve.laws import Law
+    from epsilond.accountants.curve.facts import Concentrated, FiniteLaw, Law, Plateau
     from epsilond.accountants.curve.profile import Profile
     from epsilond.accountants.numerics.special import FloatArray
 
