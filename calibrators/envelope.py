@@ -238,7 +238,7 @@ def given_fields(inputs: Any) -> JsonObject:
     }
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if is_dataclass(value):
         return given_fields(value)
     return tuple(map(_plain, value)) if isinstance(value, tuple | list) else value

@@ -112,7 +112,7 @@ class ResolvedRuns:
     A process builds the problem when it first needs it; what it builds is the same everywhere.
     """
 
-    problem: Any
+    problem: object
     runs: JsonObject
     calibration: Calibration | None
     repetitions: int
