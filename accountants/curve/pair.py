@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, final
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.search import PairSearch
-from epsilond.accountants.log_delta import asks_for
+from epsilond.accountants.target import asks_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
