@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 LATTICE_ERROR = 1e-15
 """Standard deviations of the composed loss below this for each step are lost in the roundings of a lattice."""
-_FEWEST = 10**6
 _NEGLIGIBLE = -110.0
 """log P that any step's loss is beyond where moments are taken."""
 _RATIO, _LEAST_SHARE, _FURTHEST = 1.05, 1e-4, 700.0
@@ -51,7 +50,7 @@ class Moment:
     log_exceeding: float
 
     def log_delta(self, epsilon: float) -> float:
-        """An upper end of log δ."""
+        """An upper bound of log δ."""
         excess, beyond = math.expm1(min(epsilon, _FURTHEST)), math.exp(self.log_exceeding)
         square = self.variance + 2.0 * (1.0 + excess) * beyond
         most = beyond + 0.5 * square / (excess + math.hypot(excess, math.sqrt(square))) if square > 0.0 else beyond
@@ -117,7 +116,7 @@ class RareProfile(PointwiseProfile):
         """Of the pair behind."""
         return self.behind.log_tails(epsilon)
 
-    def ends(self, epsilon: float) -> Interval:
+    def log_delta_bounds(self, epsilon: float) -> Interval:
         """Return the lower bound of one large step, and the smaller of both upper bounds."""
         lower, upper = self.large.log_delta(epsilon) if epsilon > 0.0 else (-math.inf, 0.0)
         upper = min(upper, self.moment.log_delta(epsilon))
@@ -144,7 +143,7 @@ def rare_composition(parts: Sequence[tuple[Pair, int]], behind: Callable[[], Pai
         behind: makes a pair that dominates the product; it gives the tails.
     """
     count = sum(times for _, times in parts)
-    if count < _FEWEST or not all(_may_be_lost(pair, times) for pair, times in parts):
+    if not all(_may_be_lost(pair, times) for pair, times in parts):
         return None
     dominating = deferred_pair(behind)
     profiles, deviations = [], []

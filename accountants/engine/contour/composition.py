@@ -37,7 +37,7 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from epsilond.accountants.curve.laws import Law
+    from epsilond.accountants.curve.facts import Law
     from epsilond.accountants.engine.contour.kernel import Steps
     from epsilond.accountants.engine.contour.transforms.transform import Part
     from epsilond.accountants.numerics.special import FloatArray
@@ -141,7 +141,7 @@ def epsilon(
 ) -> Interval:
     """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, which is finite.
 
-    Guarantees: the upper end has itself been evaluated and its upper log δ meets the target less `slack` ≥ 0; the lower
+    Guarantees: the upper bound has itself been evaluated. Its upper log δ meets the target less `slack` ≥ 0; the lower
     end has a lower log δ above the target plus `slack`, or is 0. Near the root the enclosure of log δ is no wider than
     `widest`.
 

@@ -40,7 +40,7 @@ def add(main: typer.Typer) -> None:
 class Calibrations(LazyGroup):
     """The commands of `epsilond calibrate`."""
 
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+    def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002
         """Return the names of the algorithms."""
         return list(listed_commands("calibrate"))
 
@@ -53,7 +53,7 @@ class Calibrations(LazyGroup):
 class RiskBounds(LazyGroup):
     """The commands of `epsilond risk-bound`."""
 
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+    def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002
         """Return the names of the algorithms that have risk bounds."""
         return list(listed_commands("risk-bound"))
 
@@ -116,7 +116,13 @@ def _calibration_command(listed: ListedCommand) -> Callable[..., None]:
     """Return a command with one option for each field of the problem, --sweep and --dask, and those of a ledger."""
 
     def command(
-        *, context: typer.Context, sweep: str | None, dask: str | None, request: str | None, as_body: bool, **texts: Any
+        *,
+        context: typer.Context,
+        sweep: str | None,
+        dask: str | None,
+        request: str | None,
+        as_body: bool,
+        **texts: object,
     ) -> None:
         budget = budget_options.take_budget(texts)
         faults = option_faults(context)

@@ -1,10 +1,17 @@
-"""The setting of a guarantee as keyword arguments."""
+"""The setting of a guarantee as keyword arguments, and the curve of steps in a setting."""
 
 from __future__ import annotations
 
-from typing import TypedDict
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypedDict
 
 from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.integrations.counted import run_of
+from epsilond.questions.account import account
+
+if TYPE_CHECKING:
+    from epsilond.accountants.guarantee import PrivacyCurve
+    from epsilond.accountants.specs import Spec
 
 
 class StatedSetting(TypedDict):
@@ -13,3 +20,13 @@ class StatedSetting(TypedDict):
     relation: Relation
     unit: Unit
     observer: Observer
+
+
+def find_curve(parts: Iterable[tuple[Spec, int]], setting: StatedSetting) -> PrivacyCurve | None:
+    """Return the certified curve of mechanisms, each as often as it was run; None of no run.
+
+    Raises:
+        NoCertificate: no theorem covers a part in this setting.
+    """
+    run = run_of(parts)
+    return None if run is None else account(run, **setting).guarantee.curve

@@ -1,45 +1,79 @@
-"""The names by which every host returns the status of a run."""
+"""The names by which every host returns the ε of a run and its status."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import RunDiffers
+from epsilond.runs.statement import state_run
 from epsilond.runs.status import RunStatus
 
 if TYPE_CHECKING:
     from epsilond.accountants.errors import Observation
+    from epsilond.accountants.guarantee import PrivacyCurve
+    from epsilond.integrations.setting import StatedSetting
     from epsilond.runs.evidence import Evidence
     from epsilond.runs.premises import Premise
     from epsilond.runs.statement import RunStatement
 
 
 class Stated:
-    """An object of a host that knows the ε of a run, and the evidence for it."""
+    """An object of a host that knows the ε of a run, and the evidence for it.
+
+    A host sets `_evidence`, which takes the observations, and `_setting`, and returns the curve of its record.
+    """
+
+    _evidence: Evidence
+    _setting: StatedSetting
 
     @property
     def evidence(self) -> Evidence:
         """Observations of the run so far."""
-        raise NotImplementedError
-
-    def statement(self, delta: float | None = None) -> RunStatement:
-        """Return ε at δ with its status.
-
-        Raises:
-            RunDiffers: an observation contradicts the record.
-        """
-        raise NotImplementedError
+        return self._evidence
 
     @property
     def status(self) -> RunStatus:
         """Status of the run so far."""
+        evidence = self._summarize()
         if self._open_observations():
             return RunStatus.CONTRADICTED
-        status = self.evidence.status
-        if status is RunStatus.CERTIFIED and self._open_items():
+        if evidence.status is RunStatus.CERTIFIED and self._open_items():
             return RunStatus.DECLARED
-        return status
+        return evidence.status
+
+    def statement(self, delta: float) -> RunStatement:
+        """Return ε at δ of the run so far, with its status and what supports it.
+
+        Raises:
+            RunDiffers: an observation contradicts the record.
+        """
+        evidence = self._conclude()
+        statement = state_run(evidence, self._enclose_epsilon(delta), delta=delta, **self._setting)
+        items = self._open_items()
+        if not items:
+            return statement
+        return replace(statement, status=RunStatus.DECLARED, declared=(*items, *statement.declared))
+
+    def get_epsilon(self, delta: float) -> float:
+        """Return the certified upper bound on ε [nat] at δ of the run so far.
+
+        Raises:
+            RunDiffers: an observation contradicts the record.
+        """
+        self._conclude()
+        return float(self._enclose_epsilon(delta).upper)
+
+    def get_delta(self, epsilon: float) -> float:
+        """Return the certified upper bound on δ at ε [nat] of the run so far.
+
+        Raises:
+            RunDiffers: an observation contradicts the record.
+        """
+        self._conclude()
+        curve = self._find_curve()
+        return 0.0 if curve is None else float(curve.delta(epsilon=epsilon).upper)
 
     def declare(self, premise: Premise | str, declaration: str) -> None:
         """Record the caller's word for a premise, from now on.
@@ -51,7 +85,7 @@ class Stated:
         Raises:
             InvalidInput: no such premise, or one that no declaration can replace.
         """
-        self.evidence.vouch(premise if isinstance(premise, str) else premise.id, declaration)
+        self._evidence.vouch(premise if isinstance(premise, str) else premise.id, declaration)
 
     def require_consistent(self) -> None:
         """Reject a run that an observation contradicts.
@@ -59,17 +93,32 @@ class Stated:
         Raises:
             RunDiffers: with every observation.
         """
-        self.evidence.require_consistent()
-        observations = self._open_observations()
+        self._conclude()
+
+    def _conclude(self) -> Evidence:
+        """Return the evidence of a run that no observation contradicts.
+
+        Raises:
+            RunDiffers: with every observation.
+        """
+        evidence = self._summarize()
+        observations = (*evidence.observations, *self._open_observations())
         if observations:
             raise RunDiffers.of(observations)
+        return evidence
 
-    def _complete(self, statement: RunStatement) -> RunStatement:
-        """Return a statement with the items that a later step can still resolve."""
-        items = self._open_items()
-        if not items:
-            return statement
-        return replace(statement, status=RunStatus.DECLARED, declared=(*statement.declared, *items))
+    def _summarize(self) -> Evidence:
+        """Return the evidence as it would be if the run ended here."""
+        return self.evidence
+
+    def _enclose_epsilon(self, delta: float) -> Interval:
+        """Return ε [nat] at δ of the record, as an enclosure."""
+        curve = self._find_curve()
+        return Interval(0.0, 0.0) if curve is None else curve.epsilon(delta=delta)
+
+    def _find_curve(self) -> PrivacyCurve | None:
+        """Return the certified curve of the record; None before its first step."""
+        raise NotImplementedError
 
     def _open_observations(self) -> tuple[Observation, ...]:
         """Contradictions that a later step of the program can still resolve."""

@@ -10,11 +10,9 @@ from epsilond.accountants.errors import InvalidInput, LedgerExhausted, Observati
 from epsilond.accountants.guarantee import require_setting
 from epsilond.accountants.quantities import Observer, Relation, Unit
 from epsilond.accountants.specs import Spec
-from epsilond.integrations.counted import run_of
-from epsilond.questions.account import account
+from epsilond.integrations.setting import StatedSetting, find_curve
 
 if TYPE_CHECKING:
-    from epsilond.accountants.curve.enclosure import Interval
     from epsilond.ledgers.log.receipts import Receipt
 
 
@@ -126,19 +124,6 @@ class TargetBudget:
             raise RunDiffers.of(self.observations)
 
     def _epsilon(self, paid: Mapping[Spec, int]) -> float:
-        found = spent(paid, delta=self.delta, relation=self.relation, unit=self.unit, observer=self.observer)
-        return 0.0 if found is None else found.upper
-
-
-def spent(
-    steps: Mapping[Spec, int], *, delta: float, relation: Relation, unit: Unit, observer: Observer
-) -> Interval | None:
-    """ε [nat] at δ of these steps, each as often as it says, as an enclosure; None of no step.
-
-    Raises:
-        NoCertificate: no theorem covers a step under this relation.
-    """
-    run = run_of(steps.items())
-    if run is None:
-        return None
-    return account(run, relation=relation, unit=unit, observer=observer).guarantee.curve.epsilon(delta=delta)
+        setting = StatedSetting(relation=self.relation, unit=self.unit, observer=self.observer)
+        curve = find_curve(paid.items(), setting)
+        return 0.0 if curve is None else curve.epsilon(delta=self.delta).upper

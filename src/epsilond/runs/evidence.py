@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from epsilond.accountants.errors import InvalidInput, Observation, RunDiffers
 from epsilond.accountants.json_types import JsonObject, JsonRecord
@@ -89,6 +89,12 @@ class Evidence:
         if before is None and len(self._observations) == 1 and self.budget is not None:
             self.budget.contradict(self.observations)
 
+    def inform(self, budget: Contradictable | None) -> None:
+        """Inform a budget of the first contradiction, at once if there is one."""
+        self.budget = budget
+        if budget is not None and self._observations:
+            budget.contradict(self.observations)
+
     def vouch(self, premise: str, declaration: str) -> None:
         """Record the caller's word for a premise, from now on.
 
@@ -163,6 +169,16 @@ class Evidence:
             "observations": [[each.premise, each.message, each.remedy, each.count] for each in self.observations],
         }
 
+    def clear(self) -> None:
+        """Go back to the evidence of no step, without declarations."""
+        self.load_state_dict(Evidence(self.premises, outside=()).state_dict())
+
+    def copy(self) -> Evidence:
+        """Return the same evidence, of which no budget is informed."""
+        copied = Evidence(self.premises, outside=self.outside)
+        copied.load_state_dict(self.state_dict())
+        return copied
+
     def load_state_dict(self, state: JsonObject) -> None:
         """Replace the evidence with that of a checkpoint.
 
@@ -186,6 +202,6 @@ class Evidence:
         self._observations = {(each.premise, each.message): each for each in observations}
 
 
-def _read_observation(premise: Any, message: Any, remedy: Any, count: Any) -> Observation:
+def _read_observation(premise: str, message: str, remedy: str, count: int) -> Observation:
     """Return an observation of a checkpoint."""
     return Observation(str(premise), str(message), remedy=str(remedy), count=int(count))

@@ -194,7 +194,7 @@ def test_joint_noises_are_composed_and_checked():
     assert gaussian_delta(found.total_epsilon, mu) == pytest.approx(DELTA, rel=1e-9)
     back = EpsilondJointPrivacyAccountant(*told, total_epsilon=found.total_epsilon, noise_parameters=[5.0, 20.0])
     assert back.total_delta == pytest.approx(DELTA, rel=1e-6)
-    with pytest.raises(ValueError, match="give ε"):
+    with pytest.raises(ValueError, match="gives ε"):
         EpsilondJointPrivacyAccountant(*told, total_epsilon=1.0, total_delta=DELTA, noise_parameters=[5.0, 20.0])
 
 

@@ -8,6 +8,7 @@ import pytest
 from mpmath import binomial, exp, mp, mpf
 
 from epsilond.accountants.account import account
+from epsilond.accountants.composition.methods import Fallback, RareMethod
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.kinds.randomized_response import response_pair
 from epsilond.accountants.profiles.amplification import AmplifiedProfile
@@ -69,7 +70,7 @@ def test_rare_steps_need_no_lattice(epsilon: float) -> None:
     assert rare is not None
     pair = rare.pair
     large = OneLargeStep((RepeatedStep(batch(1e-12), 10**9),))
-    ends = pair.ends(epsilon)
+    ends = pair.log_delta_bounds(epsilon)
     assert ends.lower <= ends.upper < -15.0
     if epsilon > 0.0:
         assert ends.upper <= large.log_delta(epsilon).upper
@@ -85,7 +86,8 @@ def test_rare_steps_need_no_lattice(epsilon: float) -> None:
 
 def test_other_products_are_left_to_the_engines() -> None:
     assert rare_composition([(batch(1e-6), 10**9)], never) is None
-    assert rare_composition([(batch(1e-12), 10**5)], never) is None
+    fallback = Fallback(never)
+    assert RareMethod().replace_fallback([(batch(1e-12), 10**5)], fallback) is fallback
     assert rare_composition([(batch(1e-12), 10**9), (gaussian_pair(1e-6), 1)], never) is None
 
 
@@ -95,5 +97,5 @@ def test_epsilon_is_zero_where_delta_is_never_reached() -> None:
     pair = rare.pair
     assert pair.epsilon(math.log(1e-6)) == (0.0, 0.0)
     found = pair.epsilon(math.log(1e-12))
-    assert pair.ends(found.upper).upper <= math.log(1e-12)
+    assert pair.log_delta_bounds(found.upper).upper <= math.log(1e-12)
     assert found.upper < 3e-5

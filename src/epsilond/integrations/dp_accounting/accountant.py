@@ -10,19 +10,18 @@ from typing import TYPE_CHECKING, Self
 import dp_accounting
 
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.errors import InvalidInput, NoCertificate, Observation, RunDiffers
+from epsilond.accountants.errors import InvalidInput, NoCertificate, Observation
 from epsilond.accountants.guarantee import PrivacyCurve
 from epsilond.accountants.quantities import Observer, Relation, SettingFields, Unit
 from epsilond.accountants.specs import Spec
 from epsilond.integrations.counted import run_of
 from epsilond.integrations.dp_accounting.events import NotPrivate, name_of, parts_of
-from epsilond.integrations.setting import StatedSetting
+from epsilond.integrations.setting import StatedSetting, find_curve
+from epsilond.integrations.stated import Stated
 from epsilond.questions.account import account
 from epsilond.reading import read
 from epsilond.runs.evidence import Evidence
 from epsilond.runs.premises import EVENT, OUTSIDE_CLIENTS, OUTSIDE_RECORDS
-from epsilond.runs.statement import RunStatement, state_run
-from epsilond.runs.status import RunStatus
 
 if TYPE_CHECKING:
     from epsilond.integrations.budget import LedgerBudget
@@ -40,7 +39,7 @@ _REASON = "the program composed this event, and no mechanism was observed"
 _COMPOSITIONS = {"ComposedDpEvent": "events", "SelfComposedDpEvent": "event"}
 
 
-class EpsilondAccountant(dp_accounting.PrivacyAccountant):
+class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
     """An accountant that stands wherever dp-accounting takes one: in `calibrate_dp_mechanism`, jax_privacy and others.
 
     A noise multiplier is σ over the bound C on one record's norm, as `GaussianDpEvent` says, and the relation gives the
@@ -106,49 +105,14 @@ class EpsilondAccountant(dp_accounting.PrivacyAccountant):
         outside = OUTSIDE_RECORDS if self._setting["unit"] == "record" else OUTSIDE_CLIENTS
         self._evidence = Evidence((EVENT,), outside=outside, budget=budget)
 
-    @property
-    def evidence(self) -> Evidence:
-        """Evidence of the run: the number of events that the program composed."""
-        return self._evidence
+    def _open_observations(self) -> tuple[Observation, ...]:
+        """Observations that the budget was informed of by others."""
+        return () if self._evidence.observations else tuple(getattr(self._budget, "observations", ()))
 
-    @property
-    def status(self) -> RunStatus:
-        """Status of the events so far: `declared`, or `contradicted` where the budget has observations."""
-        return RunStatus.CONTRADICTED if self._contradictions() else self._evidence.status
-
-    def statement(self, *, delta: float) -> RunStatement:
-        """Return ε at δ of what was composed so far, with its status and what supports it.
-
-        Raises:
-            InvalidInput: δ is outside (0, 1).
-            NoCertificate: the work exceeds the fixed budget.
-            RunDiffers: an observation contradicts the events.
-        """
-        self._require_consistent()
+    def _enclose_epsilon(self, delta: float) -> Interval:
         if not 0.0 < delta < 1.0:
             raise InvalidInput.at("/delta", "is out of range", allowed="> 0 and < 1")
-        epsilon = Interval(0.0, 0.0)
-        if not self._private:
-            epsilon = Interval(math.inf, math.inf)
-        elif +self._run:
-            epsilon = self._known().epsilon(delta=delta)
-        return state_run(self._evidence, epsilon, delta=delta, **self._setting)
-
-    def declare(self, premise: str, declaration: str) -> None:
-        """Vouch for the premise `event`; the declaration is printed next to each ε.
-
-        Raises:
-            InvalidInput: another premise.
-        """
-        self._evidence.vouch(premise, declaration)
-
-    def _contradictions(self) -> tuple[Observation, ...]:
-        """Return the observations of this accountant, or else those that its budget was informed of."""
-        return self._evidence.observations or tuple(getattr(self._budget, "observations", ()))
-
-    def _require_consistent(self) -> None:
-        if observations := self._contradictions():
-            raise RunDiffers.of(observations)
+        return super()._enclose_epsilon(delta) if self._private else Interval(math.inf, math.inf)
 
     @property
     def relation(self) -> Relation:
@@ -175,7 +139,7 @@ class EpsilondAccountant(dp_accounting.PrivacyAccountant):
             NotPrivate: a budget pays for nothing without noise.
             RunDiffers: the budget was informed of an observation that contradicts the run.
         """
-        self._require_consistent()
+        self.require_consistent()
         if self._budget is not None and self.supports(event):
             parts = self._counted(event, count)
             if len(parts) > 1 and (refused := self._refused(parts)):
@@ -246,7 +210,7 @@ class EpsilondAccountant(dp_accounting.PrivacyAccountant):
             NoCertificate: the work exceeds the fixed budget.
             RunDiffers: an observation contradicts the events.
         """
-        self._require_consistent()
+        self.require_consistent()
         if not 0.0 <= target_delta <= 1.0:
             raise ValueError(f"target_delta must be in [0, 1]. Found {target_delta}.")
         if target_delta == 1.0 or (self._private and not +self._run):
@@ -255,7 +219,7 @@ class EpsilondAccountant(dp_accounting.PrivacyAccountant):
             return math.inf
         if target_delta == 0.0:
             return self._pure_epsilon()
-        return float(self._known().epsilon(delta=target_delta).upper)
+        return float(self._enclose_epsilon(target_delta).upper)
 
     def get_delta(self, target_epsilon: float) -> float:
         """The upper end of δ at an ε ≥ 0.
@@ -265,20 +229,17 @@ class EpsilondAccountant(dp_accounting.PrivacyAccountant):
             NoCertificate: the work exceeds the fixed budget.
             RunDiffers: an observation contradicts the events.
         """
-        self._require_consistent()
+        self.require_consistent()
         if not target_epsilon >= 0.0:
             raise ValueError(f"target_epsilon must be at least 0. Found {target_epsilon}.")
         if not self._private:
             return 1.0
-        if not +self._run or math.isinf(target_epsilon):
-            return 0.0
-        return float(self._known().delta(epsilon=target_epsilon).upper)
+        curve = None if math.isinf(target_epsilon) else self._find_curve()
+        return 0.0 if curve is None else float(curve.delta(epsilon=target_epsilon).upper)
 
-    def _known(self) -> PrivacyCurve:
+    def _find_curve(self) -> PrivacyCurve | None:
         if self._curve is None:
-            run = run_of(self._run.items())
-            assert run is not None
-            self._curve = account(run, **self._setting).guarantee.curve
+            self._curve = find_curve(self._run.items(), self._setting)
         return self._curve
 
     def _pure_epsilon(self) -> float:

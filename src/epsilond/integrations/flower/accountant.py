@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from flwr.serverapp import GaussianPrivacyEvent, PrivacyConfig, PrivacySpent, SamplingMethod
 
-from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import InvalidInput, Observation
 from epsilond.accountants.quantities import Relation
 from epsilond.accountants.specs import Spec
@@ -20,12 +19,12 @@ from epsilond.integrations.flower.models import ReleasedModels
 from epsilond.integrations.flower.rounds import FIX_REWOUND
 from epsilond.integrations.flower.wrapper import WatchedWrapper
 from epsilond.integrations.numbers import count as whole
+from epsilond.integrations.setting import StatedSetting, find_curve
 from epsilond.integrations.stated import Stated
-from epsilond.questions.account import account
 from epsilond.reading import read_value
 from epsilond.runs.evidence import Evidence
 from epsilond.runs.premises import COHORT, OUTSIDE_CLIENTS, ROUNDS, SAME_PARTS
-from epsilond.runs.statement import RunStatement, state_run
+from epsilond.runs.statement import RunStatement
 
 if TYPE_CHECKING:
     from flwr.serverapp.strategy import Strategy
@@ -73,6 +72,7 @@ class EpsilondAccountant(Stated):
     def __init__(self, config: PrivacyConfig, *, budget: LedgerBudget | TargetBudget | None = None) -> None:
         self._config = config
         self._relation: Relation = read_value(Relation, config.neighboring_relation.value, at="/neighboring_relation")
+        self._setting = StatedSetting(relation=self._relation, unit="client", observer="released-models")
         self._budget = budget
         self._compositions: list[tuple[GaussianPrivacyEvent, int]] = []
         self._evidence = Evidence(FEDERATED, outside=OUTSIDE_CLIENTS, budget=budget)
@@ -112,11 +112,6 @@ class EpsilondAccountant(Stated):
         wrapper.number, wrapper.models = self._resumed
         self._wrappers.append(wrapper)
 
-    @property
-    def evidence(self) -> Evidence:
-        """Observations of the run so far."""
-        return self._evidence
-
     def statement(self, delta: float | None = None) -> RunStatement:
         """Return ε of the composed events with its status.
 
@@ -126,18 +121,7 @@ class EpsilondAccountant(Stated):
         Raises:
             RunDiffers: an observation contradicts the record.
         """
-        self.require_consistent()
-        delta = self._config.target_delta if delta is None else delta
-        curve = self._curve(self._compositions)
-        statement = state_run(
-            self._evidence,
-            Interval(0.0, 0.0) if curve is None else curve.epsilon(delta=delta),
-            delta=delta,
-            relation=self._relation,
-            unit="client",
-            observer="released-models",
-        )
-        return replace(statement, declared=(*self._open_items(), *statement.declared))
+        return super().statement(self._config.target_delta if delta is None else delta)
 
     @property
     def receipts(self) -> list[Receipt]:
@@ -157,7 +141,7 @@ class EpsilondAccountant(Stated):
     @property
     def spec(self) -> Spec | None:
         """What was released, as a Spec; None before the first release."""
-        return self._run(self._compositions)
+        return run_of(self._parts(self._compositions))
 
     def compose(self, event: GaussianPrivacyEvent, count: int = 1) -> None:
         """Count releases, after committing them in the ledger if there is one.
@@ -171,26 +155,6 @@ class EpsilondAccountant(Stated):
             self._budget.pay(step, count)
         self._compositions.append((event, count))
         self._count(event, count)
-
-    def get_epsilon(self, delta: float) -> float:
-        """Return a certified upper bound on ε [nat] at δ; 0 before the first release.
-
-        Raises:
-            RunDiffers: an observation contradicts the record.
-        """
-        self.require_consistent()
-        curve = self._curve(self._compositions)
-        return 0.0 if curve is None else curve.epsilon(delta=delta).upper
-
-    def get_delta(self, epsilon: float) -> float:
-        """Return a certified upper bound on δ at ε [nat]; 0 before the first release.
-
-        Raises:
-            RunDiffers: an observation contradicts the record.
-        """
-        self.require_consistent()
-        curve = self._curve(self._compositions)
-        return 0.0 if curve is None else curve.delta(epsilon=epsilon).upper
 
     def get_privacy_spent(self, delta: float | None = None) -> PrivacySpent:
         """Return ε at δ, the configuration's if absent, in Flower's form; `optimal_order` is None.
@@ -223,7 +187,7 @@ class EpsilondAccountant(Stated):
         if limit is not None:
             if not (math.isfinite(limit) and limit > 0.0):
                 raise ValueError("max_epsilon must be positive and finite")
-            curve = self._curve([*self._compositions, (event, count)])
+            curve = find_curve(self._parts([*self._compositions, (event, count)]), self._setting)
             if curve is None or curve.epsilon(delta=self._config.target_delta).upper > limit:
                 return True
         return self._budget is not None and self._budget.would_exceed(step, count)
@@ -277,15 +241,14 @@ class EpsilondAccountant(Stated):
         if "evidence" in state:
             self._evidence.load_state_dict(state["evidence"])
         else:
-            self._evidence.load_state_dict(Evidence(FEDERATED, outside=()).state_dict())
+            self._evidence.clear()
             for event, times in found:
                 self._count(event, times)
         self._compositions = found
         if released > self.num_releases:
             message = f"a state of {self.num_releases} releases was loaded after {released} releases"
             self._evidence.contradict(SAME_PARTS, message, remedy=FIX_REWOUND)
-        if self._evidence.observations and self._budget is not None:
-            self._budget.contradict(self._evidence.observations)
+        self._evidence.inform(self._budget)
         self._resumed = int(state.get("number", 0)), ReleasedModels(state.get("models", ()))
         for wrapper in self._wrappers:
             wrapper.number, wrapper.models = self._resumed
@@ -325,12 +288,10 @@ class EpsilondAccountant(Stated):
     def _models(self) -> ReleasedModels:
         return self._wrappers[-1].models if self._wrappers else self._resumed[1]
 
-    def _run(self, compositions: list[tuple[GaussianPrivacyEvent, int]]) -> Spec | None:
-        sampling = self._config.sampling_method.value
-        return run_of((spec_of_event(event, sampling), times) for event, times in compositions)
+    def _find_curve(self) -> PrivacyCurve | None:
+        return find_curve(self._parts(self._compositions), self._setting)
 
-    def _curve(self, compositions: list[tuple[GaussianPrivacyEvent, int]]) -> PrivacyCurve | None:
-        run = self._run(compositions)
-        if run is None:
-            return None
-        return account(run, relation=self._relation, unit="client", observer="released-models").guarantee.curve
+    def _parts(self, compositions: Iterable[tuple[GaussianPrivacyEvent, int]]) -> list[tuple[Spec, int]]:
+        """Return compositions with their events as specs."""
+        sampling = self._config.sampling_method.value
+        return [(spec_of_event(event, sampling), times) for event, times in compositions]

@@ -35,16 +35,18 @@ from epsilond.integrations.flower.settings import (
 )
 from epsilond.integrations.flower.updates import AdaptiveClipping
 from epsilond.integrations.probe import Arrays, Probe
+from epsilond.integrations.setting import StatedSetting, find_curve
 from epsilond.integrations.stated import Stated
-from epsilond.integrations.target import TargetBudget, spent
+from epsilond.integrations.target import TargetBudget
 from epsilond.mechanisms import secure
 from epsilond.mechanisms.randomness import RandomSource
-from epsilond.runs.evidence import Evidence
+from epsilond.questions.account import account
 from epsilond.runs.premises import CLIPPING, ROUNDS
-from epsilond.runs.statement import RunStatement, state_run
+from epsilond.runs.statement import RunStatement
 from epsilond.runs.status import RunStatus
 
 if TYPE_CHECKING:
+    from epsilond.accountants.guarantee import PrivacyCurve
     from epsilond.ledgers.log.receipts import Receipt
 
 EVALUATED: Final = (
@@ -132,13 +134,16 @@ class DpFedAvg(Stated, Strategy):
         self._noise = adaptive.noise_of_updates(noise_multiplier) if adaptive else noise_multiplier
         self.step: Spec = round_mechanism(noise_multiplier, participants, cohort, population)
         self.budget, self.relation = budget, relation_of(budget, cohort)
+        self._setting = StatedSetting(relation=self.relation, unit="client", observer=budget.observer)
         self.delta = target_delta(budget) if delta is None else delta
-        self._epsilon(1, self.delta)  # a round that no theorem covers is rejected before it is run
+        # A round that no theorem covers, and a δ out of range, are rejected before the run.
+        account(self.step, **self._setting).guarantee.curve.epsilon(delta=self.delta)
         self._held = 0
         self._source = source or secure()
         self._norm = clipping_norm
         self._probe: Probe | None = None
         self._watch = RoundWatch(budget=budget, parts=InitialValues(self, PARTS), source=self._source)
+        self._evidence = self._watch.evidence
         self._current: ArrayRecord | None = None
         self._asked: dict[int, set[int]] = {}
         if getattr(strategy, "fraction_evaluate", 0.0):
@@ -159,11 +164,6 @@ class DpFedAvg(Stated, Strategy):
         """Number of released rounds."""
         return self.evidence.steps
 
-    @property
-    def evidence(self) -> Evidence:
-        """Observations of the run so far."""
-        return self._watch.evidence
-
     def privacy_spent(self) -> Interval | None:
         """Return ε [nat] at `delta` of the rounds so far, as an enclosure; None before the first.
 
@@ -171,7 +171,7 @@ class DpFedAvg(Stated, Strategy):
             RunDiffers: an observation contradicts the record.
         """
         self.require_consistent()
-        return self._epsilon(self.rounds, self.delta) if self.rounds else None
+        return self._enclose_epsilon(self.delta) if self.rounds else None
 
     def statement(self, delta: float | None = None) -> RunStatement:
         """Return ε of the rounds so far with its status.
@@ -182,19 +182,7 @@ class DpFedAvg(Stated, Strategy):
         Raises:
             RunDiffers: an observation contradicts the record.
         """
-        delta = self.delta if delta is None else delta
-        self.require_consistent()
-        epsilon = self._epsilon(self.rounds, delta) if self.rounds else Interval(0.0, 0.0)
-        return self._complete(
-            state_run(
-                self.evidence,
-                epsilon,
-                delta=delta,
-                relation=self.relation,
-                unit="client",
-                observer=self.budget.observer,
-            )
-        )
+        return super().statement(self.delta if delta is None else delta)
 
     def start(
         self,
@@ -330,8 +318,7 @@ class DpFedAvg(Stated, Strategy):
         if state.get("settings") != self._settings():
             raise InvalidInput.at("/settings", "are those of another strategy")
         self._watch.load_state_dict(state["rounds"])
-        if self.evidence.observations:
-            self.budget.contradict(self.evidence.observations)
+        self.evidence.inform(self.budget)
         self.clipping_norm = self._norm = float(state["clipping_norm"])
 
     def _settings(self) -> dict[str, object]:
@@ -344,6 +331,9 @@ class DpFedAvg(Stated, Strategy):
         }
 
     # Status -----------------------------------------------------------------------------------------------------------
+    def _find_curve(self) -> PrivacyCurve | None:
+        return find_curve([(self.step, self.rounds)], self._setting)
+
     def _open_items(self) -> tuple[str, ...]:
         count = len(self._watch.pending)
         return (f"{ROUNDS.statement} {PENDING.format(count=count)}.",) if count else ()
@@ -383,16 +373,9 @@ class DpFedAvg(Stated, Strategy):
         self._watch.release(server_round, result.sample, result.groups)
         return result.model
 
-    def _epsilon(self, rounds: int, delta: float) -> Interval:
-        """Return ε at δ of so many rounds, at least one."""
-        observer = self.budget.observer
-        epsilon = spent({self.step: rounds}, delta=delta, relation=self.relation, unit="client", observer=observer)
-        assert epsilon is not None
-        return epsilon
-
     def _metrics(self, noise_std: float, clipping_norm: float) -> MetricRecord:
         """Return the metrics of a round."""
-        epsilon = self._epsilon(self.rounds, self.delta).upper
+        epsilon = self._enclose_epsilon(self.delta).upper
         log(INFO, "committed round %d: ε ≤ %.6g at δ = %g, %s", self.rounds, epsilon, self.delta, self.status)
         metrics = {"epsilon": epsilon, "delta": self.delta, "noise-std": noise_std, "rounds": self.rounds}
         return MetricRecord(metrics | {"clipping-norm": clipping_norm, "rounds-held": self._held})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from epsilond.accountants.errors import InvalidInput, RunDiffers
+from epsilond.accountants.errors import InvalidInput, Observation
 from epsilond.accountants.guarantee import PrivacyCurve
 from epsilond.accountants.specs import Spec
 from epsilond.integrations.jax_privacy.batches import BatchesState, ObservedBatches
@@ -12,6 +12,7 @@ from epsilond.integrations.jax_privacy.journal import Journal
 from epsilond.integrations.jax_privacy.plans import PlannedSteps, PlanReading
 from epsilond.integrations.jax_privacy.steps import ObservedSteps, StepsState
 from epsilond.integrations.setting import StatedSetting
+from epsilond.integrations.stated import Stated
 from epsilond.questions.account import account
 from epsilond.runs.evidence import Contradictable, Evidence
 from epsilond.runs.premises import (
@@ -25,8 +26,6 @@ from epsilond.runs.premises import (
     ROWS,
     SAME_PARTS,
 )
-from epsilond.runs.statement import RunStatement, state_run
-from epsilond.runs.status import RunStatus
 
 PREMISES: Final = (FRESH_DRAW, ROWS, CLIPPING, NOISE, CORRELATION, DIVISOR, EVENT, SAME_PARTS, PARAMETERS)
 """Premises of the theorems that cover a plan: subsampled Gaussian noise, banded where the plan has a strategy."""
@@ -40,7 +39,7 @@ class AccountState(StepsState):
     batches: BatchesState
 
 
-class RunAccount:
+class RunAccount(Stated):
     """The account of a run that uses the functions of an observed plan.
 
     It counts the updates of the noise. A cycle that was begun counts as a whole.
@@ -84,47 +83,6 @@ class RunAccount:
         self.advance(wait=True)
         return self._steps.conclude()
 
-    @property
-    def status(self) -> RunStatus:
-        """Status of the run so far."""
-        evidence = self.evidence
-        return RunStatus.CONTRADICTED if self._steps.open_ends() else evidence.status
-
-    def get_epsilon(self, delta: float) -> float:
-        """Return the upper bound on ε [nat] at δ of the updates so far.
-
-        Raises:
-            RunDiffers: an observation contradicts the record.
-        """
-        self._conclude()
-        return float(self._find_curve().epsilon(delta=delta).upper)
-
-    def get_delta(self, epsilon: float) -> float:
-        """Return the upper bound on δ at ε [nat] of the updates so far.
-
-        Raises:
-            RunDiffers: an observation contradicts the record.
-        """
-        self._conclude()
-        return float(self._find_curve().delta(epsilon=epsilon).upper)
-
-    def statement(self, *, delta: float) -> RunStatement:
-        """Return ε at δ of the updates so far, with its status and what supports it.
-
-        Raises:
-            RunDiffers: an observation contradicts the record.
-        """
-        evidence = self._conclude()
-        return state_run(evidence, self._find_curve().epsilon(delta=delta), delta=delta, **self._setting)
-
-    def declare(self, premise: str, declaration: str) -> None:
-        """Vouch for a premise from now on; the declaration is printed next to each ε.
-
-        Raises:
-            InvalidInput: no such premise, or one that no declaration can replace.
-        """
-        self._evidence.vouch(premise, declaration)
-
     def advance(self, *, wait: bool = False) -> None:
         """Take what the functions wrote down; with `wait`, all of it, also what the device still computes."""
         self._steps.process(self._journal.take(keep=0 if wait else _BEHIND))
@@ -137,9 +95,7 @@ class RunAccount:
         """
         self.advance()
         if budget is not None and self._evidence.budget is None:
-            self._evidence.budget = budget
-            if self._evidence.observations:
-                budget.contradict(self._evidence.observations)
+            self._evidence.inform(budget)
         self._evidence.require_consistent()
 
     def state_dict(self) -> AccountState:
@@ -161,12 +117,8 @@ class RunAccount:
         except (KeyError, TypeError, ValueError, AttributeError):
             raise InvalidInput.at("", "is not the account of a checkpoint") from None
 
-    def _conclude(self) -> Evidence:
-        evidence = self.evidence
-        open_ends = self._steps.open_ends()
-        if evidence.observations or open_ends:
-            raise RunDiffers.of((*evidence.observations, *open_ends))
-        return evidence
+    def _open_observations(self) -> tuple[Observation, ...]:
+        return self._steps.open_ends()
 
     def _find_curve(self) -> PrivacyCurve:
         spec = self._reading.steps.after(self._steps.noise.updates)

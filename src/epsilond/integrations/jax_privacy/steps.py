@@ -215,8 +215,7 @@ class ObservedSteps:
     # Conclusions ------------------------------------------------------------------------------------------------------
     def conclude(self) -> Evidence:
         """Return the evidence as it would be if the run ended here, with the parameters of its last step."""
-        concluded = Evidence(self._evidence.premises, outside=self._evidence.outside)
-        concluded.load_state_dict(self._evidence.state_dict())
+        concluded = self._evidence.copy()
         concluded.show({PARAMETERS}, count=self._changes.waiting)
         return concluded
 

@@ -19,8 +19,8 @@ from epsilond.integrations.opacus.pitfalls import Watch
 from epsilond.integrations.opacus.watching.record import append
 from epsilond.integrations.opacus.watching.run import ObservedRun
 from epsilond.integrations.opacus.wrapping import install
+from epsilond.integrations.stated import Stated
 from epsilond.questions.account import account
-from epsilond.runs.statement import RunStatement, state_run
 
 if TYPE_CHECKING:
     import torch
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from epsilond.integrations.budget import LedgerBudget
     from epsilond.runs.evidence import Evidence
-    from epsilond.runs.status import RunStatus
 
 MECHANISM = "epsilond"
 _SAME_HISTORY = frozenset({MECHANISM, "rdp", "gdp", "prv"})
@@ -38,7 +37,7 @@ _SAME_HISTORY = frozenset({MECHANISM, "rdp", "gdp", "prv"})
 _step = lru_cache(maxsize=1024)(step_of)
 
 
-class EpsilondAccountant(IAccountant):
+class EpsilondAccountant(Stated, IAccountant):
     """An accountant for Opacus whose ε has a status: `register()` it, and use `PrivacyEngine(accountant="epsilond")`.
 
     Neighbours differ by one record more or less, and batches are Poisson batches. The objects that `make_private`
@@ -53,6 +52,7 @@ class EpsilondAccountant(IAccountant):
         super().__init__()
         self._budget: LedgerBudget | None = None
         self._run = ObservedRun()
+        self._evidence, self._setting = self._run.evidence, SETTING
         self._watch = Watch()
         self._known: tuple[tuple[tuple[float, ...], ...], PrivacyCurve] | None = None
 
@@ -92,7 +92,7 @@ class EpsilondAccountant(IAccountant):
         The budget is informed of the first observation that contradicts the record.
         """
         self._budget = budget
-        self._run.pay_by(budget if hasattr(budget, "contradict") else None)
+        self._evidence.inform(budget if hasattr(budget, "contradict") else None)
 
     def get_optimizer_hook_fn(self, sample_rate: float) -> Callable[[DPOptimizer], None]:
         """Return the function that a `DPOptimizer` calls after it has added noise and before it changes the model."""
@@ -124,38 +124,8 @@ class EpsilondAccountant(IAccountant):
         return sum(steps for _, _, steps in self.history)
 
     # The status -------------------------------------------------------------------------------------------------------
-    @property
-    def evidence(self) -> Evidence:
-        """Observations of the steps, for each premise."""
-        return self._run.evidence
-
-    @property
-    def status(self) -> RunStatus:
-        """Status of every ε of the run."""
-        return self._run.conclusion(self.history).status
-
-    def declare(self, premise: str, declaration: str) -> None:
-        """Declare a premise, from now on. The declaration is printed next to every ε.
-
-        Args:
-            premise: id of the premise, such as "fresh-draw".
-            declaration: what the caller vouches for, in the caller's words.
-
-        Raises:
-            InvalidInput: no such premise, or one that no declaration can replace.
-        """
-        self._run.evidence.vouch(premise, declaration)
-
-    def statement(self, *, delta: float) -> RunStatement:
-        """Return ε at δ with its status, and with everything that it rests on.
-
-        Raises:
-            RunDiffers: an observation contradicts the record.
-            InvalidInput: δ is outside (0, 1), or the history has an impossible step.
-        """
-        evidence = self._run.conclusion(self.history)
-        evidence.require_consistent()
-        return state_run(evidence, self._epsilon(delta), delta=delta, **SETTING)
+    def _summarize(self) -> Evidence:
+        return self._run.conclusion(self.history)
 
     def watch_made(
         self, *, module: torch.nn.Module, optimizer: DPOptimizer, loader: DataLoader, poisson_sampling: bool
@@ -194,25 +164,27 @@ class EpsilondAccountant(IAccountant):
             RunDiffers: an observation contradicts the record.
             InvalidInput: δ is outside (0, 1), or the history has an impossible step.
         """
-        self._run.conclusion(self.history).require_consistent()
-        return self._epsilon(delta)
-
-    def _epsilon(self, delta: float) -> Interval:
-        curve = self._curve()
-        return curve if isinstance(curve, Interval) else curve.epsilon(delta=delta)
+        self._conclude()
+        return self._enclose_epsilon(delta)
 
     def get_delta(self, epsilon: float) -> float:
-        """Return the upper bound of δ at ε.
+        """Return the upper bound of δ at ε; 1 where a step had no noise.
 
         Raises:
             RunDiffers: an observation contradicts the record.
             InvalidInput: ε is negative, or the history has an impossible step.
         """
-        self._run.conclusion(self.history).require_consistent()
-        curve = self._curve()
-        if isinstance(curve, Interval):
-            return 0.0 if curve.upper == 0.0 else 1.0
-        return curve.delta(epsilon=epsilon).upper
+        if not self._lacks_noise():
+            return super().get_delta(epsilon)
+        self._conclude()
+        return 1.0
+
+    def _enclose_epsilon(self, delta: float) -> Interval:
+        return Interval(math.inf, math.inf) if self._lacks_noise() else super()._enclose_epsilon(delta)
+
+    def _lacks_noise(self) -> bool:
+        """Return whether a step that reads records had no noise."""
+        return any(noise == 0 for noise, _, _ in _reading_steps(self.history))
 
     @property
     def spec(self) -> Spec:
@@ -223,13 +195,10 @@ class EpsilondAccountant(IAccountant):
         """
         return spec_from_opacus_history(self.history)
 
-    def _curve(self) -> PrivacyCurve | Interval:
-        """Return the privacy curve of the history; the ε itself where it is 0 or infinite at every δ."""
+    def _find_curve(self) -> PrivacyCurve | None:
         steps = _reading_steps(self.history)
         if not steps:
-            return Interval(0.0, 0.0)
-        if any(entry[0] == 0 for entry in steps):
-            return Interval(math.inf, math.inf)
+            return None
         if self._known is None or self._known[0] != steps:
             answer = account(spec_from_opacus_history(steps), **SETTING)
             self._known = (steps, answer.guarantee.curve)

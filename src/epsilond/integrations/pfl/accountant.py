@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,9 +12,8 @@ from pfl.privacy.privacy_accountant import PrivacyAccountant
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.guarantee import PrivacyCurve
 from epsilond.accountants.specs import Spec
-from epsilond.integrations.pfl.planned import PlannedRun
-from epsilond.integrations.pfl.runs import SCALED, PflPrivacyWarning, curve_of, noise_for, spec_from_pfl
-from epsilond.runs.statement import RunStatement
+from epsilond.integrations.pfl.planned import PlannedFigure, PlannedRun
+from epsilond.integrations.pfl.runs import complete_target, curve_of, noise_for, spec_from_pfl
 
 
 @dataclass(repr=False)
@@ -46,6 +44,8 @@ class EpsilondPrivacyAccountant(PlannedRun, PrivacyAccountant):
 
     if TYPE_CHECKING:  # pfl's field
         noise_parameter: Any
+    epsilon = PlannedFigure()
+    delta = PlannedFigure()
 
     def __post_init__(self) -> None:
         """Solve for the missing number, or check that nothing is missing."""
@@ -60,74 +60,35 @@ class EpsilondPrivacyAccountant(PlannedRun, PrivacyAccountant):
                 epsilon=self.epsilon,
                 delta=self.delta,
             )
-        elif self.delta is None:
-            self.delta = self.curve.delta(epsilon=self.epsilon).upper
-        elif self.epsilon is None:
-            self.epsilon = self.curve.epsilon(delta=self.delta).upper
-        elif self.curve.delta(epsilon=self.epsilon).upper > self.delta:
-            true = self.curve.epsilon(delta=self.delta).upper
-            raise InvalidInput.at("/noise_parameter", f"gives ε = {true:.7g} at this δ", allowed="more noise")
+        else:
+            self.epsilon, self.delta = complete_target(
+                self.curve, self.epsilon, self.delta, parameter="noise_parameter"
+            )
         self._prepare(self.num_compositions)
         if self.noise_scale < 1.0:
-            self._note_scale(self.noise_scale, self.epsilon_as_run)
-            told = SCALED.format(scale=self.noise_scale, epsilon=self.epsilon_as_run, delta=self.delta)
-            warnings.warn(told, PflPrivacyWarning, stacklevel=3)
-
-    # pfl's fields, which are the answers here
-    @property
-    def epsilon(self) -> Any:
-        """ε [nat] of the plan; raises `RunDiffers` if an iteration contradicts it."""
-        self._require_consistent()
-        return self._epsilon
-
-    @epsilon.setter
-    def epsilon(self, epsilon: Any) -> None:
-        """Set ε, as pfl's checks do."""
-        self._epsilon = epsilon
-
-    @property
-    def delta(self) -> Any:
-        """δ of the plan; raises `RunDiffers` if an iteration contradicts it."""
-        self._require_consistent()
-        return self._delta
-
-    @delta.setter
-    def delta(self, delta: Any) -> None:
-        """Set δ, as pfl's checks do."""
-        self._delta = delta
-
-    def statement(self, delta: float | None = None) -> RunStatement:
-        """Return ε at δ with its status.
-
-        Args:
-            delta: δ of the statement; that of the plan if absent.
-
-        Raises:
-            RunDiffers: an observation contradicts the plan.
-        """
-        return self._state(self.curve, self.delta if delta is None else delta)
+            self._warn_of_scale(self.noise_scale, self.epsilon_as_run, stacklevel=3)
 
     @property
     def spec(self) -> Spec:
         """The planned run."""
         return self._spec(self.noise_parameter)
 
-    @property
-    def curve(self) -> PrivacyCurve:
-        """The certified curve of `spec`; raises `RunDiffers` if an iteration contradicts it."""
-        self._require_consistent()
-        return self._curve
-
     @cached_property
     def _curve(self) -> PrivacyCurve:
         return curve_of(self.spec)
+
+    def _find_curve(self) -> PrivacyCurve:
+        return self._curve
+
+    def _target_delta(self) -> float:
+        return float(self.delta)
 
     @property
     def epsilon_as_run(self) -> float:
         """Certified upper bound on ε at δ, with the noise that is really added to these cohorts."""
         if math.isclose(self.noise_scale, 1.0):
             return self.curve.epsilon(delta=self.delta).upper
-        self._require_consistent()
+        self.require_consistent()
         return curve_of(self._spec(self.cohort_noise_parameter)).epsilon(delta=self.delta).upper
 
     def __repr__(self) -> str:

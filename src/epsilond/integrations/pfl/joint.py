@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pfl.privacy.joint_privacy_accountant import JointPrivacyAccountant
 from pfl.privacy.privacy_accountant import PLDPrivacyAccountant
 
-from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.guarantee import PrivacyCurve
 from epsilond.accountants.specs import Spec
 from epsilond.integrations.pfl.accountant import EpsilondPrivacyAccountant
-from epsilond.integrations.pfl.planned import PlannedRun
-from epsilond.integrations.pfl.runs import SCALED, PflPrivacyWarning, curve_of, noise_for, spec_from_pfl
-from epsilond.runs.statement import RunStatement
+from epsilond.integrations.pfl.planned import PlannedFigure, PlannedRun
+from epsilond.integrations.pfl.runs import complete_target, curve_of, noise_for, spec_from_pfl
 
 SETTLED = 1e-3
 """How closely the ε that is shared out is searched for."""
@@ -47,6 +44,8 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
 
     if TYPE_CHECKING:  # pfl's field
         noise_parameters: Any
+    total_epsilon = PlannedFigure()
+    total_delta = PlannedFigure()
 
     def __init__(
         self,
@@ -84,60 +83,19 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
             self.noise_parameters = self._noises(self.mechanism_epsilons, self.mechanism_deltas)
         if self.noise_parameters is None:
             self.noise_parameters = self._shared_out()
-        curve = self.curve
-        if self.total_delta is None:
-            self.total_delta = curve.delta(epsilon=self.total_epsilon).upper
-        elif self.total_epsilon is None:
-            self.total_epsilon = curve.epsilon(delta=self.total_delta).upper
-        elif curve.delta(epsilon=self.total_epsilon).upper > self.total_delta:
-            true = curve.epsilon(delta=self.total_delta).upper
-            raise InvalidInput.at("/noise_parameters", f"give ε = {true:.7g} at this δ", allowed="more noise")
+        self.total_epsilon, self.total_delta = complete_target(
+            self.curve, self.total_epsilon, self.total_delta, parameter="noise_parameters"
+        )
         self._prepare(max(self.num_compositions))
         if self.noise_scale < 1.0:
             as_run = curve_of(*self._specs(self.cohort_noise_parameters)).epsilon(delta=self.total_delta).upper
-            self._note_scale(self.noise_scale, as_run)
-            told = SCALED.format(scale=self.noise_scale, epsilon=as_run, delta=self.total_delta)
-            warnings.warn(told, PflPrivacyWarning, stacklevel=4)
+            self._warn_of_scale(self.noise_scale, as_run, stacklevel=4)
 
-    # pfl's fields, which are the answers here
-    @property
-    def total_epsilon(self) -> Any:
-        """ε [nat] of the plan; raises `RunDiffers` if an iteration contradicts it."""
-        self._require_consistent()
-        return self._total_epsilon
-
-    @total_epsilon.setter
-    def total_epsilon(self, epsilon: Any) -> None:
-        """Set ε, as pfl's checks do."""
-        self._total_epsilon = epsilon
-
-    @property
-    def total_delta(self) -> Any:
-        """δ of the plan; raises `RunDiffers` if an iteration contradicts it."""
-        self._require_consistent()
-        return self._total_delta
-
-    @total_delta.setter
-    def total_delta(self, delta: Any) -> None:
-        """Set δ, as pfl's checks do."""
-        self._total_delta = delta
-
-    def statement(self, delta: float | None = None) -> RunStatement:
-        """Return ε at δ with its status.
-
-        Args:
-            delta: δ of the statement; that of the plan if absent.
-
-        Raises:
-            RunDiffers: an observation contradicts the plan.
-        """
-        return self._state(self.curve, self.total_delta if delta is None else delta)
-
-    @property
-    def curve(self) -> PrivacyCurve:
-        """The certified curve of all mechanisms together; raises `RunDiffers` if an iteration contradicts it."""
-        self._require_consistent()
+    def _find_curve(self) -> PrivacyCurve:
         return curve_of(*self._specs(self.noise_parameters))
+
+    def _target_delta(self) -> float:
+        return float(self.total_delta)
 
     def __repr__(self) -> str:
         return f"EpsilondJointPrivacyAccountant({self._specs(self.noise_parameters)!r}, {self.status})"

@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Hashable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.guarantee import PrivacyCurve
 from epsilond.integrations.federated import FEDERATED
 from epsilond.integrations.pfl.mechanism import WatchedMechanism
 from epsilond.integrations.pfl.postprocessors import findings
-from epsilond.integrations.pfl.runs import RELATION
+from epsilond.integrations.pfl.runs import SCALE_WARNING, SETTING, PflPrivacyWarning
 from epsilond.integrations.stated import Stated
 from epsilond.runs.evidence import Evidence
-from epsilond.runs.premises import NOISE, OUTSIDE_CLIENTS, Premise
-from epsilond.runs.statement import RunStatement, state_run
+from epsilond.runs.premises import NOISE, OUTSIDE_CLIENTS
 
 if TYPE_CHECKING:
     from pfl.postprocessor.base import Postprocessor
 
+    from epsilond.accountants.guarantee import PrivacyCurve
+    from epsilond.runs.premises import Premise
+    from epsilond.runs.statement import RunStatement
+
 SCALED: Final = (
     "the run adds {scale:g} times the noise of this ε, to stand for a larger cohort; as it is it has ε ≤ {epsilon:.6g}"
 )
+
+
+class PlannedFigure:
+    """A figure of a plan, as an attribute that raises `RunDiffers` if an iteration contradicts the plan."""
+
+    def __set_name__(self, owner: type[PlannedRun], name: str) -> None:
+        self._name = f"_{name}"
+
+    def __get__(self, run: PlannedRun | None, owner: type[PlannedRun]) -> Any:
+        if run is None:
+            return self
+        run.require_consistent()
+        return getattr(run, self._name)
+
+    def __set__(self, run: PlannedRun, value: float | None) -> None:
+        setattr(run, self._name, value)
 
 
 class PlannedRun(Stated):
@@ -31,29 +50,46 @@ class PlannedRun(Stated):
     that ran.
     """
 
-    _evidence: Evidence | None = None
+    _setting = SETTING
     _planned: Evidence
+    _complete: bool = False
     _watched: bool = False
 
     @property
     def evidence(self) -> Evidence:
         """Observations of the iterations that were watched; before the first, the plan without observations."""
-        assert self._evidence is not None
         return self._evidence if self._evidence.steps or self._evidence.observations else self._planned
 
-    def declare(self, premise: Premise | str, declaration: str) -> None:
-        """Record the caller's word for a premise, from now on.
+    @property
+    def curve(self) -> PrivacyCurve:
+        """The certified curve of the plan; raises `RunDiffers` if an iteration contradicts it."""
+        self.require_consistent()
+        return self._find_curve()
+
+    def statement(self, delta: float | None = None) -> RunStatement:
+        """Return ε at δ with its status.
 
         Args:
-            premise: the premise or its id.
-            declaration: the caller's own words, which are printed next to the ε.
+            delta: δ of the statement; that of the plan if absent.
 
         Raises:
-            InvalidInput: no such premise, or one that no declaration can replace.
+            RunDiffers: an observation contradicts the plan.
         """
-        assert self._evidence is not None
-        for evidence in (self._planned, self._evidence):
-            evidence.vouch(premise if isinstance(premise, str) else premise.id, declaration)
+        return super().statement(self._target_delta() if delta is None else delta)
+
+    def declare(self, premise: Premise | str, declaration: str) -> None:
+        """Record the caller's word for a premise, as `Stated.declare` does."""
+        super().declare(premise, declaration)
+        self._planned.vouch(premise if isinstance(premise, str) else premise.id, declaration)
+
+    def require_consistent(self) -> None:
+        """Reject a run that an observation contradicts; before the plan is complete there is none.
+
+        Raises:
+            RunDiffers: with every observation.
+        """
+        if self._complete:
+            super().require_consistent()
 
     def observe(self, postprocessors: Sequence[Postprocessor], *, users: Collection[Hashable] | None = None) -> None:
         """Watch the mechanism of this accountant in each of its iterations, from now on.
@@ -68,7 +104,6 @@ class PlannedRun(Stated):
         Raises:
             InvalidInput: no central privacy mechanism is among them, or a run is observed already.
         """
-        assert self._evidence is not None
         if self._watched:
             raise InvalidInput.at("/postprocessors", "are observed already")
         self._watched = True
@@ -85,28 +120,27 @@ class PlannedRun(Stated):
         self._planned = Evidence(FEDERATED, outside=OUTSIDE_CLIENTS)
         self._planned.count_step(count=steps)
         self._evidence = Evidence(FEDERATED, outside=OUTSIDE_CLIENTS)
+        self._complete = True
 
-    def _note_scale(self, scale: float, epsilon: float) -> None:
-        """Note that the run adds less noise than its ε is of."""
-        assert self._evidence is not None
+    def _warn_of_scale(self, scale: float, epsilon: float, *, stacklevel: int) -> None:
+        """Note, and warn, that the run adds less noise than its ε is of.
+
+        Args:
+            scale: factor of the noise, below 1.
+            epsilon: certified upper bound on ε [nat] with this noise.
+            stacklevel: as for `warnings.warn`, from the caller.
+        """
         for evidence in (self._planned, self._evidence):
             evidence.rest_on_caller(NOISE, SCALED.format(scale=scale, epsilon=epsilon))
+        message = SCALE_WARNING.format(scale=scale, epsilon=epsilon, delta=self._target_delta())
+        warnings.warn(message, PflPrivacyWarning, stacklevel=stacklevel + 1)
 
-    def _require_consistent(self) -> None:
-        """Reject a run that an observation contradicts; before the plan is complete there is none."""
-        if self._evidence is not None:
-            self.require_consistent()
+    def _find_curve(self) -> PrivacyCurve:
+        raise NotImplementedError
 
-    def _state(self, curve: PrivacyCurve, delta: float) -> RunStatement:
-        self._require_consistent()
-        return state_run(
-            self.evidence,
-            curve.epsilon(delta=delta),
-            delta=delta,
-            relation=RELATION,
-            unit="client",
-            observer="released-models",
-        )
+    def _target_delta(self) -> float:
+        """Return the δ of the plan."""
+        raise NotImplementedError
 
     def _plans(self) -> list[tuple[str, float, float, int]]:
         """Return name, cohort noise parameter, sampling probability and iterations of each planned mechanism."""

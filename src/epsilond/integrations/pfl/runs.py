@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Final
 
 from epsilond.accountants.account import account as guarantee_of
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.estimates.target import Target
-from epsilond.accountants.quantities import Relation
 from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import Composed, Gaussian, Laplace, Repeated, Spec, Subsampled
+from epsilond.accountants.target import Target
 from epsilond.calibrators.search import smallest_noise
 from epsilond.integrations.numbers import built
+from epsilond.integrations.setting import StatedSetting
 from epsilond.questions.account import account
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee, PrivacyCurve
 
-RELATION: Final[Relation] = "add-or-remove-one"
-"""Of neighbours: one user more or less, as pfl's own accountants have it."""
-SCALED = (
+SETTING: Final[StatedSetting] = {"relation": "add-or-remove-one", "unit": "client", "observer": "released-models"}
+"""The setting of pfl's own accountants: neighbours differ by one user more or less."""
+SCALE_WARNING: Final = (
     "noise_scale = {scale:g} lowers the noise that is added below the one that epsilon and delta are told for: they"
     " hold for a cohort that is larger by 1/noise_scale, and this run as it is has ε ≤ {epsilon:.6g} at δ = {delta:g}"
 )
@@ -70,7 +70,32 @@ def spec_from_pfl(
 def curve_of(*specs: Spec) -> PrivacyCurve:
     """The certified curve of all of these together, whoever chose them beforehand."""
     run = specs[0] if len(specs) == 1 else Composed(mechanisms=specs)
-    return account(run, relation=RELATION, unit="client", observer="released-models").guarantee.curve
+    return account(run, **SETTING).guarantee.curve
+
+
+def complete_target(
+    curve: PrivacyCurve, epsilon: float | None, delta: float | None, *, parameter: str
+) -> tuple[float, float]:
+    """Return ε and δ of a plan; a missing one is the certified upper bound.
+
+    Args:
+        curve: certified curve of the plan.
+        epsilon: ε [nat], or None.
+        delta: δ, or None; at most one of the two is missing.
+        parameter: name of the plan's noise, for the error.
+
+    Raises:
+        InvalidInput: both are given, and the curve does not meet them.
+    """
+    if delta is None:
+        assert epsilon is not None
+        return epsilon, curve.delta(epsilon=epsilon).upper
+    if epsilon is None:
+        return curve.epsilon(delta=delta).upper, delta
+    if curve.delta(epsilon=epsilon).upper > delta:
+        bound = curve.epsilon(delta=delta).upper
+        raise InvalidInput.at(f"/{parameter}", f"gives ε = {bound:.7g} at this δ", allowed="more noise")
+    return epsilon, delta
 
 
 def noise_for(
@@ -89,7 +114,7 @@ def noise_for(
             sampling_probability=sampling_probability,
             num_compositions=num_compositions,
         )
-        return guarantee_of(spec, relation=RELATION, unit="client", observer="released-models", effort=effort).guarantee
+        return guarantee_of(spec, **SETTING, effort=effort).guarantee
 
     root = math.sqrt(num_compositions * max(math.log(1.0 / delta), 1.0)) / max(epsilon, 1e-6)
     guess = 0.5 + root * sampling_probability

@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilond.accountants.errors import InvalidInput, Observation, RunDiffers
+from epsilond.accountants.errors import InvalidInput, Observation
 from epsilond.accountants.guarantee import PrivacyCurve, require_setting
 from epsilond.accountants.quantities import Observer, Relation, Unit
 from epsilond.accountants.specs import Spec
 from epsilond.integrations.counted import run_of
-from epsilond.integrations.setting import StatedSetting
+from epsilond.integrations.setting import StatedSetting, find_curve
+from epsilond.integrations.stated import Stated
 from epsilond.integrations.tff.rounds import Output, compare_round
 from epsilond.integrations.tff.states import Sampling, spec_from_tff_state
-from epsilond.questions.account import account
 from epsilond.runs.evidence import Evidence
 from epsilond.runs.premises import COHORT, EVENT, NOISE, OUTSIDE_CLIENTS, ROUNDS, UPDATES
-from epsilond.runs.statement import RunStatement, state_run
-from epsilond.runs.status import RunStatus
 
 if TYPE_CHECKING:
     from tensorflow_federated.learning.templates import LearningAlgorithmState
@@ -46,13 +44,12 @@ class TffRunState(TypedDict):
     evidence: Mapping[str, object]
 
 
-class TffRun:
+class TffRun(Stated):
     """Takes the rounds of one process, and accounts for them by the events of its states.
 
     The status is `declared` at best: clipping, noise and the choice of clients happen where no program sees them.
 
     Attributes:
-        evidence: what was observed.
         round: spec of one round.
         rounds: number of rounds.
         state: state after the latest round; pass it to nothing but `process.next`.
@@ -90,13 +87,13 @@ class TffRun:
         if budget is not None and budget.relation != relation:
             raise InvalidInput.at("/relation", f"is {relation}", allowed=budget.relation)
         self.round = spec_from_tff_state(state, relation=relation, planned=True, **sampling)
-        self.evidence = Evidence(PREMISES, outside=OUTSIDE_CLIENTS, budget=budget)
+        self._evidence = Evidence(PREMISES, outside=OUTSIDE_CLIENTS, budget=budget)
         self.rounds = 0
         self.state = state
         self._sampling, self._budget = sampling, budget
         self._setting: StatedSetting = {"relation": relation, "unit": unit, "observer": observer}
         self._models = {digest for digest in [_model_digest(state)] if digest is not None}
-        self._curve: tuple[int, PrivacyCurve] | None = None
+        self._curve: tuple[int, PrivacyCurve | None] | None = None
 
     def take_round(self, run_round: Callable[[LearningAlgorithmState], Output]) -> Output:
         """Pay for a round where there is a budget, run it, and compare its state.
@@ -108,7 +105,7 @@ class TffRun:
             LedgerExhausted: too little is left; nothing was run.
             RunDiffers: the round, or an earlier one, contradicts the record.
         """
-        self.evidence.require_consistent()
+        self._evidence.require_consistent()
         if self._budget is not None:
             self._budget.pay(self.round)
         before = self.state
@@ -152,52 +149,14 @@ class TffRun:
         """All rounds so far; None before the first."""
         return run_of([(self.round, self.rounds)])
 
-    @property
-    def status(self) -> RunStatus:
-        """Status of the run so far."""
-        return self.evidence.status if self.rounds else RunStatus.CONTRADICTED
+    def _open_observations(self) -> tuple[Observation, ...]:
+        if self.rounds:
+            return ()
+        return (Observation(ROUNDS.id, "no round was seen", remedy="Run each round by take_round."),)
 
-    def get_epsilon(self, delta: float) -> float:
-        """Return the upper bound on ε [nat] at δ of the rounds so far.
-
-        Raises:
-            RunDiffers: an observation contradicts the record.
-        """
-        return float(self._find_curve().epsilon(delta=delta).upper)
-
-    def get_delta(self, epsilon: float) -> float:
-        """Return the upper bound on δ at ε [nat] of the rounds so far.
-
-        Raises:
-            RunDiffers: an observation contradicts the record.
-        """
-        return float(self._find_curve().delta(epsilon=epsilon).upper)
-
-    def statement(self, *, delta: float) -> RunStatement:
-        """Return ε at δ of the rounds so far, with its status and what supports it.
-
-        Raises:
-            RunDiffers: an observation contradicts the record.
-        """
-        epsilon = self._find_curve().epsilon(delta=delta)
-        return state_run(self.evidence, epsilon, delta=delta, **self._setting)
-
-    def declare(self, premise: str, declaration: str) -> None:
-        """Vouch for a premise from now on; the declaration is printed next to each ε.
-
-        Raises:
-            InvalidInput: no such premise, or one that no declaration can replace.
-        """
-        self.evidence.vouch(premise, declaration)
-
-    def _find_curve(self) -> PrivacyCurve:
-        self.evidence.require_consistent()
-        spec = self.spec
-        if spec is None:
-            remedy = "Run each round by take_round."
-            raise RunDiffers.of((Observation(ROUNDS.id, "no round was seen", remedy=remedy),))
+    def _find_curve(self) -> PrivacyCurve | None:
         if self._curve is None or self._curve[0] != self.rounds:
-            self._curve = (self.rounds, account(spec, **self._setting).guarantee.curve)
+            self._curve = (self.rounds, find_curve([(self.round, self.rounds)], self._setting))
         return self._curve[1]
 
     # Checkpoints ------------------------------------------------------------------------------------------------------

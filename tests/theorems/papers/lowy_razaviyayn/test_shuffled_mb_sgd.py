@@ -148,8 +148,8 @@ def test_the_proofs_noise_lacks_a_square() -> None:
     """At ε₀ = 0.1, δ₀ = 1e-6 the noise 8L² ln(2/δ₀)/ε₀ gives δ above 0.001; with ε₀² it is enough."""
     epsilon, delta = 0.1, 1e-6
     wrong = math.sqrt(8.0 * math.log(2.0 / delta) / epsilon)
-    assert gaussian_pair(2.0 / wrong).ends(epsilon).lower > math.log(0.001)
-    assert gaussian_pair(2.0 / (wrong / math.sqrt(epsilon))).ends(epsilon).upper < math.log(delta)
+    assert gaussian_pair(2.0 / wrong).log_delta_bounds(epsilon).lower > math.log(0.001)
+    assert gaussian_pair(2.0 / (wrong / math.sqrt(epsilon))).log_delta_bounds(epsilon).upper < math.log(delta)
 
 
 def test_the_printed_number_of_participants_is_too_small() -> None:

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from epsilond.integrations.opacus.watching.generators import GeneratorState
     from epsilond.integrations.opacus.watching.saved_weights import WeightsState
-    from epsilond.runs.evidence import Contradictable
 
 PREMISES: Final = (FRESH_DRAW, ROWS, CLIPPING, NOISE, DIVISOR, SAME_PARTS, PARAMETERS)
 """Premises of the theorem on the subsampled Gaussian mechanism, as Opacus computes it."""
@@ -160,10 +159,9 @@ class ObservedRun:
         self.record = [as_entry(entry) for entry in history]
 
     def _forget(self) -> None:
-        """Replace the evidence of a typed history by that of no step; declarations stay."""
-        empty = Evidence(PREMISES, outside=OUTSIDE_RECORDS).state_dict()
+        """Replace the evidence of a typed history by that of no step; declarations and observations stay."""
         present = self.evidence.state_dict()
-        self.evidence.load_state_dict({**empty, "vouched": present["vouched"], "observations": present["observations"]})
+        self.evidence.load_state_dict({**present, "steps": 0, "shown": {}, "reasons": []})
 
     def contradict_parts(self, kind: str, message: str) -> None:
         """Report that a part of the run was replaced, rewound or cleared."""
@@ -186,8 +184,7 @@ class ObservedRun:
         averaged = [part for part in changed if not part.parameters.has_new_gradients()]
         if not averaged or self.evidence.steps == 0:
             return self.evidence
-        evidence = Evidence(PREMISES, outside=OUTSIDE_RECORDS)
-        evidence.load_state_dict(self.evidence.state_dict())
+        evidence = self.evidence.copy()
         for _ in averaged:
             evidence.rest_on_caller(PARAMETERS, "the parameters changed after the last recorded step")
         return evidence
@@ -227,7 +224,7 @@ class ObservedRun:
         self._typed = False
         vouched = self.evidence.state_dict()["vouched"]
         if state is None:
-            self.evidence.load_state_dict(Evidence(PREMISES, outside=OUTSIDE_RECORDS).state_dict())
+            self.evidence.clear()
             self.record = []
             self.adopt(history, "the checkpoint has a history without evidence")
         else:
@@ -245,11 +242,4 @@ class ObservedRun:
             self.compare_history(history, whole=True)
         if observed and not extends(self.record, earlier):
             self.contradict_parts("rewound", "the accountant was set back to a record with other or fewer steps")
-        if budget is not None and self.evidence.observations:
-            budget.contradict(self.evidence.observations)
-
-    def pay_by(self, budget: Contradictable | None) -> None:
-        """Inform this budget of the first contradiction."""
-        self.evidence.budget = budget
-        if budget is not None and self.evidence.observations:
-            budget.contradict(self.evidence.observations)
+        self.evidence.inform(budget)
