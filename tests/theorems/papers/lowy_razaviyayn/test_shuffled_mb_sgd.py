@@ -20,7 +20,6 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_mb_sgd import
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_noise import (
     EXPLICIT_NOISE,
     ExplicitNoiseInputs,
-    explicit_noise,
 )
 from epsilond.accountants.verdict import Verdict
 
@@ -164,15 +163,15 @@ def test_the_printed_number_of_participants_is_too_small() -> None:
 # The explicit noise -------------------------------------------------------------------------------------------------
 def oracle(n: int, clients: int, m: int, rounds: int, epsilon: float, delta: float) -> dict[str, Any]:
     """Every step of the proof from its own definition, without the shortcuts e^ε₀ ≤ e and tanh x ≤ x."""
-    found = explicit_noise(
+    found = ExplicitNoiseInputs(
         lipschitz=1.0,
         samples_per_client=n,
         clients=clients,
         participants=m,
         rounds=rounds,
         epsilon=epsilon,
-        log_delta=math.log(delta),
-    )
+        delta=delta,
+    ).noise
     with mp.workdps(50):
         local, std = mp.mpf(found.local_epsilon), mp.mpf(found.noise_std)
         # Dwork and Roth A.1: the δ₀ that this noise has at ε₀.
