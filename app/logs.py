@@ -6,11 +6,12 @@ import logging
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import TextIO, cast
 
 import structlog
+from structlog.typing import Processor
 
-SHARED: list[Any] = [
+SHARED: list[Processor] = [
     structlog.contextvars.merge_contextvars,
     structlog.processors.add_log_level,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -38,7 +39,7 @@ class LossyStream:
 
 def configure(level: str) -> None:
     """Send everything from `level` up to standard output as JSON, from structlog and from the standard library."""
-    out: Any = LossyStream(sys.stdout)
+    out = cast("TextIO", LossyStream(sys.stdout))
     threshold = logging.getLevelNamesMapping()[level.upper()]
     structlog.configure(
         processors=[*SHARED, structlog.processors.JSONRenderer(ensure_ascii=False)],
@@ -47,7 +48,7 @@ def configure(level: str) -> None:
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(out)
-    render: list[Any] = [
+    render: list[Processor] = [
         structlog.stdlib.ProcessorFormatter.remove_processors_meta,
         structlog.processors.JSONRenderer(),
     ]

@@ -50,8 +50,9 @@ class TheoremDetail(TheoremSummary):
 
 def inputs_schema(theorem: Theorem) -> Schema:
     """JSON schema of the inputs of a theorem's formula."""
-    declared: Any = theorem.inputs
-    schema: Schema = rewritten(TypeAdapter(declared).json_schema(), without_null)
+    assert theorem.inputs is not None  # it has a formula
+    adapter = TypeAdapter[object](theorem.inputs)
+    schema: Schema = rewritten(adapter.json_schema(), without_null)
     return schema
 
 
@@ -60,7 +61,7 @@ def outputs_schema(theorem: Theorem) -> Schema:
 
     A formula declares its inputs and no outputs, so that they are read off what it answers at the theorem's examples.
     """
-    declared: Any = theorem.inputs
+    declared: object = theorem.inputs
     found = []
     for inputs in theorem.examples:
         for reading in theorem.readings:

@@ -7,7 +7,7 @@ that an account imports none of them.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from epsilond.calibrators.calibration import Calibrator
@@ -31,7 +31,7 @@ ALGORITHMS = (
 
 if not TYPE_CHECKING:
 
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> object:
         """Make the list, once."""
         if name != "CALIBRATORS":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

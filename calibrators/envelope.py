@@ -40,10 +40,10 @@ from epsilond.calibrators.answer import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from epsilond.accountants.estimates.target import Target
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.quantities import Sampling
     from epsilond.accountants.structure import Definition
+    from epsilond.accountants.target import Target
     from epsilond.accountants.theorem import Condition
     from epsilond.calibrators.search import Certified
 
@@ -238,7 +238,7 @@ def given_fields(inputs: Any) -> JsonObject:
     }
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if is_dataclass(value):
         return given_fields(value)
     return tuple(map(_plain, value)) if isinstance(value, tuple | list) else value

@@ -105,7 +105,7 @@ def step(pointer: str, key: str | int) -> str:
     return f"{pointer}/{shown.replace('~', '~0').replace('/', '~1')}"
 
 
-def parse(body: bytes, *, nulls: bool = True) -> Any:
+def parse(body: bytes, *, nulls: bool = True) -> object:
     """The value a body denotes. Without `nulls`, a null in an object is a fault too.
 
     Raises:
@@ -154,7 +154,7 @@ def _constant(name: str) -> _Mark:  # noqa: ARG001
     return _Mark("is not a finite number")
 
 
-def _object(pairs: list[tuple[str, Any]]) -> JsonRecord | _Mark:
+def _object(pairs: list[tuple[str, object]]) -> JsonRecord | _Mark:
     members = dict(pairs)
     if len(members) == len(pairs):
         return members
@@ -163,7 +163,7 @@ def _object(pairs: list[tuple[str, Any]]) -> JsonRecord | _Mark:
     return _Mark("is given twice", within=repeated)
 
 
-def _object_without_nulls(pairs: list[tuple[str, Any]]) -> JsonRecord | _Mark:
+def _object_without_nulls(pairs: list[tuple[str, object]]) -> JsonRecord | _Mark:
     return _object([(key, _NULL if value is None else value) for key, value in pairs])
 
 

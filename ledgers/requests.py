@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from epsilond.accountants.errors import InvalidInput, Observation
 from epsilond.accountants.guarantee import Setting
@@ -52,7 +52,7 @@ class AmountQuantity(Quantity):
         """A string."""
         return {"type": "str", "strict": True, "max_length": self.longest}
 
-    def convert(self, value: Any) -> Any:
+    def convert(self, value: object) -> object:
         """Return an amount as a decimal string."""
         return repr(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 

@@ -69,7 +69,7 @@ class Stub:
         if origin is tuple:
             return f"Sequence[{self.type(members[0])}]"
         if is_dataclass(annotation):
-            return f"{self.name(annotation)} | Mapping[str, Any]"
+            return f"{self.name(annotation)} | Mapping[str, object]"
         return "None" if annotation is NoneType else annotation.__name__
 
     def parameters(self, request: Any) -> str:
@@ -99,22 +99,22 @@ def typed() -> str:
     for each in CALIBRATORS:
         answer = f"{one}[{stub.name(each.parameters_type)}]"
         parts += _overloads("calibrate", each.name, each.problem, answer, stub)
-    parts.append(f"@overload\ndef calibrate(algorithm: str, /, **fields: Any) -> {one}[Any]: ...")
+    parts.append(f"@overload\ndef calibrate(algorithm: str, /, **fields: object) -> {one}[Any]: ...")
     bounds = stub.name(RiskBoundsAnswer)
     for bounder in RISK_BOUNDS:
         parts += _overloads("bound_risk", bounder.name, bounder.problem, bounds, stub)
-    parts.append(f"@overload\ndef bound_risk(algorithm: str, /, **fields: Any) -> {bounds}: ...")
+    parts.append(f"@overload\ndef bound_risk(algorithm: str, /, **fields: object) -> {bounds}: ...")
     how = "executor: Executor | None = ..., progress: Callable[[int, int], None] = ..."
     stub.imported["concurrent.futures"].add("Executor")
     planned = stub.name(PlanAnswer)
     parts.append(f"@overload\ndef plan(*, {how}, {stub.parameters(PlanProblem)}) -> {planned}: ...")
-    within = "progress: Callable[[int, int], None] = ..., given: Ledger, **fields: Any"
+    within = "progress: Callable[[int, int], None] = ..., given: Ledger, **fields: object"
     parts.append(f"@overload\ndef plan(*, {within}) -> {planned}: ...")
     stub.imported["epsilond.ledgers.client.ledgers"].add("Ledger")
     stub.imported["epsilond.accountants.theorem"].add("Reading")
     ids = ", ".join(repr(each.id) for each in THEOREMS if each.formula is not None)
     parts.append(f"TheoremId: TypeAlias = Literal[{ids}]")
-    asked = 'theorem_id: TheoremId | str, /, reading: Reading = "printed", **inputs: Any'
+    asked = 'theorem_id: TheoremId | str, /, reading: Reading = "printed", **inputs: object'
     parts.append(f"def evaluate({asked}) -> {stub.name(Evaluation)}: ...")
     return stub.text("The questions with the fields of every algorithm, for editors and type checkers.", parts)
 

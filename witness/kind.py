@@ -14,7 +14,7 @@ Resolved: TypeAlias = Any
 """A request made ready to run, as its kind's `prepare` returns it."""
 Block: TypeAlias = Any
 """The plain data that its kind's `run_block` returns."""
-Answer: TypeAlias = Any
+Answer: TypeAlias = object
 """The dataclass that its kind's `assemble` returns."""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -31,7 +31,7 @@ from epsilond.accountants.profiles.one_large_step import NARROW, NARROW_LOG_DELT
 from epsilond.accountants.trade_off import OUTERMOST
 
 if TYPE_CHECKING:
-    from epsilond.accountants.curve.laws import Law
+    from epsilond.accountants.curve.facts import Law
     from epsilond.accountants.curve.profile import Profile
     from epsilond.accountants.engine.contour.profile import ContourProfile
     from epsilond.accountants.numerics.special import FloatArray
@@ -77,16 +77,28 @@ class ExactProfile(PointwiseProfile):
 
     Guarantees: lower ≤ log δ ≤ upper at every ε ≥ 0, from whichever engine answers; what was asked before changes
     nothing. Tails and infinite mass are the lattice's, of a pair that dominates.
+
+    Attributes:
+        laws: distributions of the losses, and how often each is run.
+        fallback: makes the pair that answers where no other bound does; called twice it returns the same pair.
+        is_backward: whether this is the backward direction of that pair.
     """
 
     laws: Laws
-    behind: Profile
+    fallback: Callable[[], Pair]
+    is_backward: bool = False
     _quick: dict[float, bool] = field(default_factory=dict, repr=False)
 
     @cached_property
     def parts(self) -> Parts:
         """The laws as the contour engine reads them."""
         return compiled(self.laws)
+
+    @property
+    def behind(self) -> Profile:
+        """The profile of the fallback in this direction."""
+        pair = self.fallback()
+        return pair.backward if self.is_backward else pair.forward
 
     @cached_property
     def direct(self) -> DirectProfile | None:

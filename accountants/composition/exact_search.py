@@ -10,7 +10,6 @@ from epsilond.accountants.composition.exact_laws import ExactProfile, Laws
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.search import PairSearch
-from epsilond.accountants.profiles.deferred import deferred_pair
 
 _KEPT = 32
 """How many enclosures of log δ are kept."""
@@ -111,9 +110,8 @@ def exact_pair(parts: Sequence[tuple[Pair, int]], fallback: Callable[[], Pair]) 
     if len(forward) < len(laws):
         return None
     backward: Laws = tuple((law.reversed(), count) for law, count in forward)
-    behind = deferred_pair(fallback)
-    first = ExactProfile(forward, behind.forward)
+    first = ExactProfile(forward, fallback)
     if backward == forward:
         return Pair(first, first, special_search=ExactSearch((first,), fallback))
-    second = ExactProfile(backward, behind.backward)
+    second = ExactProfile(backward, fallback, is_backward=True)
     return Pair(first, second, special_search=ExactSearch((first, second), fallback))

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _NARROW = 0.25
 """Width of log δ, in nats, up to which an engine's bounds are preferred to those of rare losses."""
+_FEWEST_STEPS = 10**6
+"""Number of steps from which on the bounds of rare losses are tried."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,8 @@ class EnumeratedMethod(Method):
         """Enumerate the totals."""
         del fallback
         finite = [(pair, times) for pair, times in parts if pair.gaussian_dp_mu is None]
+        if any(pair.atoms is None for pair, _ in finite):
+            return None
         if len(finite) == len(parts):
             return enumerated_pair(parts)
         mu = parts[-1][0].gaussian_dp_mu
@@ -126,6 +130,8 @@ class RareMethod(Method):
 
     def replace_fallback(self, parts: Parts, fallback: Fallback) -> Fallback:
         """Put these bounds in front of the lattice, which gives the tails."""
+        if sum(times for _, times in parts) < _FEWEST_STEPS:
+            return fallback
         rare = rare_composition(parts, fallback.make)
         return fallback if rare is None else Fallback(functools.partial(_pair_of, rare), rare.deviation)
 

@@ -1,7 +1,15 @@
-"""Facts about a pair, as data, and how sampling and composition carry a plateau on.
+"""Facts about a pair, as data: exact distributions of its loss, concentration, and plateaus.
 
-An (ε₀, δ₀) guarantee has δ(ε) ≤ δ₀ for ε ≥ ε₀, with both numbers exactly as declared. In logarithms its profile is
-above log δ₀ by the roundings that are charged, so that a search on the profile alone finds no ε at δ₀ itself.
+A *law* names an ordered pair (P, Q). The transform K(z) = log E_P[e^{zL}] of its loss L = log dP/dQ is known, not
+merely bounded. The contour engine composes pairs that carry laws; pairs without one are composed from their profiles.
+
+A *finite law* has finitely many outcomes, with masses p under the first distribution and q under the second. The loss
+of each is log p − log q. It is kept next to both masses, because their difference would lose its digits where the loss
+is small. Enumeration composes finite laws.
+
+An (ε₀, δ₀) guarantee has δ(ε) ≤ δ₀ for ε ≥ ε₀, with both numbers exactly as declared: its *plateau*. In logarithms
+its profile is above log δ₀ by the roundings that are charged. A search on the profile alone finds no ε at δ₀ itself.
+Sampling and composition carry a plateau on.
 """
 
 from __future__ import annotations
@@ -10,11 +18,161 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal, TypeAlias
 
+from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 MOST_PARTS = 1000
 """Limit on the runs whose plateaus are composed; the rational numbers of more runs would be too long."""
+_LARGEST_LOSS = 600.0
+
+Direction: TypeAlias = Literal["remove", "add", "replace"]
+
+_REVERSED: dict[Direction, Direction] = {"remove": "add", "add": "remove", "replace": "replace"}
+
+
+def _demand(pointer: str, holds: bool, allowed: str) -> None:
+    if not holds:
+        raise InvalidInput.at(pointer, "is outside its range", allowed=allowed)
+
+
+@dataclass(frozen=True)
+class GaussianLaw:
+    """N(μ, 1) against N(0, 1), in either order: the loss is N(μ²/2, μ²) under the first law.
+
+    Attributes:
+        mu: distance of the means in standard deviations, 0 ≤ μ < ∞. The law is that of this very float.
+
+    Raises:
+        InvalidInput: μ is negative or not finite.
+    """
+
+    mu: float
+
+    def __post_init__(self) -> None:
+        _demand("/mu", 0.0 <= self.mu < math.inf, "0 ≤ μ < ∞")
+
+    @property
+    def distance(self) -> float:
+        """μ."""
+        return self.mu
+
+    def reversed(self) -> GaussianLaw:
+        """The pair in the other order: the same law."""
+        return self
+
+
+@dataclass(frozen=True)
+class SampledGaussianLaw:
+    """One step of the Poisson-subsampled Gaussian mechanism, in one order of one neighbouring relation.
+
+    With N_m = N(m, 1) in units of the noise's standard deviation, q the rate and s the shift:
+
+        "remove"    (1 − q) N_0 + q N_s  against  N_0
+        "add"       N_0  against  (1 − q) N_0 + q N_s
+        "replace"   (1 − q) N_0 + q N_s  against  (1 − q) N_0 + q N_{−s}
+
+    Attributes:
+        rate: probability q that the contribution is drawn, 0 ≤ q ≤ 1.
+        shift: norm of one contribution over the noise's standard deviation (1/z for noise multiplier z), 0 ≤ s < ∞.
+            The law is that of this very float; who divides rounds, and answers for it.
+        direction: which of the three pairs.
+
+    Raises:
+        InvalidInput: a number is outside its range, or the direction is unknown.
+    """
+
+    rate: float
+    shift: float
+    direction: Direction
+
+    def __post_init__(self) -> None:
+        _demand("/rate", 0.0 <= self.rate <= 1.0, "0 ≤ rate ≤ 1")
+        _demand("/shift", 0.0 <= self.shift < math.inf, "0 ≤ shift < ∞")
+        _demand("/direction", self.direction in _REVERSED, ", ".join(_REVERSED))
+
+    @property
+    def distance(self) -> float:
+        """Of the means if every contribution is drawn, in standard deviations.
+
+        Both laws are mixtures with the same weights of laws at most as far apart, so that the pair of N(distance, 1)
+        and N(0, 1) dominates (joint convexity).
+        """
+        return 2.0 * self.shift if self.direction == "replace" else self.shift
+
+    def reversed(self) -> SampledGaussianLaw:
+        """The pair in the other order."""
+        return SampledGaussianLaw(self.rate, self.shift, _REVERSED[self.direction])
+
+
+Law: TypeAlias = GaussianLaw | SampledGaussianLaw
+
+
+@dataclass(frozen=True)
+class FiniteLaw:
+    """An ordered pair of laws (P, Q) over finitely many outcomes, all of them: the masses sum to one.
+
+    Attributes:
+        losses: log p − log q of each outcome that both laws can give, finite, within a relative `accuracy`.
+        log_first: log p, within `accuracy` per unit of 1 + |log p|.
+        log_second: log q, likewise.
+        log_infinite: log P of what Q cannot give, an upper bound within `accuracy`; −inf if there is none.
+        log_missing: log Q of what P cannot give, likewise.
+        accuracy: bound of the errors above.
+    """
+
+    losses: tuple[float, ...]
+    log_first: tuple[float, ...]
+    log_second: tuple[float, ...]
+    log_infinite: float = -math.inf
+    log_missing: float = -math.inf
+    accuracy: float = 8 * UNIT_ROUNDOFF
+
+    def reversed(self) -> FiniteLaw:
+        """The pair in the other order."""
+        losses = tuple(-loss for loss in self.losses)
+        return FiniteLaw(
+            losses, self.log_second, self.log_first, self.log_missing, self.log_infinite, accuracy=self.accuracy
+        )
+
+    def mixed(self, rate: float, absent: float) -> FiniteLaw | None:
+        """(1 − q) Q + q P against Q, for 0 < q < 1 and its complement, each rounded once; None for losses beyond 600.
+
+        What P cannot give becomes an outcome of loss log(1 − q). Of log(1 − q + q e^l) the slope in l is q e^l over its
+        argument, and its form is good to 16 units and, where it adds l to a logarithm, 8 units of l.
+        """
+        if max(map(abs, self.losses), default=0.0) > _LARGEST_LOSS:
+            return None
+        log_rate, worst = math.log(rate), self.accuracy
+        losses, first, second = [], [], list(self.log_second)
+        for loss in self.losses:
+            mixed = _mixed_loss(loss, rate, absent)
+            slope = math.exp(min(log_rate + loss - mixed, 0.0))
+            added = 8 * UNIT_ROUNDOFF if loss < 0.0 and rate > 0.5 else 0.0
+            error = abs(loss) * (1.01 * self.accuracy * slope + added) / abs(mixed) if mixed != 0.0 else 0.0
+            worst = max(worst, error + 16 * UNIT_ROUNDOFF)
+            losses.append(mixed)
+        if math.isfinite(self.log_missing):
+            losses.append(math.log1p(-rate) if rate < 0.5 else math.log(absent))
+            second.append(self.log_missing)
+        accuracy = worst
+        for loss, mass in zip(losses, second, strict=True):
+            first.append(loss + mass)
+            error = worst * abs(loss) + (self.accuracy + 2 * UNIT_ROUNDOFF) * (1.0 + abs(mass))
+            accuracy = max(accuracy, error / (1.0 + abs(first[-1])) + 2 * UNIT_ROUNDOFF)
+        log_infinite = self.log_infinite + log_rate
+        accuracy += 4 * UNIT_ROUNDOFF
+        return FiniteLaw(tuple(losses), tuple(first), tuple(second), log_infinite, accuracy=accuracy)
+
+
+def _mixed_loss(loss: float, rate: float, absent: float) -> float:
+    """log(1 − q + q e^l), in the form that keeps its digits."""
+    if loss >= 0.0 or rate <= 0.5:
+        return math.log1p(rate * math.expm1(loss))
+    if loss > -30.0:
+        return loss + math.log1p(absent * math.expm1(-loss))
+    return math.log(absent + rate * math.exp(loss))
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, final
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.search import PairSearch
-from epsilond.accountants.log_delta import asks_for
+from epsilond.accountants.target import asks_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from epsilond.accountants.curve.enclosure import Enclosure
-    from epsilond.accountants.curve.facts import Concentrated, Plateau
-    from epsilond.accountants.curve.finite_law import FiniteLaw
-    from epsilond.accountants.curve.laws import Law
+    from epsilond.accountants.curve.facts import Concentrated, FiniteLaw, Law, Plateau
     from epsilond.accountants.curve.profile import Profile
     from epsilond.accountants.numerics.special import FloatArray
 

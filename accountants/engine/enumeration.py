@@ -34,7 +34,7 @@ from epsilond.accountants.profiles.finite_and_gaussian import FiniteAndGaussianP
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from epsilond.accountants.curve.finite_law import FiniteLaw
+    from epsilond.accountants.curve.facts import FiniteLaw
     from epsilond.accountants.curve.near_tests import NearTest
     from epsilond.accountants.numerics.special import FloatArray
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from epsilond.accountants.curve.curve import Curve
-    from epsilond.accountants.estimates.target import Target
+    from epsilond.accountants.target import Target
 
 SPARE = 1e-6
 """Share of log δ by which a target may be exceeded and ε still be the target's: both are known no better."""

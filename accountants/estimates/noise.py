@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from epsilond.accountants.estimates.batches import likely_log_delta_of_batches
@@ -25,9 +26,10 @@ from epsilond.accountants.estimates.central_limit import (
     is_below_square,
 )
 from epsilond.accountants.numerics.root_search import bisect_reals
+from epsilond.accountants.numerics.special import log_expm1
 
 if TYPE_CHECKING:
-    from epsilond.accountants.estimates.target import Target
+    from epsilond.accountants.target import Target
 
 TARGETS_KEPT = 64
 """Targets whose μ is remembered: the noise of many runs is estimated for one target."""
@@ -39,6 +41,12 @@ MOST_MOVES = 12
 """Moves of the bracket of log μ, which spans a factor of 256."""
 _BATCH_HALVINGS = 40
 _LARGEST_SQUARE = 500.0
+_LARGEST_RATIO = math.sqrt(_LARGEST_SQUARE)
+"""The largest ratio of distance and noise that a guess uses, so that the exponential of its square is a double."""
+_LARGEST_ROOT = math.sqrt(sys.float_info.max)
+"""About the largest double whose square is a double."""
+_LARGEST_EXPONENT = 709.0
+"""An exponent whose exponential is still a double."""
 _STEP = 1e-3
 """Distance of the two points of a slope by the central limit, in log μ."""
 _SECANTS, _CLOSE, _LONGEST = 10, 1e-6, 0.7
@@ -59,7 +67,10 @@ def likely_noise(target: Target, *, rate: float, rounds: int, distance: float) -
     wanted = central_mu(target)
     if rate == 1.0:
         return distance * math.sqrt(rounds) / wanted
-    return distance / math.sqrt(math.log1p((wanted / rate) ** 2 / rounds))
+    amount = wanted / rate
+    if amount > _LARGEST_ROOT:  # its square is no double
+        return distance / math.sqrt(2.0 * math.log(amount) - math.log(rounds))
+    return distance / math.sqrt(max(math.log1p(amount**2 / rounds), sys.float_info.min))
 
 
 @functools.lru_cache(maxsize=TARGETS_KEPT)
@@ -87,7 +98,7 @@ def likely_slope(target: Target, *, rate: float, noise: float, distance: float) 
 
     μ falls by s²e^{s²}/(e^{s²} − 1) for each e-fold of noise, s = distance/noise, or by 1 where nothing is drawn.
     """
-    square = min((distance / noise) ** 2, 500.0)
+    square = min(distance / noise, _LARGEST_RATIO) ** 2
     fall = 1.0 if rate == 1.0 else square / -math.expm1(-square)
     return -min(max(rise(target) * fall, 0.1), STEEPEST)
 
@@ -100,13 +111,21 @@ def rise(target: Target) -> float:
 
 
 def likely_rate(target: Target, *, noise: float, rounds: int, distance: float) -> float:
-    """A guess at the sampling rate."""
-    return min(central_mu(target) / math.sqrt(rounds * math.expm1(min((distance / noise) ** 2, 500.0))), 1.0)
+    """A guess at the sampling rate, above 0 and at most 1."""
+    spread = math.sqrt(rounds * math.expm1(min(distance / noise, _LARGEST_RATIO) ** 2))
+    return min(central_mu(target) / spread, 1.0) if spread > 0.0 else 1.0
 
 
 def likely_rounds(target: Target, *, noise: float, rate: float, distance: float) -> float:
-    """A guess at the number of rounds."""
-    return max((central_mu(target) / rate) ** 2 / math.expm1(min((distance / noise) ** 2, 500.0)), 1.0)
+    """A guess at the number of rounds, from 1 to the largest double."""
+    log_rounds = 2.0 * (math.log(central_mu(target)) - math.log(rate)) - _log_variance(noise, distance)
+    return math.exp(min(max(log_rounds, 0.0), _LARGEST_EXPONENT))
+
+
+def _log_variance(noise: float, distance: float) -> float:
+    """Return the logarithm of the variance of the likelihood ratio of one round, over the squared rate."""
+    square = min(distance / noise, _LARGEST_RATIO) ** 2
+    return log_expm1(square) if square > sys.float_info.min else 2.0 * (math.log(distance) - math.log(noise))
 
 
 def _likely_mu(target: Target) -> float:
@@ -204,7 +223,7 @@ def _root(target: Target, rate: float, rounds: int, distance: float) -> _Root | 
 def _central_noise(target: Target, rate: float, rounds: int, distance: float) -> float:
     """By the central limit."""
     usual = likely_noise(target, rate=rate, rounds=rounds, distance=distance)
-    if rate == 1.0 or (distance / usual) ** 2 > _LARGEST_SQUARE:
+    if rate == 1.0 or distance / usual > _LARGEST_RATIO:
         return usual
     variance = (central_mu(target) / rate) ** 2 / rounds
     too_little = functools.partial(exceeds_variance, rate=rate, distance=distance, variance=variance)

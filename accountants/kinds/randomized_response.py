@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from epsilond.accountants.curve.curve import Curve
-from epsilond.accountants.curve.finite_law import FiniteLaw
+from epsilond.accountants.curve.facts import FiniteLaw
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.kinds.kind import MechanismKind

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import Field, fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
 from epsilond.accountants.errors import NoCertificate
 from epsilond.accountants.ledger.charges import charge
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class DataclassInstance(Protocol):
     """An instance of a data class."""
 
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+    __dataclass_fields__: ClassVar[dict[str, Field[object]]]
 
 
 Noisy = TypeVar("Noisy", bound=DataclassInstance)

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Enclosure, Tails
-from epsilond.accountants.curve.facts import amplify_plateau, thin_plateau
-from epsilond.accountants.curve.laws import Direction, SampledGaussianLaw
+from epsilond.accountants.curve.facts import Direction, SampledGaussianLaw, amplify_plateau, thin_plateau
 from epsilond.accountants.curve.pair import Pair, with_plateau
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
@@ -78,7 +77,9 @@ class Share:
 def base_epsilon(epsilon: FloatArray, rate: float) -> FloatArray:
     """log(1 + (e^ε' − 1)/q), to a few units in the last place for every ε' ≥ 0."""
     small = np.minimum(epsilon, 30.0)
-    near = np.log1p(np.expm1(small) / rate)
+    with np.errstate(over="ignore", divide="ignore"):
+        quotient = np.expm1(small) / rate
+        near = np.where(np.isinf(quotient), np.log(np.expm1(small)) - math.log(rate), np.log1p(quotient))
     far = epsilon - math.log(rate) + np.log1p((rate - 1.0) * np.exp(-np.maximum(epsilon, 30.0)))
     return np.asarray(np.where(epsilon < 30.0, near, far))
 

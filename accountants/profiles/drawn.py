@@ -128,7 +128,9 @@ def _drawn_ends(base: Callable[[float], Interval], rate: float, epsilon: float) 
     excess = math.expm1(min(epsilon, 30.0)) / rate
     if not excess > _LEAST:
         return Interval(-math.inf, 0.0)
-    if epsilon < 30.0:
+    if excess == math.inf:
+        point = math.log(math.expm1(min(epsilon, 30.0))) - math.log(rate) + max(epsilon - 30.0, 0.0)
+    elif epsilon < 30.0:
         point = math.log1p(excess)
     else:
         point = epsilon - math.log(rate) + math.log1p((rate - 1.0) * math.exp(-epsilon))

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import erfcx
 
 from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Enclosure, Interval, Tails
-from epsilond.accountants.curve.laws import GaussianLaw
+from epsilond.accountants.curve.facts import GaussianLaw
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import EpsilonEstimate, Profile, RootSearch
 from epsilond.accountants.numerics.mixed_sums import TermWindow, blocks_of, log_sums, windows

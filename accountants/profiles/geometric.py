@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Enclosure, Tails
-from epsilond.accountants.curve.finite_law import FiniteLaw
+from epsilond.accountants.curve.facts import FiniteLaw
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import Profile, RootSearch
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_one_minus_exp

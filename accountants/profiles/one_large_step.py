@@ -21,14 +21,14 @@ import numpy as np
 from scipy.special import logsumexp
 
 from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, SMALL_EPSILON, Enclosure, Interval
-from epsilond.accountants.curve.laws import GaussianLaw
+from epsilond.accountants.curve.facts import GaussianLaw
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.root_search import Guess, crossing
 from epsilond.accountants.profiles.amplification import with_and_without
 from epsilond.accountants.profiles.gaussian import GaussianMixture, gaussian_pair, mixture_pair
 
 if TYPE_CHECKING:
-    from epsilond.accountants.curve.laws import Law
+    from epsilond.accountants.curve.facts import Law
     from epsilond.accountants.curve.pair import Pair
     from epsilond.accountants.numerics.special import FloatArray
 

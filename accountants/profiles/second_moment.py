@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 LATTICE_ERROR = 1e-15
 """Standard deviations of the composed loss below this for each step are lost in the roundings of a lattice."""
-_FEWEST = 10**6
 _NEGLIGIBLE = -110.0
 """log P that any step's loss is beyond where moments are taken."""
 _RATIO, _LEAST_SHARE, _FURTHEST = 1.05, 1e-4, 700.0
@@ -144,7 +143,7 @@ def rare_composition(parts: Sequence[tuple[Pair, int]], behind: Callable[[], Pai
         behind: makes a pair that dominates the product; it gives the tails.
     """
     count = sum(times for _, times in parts)
-    if count < _FEWEST or not all(_may_be_lost(pair, times) for pair, times in parts):
+    if not all(_may_be_lost(pair, times) for pair, times in parts):
         return None
     dominating = deferred_pair(behind)
     profiles, deviations = [], []

@@ -10,7 +10,7 @@ import re
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.request import parse_http_list
 
 from fastapi import Depends, Header
@@ -162,7 +162,7 @@ class BytesRoute(APIRoute):
         return direct
 
 
-def unread(declared: object) -> Any:
+def unread(declared: object) -> object:
     """The annotation of a body that stands in the OpenAPI document as `declared`, and comes as bytes."""
     return Annotated[declared, WrapValidator(lambda body, _: body)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from epsilond.accountants.json_types import JsonObject
 from epsilond.app.http.problems import ProblemDocument
@@ -71,9 +71,9 @@ class JobDocument(JobSummary):
     """A job: what was asked, how far it is, and its result or problem once it has ended."""
 
     request: Annotated[JsonObject, Served("the body that was posted; of a simulation, with its defaults")]
-    result: Annotated[Any, Served("once it is done: the answer; see docs/simulations.md for that of a simulation")] = (
-        None
-    )
+    result: Annotated[
+        object, Served("once it is done: the answer; see docs/simulations.md for that of a simulation")
+    ] = None
     problem: Annotated[ProblemDocument | None, Served("why it failed, or was interrupted")] = None
 
 

@@ -11,7 +11,7 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -253,7 +253,7 @@ class Jobs:
 
     # Run.
 
-    def _start(self, running: Running, course: Callable[[], object]) -> None:
+    def _start(self, running: Running, course: Callable[[], Awaitable[End]]) -> None:
         """Run it; what the store gave out while the service began to stop is stopped before it does anything."""
         self._live[running.record.id] = running
         if not self._accepting:
@@ -261,7 +261,7 @@ class Jobs:
         self._tasks.start_soon(self._run, running, course)
         self.waiting.tell()
 
-    async def _run(self, running: Running, course: Callable[[], Any]) -> None:
+    async def _run(self, running: Running, course: Callable[[], Awaitable[End]]) -> None:
         """To its end, which is stored whatever happens; a released one goes back to the queue with the others."""
         end: End | None = None
         try:

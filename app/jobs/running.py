@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 import anyio
 
@@ -121,7 +121,7 @@ class RunningSimulation(Running):
         """A block begins."""
         self.begun[index] = time.monotonic()
 
-    def measured(self, index: int, block: Any) -> float:
+    def measured(self, index: int, block: bytes) -> float:
         """That block is done; answers its seconds."""
         seconds = time.monotonic() - self.begun.pop(index)
         self.blocks_done += 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from epsilond.app.questions import sweeps
 from epsilond.app.questions.question import Question
@@ -47,9 +46,9 @@ def read_sweep(home: str, name: str, body: bytes) -> Question:
     return _sweep_of(listed(home, name), parse(body))
 
 
-def _sweep_of(calibrator: Calibrator, parsed: Any) -> Question:
+def _sweep_of(calibrator: Calibrator, parsed: object) -> Question:
     """Return the sweep of a calibrator that a parsed body asks for."""
-    single: Any = calibrator.problem
+    single: object = calibrator.problem
     problem = read_body(sweeps.body_type(calibrator.name, single), parsed)
     return sweeps.question_of(calibrator, problem, partial(calibration_of, calibrator))
 

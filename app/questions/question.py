@@ -7,7 +7,7 @@ import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, cast
+from typing import cast
 
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.errors import EpsilondError
@@ -35,10 +35,30 @@ class Question:
     media_type: str = JSON
 
     @classmethod
-    def of(cls, kind: str, name: str, problem: Any, computation: Computation | Join, **more: Any) -> Question:
-        """The question whose problem is told apart by its repr, which shows all that differs."""
+    def of(
+        cls,
+        kind: str,
+        name: str,
+        problem: object,
+        computation: Computation | Join,
+        *,
+        closed_form: bool = False,
+        parts: tuple[Question, ...] = (),
+        media_type: str = JSON,
+    ) -> Question:
+        """Return the question of a problem, which its repr distinguishes from others.
+
+        Args:
+            kind: of the question.
+            name: of the question among those of its kind.
+            problem: what is asked; its repr shows everything that the answer depends on.
+            computation: computes the answer.
+            closed_form: whether that takes only milliseconds.
+            parts: the questions from whose answers `computation` makes the answer.
+            media_type: of the answer.
+        """
         told = "\0".join((kind, name, repr(problem), ENGINE_VERSION))
-        return cls(kind, name, hashlib.sha256(told.encode()).hexdigest(), computation, **more)
+        return cls(kind, name, hashlib.sha256(told.encode()).hexdigest(), computation, closed_form, parts, media_type)
 
     @property
     def joins(self) -> bool:
@@ -56,7 +76,7 @@ class Question:
         """The computation as bytes."""
         return self.computation if isinstance(self.computation, bytes) else pickle.dumps(self.computation)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[type[Question], tuple[object, ...]]:
         """With the computation pickled by itself: who passes a question on never has to open it."""
         return Question, (
             self.kind,
@@ -109,7 +129,7 @@ class Posted:
     media_type: str = JSON
 
 
-def read_posted(kind: str, problem: type, solve: Callable[[Any], Any], body: bytes) -> Question:
+def read_posted(kind: str, problem: type, solve: Callable[[object], object], body: bytes) -> Question:
     """Read the body of a question that is answered by one function of its problem.
 
     Args:

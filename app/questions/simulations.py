@@ -7,7 +7,7 @@ import pickle
 from dataclasses import dataclass
 from functools import cache, reduce
 from operator import or_
-from typing import Annotated, Any
+from typing import Annotated
 
 from typing_extensions import TypeAliasType
 
@@ -58,7 +58,7 @@ def opened_simulation(read: RenderedAnswer) -> SimulationAsked:
 
 
 @cache
-def request_type(requests: tuple[type, ...]) -> Any:
+def request_type(requests: tuple[type, ...]) -> object:
     """A request of any of these classes, told apart by `kind`."""
     if len(requests) == 1:
         return requests[0]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import MISSING, dataclass, field, fields, make_dataclass
 from functools import cache, partial
 from operator import getitem
-from typing import Annotated, Any, ClassVar, Literal, get_type_hints
+from typing import Annotated, ClassVar, Literal, get_type_hints
 
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.json_types import JsonObject
@@ -39,7 +39,7 @@ class Sweep:
     """One field of a calibration and the values it takes."""
 
     field: Annotated[str, FIELD]
-    values: Annotated[tuple[Any, ...], VALUES]
+    values: Annotated[tuple[object, ...], VALUES]
     true_figures: Annotated[bool, TRUE_FIGURES] = True
 
 
@@ -56,7 +56,7 @@ class SweepProblem:
 class AtValue:
     """The answer at one value, or the problem with it."""
 
-    value: Any
+    value: object
     answer: Annotated[Calibration | None, Served("what a single call answers")] = None
     problem: Annotated[ProblemDocument | None, Served("what it refuses with")] = None
 
@@ -80,8 +80,8 @@ def body_type(algorithm: str, problem: Hashable) -> type:
     """
     name = pascal(algorithm)
     hints = get_type_hints(problem, include_extras=True)
-    words: Any = getitem(Literal, tuple(hints))
-    sweep: Any = request(
+    words: object = getitem(Literal, tuple(hints))
+    sweep: object = request(
         type(
             f"{name}SweepValues",
             (),
@@ -89,7 +89,7 @@ def body_type(algorithm: str, problem: Hashable) -> type:
                 "__doc__": f"A field of {algorithm} and its values.",
                 "__annotations__": {
                     "field": Annotated[words, FIELD],
-                    "values": Annotated[tuple[Any, ...], VALUES],
+                    "values": Annotated[tuple[object, ...], VALUES],
                     "true_figures": Annotated[bool, TRUE_FIGURES],
                 },
                 "true_figures": True,
@@ -106,12 +106,12 @@ def body_type(algorithm: str, problem: Hashable) -> type:
     )
 
 
-def _check_count(self: Any) -> None:
+def _check_count(self: Sweep) -> None:
     if not 1 <= len(self.values) <= MOST_VALUES:
         raise InvalidInput.at("/values", "has too few or too many entries", allowed=f"1 to {MOST_VALUES}")
 
 
-def question_of(calibrator: Calibrator, body: Any, single: Callable[..., Question]) -> Question:
+def question_of(calibrator: Calibrator, body: SweepProblem, single: Callable[..., Question]) -> Question:
     """The question whose parts are the single calibrations at each value that can be asked.
 
     `single` makes one of a problem; it takes `true_figures` too.
@@ -155,7 +155,7 @@ def answer_of(
     return RenderedAnswer(head.encode()[:-1] + b',"answers":[' + b",".join(parts) + b"]}")
 
 
-def _read(declared: type, given: JsonObject) -> Any:
+def _read(declared: type, given: JsonObject) -> object:
     """Return the problem at one value, or the error that rejects it."""
     try:
         return read_body(declared, given)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from sqlalchemy import delete, update
 from sqlalchemy.dialects import postgresql, sqlite
@@ -31,7 +30,7 @@ class Adding(Reading):
         Raises:
             StoreFault: the database cannot be used; the job is not kept.
         """
-        insert: Any = postgresql.insert if self.shared else sqlite.insert
+        insert = postgresql.insert if self.shared else sqlite.insert
         values = _values(self._database, record, replica, lease_seconds)
         with self._database.writing() as connection:
             if record.idempotency_key is not None:

@@ -32,7 +32,7 @@ from epsilond.calibrators.mb_sgd.solution import GroupParameters, MembersParamet
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from epsilond.accountants.estimates.target import Target
+    from epsilond.accountants.target import Target
     from epsilond.accountants.theorem import Condition
     from epsilond.calibrators.accelerated_mb_sgd.problem import AcceleratedMbSgdProblem
     from epsilond.calibrators.answer import TrueFigures

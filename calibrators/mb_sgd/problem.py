@@ -41,10 +41,10 @@ from epsilond.accountants.quantities import (
     SamplesPerClient,
     Sampling,
     StrongConvexity,
+    TargetedProblem,
     Within,
     request,
 )
-from epsilond.calibrators.problem import TargetedProblem
 
 Reading = Literal["informal", "complete", "proof", "experimental", "corrected"]
 READINGS: tuple[Reading, ...] = ("informal", "complete", "proof", "experimental", "corrected")

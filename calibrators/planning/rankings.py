@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast, get_args
+from typing import cast, get_args
 
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.errors import EpsilondError, InvalidInput, NoCertificate
@@ -236,7 +236,7 @@ def reasons_of(refusal: EpsilondError) -> tuple[Reason, ...]:
     return (Reason(message=refusal.message, condition=condition, nearest=refusal.nearest or None),)
 
 
-FIGURES: Mapping[RankBy, Callable[[PlanEntry], Any]] = {
+FIGURES: Mapping[RankBy, Callable[[PlanEntry], object]] = {
     "risk": lambda entry: entry.risk.value if entry.risk is not None and entry.risk.constant == "explicit" else None,
     "noise": lambda entry: entry.noise_std,
     "signal": lambda entry: entry.noise_to_signal,

@@ -53,7 +53,7 @@ class Accounts:
         self._of = functools.cache(self._accounted)
 
     def of(
-        self, plan: RunSchedules, effort: Effort = "default", only_at: float | None = None, **changes: Any
+        self, plan: RunSchedules, effort: Effort = "default", only_at: float | None = None, **changes: object
     ) -> Account:
         """Of a plan, with fields of its spec changed; `only_at` is that of `account`."""
         return self._of(plan, effort, only_at, **changes)

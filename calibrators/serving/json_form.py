@@ -24,7 +24,7 @@ def as_json(value: Any) -> Any:
     Raises:
         ValueError: on a NaN, which no answer may hold.
     """
-    kind: Any = type(value)
+    kind: object = type(value)
     if kind is str or kind is int or kind is bool or value is None:
         return value
     if isinstance(value, float):

@@ -21,11 +21,12 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EX
 from epsilond.calibrators.answer import CONTRIBUTION_NORM, Caution, Served
 from epsilond.calibrators.calibration import CostClass, FamilyCalibrator, Outcome, declared_by_all
 from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, assumed, failing_conditions, name_of, noise_below
-from epsilond.calibrators.certificates import Family, guarantee_of, unknown
+from epsilond.calibrators.certificates import Family, unknown
 from epsilond.calibrators.envelope import true_figures as figures_of
 from epsilond.calibrators.mb_sgd.members import communication, divisor_conditions, start_of_run
 from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.mb_sgd.schedule import Averaging, StepPlan, plan_of
+from epsilond.calibrators.search import guarantee_of
 from epsilond.calibrators.shuffled_mb_sgd.plan import PLANS
 from epsilond.calibrators.shuffled_mb_sgd.printed import printed_readings
 from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem

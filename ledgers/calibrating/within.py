@@ -12,7 +12,6 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import (
@@ -81,7 +80,7 @@ def calibrated(state: LedgerState, algorithm: str, given: JsonObject, place: Cha
     chosen = named(algorithm, {each.name: each for each in CALIBRATORS}, at="/algorithm", noun="algorithm")
     fields = asked_within(chosen, given, state.setting)
 
-    def problem(epsilon: float, log10_delta: float) -> Any:
+    def problem(epsilon: float, log10_delta: float) -> object:
         return read(chosen.problem, {**fields, "epsilon": epsilon, "log10_delta": log10_delta})
 
     return within(state, chosen, problem, place)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.ledgers.log.errors import Malformed
@@ -87,7 +87,7 @@ def _members(pairs: list[tuple[str, object]]) -> JsonRecord:
     return members
 
 
-def _plain(value: object, pointer: str, depth: int) -> Any:
+def _plain(value: object, pointer: str, depth: int) -> object:
     if depth > DEEPEST:
         raise Malformed(f"{pointer} is nested deeper than {DEEPEST} levels")
     match value:

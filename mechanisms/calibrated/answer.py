@@ -19,7 +19,7 @@ AGREEMENT = 1e-9
 class Answer:
     """An answer, with what the caller adds to it. Places in it are JSON pointers."""
 
-    told: Any
+    told: object
     clipping_norm: float | None = None
     group: int | None = None
 

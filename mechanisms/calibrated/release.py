@@ -35,7 +35,7 @@ class Release:
     """A mechanism with the parameters of an answer."""
 
     algorithm: str
-    guarantee: Any
+    guarantee: object
     """As it stands in the answer; None where the answer's guarantee is not this mechanism's."""
     declared_conditions: Any
     """As they stand in the answer: what only the caller can vouch for."""

@@ -67,7 +67,7 @@ class AcceleratedShape:
 
     def check(self) -> None:
         """Stages where there is noise, of as many rounds as the run; a law or a number of participants; groups."""
-        given: Any = self.stages
+        given: Sequence[StageRequest | Mapping[str, Any]] | None = self.stages
         if given is not None:
             made = tuple(StageRequest(**one) if isinstance(one, Mapping) else one for one in given)
             object.__setattr__(self, "stages", made)

@@ -12,7 +12,7 @@ gradient steps. A canary is one member more, present or not; the guarantee is th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -91,7 +91,7 @@ class CanaryTraining:
     @property
     def spec(self) -> Spec:
         """What was run, as the accountant knows it."""
-        noisy: Any = Gaussian(noise_multiplier=self.noise_multiplier)
+        noisy: Spec = Gaussian(noise_multiplier=self.noise_multiplier)
         if self.sampling_rate < 1.0:
             noisy = Subsampled(sampling="poisson", rate=self.sampling_rate, mechanism=noisy)
         return Repeated(mechanism=noisy, times=self.rounds)

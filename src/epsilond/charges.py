@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.specs import Repeated, TruncatedDiscreteLaplace
@@ -11,6 +11,8 @@ from epsilond.questions.calibrate import calibrator
 if TYPE_CHECKING:
     from epsilond.accountants.specs import Spec
     from epsilond.calibrators.answer import Calibration
+    from epsilond.calibrators.norm_fedavg.calibrator import NormFedavgParameters
+    from epsilond.calibrators.norm_fedavg.problem import NormFedavgProblem
 
 
 def spec_of(answer: Calibration) -> Spec:
@@ -30,7 +32,7 @@ def spec_of(answer: Calibration) -> Spec:
     return specs[0]
 
 
-def _on_the_grid(problem: Any, parameters: Any) -> Spec:
+def _on_the_grid(problem: NormFedavgProblem, parameters: NormFedavgParameters) -> Spec:
     """With distances that rounding never exceeds: a ledger has no place for the probability that it does."""
     message = TruncatedDiscreteLaplace(
         noise_levels=parameters.noise_levels,

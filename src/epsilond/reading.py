@@ -22,7 +22,7 @@ from epsilond.accountants.quantities import Tagged, quantity_of
 from epsilond.accountants.quantity import Quantity, check_value, scale_of, sure_range, whole_number
 from epsilond.accountants.scale import Scale
 from epsilond.calibrators.strict_json import MOST_FAULTS, step
-from epsilond.spelling import named, not_named, quote_words, suggest
+from epsilond.spelling import not_named, quote_words, suggest
 
 T = TypeVar("T")
 _KINDS = {
@@ -37,7 +37,7 @@ _KINDS = {
     "tagged": "must be an object",
 }
 """The message of a value of another kind, by kind."""
-_FAULTY: Any = object()
+_FAULTY: object = object()
 """The result of reading a value at fault."""
 
 
@@ -106,7 +106,7 @@ class _Shape:
     """
 
     kind: Literal["float", "int", "bool", "str", "literal", "tuple", "mapping", "request", "tagged", "union", "any"]
-    annotation: Any
+    annotation: object
     bare: Any
     quantity: Quantity | None
     scale: Scale | None = None
@@ -133,7 +133,7 @@ class _Shape:
         return {"request": (self.bare,), "mapping": (Mapping,)}.get(self.kind, ())
 
     @functools.cached_property
-    def words(self) -> tuple[Any, ...]:
+    def words(self) -> tuple[object, ...]:
         """The words of a literal."""
         return get_args(self.bare)
 
@@ -149,7 +149,7 @@ def _shape_of(annotation: Hashable) -> _Shape:
     return _shape(annotation)
 
 
-def _shape(annotation: Any, request: type | None = None) -> _Shape:
+def _shape(annotation: object, request: type | None = None) -> _Shape:
     """Take an annotation apart: that of a field of a request class, or any other."""
     if isinstance(annotation, TypeAliasType):
         return _shape(annotation.__value__)
@@ -182,7 +182,7 @@ class _Field:
     """A field of a request class: its shape, and its default value."""
 
     shape: _Shape
-    default: Any
+    default: object
     is_required: bool
 
 
@@ -200,11 +200,7 @@ def _fields(request: Hashable) -> dict[str, _Field]:
 
 
 class _Reader:
-    """One reading, which goes on after a fault.
-
-    Attributes:
-        faults: all faults so far.
-    """
+    """One reading, which goes on after a fault and keeps all `faults`."""
 
     def __init__(self, *, is_body: bool = False) -> None:
         self._is_body = is_body
@@ -220,7 +216,7 @@ class _Reader:
             raise InvalidInput(*self.faults)
         return value
 
-    def read(self, shape: _Shape, value: Any, at: str) -> Any:
+    def read(self, shape: _Shape, value: object, at: str) -> object:
         """Read a value.
 
         Args:
@@ -274,7 +270,7 @@ class _Reader:
             self.faults += [Fault(at + it.pointer, it.message, it.allowed) for it in error.faults]
             return _FAULTY
 
-    def add_fault(self, at: str, message: str, shape: _Shape) -> Any:
+    def add_fault(self, at: str, message: str, shape: _Shape) -> object:
         """Add a fault, and return the result of reading a value at fault.
 
         Args:
@@ -329,7 +325,7 @@ class _Reader:
         )
         return _FAULTY
 
-    def _member(self, shape: _Shape, value: JsonObject, at: str) -> Any:
+    def _member(self, shape: _Shape, value: JsonObject, at: str) -> object:
         """Read a member of a union of request classes, which a field tells apart."""
         if shape.tag not in value:
             names = None if self._is_body else ", ".join(shape.choices)
@@ -344,7 +340,7 @@ class _Reader:
             self.faults.append(not_named(str(value[shape.tag]), shape.choices, at=f"{at}/{shape.tag}", noun=shape.tag))
         return _FAULTY
 
-    def _union(self, shape: _Shape, value: Any, at: str) -> Any:
+    def _union(self, shape: _Shape, value: object, at: str) -> object:
         """Read a value as the first member of a union that it fits."""
         every: list[Fault] = []
         for member in shape.members:
@@ -383,8 +379,10 @@ def asked(by: Any, listed: Sequence[A], given: JsonObject) -> tuple[A, Any]:
         InvalidInput: there is no such algorithm, nobody answers such requests, or no run can have the fields.
     """
     if isinstance(by, str):
-        chosen = named(by, {each.name: each for each in listed}, at="/algorithm", noun="algorithm")
-        return chosen, read(chosen.problem, given)
+        choices = {each.name: each for each in listed}
+        if by not in choices:
+            raise InvalidInput(not_named(by, choices, at="/algorithm", noun="algorithm"))
+        return choices[by], read(choices[by].problem, given)
     answering = {each.problem: each for each in listed}
     if type(by) not in answering:
         classes = ", ".join(each.__name__ for each in answering)

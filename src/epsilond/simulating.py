@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import typer
 from rich.console import Console
@@ -24,6 +24,7 @@ from epsilond.terminal import simulations
 from epsilond.terminal.parts import show
 from epsilond.witness.figures import MEDIA_TYPES, draw
 from epsilond.witness.presets import PRESETS
+from epsilond.witness.requests import SimulationRequest
 
 FORMATS: dict[str, Literal["png", "svg"]] = {".png": "png", ".svg": "svg"}
 
@@ -50,7 +51,7 @@ def show_presets() -> None:
 
 
 def run(
-    asked: Any,
+    asked: SimulationRequest | JsonObject | str,
     overrides: JsonObject,
     *,
     workers: int | None,
@@ -74,7 +75,7 @@ def run(
             typer.echo(f"\nfigure: {path}")
 
 
-def with_progress(request: Any, workers: int | None, executor: Executor | None = None) -> object:
+def with_progress(request: SimulationRequest, workers: int | None, executor: Executor | None = None) -> object:
     """The answer, with a bar on standard error while it is computed."""
     columns = (
         TextColumn("{task.description}"),

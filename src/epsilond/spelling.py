@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from epsilond.accountants.errors import Fault, InvalidInput
 
@@ -28,7 +28,7 @@ def named(name: str, choices: Mapping[str, T], *, at: str, noun: str) -> T:
     raise InvalidInput(not_named(name, choices, at=at, noun=noun))
 
 
-def not_named(name: str, choices: Mapping[str, Any], *, at: str, noun: str) -> Fault:
+def not_named(name: str, choices: Mapping[str, object], *, at: str, noun: str) -> Fault:
     """Return the fault of a name that no choice has: similar names, or else all names, are proposed.
 
     Args:
@@ -42,7 +42,7 @@ def not_named(name: str, choices: Mapping[str, Any], *, at: str, noun: str) -> F
     return Fault(at, f"there is no such {noun}{proposal}", admitted)
 
 
-def quote_words(words: Sequence[Any]) -> str:
+def quote_words(words: Sequence[object]) -> str:
     """Return words in quotes, in the form of a list in a sentence."""
     quoted = [f"'{word}'" for word in words]
     return f"{', '.join(quoted[:-1])} or {quoted[-1]}" if len(quoted) > 1 else quoted[0]

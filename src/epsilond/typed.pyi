@@ -69,8 +69,8 @@ def calibrate(
     identically_distributed: bool = True,
     heterogeneity: float | None = None,
     readings: Sequence[Literal["informal", "complete", "proof", "experimental", "corrected"]] | None = None,
-    client_groups: Sequence[ClientGroupRequest | Mapping[str, Any]] | None = None,
-    participation: Sequence[ParticipationCount | Mapping[str, Any]] | None = None,
+    client_groups: Sequence[ClientGroupRequest | Mapping[str, object]] | None = None,
+    participation: Sequence[ParticipationCount | Mapping[str, object]] | None = None,
 ) -> Calibration[MbSgdParameters]: ...
 @overload
 def calibrate(request: MbSgdProblem, /) -> Calibration[MbSgdParameters]: ...
@@ -103,8 +103,8 @@ def calibrate(
     identically_distributed: bool = True,
     heterogeneity: float | None = None,
     readings: Sequence[Literal["informal", "complete", "proof", "experimental", "corrected"]] | None = None,
-    client_groups: Sequence[ClientGroupRequest | Mapping[str, Any]] | None = None,
-    participation: Sequence[ParticipationCount | Mapping[str, Any]] | None = None,
+    client_groups: Sequence[ClientGroupRequest | Mapping[str, object]] | None = None,
+    participation: Sequence[ParticipationCount | Mapping[str, object]] | None = None,
     gradient_std: float | None = None,
     empirical_gradient_std: float | None = None,
     initial_gap: float | None = None,
@@ -140,8 +140,8 @@ def calibrate(
     identically_distributed: bool = True,
     heterogeneity: float | None = None,
     readings: Sequence[Literal["informal", "complete", "proof", "experimental", "corrected"]] | None = None,
-    client_groups: Sequence[ClientGroupRequest | Mapping[str, Any]] | None = None,
-    participation: Sequence[ParticipationCount | Mapping[str, Any]] | None = None,
+    client_groups: Sequence[ClientGroupRequest | Mapping[str, object]] | None = None,
+    participation: Sequence[ParticipationCount | Mapping[str, object]] | None = None,
     gradient_std: float | None = None,
     empirical_gradient_std: float | None = None,
     initial_gap: float | None = None,
@@ -194,7 +194,7 @@ def calibrate(
     l1_sensitivity: float | None = None,
     linf_sensitivity: float | None = None,
     l2_sensitivity: float | None = None,
-    sensitivity_rule: SensitivityRule | Mapping[str, Any] | None = None,
+    sensitivity_rule: SensitivityRule | Mapping[str, object] | None = None,
     rounds: int = 1,
     method: Literal["escape", "hockey-stick", "concentrated", "concentrated-coupled"] | None = None,
     readings: Sequence[Literal["statement"]] | None = None,
@@ -218,7 +218,7 @@ def calibrate(
     l1_sensitivity: float | None = None,
     linf_sensitivity: float | None = None,
     l2_sensitivity: float | None = None,
-    sensitivity_rule: SensitivityRule | Mapping[str, Any] | None = None,
+    sensitivity_rule: SensitivityRule | Mapping[str, object] | None = None,
     rounds: int,
     method: Literal["escape", "hockey-stick", "concentrated", "concentrated-coupled"] | None = None,
     readings: Sequence[Literal["statement"]] | None = None,
@@ -255,8 +255,8 @@ def calibrate(
     smoothness: float | None = None,
     strong_convexity: float = 0.0,
     convex: bool = True,
-    step_schedule: Constant | Mapping[str, Any] | InverseTime | Explicit | None = None,
-    noise_schedule: Constant | Mapping[str, Any] | InverseTime | Explicit | None = None,
+    step_schedule: Constant | Mapping[str, object] | InverseTime | Explicit | None = None,
+    noise_schedule: Constant | Mapping[str, object] | InverseTime | Explicit | None = None,
     release: Literal["last", "random-stop", "suffix"] = "last",
     suffix_fraction: float | None = None,
     gradient_bound: float | None = None,
@@ -287,7 +287,7 @@ def calibrate(
     smoothness: float | None = None,
     lipschitz: float | None = None,
     batch_size: int | None = None,
-    client_groups: Sequence[Batches | Mapping[str, Any]] | None = None,
+    client_groups: Sequence[Batches | Mapping[str, object]] | None = None,
     weighting: Literal["clients", "samples"] = "clients",
     shared_gradient_std: float | None = None,
     local_gradient_std: float | None = None,
@@ -325,7 +325,7 @@ def calibrate(
     smoothness_std: float | None = None,
     smoothness_heterogeneity: float | None = None,
     optimum_gradient_norm: float | None = None,
-    participation: Participation | Mapping[str, Any] | None = None,
+    participation: Participation | Mapping[str, object] | None = None,
     readings: Sequence[Literal["statement", "corrected"]] | None = None,
 ) -> Calibration[Mu2SgdParameters]: ...
 @overload
@@ -347,7 +347,7 @@ def calibrate(
     dimension: int,
     clipping_norm: float,
     sampling: Literal["full", "poisson", "without-replacement"] = "poisson",
-    adaptive_clipping: AdaptiveClipping | Mapping[str, Any] | None = None,
+    adaptive_clipping: AdaptiveClipping | Mapping[str, object] | None = None,
     max_rounds: int | None = None,
     communication_budget: int | None = None,
     max_bytes_per_client: int | None = None,
@@ -379,7 +379,7 @@ def calibrate(
 @overload
 def calibrate(request: GaussianProblem, /) -> Calibration[GaussianParameters]: ...
 @overload
-def calibrate(algorithm: str, /, **fields: Any) -> Calibration[Any]: ...
+def calibrate(algorithm: str, /, **fields: object) -> Calibration[Any]: ...
 @overload
 def bound_risk(
     algorithm: Literal["mb-sgd"],
@@ -418,8 +418,8 @@ def bound_risk(
     identically_distributed: bool = True,
     heterogeneity: float | None = None,
     readings: Sequence[Literal["informal", "complete", "proof", "experimental", "corrected"]] | None = None,
-    client_groups: Sequence[ClientGroupRequest | Mapping[str, Any]] | None = None,
-    participation: Sequence[ParticipationCount | Mapping[str, Any]] | None = None,
+    client_groups: Sequence[ClientGroupRequest | Mapping[str, object]] | None = None,
+    participation: Sequence[ParticipationCount | Mapping[str, object]] | None = None,
 ) -> RiskBoundsAnswer: ...
 @overload
 def bound_risk(request: MbSgdRiskProblem, /) -> RiskBoundsAnswer: ...
@@ -460,8 +460,8 @@ def bound_risk(
     identically_distributed: bool = True,
     heterogeneity: float | None = None,
     readings: Sequence[Literal["informal", "complete", "proof", "experimental", "corrected"]] | None = None,
-    client_groups: Sequence[ClientGroupRequest | Mapping[str, Any]] | None = None,
-    participation: Sequence[ParticipationCount | Mapping[str, Any]] | None = None,
+    client_groups: Sequence[ClientGroupRequest | Mapping[str, object]] | None = None,
+    participation: Sequence[ParticipationCount | Mapping[str, object]] | None = None,
     empirical_gradient_std: float | None = None,
     initial_gap: float | None = None,
 ) -> RiskBoundsAnswer: ...
@@ -504,8 +504,8 @@ def bound_risk(
     identically_distributed: bool = True,
     heterogeneity: float | None = None,
     readings: Sequence[Literal["informal", "complete", "proof", "experimental", "corrected"]] | None = None,
-    client_groups: Sequence[ClientGroupRequest | Mapping[str, Any]] | None = None,
-    participation: Sequence[ParticipationCount | Mapping[str, Any]] | None = None,
+    client_groups: Sequence[ClientGroupRequest | Mapping[str, object]] | None = None,
+    participation: Sequence[ParticipationCount | Mapping[str, object]] | None = None,
     empirical_gradient_std: float | None = None,
     initial_gap: float | None = None,
 ) -> RiskBoundsAnswer: ...
@@ -551,7 +551,7 @@ def bound_risk(
 @overload
 def bound_risk(request: ShuffledMbSgdRiskProblem, /) -> RiskBoundsAnswer: ...
 @overload
-def bound_risk(algorithm: str, /, **fields: Any) -> RiskBoundsAnswer: ...
+def bound_risk(algorithm: str, /, **fields: object) -> RiskBoundsAnswer: ...
 @overload
 def plan(
     *,
@@ -600,10 +600,10 @@ def plan(
     algorithms: Sequence[str] | None = None,
     objective: Literal["population", "empirical", "personalized"] | None = None,
     rank_by: Literal["risk", "noise", "signal", "bits", "rounds"] = "risk",
-    reach: Reach | Mapping[str, Any] | None = None,
+    reach: Reach | Mapping[str, object] | None = None,
 ) -> PlanAnswer: ...
 @overload
-def plan(*, progress: Callable[[int, int], None] = ..., given: Ledger, **fields: Any) -> PlanAnswer: ...
+def plan(*, progress: Callable[[int, int], None] = ..., given: Ledger, **fields: object) -> PlanAnswer: ...
 
 TheoremId: TypeAlias = Literal[
     "balle-wang-2018.8",
@@ -803,4 +803,4 @@ TheoremId: TypeAlias = Literal[
     "epsilond.averaged-noisy-steps",
 ]
 
-def evaluate(theorem_id: TheoremId | str, /, reading: Reading = "printed", **inputs: Any) -> Evaluation: ...
+def evaluate(theorem_id: TheoremId | str, /, reading: Reading = "printed", **inputs: object) -> Evaluation: ...

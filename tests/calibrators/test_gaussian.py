@@ -90,6 +90,21 @@ def test_a_delta_of_1e_300() -> None:
     assert back.guarantee.log10_delta.upper == pytest.approx(-300.0, rel=1e-9)
 
 
+def test_rounds_of_a_rate_near_the_smallest_double_are_found() -> None:
+    problem = GaussianProblem(
+        relation="replace-one",
+        unit="record",
+        observer="server",
+        solve_for="rounds",
+        sampling="poisson",
+        noise_multiplier=0.5,
+        rate=1e-300,
+        epsilon=10.5,
+        delta=1e-9,
+    )
+    assert CALIBRATOR.solve(problem).guarantee.epsilon.upper <= 10.5
+
+
 def test_no_round_meets_the_target() -> None:
     with pytest.raises(Infeasible) as caught:
         solved(

@@ -20,10 +20,10 @@ from epsilond.accountants.estimates.bounds import likely_least
 from epsilond.accountants.estimates.central_limit import central_log_delta
 from epsilond.accountants.estimates.near_target import known_epsilon
 from epsilond.accountants.estimates.noise import central_mu, likely_noise, likely_slope
-from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import Gaussian, Laplace, Repeated, Shuffled, Subsampled
+from epsilond.accountants.target import Target
 from epsilond.calibrators.search import LEAST, smallest_noise
 from epsilond.calibrators.shuffled_mb_sgd.search import (
     SLACK,

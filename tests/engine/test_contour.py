@@ -8,7 +8,7 @@ import pickle
 import mpmath as mp
 import pytest
 
-from epsilond.accountants.curve.laws import GaussianLaw, SampledGaussianLaw
+from epsilond.accountants.curve.facts import GaussianLaw, SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.parts import compiled
 from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, NodeBudget, RefusalReason

@@ -11,7 +11,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import log_ndtr, logsumexp
 
-from epsilond.accountants.curve.laws import SampledGaussianLaw
+from epsilond.accountants.curve.facts import SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.composition import _centred
 from epsilond.accountants.engine.contour.parts import SampledGaussian, compiled

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.curve.laws import SampledGaussianLaw
+from epsilond.accountants.curve.facts import SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour import saddle
 from epsilond.accountants.engine.contour.nodes import ChernoffBounds

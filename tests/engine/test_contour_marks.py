@@ -11,7 +11,7 @@ import pytest
 from flint import acb, arb, ctx
 from scipy.special import ndtr
 
-from epsilond.accountants.curve.laws import SampledGaussianLaw
+from epsilond.accountants.curve.facts import SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.parts import SampledGaussian, compiled
 from epsilond.accountants.engine.contour.profile import ContourProfile

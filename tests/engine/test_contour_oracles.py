@@ -5,7 +5,7 @@ from __future__ import annotations
 import mpmath as mp
 import pytest
 
-from epsilond.accountants.curve.laws import SampledGaussianLaw
+from epsilond.accountants.curve.facts import SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
 from tests.oracles.contour import Step, by_contour, by_tails, two_steps
 

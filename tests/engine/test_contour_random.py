@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.curve.laws import SampledGaussianLaw
+from epsilond.accountants.curve.facts import SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, RefusalReason
 from tests.oracles.contour import Step, one_step

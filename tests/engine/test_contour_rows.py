@@ -9,7 +9,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from epsilond.accountants.curve.laws import Direction, SampledGaussianLaw
+from epsilond.accountants.curve.facts import Direction, SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.parts import Parts, SampledGaussian, compiled, resolve_all
 from epsilond.accountants.engine.contour.transforms.sampled_gaussian import EXPONENTS, SampledGaussianLoss

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from epsilond.accountants.curve.laws import GaussianLaw, SampledGaussianLaw
+from epsilond.accountants.curve.facts import GaussianLaw, SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.thresholds import thresholds
 

@@ -11,13 +11,13 @@ import pytest
 
 from epsilond.accountants.account import account
 from epsilond.accountants.composition.exact_laws import ExactProfile
-from epsilond.accountants.curve.laws import Direction, GaussianLaw, SampledGaussianLaw
+from epsilond.accountants.curve.facts import Direction, GaussianLaw, SampledGaussianLaw
+from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.direct.cells import StepRows
 from epsilond.accountants.engine.direct.convolution import CumulantBounds, Total, Window
 from epsilond.accountants.engine.direct.laws import LatticeRows, lower_rows, upper_rows
 from epsilond.accountants.engine.direct.profile import MOST, MOST_STEPS, DirectProfile
-from epsilond.accountants.profiles.deferred import DeferredProfile
 from epsilond.accountants.specs import Composed, Gaussian, Repeated, Subsampled
 from tests.oracles.two_steps import log_delta_of_two, mixtures, once
 
@@ -208,10 +208,10 @@ def test_other_compositions_are_left_alone() -> None:
 def test_a_list_that_the_contour_engine_refuses_is_answered_directly() -> None:
     laws = tuple((law((0.005 + 0.001 * k, 1.0 + 0.02 * k), "remove"), 1) for k in range(6))
 
-    def lattice() -> ExactProfile:
+    def lattice() -> Pair:
         raise AssertionError("the lattice is not needed")
 
-    profile = ExactProfile(laws, DeferredProfile(lattice))
+    profile = ExactProfile(laws, lattice)
     found, narrow = profile.enclose_epsilon(math.log(1e-6))
     assert narrow
     assert found.upper - found.lower <= 1e-6 * found.upper

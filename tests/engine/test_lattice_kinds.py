@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from epsilond.accountants.curve.laws import SampledGaussianLaw
+from epsilond.accountants.curve.facts import SampledGaussianLaw
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.lattice import survey

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from epsilond.accountants.curve.laws import SampledGaussianLaw
+from epsilond.accountants.curve.facts import SampledGaussianLaw
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.engine.contour.composition import best_of
 from epsilond.accountants.engine.contour.parts import compiled

@@ -11,12 +11,11 @@ import pytest
 
 from epsilond.accountants.account import account
 from epsilond.accountants.composition.exact_laws import ExactProfile
-from epsilond.accountants.curve.laws import SampledGaussianLaw
+from epsilond.accountants.curve.facts import SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour import profile, reductions, saddle
 from epsilond.accountants.engine.contour.parts import compiled
 from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, Joined, Line
-from epsilond.accountants.profiles.deferred import DeferredProfile
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 
 DIRECTIONS = ("remove", "add", "replace")
@@ -99,7 +98,7 @@ def test_ladders_begin_about_where_questions_are_asked(direction: str) -> None:
 
 def test_the_ends_of_the_other_order_are_not_sought_where_it_meets_the_target() -> None:
     laws = ((SampledGaussianLaw(1e-3, 0.2, "add"), 1000),)
-    order, log_delta = ExactProfile(laws, DeferredProfile(never)), math.log(1e-6)
+    order, log_delta = ExactProfile(laws, never), math.log(1e-6)
     found, _ = order.enclose_epsilon(log_delta)
     assert order.surely_meets(found.upper * (1.0 + 1e-3), log_delta)
     assert not order.surely_meets(found.lower * (1.0 - 1e-3), log_delta)

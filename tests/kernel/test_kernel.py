@@ -21,7 +21,7 @@ import epsilond
 from benchmarks.runners import epsilond as runner
 from benchmarks.runners.loop import NotOffered, Question, Run
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.curve.laws import GaussianLaw, SampledGaussianLaw
+from epsilond.accountants.curve.facts import GaussianLaw, SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour import kernel
 from epsilond.accountants.engine.contour.parts import Parts, SampledGaussian, compiled

@@ -161,7 +161,9 @@ def _audits(axes: Axes, places: npt.NDArray[np.float64], cells: Cells, colour: s
     return labels
 
 
-def _deltas(axes: Axes, places: npt.NDArray[np.float64], proved: Any, cells: Cells, colour: str) -> None:
+def _deltas(
+    axes: Axes, places: npt.NDArray[np.float64], proved: npt.NDArray[np.float64], cells: Cells, colour: str
+) -> None:
     """What is proved of δ at the claimed ε, written at each point: often it tells more than ε does."""
     for place, height, cell in zip(places, proved, cells, strict=True):
         words = f"δ ≥ {cell['claim']['delta_lower']:.3g}\nat the\nclaimed ε"
@@ -187,8 +189,10 @@ def _excess_bounds(cell: JsonObject) -> Cells:
     return [bound for bound in cell["bounds"] if bound["compared"] and bound["quantity"] == "excess"]
 
 
-def _beside(cell: JsonObject, name: str, measure: str | None) -> object:
-    return (cell["beside"][name] if measure is None else cell["scores_beside"][name][measure])["mean"]
+def _beside(cell: JsonObject, name: str, measure: str | None) -> str | float:
+    found: JsonObject = cell["beside"][name] if measure is None else cell["scores_beside"][name][measure]
+    mean: str | float = found["mean"]
+    return mean
 
 
 def _vertical(answer: JsonObject) -> str:

@@ -6,6 +6,7 @@ import io
 import math
 import textwrap
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -51,7 +52,7 @@ def new_figure(inches: tuple[float, float] = INCHES) -> Figure:
     return figure
 
 
-def settings() -> Any:
+def settings() -> AbstractContextManager[None]:
     """The style, while a figure is made and written."""
     return mpl.rc_context(SETTINGS)
 
@@ -65,13 +66,13 @@ def written(figure: Figure, file_format: Format) -> bytes:
     return held.getvalue()
 
 
-def number(value: Any) -> float:
+def number(value: str | float) -> float:
     """A number of an answer, where infinities are words."""
     words = {"unbounded": math.inf, "-unbounded": -math.inf}
     return words[value] if isinstance(value, str) else float(value)
 
 
-def numbers(values: Iterable[object]) -> npt.NDArray[np.float64]:
+def numbers(values: Iterable[str | float]) -> npt.NDArray[np.float64]:
     """Numbers of an answer; those that cannot be drawn are left out."""
     held = np.array([number(value) for value in values], dtype=float)
     return np.where(np.isfinite(held), held, np.nan)

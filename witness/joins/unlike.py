@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.compressed_messages impo
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import GroupRun
 from epsilond.simulators.algorithms.algorithm import AnyRun
 from epsilond.simulators.algorithms.random_participation import Law
-from epsilond.simulators.federations.groups import Groups, batch_of, loss_scales, with_noise_stds
+from epsilond.simulators.federations.groups import Groups, RunGroup, batch_of, loss_scales, with_noise_stds
 from epsilond.witness.join import Parameters
 from epsilond.witness.joins.settled import LEAST_NOISE
 
@@ -50,7 +50,7 @@ def asked_clients(problem: SimulatedProblem, run: AnyRun, law: Law | None, group
     return fields
 
 
-def _batch(problem: SimulatedProblem, run: AnyRun, group: Any) -> int:
+def _batch(problem: SimulatedProblem, run: AnyRun, group: RunGroup) -> int:
     return batch_of(
         group, batch_size=run.batch_size, samples_per_client=problem.samples_per_client, sampling=run.batches
     )

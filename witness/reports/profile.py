@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
-from typing import Any
 
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.curve.enclosure import Interval
@@ -21,7 +20,7 @@ WIDTH, HEIGHT = 640.0, 300.0
 LEFT, RIGHT, TOP, BOTTOM = 64.0, 12.0, 12.0, 44.0
 
 
-def profile(curve: Curve, epsilon: float) -> list[Any]:
+def profile(curve: Curve, epsilon: float) -> list[object]:
     """Points of the curve around `epsilon`, in JSON form: what is known of log10 δ at each ε, rounded outward."""
     reach = REACH * (epsilon if 0.0 < epsilon < math.inf else 1.0)
     places = [reach * step / STEPS for step in range(STEPS + 1)]

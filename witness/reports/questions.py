@@ -24,7 +24,7 @@ class ReportedAnswer:
     """An answer in JSON form, with the profile around it."""
 
     answer: JsonObject
-    profile: list[Any]
+    profile: list[object]
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def question(kind: str, name: str | None = None) -> ReportSubject:
 
 
 def _calibrated(solve: Callable[[Any], Any]) -> Callable[[Any], ReportedAnswer]:
-    def answered(problem: Any) -> ReportedAnswer:
+    def answered(problem: object) -> ReportedAnswer:
         answer = solve(problem)
         curve = answer.guarantee.curve
         points = [] if curve is None else profile(curve.known, answer.guarantee.target.epsilon)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.theorem import Status
@@ -22,7 +22,7 @@ Role = Literal["private", "non-private", "alternative"]
 class ProblemAnswer:
     """The problem that was run on, with what is true of it by construction."""
 
-    spec: Annotated[Any, Served("as it was asked for")]
+    spec: Annotated[object, Served("as it was asked for")]
     objective: Literal["population", "empirical"]
     clients: int
     samples_per_client: Annotated[int | None, Served("absent where every record is drawn anew")] = None
@@ -60,7 +60,7 @@ class SeriesAnswer:
     title: Annotated[str, Served("what was run, in a few words")]
     role: Role
     algorithm: str
-    parameters: Annotated[Any, Served("what it was run with")]
+    parameters: Annotated[object, Served("what it was run with")]
     rounds: tuple[int, ...]
     mean: tuple[Number, ...]
     lower: Annotated[tuple[Number, ...], Served("lower end of the confidence band")]
@@ -109,7 +109,7 @@ class RiskAnswer:
     kind: Literal["risk"] = "risk"
     algorithm: str
     title: str
-    parameters: Annotated[Any, Served("what the algorithm was run with")]
+    parameters: Annotated[object, Served("what the algorithm was run with")]
     guarantee: Annotated[GuaranteeAnswer | None, Served("certified, where noise was calibrated")] = None
     client_groups: Annotated[
         tuple[GroupParameters, ...] | None,

@@ -37,7 +37,7 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from epsilond.accountants.curve.laws import Law
+    from epsilond.accountants.curve.facts import Law
     from epsilond.accountants.engine.contour.kernel import Steps
     from epsilond.accountants.engine.contour.transforms.transform import Part
     from epsilond.accountants.numerics.special import FloatArray

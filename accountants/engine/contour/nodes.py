@@ -17,7 +17,7 @@ import numpy as np
 
 from epsilond.accountants.engine.contour.parts import resolve_all
 from epsilond.accountants.engine.contour.saddle import TiltSurvey, log_chernoff_factor
-from epsilond.accountants.engine.contour.transforms.laplace import LaplaceSteps, decays_slowly
+from epsilond.accountants.engine.contour.transforms.laplace import LaplaceSteps
 from epsilond.accountants.engine.contour.transforms.transform import (
     ContourRefused,
     Joined,
@@ -193,7 +193,7 @@ def build(
     survey = _reaching(parts, survey, tilts, budget)
     chernoff = ChernoffBounds.of(place.tilt, tilts[tilts <= survey.reach], survey.upper_cumulants)
     spacing = exact_step(2.0 * math.pi / _period(chernoff, place, epsilon, reach))
-    cut = _slow_truncation if decays_slowly(parts) else _truncation
+    cut = _slow_truncation if _decays_slowly(parts) else _truncation
     highest, truncation = cut(survey, place, epsilon, spacing * _most_frequencies(parts, budget))
     line = Line(place.tilt, spacing, math.ceil(highest / spacing) + 1)
     resolved = resolve_all(parts, (line.tilt, line.tilt), line.nodes * spacing, budget)
@@ -254,7 +254,7 @@ def good_width(parts: Sequence[Part], usual: float) -> float:
     What is left out beyond the most nodes is nearly the same for both.
     """
     kinds = sum(part.kinds for part in parts if isinstance(part, LaplaceSteps))
-    return max(usual, _ENOUGH) if kinds > _MANY_KINDS and decays_slowly(parts) else usual
+    return max(usual, _ENOUGH) if kinds > _MANY_KINDS and _decays_slowly(parts) else usual
 
 
 def _slow_truncation(survey: TiltSurvey, place: Saddle, epsilon: float, most: float) -> tuple[float, float]:
@@ -367,3 +367,8 @@ class Series(NamedTuple):
         above, below = float(found[: self.above].min()), float(found[self.above :].min())
         larger, less = max(above, below), abs(above - below)
         return larger + math.log1p(math.exp(-less)) + 4 * UNIT_ROUNDOFF * (1.0 + abs(larger))
+
+
+def _decays_slowly(parts: Sequence[Part]) -> bool:
+    """Return whether no other loss makes up for transforms that fall as a power of t."""
+    return all(isinstance(part, LaplaceSteps) for part in parts)

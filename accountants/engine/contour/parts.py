@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.curve.laws import GaussianLaw, SampledGaussianLaw
+from epsilond.accountants.curve.facts import GaussianLaw, SampledGaussianLaw
 from epsilond.accountants.engine.contour.transforms.gaussian import GaussianTransform
 from epsilond.accountants.engine.contour.transforms.hard_cut import CutSampledGaussian
 from epsilond.accountants.engine.contour.transforms.sampled_gaussian import (
@@ -30,7 +30,7 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from epsilond.accountants.curve.laws import Law
+    from epsilond.accountants.curve.facts import Law
     from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Part, ResolvedPart
 
 

@@ -15,7 +15,7 @@ from epsilond.accountants.engine.contour.transforms.transform import ContourRefu
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from epsilond.accountants.curve.laws import Law
+    from epsilond.accountants.curve.facts import Law
     from epsilond.accountants.engine.contour.transforms.transform import Part
 
 _RECENTRINGS = 8

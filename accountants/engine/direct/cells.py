@@ -21,7 +21,7 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from epsilond.accountants.curve.laws import Direction, SampledGaussianLaw
+    from epsilond.accountants.curve.facts import Direction, SampledGaussianLaw
     from epsilond.accountants.numerics.special import FloatArray
 
 _TAIL_UNITS = 8

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.curve.laws import SampledGaussianLaw
+from epsilond.accountants.curve.facts import SampledGaussianLaw
 from epsilond.accountants.engine.direct.cells import StepRows
 from epsilond.accountants.engine.direct.convolution import Total, Window
 from epsilond.accountants.engine.direct.lattice import Exceeding, Lattice
@@ -32,7 +32,7 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from epsilond.accountants.curve.laws import Law
+    from epsilond.accountants.curve.facts import Law
     from epsilond.accountants.engine.direct.cells import Cells
 
 MOST = 32

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.curve.laws import SampledGaussianLaw
+from epsilond.accountants.curve.facts import SampledGaussianLaw
 from epsilond.accountants.errors import ConditionViolated
 from epsilond.accountants.ledger.amounts import up
 from epsilond.accountants.ledger.state import Charge, times

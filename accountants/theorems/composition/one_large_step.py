@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Annotated
 
-from epsilond.accountants.curve.laws import Direction, SampledGaussianLaw
+from epsilond.accountants.curve.facts import Direction, SampledGaussianLaw
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.one_large_step import OneLargeStep
 from epsilond.accountants.quantities import (

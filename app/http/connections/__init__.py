@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Literal
 
 from epsilond.app.http.connections.by_h11 import ByH11
 from epsilond.app.settings import Settings
@@ -11,7 +12,7 @@ from epsilond.app.settings import Settings
 Parser = Literal["h11", "httptools"]
 
 
-def connection(settings: Settings, parser: Parser | None = None) -> type[Any]:
+def connection(settings: Settings, parser: Parser | None = None) -> type[asyncio.Protocol]:
     """The class of connections of these settings, as uvicorn wants it: over httptools where it is installed."""
     plain = type("Connection", (ByH11,), {"settings": settings})
     if (parser or ("httptools" if find_spec("httptools") else "h11")) == "h11":

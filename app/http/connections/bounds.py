@@ -36,7 +36,7 @@ class BoundedProtocol(asyncio.Protocol):
     """Stands before one of uvicorn's protocols among the bases of a connection."""
 
     settings: Settings
-    app: object
+    app: ASGIApp
     loop: asyncio.AbstractEventLoop
     transport: Any
     connections: set[Any]
@@ -190,8 +190,8 @@ class BoundedProtocol(asyncio.Protocol):
 class Bounded:
     """The application while there are not too many connections."""
 
-    def __init__(self, app: Any, connections: set[object], most: int) -> None:
-        self.app: ASGIApp = app
+    def __init__(self, app: ASGIApp, connections: set[object], most: int) -> None:
+        self.app = app
         self.connections = connections
         self.most = most
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -46,7 +44,7 @@ class BoundedH11(h11.Connection):
         super().__init__(role, most)
         self._most = most
 
-    def next_event(self) -> Any:
+    def next_event(self) -> type[h11.NEED_DATA | h11.PAUSED] | h11.Event:
         """H11's.
 
         Raises:

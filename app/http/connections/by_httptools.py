@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import httptools
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from epsilond.app.http.connections.bounds import FIELD, BoundedProtocol
+from epsilond.app.http.connections.by_h11 import ByH11
 
 PIPELINED = 64
 """Requests that may wait on one connection for those before them to be answered."""
@@ -24,7 +25,7 @@ class TooLarge(Exception):
 class ByHttptools(BoundedProtocol, HttpToolsProtocol):
     """One connection."""
 
-    plain: type[Any]
+    plain: type[ByH11]
     """The class that reads what this one does not."""
 
     def __init__(self, *arguments: object, **named: object) -> None:
@@ -33,7 +34,7 @@ class ByHttptools(BoundedProtocol, HttpToolsProtocol):
         self._read = 0  # bytes of the head's fields
         self._open = 0  # bytes of the segments in which there was nothing but this head
         self._head: list[bytes] | None = None  # these segments, from the head's first byte on
-        self._active: Any = None  # what is being answered; `cycle` is what was read last
+        self._active: RequestResponseCycle | None = None  # what is being answered; `cycle` is what was read last
         self._other_protocol = False
         self._given_away = False
 
@@ -104,7 +105,7 @@ class ByHttptools(BoundedProtocol, HttpToolsProtocol):
         self._part, self._head, self._open = "between", None, 0
         super().on_message_complete()
 
-    def _start_asgi_task(self, cycle: Any, app: Any) -> None:
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._active = cycle
         super()._start_asgi_task(cycle, app)
 

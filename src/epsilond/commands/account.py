@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -73,7 +73,7 @@ def account(
     spec_option: str | None,
     request: str | None,
     as_body: bool,
-    **texts: Any,
+    **texts: object,
 ) -> None:
     """Account for a run, and print what it guarantees."""
     with exit_codes(_option):

@@ -40,7 +40,7 @@ def add(main: typer.Typer) -> None:
 class AlgorithmGroup(LazyGroup):
     """The commands of `epsilond calibrate` or `epsilond risk-bound`, one for each algorithm."""
 
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+    def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002
         """Return the names of the algorithms."""
         return list(listed_commands(self.name))
 
@@ -106,7 +106,13 @@ def _calibration_command(listed: ListedCommand) -> Callable[..., None]:
     """Return a command with one option for each field of the problem, --sweep and --dask, and those of a ledger."""
 
     def command(
-        *, context: typer.Context, sweep: str | None, dask: str | None, request: str | None, as_body: bool, **texts: Any
+        *,
+        context: typer.Context,
+        sweep: str | None,
+        dask: str | None,
+        request: str | None,
+        as_body: bool,
+        **texts: object,
     ) -> None:
         budget = budget_options.take_budget(texts)
         faults = option_faults(context)

@@ -38,7 +38,7 @@ FAMILIES = {
 class Commands(LazyGroup):
     """The commands of `FAMILIES`."""
 
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+    def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002
         """Return their names."""
         return [*FAMILIES, "version"]
 

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -15,12 +15,13 @@ from epsilond.commands.parsing import COMMON
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+T = TypeVar("T")
 AsJson = Annotated[
     bool, typer.Option("--json", help="print the answer as JSON, as the HTTP service does", rich_help_panel=COMMON)
 ]
 
 
-def print_answer(answer: Any, table: Callable[[Any], RenderableType], *, as_body: bool) -> None:
+def print_answer(answer: T, table: Callable[[T], RenderableType], *, as_body: bool) -> None:
     """Print the answer as JSON, or as the table that is made of it."""
     print_body(answer) if as_body else show(table(answer))
 
@@ -39,7 +40,7 @@ def print_body(answer: object) -> None:
     sys.stdout.write(json.dumps(as_json(answer), ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n")
 
 
-def waiting(what: str) -> AbstractContextManager[Any]:
+def waiting(what: str) -> AbstractContextManager[object]:
     """Show what is being computed while it lasts; print nothing if standard error is no terminal."""
     if not sys.stderr.isatty():
         return nullcontext()

@@ -29,7 +29,7 @@ def add(main: typer.Typer) -> None:
     main.command(cls=RequestCommand)(with_parameters(plan, parameters, text))
 
 
-def plan(*, context: typer.Context, request: str | None, as_body: bool, dask: str | None, **texts: Any) -> None:
+def plan(*, context: typer.Context, request: str | None, as_body: bool, dask: str | None, **texts: object) -> None:
     """Plan, and print the plan."""
     budget = budget_options.take_budget(texts)
     faults = option_faults(context)

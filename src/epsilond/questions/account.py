@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 
@@ -101,7 +101,7 @@ def account(
     return accounting.answer(problem, effort=chosen)
 
 
-def _listed(value: object) -> Any:
+def _listed(value: object) -> object:
     """An array as a list."""
     return value.tolist() if isinstance(value, np.ndarray) else value
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import Calibration
@@ -25,14 +25,14 @@ def calibrator(name: str) -> Calibrator:
 
 
 def calibrate(
-    algorithm: Any,
+    algorithm: object,
     /,
     *,
     given: Ledger | None = None,
     slot: SlotKind | None = None,
     item: str | None = None,
     eta: AmountTold | None = None,
-    **fields: Any,
+    **fields: object,
 ) -> Calibration:
     """What to run `algorithm` with, so that the target (ε, δ) is certified.
 

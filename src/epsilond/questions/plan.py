@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Executor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.calibrators.planning.answer import PlanAnswer
@@ -27,7 +27,7 @@ def plan(
     slot: SlotKind | None = None,
     item: str | None = None,
     eta: AmountTold | None = None,
-    **fields: Any,
+    **fields: object,
 ) -> PlanAnswer:
     """Every algorithm on one problem side by side, ranked among those whose guarantees are of one kind.
 

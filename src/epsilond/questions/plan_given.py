@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
 from epsilond.accountants.errors import EpsilondError, Fault, InvalidInput
 from epsilond.accountants.guarantee import Setting
@@ -73,7 +73,7 @@ def _settled(ledger: Ledger, each: Draft, setting: Setting, place: JsonObject) -
         require_possible(each.name, each.adapter.definition, setting)
         asked = {name: value for name, value in as_json(each.request).items() if name not in (*TARGET, *SETTING)}
         found = ledger.calibrate(each.calibrator.name, asked, **place)
-        request: Any = read(each.calibrator.problem, found["request"])
+        request: object = read(each.calibrator.problem, found["request"])
         return found_of(each.calibrator.solve(request), request)
     except EpsilondError as refusal:
         return refusal

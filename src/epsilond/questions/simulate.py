@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.json_types import JsonObject
+from epsilond.accountants.json_types import Fields, JsonObject
 from epsilond.extras import extra
 from epsilond.progress import Progress, in_silence
 from epsilond.reading import read, read_value
@@ -24,13 +24,13 @@ SIZES = {"audit": "an audit has samples", "membership": "a membership inference 
 """What kinds have that have no repetitions."""
 
 
-def simulation_request(asked: SimulationRequest | JsonObject | str, **overrides: Any) -> Any:
+def simulation_request(asked: SimulationRequest | JsonObject | str, **overrides: object) -> Any:
     """The simulation that is asked for: a request, its JSON form, or the name of a preset; overrides take precedence.
 
     Raises:
         InvalidInput: there is no such preset, or the request describes nothing that can be run.
     """
-    given = {name: value for name, value in overrides.items() if value is not None}
+    given: Fields = {name: value for name, value in overrides.items() if value is not None}
     if isinstance(asked, str):
         preset = named(asked, {each.name: each for each in PRESETS}, at="/preset", noun="preset")
         return read(PresetSimulation, {"preset": preset.name, **given})

@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Any
 
 from epsilond.accountants.errors import EpsilondError, Fault, InvalidInput, NoCertificate
 from epsilond.accountants.json_types import JsonObject
@@ -24,7 +23,7 @@ MOST_VALUES = 200
 class AtValue:
     """The answer at one value of the field, or the error that refuses it."""
 
-    value: Any
+    value: object
     answer: Calibration | None = None
     error: InvalidInput | NoCertificate | None = None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from epsilond.accountants.errors import InvalidInput, Observation, RunDiffers
 from epsilond.accountants.json_types import JsonObject, JsonRecord
@@ -202,6 +202,6 @@ class Evidence:
         self._observations = {(each.premise, each.message): each for each in observations}
 
 
-def _read_observation(premise: Any, message: Any, remedy: Any, count: Any) -> Observation:
+def _read_observation(premise: str, message: str, remedy: str, count: int) -> Observation:
     """Return an observation of a checkpoint."""
     return Observation(str(premise), str(message), remedy=str(remedy), count=int(count))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
@@ -19,7 +19,8 @@ from epsilond.accountants.numerics.digits import round_to_digits
 from epsilond.calibrators.answer import UNBOUNDED, as_json
 
 if TYPE_CHECKING:
-    from epsilond.calibrators.answer import Baseline, Caution, DeclaredCondition, Ends
+    from epsilond.accountants.attempts import ConditionResult
+    from epsilond.calibrators.answer import Baseline, Caution, ConditionAnswer, DeclaredCondition, Ends
 
 DIGITS = 7
 WIDE = 240
@@ -91,14 +92,14 @@ def if_vacuous(vacuous: bool | None, baseline: Baseline | None, *, before: str =
     return f"{before}{no_better(baseline)}" if vacuous and baseline is not None else ""
 
 
-def sides(condition: Any) -> str:
+def sides(condition: ConditionResult | ConditionAnswer | None) -> str:
     """Both sides of a condition that was checked, where it has them."""
     if condition is None or condition.left is None or condition.right is None:
         return ""
     return f"{condition.left:.6g} against {condition.right:.6g}"
 
 
-def verdict(condition: Any) -> str:
+def verdict(condition: ConditionResult | ConditionAnswer) -> str:
     """Return a line with the condition's verdict, its statement and both sides."""
     compared = f": {sides(condition)}" if sides(condition) else ""
     return f"{condition.id} holds: {condition.holds} ({condition.statement}{compared})"

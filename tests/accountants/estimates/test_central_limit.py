@@ -7,7 +7,8 @@ import mpmath
 import pytest
 
 from epsilond.accountants.estimates.central_limit import central_log_delta, central_log_mu
-from epsilond.accountants.estimates.noise import Chart
+from epsilond.accountants.estimates.noise import Chart, central_mu, likely_noise, likely_rate, likely_rounds
+from epsilond.accountants.target import Target
 
 
 def exact(epsilon: float, mu: float) -> Any:
@@ -51,3 +52,20 @@ def test_noise_that_is_not_drawn_needs_no_chart() -> None:
     chart = Chart.of_fall(0.3, 1.0)
     assert chart.of(2.5) == chart.back(2.5) == 2.5
     assert chart.fall(2.5) == 1.0
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1.0, 1e3])
+@pytest.mark.parametrize("noise", [1e-300, 0.5, 1e6, 1e300])
+@pytest.mark.parametrize("rate", [1e-300, 1e-20, 0.5])
+def test_guesses_are_finite_and_as_defined(epsilon: float, noise: float, rate: float) -> None:
+    target = Target.of(epsilon, 1e-9, None)
+    with mpmath.workdps(60):
+        square = min((1 / mpmath.mpf(noise)) ** 2, 500)
+        variance = mpmath.expm1(square) if square > 1e-40 else square
+        mu = mpmath.mpf(central_mu(target))
+        rounds = min(max((mu / rate) ** 2 / variance, 1), mpmath.exp(709))
+        needed = 1 / mpmath.sqrt(mpmath.log1p((mu / rate) ** 2 / 1000))
+        drawn = min(mu / mpmath.sqrt(1000 * variance), 1)
+    assert likely_rounds(target, noise=noise, rate=rate, distance=1.0) == pytest.approx(float(rounds), rel=1e-9)
+    assert likely_noise(target, rate=rate, rounds=1000, distance=1.0) == pytest.approx(float(needed), rel=1e-9)
+    assert likely_rate(target, noise=noise, rounds=1000, distance=1.0) == pytest.approx(float(drawn), rel=1e-9)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.account import account
-from epsilond.accountants.curve.laws import Direction, SampledGaussianLaw
+from epsilond.accountants.curve.facts import Direction, SampledGaussianLaw
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.profiles.atoms import AtomicProfile

@@ -8,6 +8,7 @@ import pytest
 from mpmath import binomial, exp, mp, mpf
 
 from epsilond.accountants.account import account
+from epsilond.accountants.composition.methods import Fallback, RareMethod
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.kinds.randomized_response import response_pair
 from epsilond.accountants.profiles.amplification import AmplifiedProfile
@@ -85,7 +86,8 @@ def test_rare_steps_need_no_lattice(epsilon: float) -> None:
 
 def test_other_products_are_left_to_the_engines() -> None:
     assert rare_composition([(batch(1e-6), 10**9)], never) is None
-    assert rare_composition([(batch(1e-12), 10**5)], never) is None
+    fallback = Fallback(never)
+    assert RareMethod().replace_fallback([(batch(1e-12), 10**5)], fallback) is fallback
     assert rare_composition([(batch(1e-12), 10**9), (gaussian_pair(1e-6), 1)], never) is None
 
 

@@ -149,12 +149,24 @@ def test_grouped_multiplicities_lose_no_weight() -> None:
     assert multiplicities(10**12, 3) is None
 
 
-@pytest.mark.parametrize("rate", [1e-9, 0.3, 1 - 1e-9])
-@pytest.mark.parametrize("epsilon", [0.0, 1e-12, 1.0, 29.9, 30.1, 1e4])
+@pytest.mark.parametrize("rate", [3e-308, 1e-300, 1e-9, 0.3, 1 - 1e-9])
+@pytest.mark.parametrize("epsilon", [0.0, 1e-12, 1.0, 19.0, 29.9, 30.1, 1e4])
 def test_change_of_variable(rate: float, epsilon: float) -> None:
     with mp.workdps(40):
         exact = mp.log1p(mp.expm1(mp.mpf(epsilon)) / mp.mpf(rate))
         assert float(base_epsilon(np.asarray(epsilon), rate)) == pytest.approx(float(exact), rel=4e-16)
+
+
+@pytest.mark.parametrize("epsilon", [10.0, 19.0, 25.0, 29.99, 30.0, 31.0])
+def test_bounds_hold_the_truth_at_rates_near_the_smallest_double(epsilon: float) -> None:
+    rate, mu = 1e-300, 50.0
+    with mp.workdps(60):
+        base = mp.log1p(mp.expm1(mp.mpf(epsilon)) / mp.mpf(rate))
+        delta = mp.ncdf(mu / 2 - base / mu) - mp.exp(base) * mp.ncdf(-mu / 2 - base / mu)
+        exact = float(mp.log(mp.mpf(rate)) + mp.log(delta))
+    lower, upper = AmplifiedProfile(GaussianProfile(mu), rate, 1.0).log_delta(np.asarray([epsilon]))
+    assert lower[0] <= exact <= upper[0]
+    assert upper[0] - lower[0] < 1e-9
 
 
 @pytest.mark.parametrize("sampling", ["without-replacement", "with-replacement"])

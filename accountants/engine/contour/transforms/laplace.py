@@ -20,9 +20,7 @@ from epsilond.accountants.engine.contour.transforms.transform import LineValues,
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from epsilond.accountants.engine.contour.transforms.transform import Line, NodeBudget, OneCopy, Part
+    from epsilond.accountants.engine.contour.transforms.transform import Line, NodeBudget, OneCopy
     from epsilond.accountants.numerics.special import FloatArray
 
 MOST_SPLIT = 1 << 14
@@ -340,11 +338,6 @@ class LaplaceRun(LaplaceSteps):
         edge = np.expm1(0.5 * np.minimum(near - shift, 0.0))
         whole = 0.5 * math.expm1(-shift) * np.expm1(np.minimum(near, 0.0))
         return np.asarray(np.where(near >= -shift, 0.5 * edge * edge, whole))
-
-
-def decays_slowly(parts: Sequence[Part]) -> bool:
-    """Whether no other loss makes up for transforms that fall as a power of t."""
-    return all(isinstance(part, LaplaceSteps) for part in parts)
 
 
 def laplace_part(shifts: tuple[float, ...], counts: tuple[int, ...], *, alone: bool) -> LaplaceSteps:

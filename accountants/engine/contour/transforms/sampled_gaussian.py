@@ -30,7 +30,7 @@ from epsilond.accountants.engine.contour.transforms.transform import (
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
-    from epsilond.accountants.curve.laws import Direction
+    from epsilond.accountants.curve.facts import Direction
     from epsilond.accountants.numerics.special import FloatArray
 
 

@@ -12,7 +12,6 @@ from typing import Annotated, ClassVar
 
 from epsilond.accountants.formula import formula
 from epsilond.accountants.json_types import Fields
-from epsilond.accountants.log_delta import natural_log_delta
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.quantities import (
     DELTA,
@@ -31,6 +30,7 @@ from epsilond.accountants.quantities import (
 )
 from epsilond.accountants.quantities.algorithms import NOISE_CONSTANT, SHARED_NOISE_STD, ClippingNorm
 from epsilond.accountants.structure import sensitivity_factor
+from epsilond.accountants.target import natural_log_delta
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
@@ -30,7 +30,7 @@ _ITEM = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="the item of the ledger's plan that pays for the run"),
 ]
-_OPTIONS: dict[str, tuple[Any, Any]] = {
+_OPTIONS: dict[str, tuple[object, object]] = {
     "given": (_GIVEN, None),
     "slot": (_SLOT, None),
     "item": (_ITEM, None),
