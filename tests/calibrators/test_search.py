@@ -58,7 +58,7 @@ def family(*bounds: Callable[[float], Interval], asked: Counter[Any] | None = No
                 return bounds[place](noise)
 
             return SimpleNamespace(
-                ends=ends,
+                log_delta_bounds=ends,
                 forward=None,
                 gaussian_dp_mu=None,
                 alternatives=(),
@@ -70,7 +70,7 @@ def family(*bounds: Callable[[float], Interval], asked: Counter[Any] | None = No
         upper = pairs[0] if len(pairs) == 1 else Pair(None, None, alternatives=pairs)  # type: ignore[arg-type]
 
         def bound(epsilon: float) -> Interval:
-            found = [one.ends(epsilon) for one in pairs]
+            found = [one.log_delta_bounds(epsilon) for one in pairs]
             return Interval(min(one.lower for one in found), min(one.upper for one in found))
 
         return StandIn(CurveStandIn(upper, bound, lambda epsilon: bound(epsilon).upper))

@@ -101,7 +101,7 @@ def figures_at(mu: float, *, epsilon: float | None, log_delta: float | None, pre
         given = {} if epsilon is None else delta_outputs(0.0, f"{prefix}delta")
         return given | ({} if log_delta is None else {f"{prefix}epsilon": math.inf})
     pair = gaussian_pair(mu)
-    found = {} if epsilon is None else delta_outputs(pair.ends(epsilon).upper, f"{prefix}delta")
+    found = {} if epsilon is None else delta_outputs(pair.log_delta_bounds(epsilon).upper, f"{prefix}delta")
     return found | ({} if log_delta is None else {f"{prefix}epsilon": pair.epsilon(log_delta).upper})
 
 
