@@ -17,7 +17,7 @@ from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.estimates.near_target import known_epsilon
 from epsilond.accountants.guarantee import PrivacyCurve
 from epsilond.accountants.json_types import Fields, JsonObject
-from epsilond.accountants.numerics.digits import round_to_digits
+from epsilond.accountants.numerics.outward import round_to_digits
 from epsilond.accountants.statements.settings import join_statements, state_guarantee
 from epsilond.accountants.structure import Draw, own_level
 from epsilond.accountants.theorem import Evaluation, Outputs, Theorem
@@ -215,15 +215,25 @@ def shown(
     *further: TheoremAtInputs,
     claims: Claims,
     parameters: Mapping[str, float],
+    conditions: Iterable[ConditionResult] | None = None,
     **parts: object,
 ) -> PrintedReading:
-    """A reading in the answer; by default the theorem's `statement`, with its own status."""
+    """Return a reading of a printed theorem as it is in the answer.
+
+    Args:
+        question: the theorem at the inputs of the reading.
+        further: other theorems that the reading takes figures from.
+        claims: the promises of the reading.
+        parameters: the parameters that it prescribes.
+        conditions: the evaluated conditions; by default the checked ones of the theorem.
+        parts: other fields of the reading; by default it is the `statement`, with the status of the theorem.
+    """
     theorem = question.theorem
     named: Fields = {"reading": "statement", "status": theorem.status, "parameters": parameters, **parts}
     return PrintedReading(
         theorem=theorem.id,
         claims=claims,
-        conditions=condition_answers(question.conditions()),
+        conditions=condition_answers(question.conditions() if conditions is None else conditions),
         evaluations=tuple(one.served for one in (question, *further)),
         **named,
     )

@@ -25,7 +25,7 @@ from epsilond.calibrators.envelope import (
     POISSON_BATCHES,
     REASONS,
     claims,
-    condition_answers,
+    shown,
 )
 from epsilond.calibrators.mb_sgd.solution import GroupParameters, MembersParameters
 
@@ -106,16 +106,14 @@ def printed_reading(
     if problem.strong_convexity == 0.0:
         beside = (*beside, "logarithm")
     reason = REASONS.get(problem.sampling)
-    return PrintedReading(
-        theorem=asked.theorem.id,
+    on_batches = (POISSON_BATCHES,) if problem.sampling == "poisson" else ()
+    return shown(
+        asked,
         reading=reading,
         status=asked.theorem.status if reason is None else Status.UNPROVED,
         parameters=parameters,
         claims=claims(target),
         true=true,
-        conditions=condition_answers(
-            (*asked.conditions(without=beside), *((POISSON_BATCHES,) if problem.sampling == "poisson" else ()))
-        ),
+        conditions=(*asked.conditions(without=beside), *on_batches),
         reason=reason,
-        evaluations=(asked.served,),
     )

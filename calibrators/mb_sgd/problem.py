@@ -165,6 +165,13 @@ class PacedProblem(TargetedProblem):
         ]
 
     @property
+    def given_run(self) -> Run | None:
+        """The run, where the request leaves neither batch size nor rounds open."""
+        if self.batch_size is None or self.rounds is None:
+            return None
+        return Run(batch_size=self.batch_size, rounds=self.rounds)
+
+    @property
     def scales(self) -> tuple[float, ...]:
         """p_i N of each group, all 1 without weights (Appendix B)."""
         groups = self.client_groups

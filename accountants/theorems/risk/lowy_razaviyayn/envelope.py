@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 from epsilond.accountants.formula import formula
-from epsilond.accountants.numerics.golden_section import golden_section
+from epsilond.accountants.numerics.minimum import golden_section
 from epsilond.accountants.quantities import ENVELOPE_SMOOTHNESS, Lipschitz, StrongConvexity
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Source, Status, Theorem
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
