@@ -87,9 +87,9 @@ class StabilityInputs(ParticipantFields):
 def replaced_record(inputs: StabilityInputs, reading: Reading = "printed") -> Outputs:
     """α in loss units, by the printed lemma or by the sharper recursion above.
 
-    Corrected it is 2L²η/(Nn) times the mean of (1 − (1 − ημ)^t)/(ημ) over t, for η ≤ 2/(β + μ) and the average of
-    w_1, …, w_R with weights (1 − ημ)^{−t}. That is L²η(R + 1)/(Nn) for μ = 0 (R − 1 where w_0, …, w_{R−1} are
-    averaged), and below 2L²/(μNn) for every μ.
+    Corrected it is 2L²η/(Nn) times the mean of (1 − (1 − ημ)^t)/(ημ) with weights (1 − ημ)^{−t}, t = 1, …, R. The
+    output averages w_1, …, w_R with these weights, and η ≤ 2/(β + μ). For μ = 0 it is L²η(R + 1)/(Nn), with R − 1 where
+    w_0, …, w_{R−1} are averaged. It is below 2L²/(μNn) for every μ.
     """
     squared, step, mu = inputs.lipschitz * inputs.lipschitz, inputs.step_size, inputs.strong_convexity
     records = inputs.participants * inputs.samples_per_client
