@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
 from epsilond.accountants.formula import ReadFrom
-from epsilond.accountants.log_delta import natural_log_delta
+from epsilond.accountants.log_delta import check_delta, natural_log_delta
 from epsilond.accountants.quantities.ranges import count, positive, squared, squared_or_zero
 from epsilond.accountants.quantity import (
     LARGEST_COUNT,
@@ -173,7 +173,7 @@ class DeltaFields:
     delta: Annotated[float | None, DELTA] = None
     log10_delta: Annotated[float | None, LOG10_DELTA] = None
 
-    checks: ClassVar[Checks] = (lambda record: record.log_delta,)
+    checks: ClassVar[Checks] = (check_delta,)
 
     @property
     def log_delta(self) -> float:

@@ -25,8 +25,20 @@ from epsilond.app.http.record import ServicePart
 from epsilond.app.metrics import Metrics
 from epsilond.app.settings import Settings
 from epsilond.app.workers.forkserver import ForkServer
-from epsilond.app.workers.process import NICER, Process, WarmWorkers, step_back
-from epsilond.app.workers.task import LANES, Cause, FairQueue, Lane, MeanSeconds, Task, TurnedAway, Usage
+from epsilond.app.workers.process import (
+    LANES,
+    NICER,
+    Cause,
+    FairQueue,
+    Lane,
+    MeanSeconds,
+    Process,
+    Task,
+    TurnedAway,
+    Usage,
+    WarmWorkers,
+    step_back,
+)
 from epsilond.app.workers.work import Computation, Failed, Outcome
 
 TURN_SECONDS = 1.0
