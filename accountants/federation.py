@@ -14,7 +14,6 @@ from typing import Annotated, Any
 
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.json_types import Fields
-from epsilond.accountants.log_delta import natural_log_delta
 from epsilond.accountants.quantities import (
     BATCH_SIZE,
     DELTA,
@@ -30,6 +29,7 @@ from epsilond.accountants.quantities import (
     Sampling,
     request,
 )
+from epsilond.accountants.target import natural_log_delta
 
 MOST_GROUPS = 1000
 

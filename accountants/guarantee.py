@@ -13,7 +13,6 @@ import numpy as np
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import Fault, InvalidInput
-from epsilond.accountants.log_delta import natural_log_delta
 from epsilond.accountants.quantities import (
     DELTA,
     EPSILON,
@@ -26,6 +25,7 @@ from epsilond.accountants.quantities import (
     Unit,
 )
 from epsilond.accountants.quantity import check_value
+from epsilond.accountants.target import natural_log_delta
 
 if TYPE_CHECKING:
     from epsilond.accountants.theorem import Condition, Step

@@ -85,6 +85,16 @@ class Sides:
         """The condition left ≥ right."""
         return cls(Verdict.of(left >= right), left, right)
 
+    @classmethod
+    def below(cls, left: float, right: float) -> Sides:
+        """Compare the sides of left < right."""
+        return cls(Verdict.of(left < right), left, right)
+
+    @classmethod
+    def above(cls, left: float, right: float) -> Sides:
+        """Compare the sides of left > right."""
+        return cls(Verdict.of(left > right), left, right)
+
 
 @dataclass(frozen=True)
 class Condition:

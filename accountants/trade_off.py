@@ -64,11 +64,11 @@ class TradeOff:
         forward: E(P‖Q).
         backward: E(Q‖P).
         rates: the false positive rates that will be asked.
-        lower: whether lower ends are wanted. Else none is read, and `known` has the upper one for both.
+        lower: whether lower bounds are wanted. Else none is read, and `known` has the upper one for both.
         aims: where the best test was found for each rate, by t = log γ, on any pair that was looked at: one that is
             no better is seen to be so there.
         known: ends of E_γ(P‖Q) by t = log γ.
-        bounds: upper ends likewise, which may be higher.
+        bounds: upper bounds likewise, which may be higher.
     """
 
     forward: Profile
@@ -100,7 +100,7 @@ class TradeOff:
 
     @cached_property
     def near_from_above(self) -> dict[float, UpperTest]:
-        """The same with upper ends alone."""
+        """The same with upper bounds alone."""
         found = self.forward.upper_tests(self.rates)
         return {rate: test for rate, test in zip(self.rates, found, strict=False) if test is not None}
 
@@ -111,7 +111,7 @@ class TradeOff:
         return Interval(lower if self.lower else 0.0, upper)
 
     def advantage_within(self, floor: float) -> bool:
-        """Whether an upper end of E_1 that costs less than both is at most this."""
+        """Whether an upper bound of E_1 that costs less than both is at most this."""
         if 0.0 not in self.known and self.forward.shares_nodes:
             return self.upper_end(0.0, floor) <= floor
         return self.advantage.upper <= floor
@@ -129,10 +129,10 @@ class TradeOff:
         """Ends of the best test's true positive rate; `rate` for the lower one where none is wanted.
 
         The test whose rates differ most, by E_1, has at most 1 − E_1 false positives and at least E_1 true ones, so
-        that E_1 is a lower end at every larger rate: next to 1 that is all.
+        that E_1 is a lower bound at every larger rate: next to 1 that is all.
 
         Guarantees: lower ≤ TPR ≤ upper, if `forward` and `backward` enclose the two orders of one pair; where they only
-        bound pairs, the upper end does.
+        bound pairs, the upper bound does.
 
         Args:
             rate: the false positive rate α, in (0, 1).
@@ -157,7 +157,7 @@ class TradeOff:
         return search.ends()
 
     def upper_end(self, place: float, enough: float) -> float:
-        """An upper end of E_γ at t = log γ ≥ 0: from one evaluation for all aims, if that is at most `enough`."""
+        """An upper bound of E_γ at t = log γ ≥ 0: from one evaluation for all aims, if that is at most `enough`."""
         if not self.forward.shares_nodes:
             return self._read([place])[0].upper
         if place not in self.bounds:
@@ -168,8 +168,8 @@ class TradeOff:
         return self.bounds[place]
 
     def _bound(self, places: Sequence[float]) -> None:
-        """Upper ends at these places from one evaluation."""
-        for place, end in zip(places, self.forward.upper_ends(places), strict=True):
+        """Upper bounds at these places from one evaluation."""
+        for place, end in zip(places, self.forward.upper_log_deltas(places), strict=True):
             upper = _divergence(place, Interval(-math.inf, end)).upper
             self.bounds[place] = min(upper, self.bounds.get(place, math.inf))
 
@@ -180,7 +180,7 @@ class TradeOff:
             unread = [place for place in new if (place >= 0.0) == (side > 0.0)]
             if not unread:
                 continue
-            bounds = profile.ends_in_search([side * place for place in unread], lower=self.lower)
+            bounds = profile.log_delta_bounds_in_search([side * place for place in unread], lower=self.lower)
             for place, each in zip(unread, bounds, strict=True):
                 self.known[place] = _divergence(place, each, turned=side < 0.0)
         return [self.known[place] for place in places]
@@ -242,7 +242,7 @@ class _MinimumSearch:
 
     @property
     def upper(self) -> float:
-        """The least of all upper ends."""
+        """The least of all upper bounds."""
         return min(self._best.upper, self.bound)
 
     @property
@@ -262,13 +262,13 @@ class _MinimumSearch:
         return Interval(min(max(least * (1.0 - 1e-14), self.rate * (1.0 - 1e-14)), upper), upper)
 
     def _bounded(self, place: float, divergence: float) -> None:
-        """By an upper end of E_γ at γ = e^place."""
+        """By an upper bound of E_γ at γ = e^place."""
         gamma = math.exp(place)
         if gamma * self.rate < 1.0:
             self.bound = min(self.bound, (gamma * self.rate + divergence) * (1.0 + 8 * UNIT_ROUNDOFF))
 
     def take(self, above: UpperTest) -> None:
-        """The upper end of a test that was found."""
+        """The upper bound of a test that was found."""
         self._add(above.epsilon, _divergence(above.epsilon, Interval(above.log_delta, above.log_delta)))
 
     def lay_around(self, near: NearTest) -> None:
@@ -285,7 +285,7 @@ class _MinimumSearch:
         self._cut(lambda place: self._add(place, _divergence(place, near.log_delta(place))))
 
     def glance(self) -> None:
-        """Upper ends that cost little: enough to see that the other order, or another pair, is better.
+        """Upper bounds that cost little: enough to see that the other order, or another pair, is better.
 
         At the largest loss, where E is zero; where the best test has been found, or else would be if losses were
         Gaussian.
@@ -395,6 +395,6 @@ class _MinimumSearch:
         return _Model(place, min(max(bend, 1e-2), 1e12) if math.isfinite(bend) else 1.0, value)
 
     def _value(self, place: float) -> float:
-        """E_γ from the upper end of h."""
+        """E_γ from the upper bound of h."""
         point = self.points[place]
         return point.upper - point.place * self.rate

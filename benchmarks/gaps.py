@@ -19,7 +19,6 @@ from typing import Any, NamedTuple, get_args
 from epsilond.accountants.account import account
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import NoCertificate
-from epsilond.accountants.log_delta import natural_log_delta
 from epsilond.accountants.quantities import Observer, Relation, Sampling
 from epsilond.accountants.schedules import Constant
 from epsilond.accountants.specs import (
@@ -35,6 +34,7 @@ from epsilond.accountants.specs import (
     Subsampled,
     TruncatedDiscreteLaplace,
 )
+from epsilond.accountants.target import natural_log_delta
 
 RECORDED = Path(__file__).resolve().parent / "gaps_before.json"
 DELTA = 1e-6

@@ -19,12 +19,12 @@ from benchmarks import gaps
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.account import account
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.quantities import Sampling
 from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import Gaussian, Repeated, Spec, Subsampled
+from epsilond.accountants.target import Target
 from epsilond.accountants.theorems.mechanisms import gaussian_calibration as classical
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.experiments import (
     experimental_batch_size,

@@ -11,10 +11,8 @@ from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.account import Account, account
 from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Interval
 from epsilond.accountants.errors import InvalidInput, NoCertificate
-from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.guarantee import ANY_EPSILON, LOG_10, Guarantee, PrivacyCurve, Tightness
 from epsilond.accountants.json_types import JsonRecord
-from epsilond.accountants.log_delta import natural_log_delta
 from epsilond.accountants.meaning import meaning
 from epsilond.accountants.quantities import (
     DELTA,
@@ -37,6 +35,7 @@ from epsilond.accountants.structure import (
     draws_of,
     loses_amplification,
 )
+from epsilond.accountants.target import Target, natural_log_delta
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import (
     Caution,

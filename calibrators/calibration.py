@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol
 from typing_extensions import TypeVar
 
 from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.json_types import JsonObject
-from epsilond.accountants.quantities import SettingFields
-from epsilond.accountants.structure import sensitivity_factor
+from epsilond.accountants.quantities import SettingFields, TargetedProblem
+from epsilond.accountants.structure import Definition, sensitivity_factor
+from epsilond.accountants.theorem import Condition
 from epsilond.calibrators.answer import Calibration, Parameters, derivation_of, without_inputs
 from epsilond.calibrators.cautions import noise_cautions, printed_cautions
 from epsilond.calibrators.certificates import Certificates, Family
 from epsilond.calibrators.envelope import declared_answers, guarantee_answer, numerical_answer
-from epsilond.calibrators.problem import TargetedProblem, absence_conditions, require_present_clients
 from epsilond.calibrators.risk.baseline import measured_frontier, measured_readings, measured_risk, risk_cautions
 from epsilond.calibrators.serving.entries import printed_entries
 from epsilond.calibrators.serving.long_runs import long_run_cautions
@@ -32,8 +33,7 @@ from epsilond.calibrators.solution import Run, RunSolution, Solution
 if TYPE_CHECKING:
     from epsilond.accountants.quantities import Sampling
     from epsilond.accountants.specs import Spec
-    from epsilond.accountants.structure import Definition
-    from epsilond.accountants.theorem import Condition, Step
+    from epsilond.accountants.theorem import Step
     from epsilond.calibrators.answer import (
         Caution,
         Communication,
@@ -49,6 +49,12 @@ if TYPE_CHECKING:
     from epsilond.calibrators.risk.part import RiskPart
 
 CostClass = Literal["closed-form", "search"]
+NOISE_OF_CLIENTS: tuple[Definition, ...] = ("local", "shuffle")
+"""Definitions under which each client adds its own noise."""
+ZEROED_CLIENT_SENDS_NOISE = Condition(
+    "zeroed-client-sends-noise",
+    "a client whose contribution counts as zero still sends every message, with its noise",
+)
 
 
 class Training(Protocol):
@@ -325,6 +331,39 @@ class FamilyCalibrator(
     def specs(self, solution: RunSolution[Targeted, Run]) -> tuple[Spec, ...]:
         """Return the member of the family at the certified noise."""
         return (solution.certificates.spec(solution.run, solution.certified.noise),)
+
+
+def require_present_clients(setting: SettingFields, definition: Definition) -> None:
+    """Reject a setting in which a protected client may be absent, where each client adds its own noise.
+
+    An absent client sends neither messages nor noise. Whoever counts the messages of a round then tells the two cases
+    apart, and even a sum of messages has less noise in one of them.
+
+    Args:
+        setting: the unit, the relation and the observer.
+        definition: the trust model of the guarantee; it says who adds the noise.
+
+    Raises:
+        InvalidInput: the unit is a client, the relation is add-or-remove-one, and each client adds its own noise.
+    """
+    if setting.unit == "client" and setting.relation == "add-or-remove-one" and definition in NOISE_OF_CLIENTS:
+        message = (
+            "cannot be add-or-remove-one if the unit is a client that adds its own noise: an absent client sends "
+            "nothing, so the number of messages shows whether it takes part. The nearest choice is replace-one"
+        )
+        raise InvalidInput.at("/relation", message, allowed="replace-one, zero-out-one")
+
+
+def absence_conditions(setting: SettingFields, definition: Definition) -> tuple[Condition, ...]:
+    """Return what a guarantee for a zeroed client assumes of it, where each client adds its own noise.
+
+    Args:
+        setting: the unit, the relation and the observer.
+        definition: the trust model of the guarantee; it says who adds the noise.
+    """
+    if setting.unit == "client" and setting.relation == "zero-out-one" and definition in NOISE_OF_CLIENTS:
+        return (ZEROED_CLIENT_SENDS_NOISE,)
+    return ()
 
 
 def declared_by_all(solution: Solution[SettingFields], training: Training | None) -> tuple[Condition, ...]:

@@ -11,17 +11,14 @@ from typing_extensions import TypeVar
 
 from epsilond.accountants.account import account
 from epsilond.accountants.estimates.trails import Trails
-from epsilond.accountants.quantities import LARGEST_COUNT, NOISE_MULTIPLIER
+from epsilond.accountants.quantities import LARGEST_COUNT, NOISE_MULTIPLIER, TargetedProblem
 from epsilond.calibrators.envelope import true_figures
-from epsilond.calibrators.problem import TargetedProblem
-from epsilond.calibrators.search import TRIALS_KEPT, smallest_noise
+from epsilond.calibrators.search import Trials, smallest_noise
 
 if TYPE_CHECKING:
-    from epsilond.accountants.estimates.target import Target
-    from epsilond.accountants.guarantee import Guarantee
-    from epsilond.accountants.quantities import Relation, SettingFields
-    from epsilond.accountants.rule import Effort
+    from epsilond.accountants.quantities import Relation
     from epsilond.accountants.specs import Spec
+    from epsilond.accountants.target import Target
     from epsilond.calibrators.answer import TrueFigures
     from epsilond.calibrators.search import Certified
 
@@ -111,16 +108,12 @@ class Certificates(Generic[Problem_co, Run_contra]):
         family = self.family
         target, key = self._key(run)
         if key not in self._certified:
-
-            @functools.lru_cache(maxsize=TRIALS_KEPT)
-            def guarantee(noise_multiplier: float, effort: Effort) -> Guarantee:
-                return guarantee_of(self.problem, family.spec(self.problem, run, noise_multiplier), effort)
-
+            trials = Trials(self.problem, functools.partial(family.spec, self.problem, run))
             guess = family.guess(self.problem, run)
             slope = self._slope(run, guess)
             trail = {"trail": _TRAILS.of(self._question((key[0], None), 0.0, {}))} if family.trailed else {}
-            self._certified[key] = family.search(guarantee, target, guess=guess, **slope, **trail)
-            guarantee.cache_clear()  # what is found holds on to the family: its trials may hold grids and transforms
+            self._certified[key] = family.search(trials, target, guess=guess, **slope, **trail)
+            trials.forget()  # what is found holds on to the trials
             _FOUND.keep(self._question(key, guess, slope), self._certified[key].noise)
         return self._certified[key]
 
@@ -180,13 +173,6 @@ class Certificates(Generic[Problem_co, Run_contra]):
             relation: Relation = "replace-one"
             self._truths[key] = true_figures(account(key[0], relation=relation, effort="coarse").guarantee, target)
         return self._truths[key]
-
-
-def guarantee_of(problem: SettingFields, spec: Spec, effort: Effort = "default") -> Guarantee:
-    """What is guaranteed of a release in the problem's own setting."""
-    return account(
-        spec, relation=problem.relation, unit=problem.unit, observer=problem.observer, effort=effort
-    ).guarantee
 
 
 def unknown(*run: object) -> None:

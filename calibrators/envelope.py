@@ -40,10 +40,10 @@ from epsilond.calibrators.answer import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from epsilond.accountants.estimates.target import Target
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.quantities import Sampling
     from epsilond.accountants.structure import Definition
+    from epsilond.accountants.target import Target
     from epsilond.accountants.theorem import Condition
     from epsilond.calibrators.search import Certified
 
@@ -215,15 +215,25 @@ def shown(
     *further: TheoremAtInputs,
     claims: Claims,
     parameters: Mapping[str, float],
+    conditions: Iterable[ConditionResult] | None = None,
     **parts: object,
 ) -> PrintedReading:
-    """A reading in the answer; by default the theorem's `statement`, with its own status."""
+    """Return a reading of a printed theorem as it is in the answer.
+
+    Args:
+        question: the theorem at the inputs of the reading.
+        further: other theorems that the reading takes figures from.
+        claims: the promises of the reading.
+        parameters: the parameters that it prescribes.
+        conditions: the evaluated conditions; by default the checked ones of the theorem.
+        parts: other fields of the reading; by default it is the `statement`, with the status of the theorem.
+    """
     theorem = question.theorem
     named: Fields = {"reading": "statement", "status": theorem.status, "parameters": parameters, **parts}
     return PrintedReading(
         theorem=theorem.id,
         claims=claims,
-        conditions=condition_answers(question.conditions()),
+        conditions=condition_answers(question.conditions() if conditions is None else conditions),
         evaluations=tuple(one.served for one in (question, *further)),
         **named,
     )

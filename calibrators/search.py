@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from epsilond.accountants.account import account
 from epsilond.accountants.attempts import ConditionResult
-from epsilond.accountants.errors import BeyondBudget, Infeasible, InvalidInput
+from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.accountants.estimates.central_limit import central_log_mu
 from epsilond.accountants.estimates.noise import Chart, central_mu, rise
 from epsilond.accountants.numerics.interpolation import RootEvaluations
-from epsilond.accountants.numerics.root_search import bisect_integers, false_position
+from epsilond.accountants.numerics.root_search import false_position
 from epsilond.accountants.rule import Effort
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
 from epsilond.accountants.verdict import Verdict
@@ -22,11 +23,12 @@ from epsilond.accountants.verdict import Verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from epsilond.accountants.estimates.target import Target
     from epsilond.accountants.guarantee import Guarantee
+    from epsilond.accountants.quantities import SettingFields
+    from epsilond.accountants.specs import Spec
+    from epsilond.accountants.target import Target
 
 LEAST, MOST = 1e-2, 1e12
-LEAST_RATE = 1e-12
 LOG_10 = math.log(10.0)
 TRIALS_KEPT = 4
 """Guarantees that a search keeps: each may hold grids and transforms."""
@@ -52,18 +54,56 @@ DEEP, SHALLOW = -1e5, 1e-12
 """To a search, log δ below `DEEP` times its target's size is as good as −∞, and above −`SHALLOW` as good as 0."""
 
 
-class _Limits(NamedTuple):
+class Limits(NamedTuple):
     """Parameters on offer, as logarithms; a larger one is safer."""
 
     least: float
     most: float
 
 
-_NOISES = _Limits(math.log(LEAST), math.log(MOST))
-_RARITIES = _Limits(0.0, -math.log(LEAST_RATE))
+_NOISES = Limits(math.log(LEAST), math.log(MOST))
 
 Family = Callable[[float, "Effort"], "Guarantee"]
 """noise ↦ guarantee; more noise never raises δ."""
+
+
+class Trials:
+    """The guarantees at trial values of a number that is searched; the last few are kept."""
+
+    def __init__(self, setting: SettingFields, spec_at: Callable[[float], Spec]) -> None:
+        """Account for the specs that a function makes of trial values.
+
+        Args:
+            setting: the unit, the relation and the observer.
+            spec_at: returns the run at a value.
+        """
+        self._setting = setting
+        self._spec_at = spec_at
+        self._kept = functools.lru_cache(maxsize=TRIALS_KEPT)(self._guarantee)
+
+    def __call__(self, value: float, effort: Effort) -> Guarantee:
+        """Return the guarantee at a value."""
+        return self._kept(value, effort)
+
+    def forget(self) -> None:
+        """Forget the guarantees, which may hold grids and transforms."""
+        self._kept.cache_clear()
+
+    def _guarantee(self, value: float, effort: Effort) -> Guarantee:
+        return guarantee_of(self._setting, self._spec_at(value), effort)
+
+
+def guarantee_of(setting: SettingFields, spec: Spec, effort: Effort = "default") -> Guarantee:
+    """Return the guarantee of a run in a setting.
+
+    Args:
+        setting: the unit, the relation and the observer.
+        spec: the run.
+        effort: the work that compositions may take.
+    """
+    return account(
+        spec, relation=setting.relation, unit=setting.unit, observer=setting.observer, effort=effort
+    ).guarantee
 
 
 @dataclass(frozen=True)
@@ -116,9 +156,9 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
         # More would hold many grids.
         failing[:] = sorted([*failing, (log_noise, guarantee)], key=lambda each: each[0])[-MISSES_KEPT:]
 
-    shortfall = _shortfall(lambda log_noise, effort: family(math.exp(log_noise), effort), target, note)
+    shortfall = shortfall_of(lambda log_noise, effort: family(math.exp(log_noise), effort), target, note)
     fall = LIKELY_FALL if slope is None else -slope / rise(target)
-    log_noise = _least(shortfall, math.log(guess), _NOISES, fall)
+    log_noise = least_parameter(shortfall, math.log(guess), _NOISES, fall)
     if log_noise is None:
         raise Infeasible(
             "no noise that is offered meets the target",
@@ -175,7 +215,7 @@ def confirmed(family: Family, target: Target, noise: float, slack: float) -> Cer
     return Certified(noise, guarantee, slack) if less > target.log_delta else None
 
 
-def _shortfall(
+def shortfall_of(
     family: Callable[[float, Effort], Guarantee],
     target: Target,
     note: Callable[[float, Guarantee], None] = lambda *_: None,
@@ -199,89 +239,6 @@ def _shortfall(
     return shortfall
 
 
-Counted = Callable[[int, "Effort"], "Guarantee"]
-"""count ↦ guarantee; more never lowers δ."""
-
-
-def largest_count(counted: Counted, target: Target, *, most: int, name: str, guess: float) -> Certified:
-    """The largest count from 1 to `most` whose certified upper end meets the target, rounded to the safe side.
-
-    Doubling from a guess, then bisection on the coarse curve; the last steps on the certified one.
-
-    Guarantees: the answer meets the target by evaluation; `slack` is 0 if the bound's lower end at one more misses it.
-
-    Raises:
-        Infeasible: a count of one misses the target.
-    """
-
-    @functools.cache
-    def meets(count: int, effort: Effort) -> bool:
-        try:
-            return counted(count, effort).curve.upper_log_delta(target.epsilon) <= target.log_delta
-        except BeyondBudget:  # what cannot be certified is not offered
-            return False
-
-    start = int(min(max(guess, 1.0), most))
-    low, high = (start, start + 1) if meets(start, "coarse") else (start - 1, start)
-    while low > 0 and not meets(low, "coarse"):
-        low, high = low // 2, low
-    while high <= most and meets(high, "coarse"):
-        low, high = high, 2 * high
-    rough = bisect_integers(lambda count: meets(count, "coarse"), low, min(high, most + 1))
-    low, step = rough, 1
-    while low > 0 and not meets(low, "default"):
-        low, step = max(low - step, 0), 2 * step
-    high, step = max(rough, low) + 1, 1
-    while high <= most and meets(high, "default"):
-        low, high, step = high, high + 2 * step, 2 * step
-    best = bisect_integers(lambda count: meets(count, "default"), low, min(high, most + 1))
-    if best == 0:
-        upper = counted(1, "default").curve.upper_log_delta(target.epsilon)
-        raise Infeasible(
-            f"even {name} = 1 misses the target",
-            ConditionResult(
-                "target",
-                "log10 δ of a count of one is at most the target",
-                Verdict.NO,
-                upper / LOG_10,
-                target.log10_delta,
-            ),
-            nearest_of(counted(1, "default"), target),
-        )
-    try:
-        beyond = counted(best + 1, "default").curve.bound_log_delta(target.epsilon).lower if best < most else -math.inf
-    except BeyondBudget:
-        beyond = -math.inf
-    return Certified(best, counted(best, "default"), 0.0 if beyond > target.log_delta else None)
-
-
-def largest_rate(rated: Family, target: Target, *, guess: float) -> Certified:
-    """The largest sampling rate whose certified upper end meets the target, within 1e-4.
-
-    Raises:
-        Infeasible: even the smallest rate offered misses the target.
-    """
-    # The search is written for a parameter that is safer when larger: −log q.
-    shortfall = _shortfall(lambda rarity, effort: rated(math.exp(-rarity), effort), target)
-    rarity = _least(shortfall, -math.log(guess), _RARITIES)
-    if rarity is None:
-        raise Infeasible(
-            "even the smallest rate that is offered misses the target",
-            ConditionResult("rate-offered", "the rate that is needed is offered", Verdict.NO, 0.0, LEAST_RATE),
-            nearest_of(rated(LEAST_RATE, "default"), target),
-        )
-    if rarity == _RARITIES.least:
-        return Certified(1.0, rated(1.0, "default"), None)
-    rate = math.exp(-rarity)
-    missed = (
-        slack
-        for slack in SLACKS
-        if rated(min(rate * (1.0 + slack), 1.0), "default").curve.bound_log_delta(target.epsilon).lower
-        > target.log_delta
-    )
-    return Certified(rate, rated(rate, "default"), next(missed, None))
-
-
 def nearest_of(guarantee: Guarantee, target: Target) -> dict[str, float]:
     """The target nearest to one that cannot be met: the least ε that is, at its δ; where there is none, the least δ."""
     epsilon = guarantee.curve.bound_epsilon(target.log_delta).upper
@@ -291,8 +248,8 @@ def nearest_of(guarantee: Guarantee, target: Target) -> dict[str, float]:
     return {"log10_delta": math.nextafter(upper / LOG_10, 0.0)} if upper < 0 else {}
 
 
-def _least(
-    shortfall: Callable[[float, Effort], float], guess: float, limits: _Limits, fall: float = LIKELY_FALL
+def least_parameter(
+    shortfall: Callable[[float, Effort], float], guess: float, limits: Limits, fall: float = LIKELY_FALL
 ) -> float | None:
     """The least parameter that meets the target on the certified curve, nearly; None if the most offered misses it.
 
@@ -323,7 +280,7 @@ class _Approach:
     slope: float
     chart: Chart
 
-    def settled(self, excess: Callable[[float], float], aim: float, limits: _Limits) -> _Approach | None:
+    def settled(self, excess: Callable[[float], float], aim: float, limits: Limits) -> _Approach | None:
         """A parameter that meets the target, by inverse interpolation aimed twice `aim` beyond the root.
 
         It is within four times `aim` of the root by the slope of the last two values, or the least that is offered.
@@ -353,7 +310,7 @@ def crossing(excess: Callable[[float], float], start: float, ends: tuple[float, 
 
     It looks between two ends, from a start; both sides of what it finds are within `width`.
     """
-    limits = _Limits(*ends)
+    limits = Limits(*ends)
     bracket = _bracket(excess, min(max(start, limits.least), limits.most), limits)
     if bracket is None or bracket[0] == bracket[1]:
         return bracket[1] if bracket else None
@@ -376,7 +333,7 @@ def _slack(family: Family, target: Target, noise: float, guarantee: Guarantee, *
 
 
 def _bracket(
-    excess: Callable[[float], float], start: float, limits: _Limits, *, step: float | None = None
+    excess: Callable[[float], float], start: float, limits: Limits, *, step: float | None = None
 ) -> tuple[float, float] | None:
     """Two parameters around the root, the first failing and the second meeting the target.
 

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Generic
 
 from typing_extensions import TypeVar
 
-from epsilond.accountants.quantities import SettingFields
+from epsilond.accountants.quantities import SettingFields, TargetedProblem
 from epsilond.accountants.structure import draws_of
-from epsilond.calibrators.problem import TargetedProblem
 
 if TYPE_CHECKING:
-    from epsilond.accountants.estimates.target import Target
     from epsilond.accountants.structure import Draw
+    from epsilond.accountants.target import Target
     from epsilond.calibrators.answer import FrontierRun
     from epsilond.calibrators.certificates import Certificates
     from epsilond.calibrators.search import Certified

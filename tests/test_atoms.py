@@ -36,7 +36,7 @@ def test_delta_and_tails_are_their_sums(size: int, spread: float) -> None:
             rest = mp.exp(mp.mpf(log_infinite))
             delta = rest + mp.fsum(p * -mp.expm1(mp.mpf(epsilon) - x) for x, p in above)
             assert encloses(profile, epsilon, delta, width=1e-11)
-            alone, exact = profile.ends(epsilon), log_of(delta)
+            alone, exact = profile.log_delta_bounds(epsilon), log_of(delta)
             assert alone.lower <= exact <= alone.upper
             assert alone.upper - alone.lower <= 1e-11 * (1.0 + abs(exact)) or math.isinf(exact)
             tails = profile.log_tails(np.asarray([epsilon]))
@@ -85,7 +85,7 @@ def test_both_orders_of_atoms_count() -> None:
     light = AtomicProfile((0.5,), (math.log(0.25),))
     heavy = AtomicProfile((0.25, 1.0), (math.log(0.25), math.log(0.125)))
     pair = Pair(light, heavy)
-    assert pair.ends(0.1).upper >= max(light.ends(0.1).lower, heavy.ends(0.1).lower)
+    assert pair.log_delta_bounds(0.1).upper >= max(light.log_delta_bounds(0.1).lower, heavy.log_delta_bounds(0.1).lower)
     assert pair.epsilon(math.log(0.01)) == Pair(heavy, heavy).epsilon(math.log(0.01))
     assert pair.epsilon(math.log(0.01)).upper == pytest.approx(1.0 + math.log1p(-0.08), rel=1e-12)
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.estimates.target import Target
+from epsilond.accountants.target import Target
 from epsilond.accountants.theorem import Status
 from epsilond.simulators.algorithms.algorithm import AnyRun
 

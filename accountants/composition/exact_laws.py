@@ -42,7 +42,7 @@ Laws = tuple[tuple["Law", int], ...]
 _NO_CERTIFICATE = (ContourRefused, ArithmeticError, ValueError)
 """Also where numbers at the edge of the doubles overflow."""
 _BEYOND_DOUBLES = -800.0
-"""log δ that no double holds: the lattice has no lower end there."""
+"""log δ that no double holds: the lattice has no lower bound there."""
 _NARROW = 1e-3
 """A relative width of δ, and of ε, of the direct convolution with which nothing else is tried."""
 _ROUNDED_SHIFT = 64 * UNIT_ROUNDOFF
@@ -50,12 +50,12 @@ _ROUNDED_SHIFT = 64 * UNIT_ROUNDOFF
 
 
 def _raised(end: float) -> float:
-    """An upper end of log δ, with what a rounded shift may add."""
+    """An upper bound of log δ, with what a rounded shift may add."""
     return end + _ROUNDED_SHIFT * (1.0 + abs(end)) if math.isfinite(end) else end
 
 
 def _lowered(end: float) -> float:
-    """A lower end of log δ, less what a rounded shift may take away."""
+    """A lower bound of log δ, less what a rounded shift may take away."""
     return end - _ROUNDED_SHIFT * (1.0 + abs(end)) if math.isfinite(end) else end
 
 
@@ -135,11 +135,11 @@ class ExactProfile(PointwiseProfile):
         """Of the lattice's dominating pair."""
         return self.behind.log_tails(epsilon)
 
-    def ends(self, epsilon: float) -> Interval:
+    def log_delta_bounds(self, epsilon: float) -> Interval:
         """Return an enclosure of log δ at one ε."""
         return self.enclose(epsilon)
 
-    def ends_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
+    def log_delta_bounds_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
         """Return enclosures of log δ, by the direct convolution where it serves many ε."""
         del lower
         return [self.enclose(epsilon, among_many=True) for epsilon in epsilons]
@@ -202,13 +202,13 @@ class ExactProfile(PointwiseProfile):
         Its width is that of the rate, in which little of δ's shows.
         """
 
-        def ends(epsilon: float) -> Interval:
+        def bounds(epsilon: float) -> Interval:
             if epsilon <= 0.0:
                 return self.enclose(epsilon, among_many=True)
             lower, upper = found.lattice.log_delta(epsilon)
             return Interval(_lowered(lower), min(_raised(upper), 0.0))
 
-        return NearTest(found.epsilon, ends, found.width / OUTERMOST, found.steepness)
+        return NearTest(found.epsilon, bounds, found.width / OUTERMOST, found.steepness)
 
     def enclose(self, epsilon: float, *, among_many: bool = False) -> Interval:
         """Enclosure of log δ at one ε, of many that will be asked."""
@@ -222,13 +222,13 @@ class ExactProfile(PointwiseProfile):
         except _NO_CERTIFICATE:
             lower, upper = self.rare.log_delta(epsilon)
             if not upper - lower <= NARROW_LOG_DELTA:
-                ends = self.behind.log_delta(np.asarray([epsilon]))
-                known = min(float(ends.upper[0]), self.unsampled.ends(epsilon).upper)
-                return Interval(max(float(ends.lower[0]), _lowered(lower)), min(known, _raised(upper)))
+                bounds = self.behind.log_delta(np.asarray([epsilon]))
+                known = min(float(bounds.upper[0]), self.unsampled.log_delta_bounds(epsilon).upper)
+                return Interval(max(float(bounds.lower[0]), _lowered(lower)), min(known, _raised(upper)))
         return Interval(_lowered(lower), min(_raised(upper), 0.0))
 
     def is_beyond_doubles(self, epsilon: float) -> bool:
-        """Whether δ is far below every double, so that the lattice has no lower end, and the contour engine refuses."""
+        """Return whether the contour engine refuses, and the lattice has no lower bound: δ is below every double."""
         if self.direct is not None or not self._normal_log_delta(epsilon) < _BEYOND_DOUBLES:
             return False
         try:

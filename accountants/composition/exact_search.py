@@ -29,25 +29,25 @@ class ExactSearch(PairSearch):
     fallback: Callable[[], Pair]
     known: dict[float, Interval] = field(default_factory=dict, compare=False, repr=False)
 
-    def ends(self, epsilon: float) -> Interval:
+    def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose the larger of both directions; the last few enclosures are kept."""
         enclosed = self.known.get(epsilon)
         if enclosed is None:
-            enclosed = super().ends(epsilon)
+            enclosed = super().log_delta_bounds(epsilon)
             if len(self.known) >= _KEPT:
                 self.known.clear()
             self.known[epsilon] = enclosed
         return enclosed
 
-    def upper_end(self, epsilon: float) -> float:
+    def upper_log_delta(self, epsilon: float) -> float:
         """Return the upper bound of both, which one evaluation gives."""
-        return self.ends(epsilon).upper
+        return self.log_delta_bounds(epsilon).upper
 
-    def lower_end(self, epsilon: float) -> float:
+    def lower_log_delta(self, epsilon: float) -> float:
         """Return −∞ without an attempt of the lattice if both directions are far below every double."""
         if epsilon not in self.known and all(profile.is_beyond_doubles(epsilon) for profile in self.profiles):
             return -math.inf
-        return self.ends(epsilon).lower
+        return self.log_delta_bounds(epsilon).lower
 
     def epsilon(self, log_delta: float, near: float) -> Interval:
         """Enclose the larger of both directions, with the fallback's bounds if one of them is known too roughly."""
@@ -80,11 +80,11 @@ class ExactSearch(PairSearch):
         return larger, all_narrow
 
     def _evaluated(self, enclosed: Interval, log_delta: float) -> Interval:
-        """Move both bounds outward until `ends`, on nodes of its own, agrees that they are on their sides."""
+        """Move both bounds outward until those of log δ, on nodes of its own, agree that they are on their sides."""
         lower, upper = enclosed
         width = min(upper - lower, 1e-3 * upper)
         pad = max(1e-13 * (1.0 + upper), 0.05 * width)
-        while self.ends(upper).upper > log_delta:
+        while self.log_delta_bounds(upper).upper > log_delta:
             upper, pad = upper + pad, 4.0 * pad
         return Interval(self._above(enclosed, log_delta), upper)
 
@@ -92,7 +92,7 @@ class ExactSearch(PairSearch):
         """Move the lower bound down likewise."""
         lower = enclosed.lower
         pad = max(1e-13 * (1.0 + lower), 0.05 * min(enclosed.upper - lower, 1e-3 * enclosed.upper))
-        while lower > 0.0 and self.ends(lower).lower <= log_delta:
+        while lower > 0.0 and self.log_delta_bounds(lower).lower <= log_delta:
             lower, pad = max(lower - pad, 0.0), 4.0 * pad
         return lower
 

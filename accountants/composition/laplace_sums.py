@@ -68,18 +68,18 @@ class LaplaceSumProfile(PointwiseProfile):
         """Of the lattice's dominating pair."""
         return self.behind.forward.log_tails(epsilon)
 
-    def ends(self, epsilon: float) -> Interval:
+    def log_delta_bounds(self, epsilon: float) -> Interval:
         """Return an enclosure of log δ at one ε."""
         try:
             upper = contour.log_delta(self.parts, epsilon - self.moved, widest=self.widest).upper
             lower = contour.log_delta(self.parts, epsilon + self.moved, widest=self.widest).lower
         except _NO_CERTIFICATE:
-            return self.behind.ends(epsilon)
+            return self.behind.log_delta_bounds(epsilon)
         return Interval(min(lower, upper), upper)
 
     def likely_meets(self, epsilon: float, log_delta: float) -> bool:
         """Return whether the upper bound is at most `log_delta`: it costs little."""
-        return self.upper_end(epsilon) <= log_delta
+        return self.upper_log_delta(epsilon) <= log_delta
 
     def enclose_epsilon(self, log_delta: float) -> Interval | None:
         """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; None where the contour engine refuses."""
@@ -87,7 +87,7 @@ class LaplaceSumProfile(PointwiseProfile):
             lower, upper = contour.epsilon(self.parts, log_delta, widest=self.widest)
         except _NO_CERTIFICATE:
             return None
-        at_zero = upper == 0.0 and self.ends(0.0).upper <= log_delta
+        at_zero = upper == 0.0 and self.log_delta_bounds(0.0).upper <= log_delta
         return Interval(max(lower - self.moved, 0.0), 0.0 if at_zero else upper + self.moved)
 
     def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
@@ -104,14 +104,14 @@ class LaplaceSumProfile(PointwiseProfile):
     def _near(self, found: Threshold) -> NearTest:
         near, moved = found.profile, self.moved
 
-        def ends(epsilon: float) -> Interval:
+        def bounds(epsilon: float) -> Interval:
             try:
                 lower, upper = near.log_delta(epsilon + moved).lower, near.log_delta(epsilon - moved).upper
             except _NO_CERTIFICATE:  # too far from where the nodes were laid
                 return Interval(-math.inf, 0.0)
             return Interval(min(lower, upper), upper)
 
-        return NearTest(found.epsilon, ends, found.width, 1.0 + near.nodes.place.tilt)
+        return NearTest(found.epsilon, bounds, found.width, 1.0 + near.nodes.place.tilt)
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,7 @@ class ContourMethod(Method):
         pair = exact_pair(parts, fallback.make) or laplace_sum_pair(parts, fallback.make)
         if pair is None or fallback.close_from is None:
             return pair
-        bounds = pair.ends(fallback.close_from)
+        bounds = pair.log_delta_bounds(fallback.close_from)
         return pair if bounds.upper - bounds.lower <= _NARROW else None
 
 

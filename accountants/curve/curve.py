@@ -14,7 +14,7 @@ class Curve:
     """What is known of a mechanism's privacy: ε ↦ [lower, upper] of log δ(ε), ε ≥ 0.
 
     `upper` dominates every neighbouring pair of outputs. Each of `witnesses` is realised by some neighbours, and
-    with none the lower end is δ = 0. `tight` compares by identity: the dominating pair is itself realised.
+    with none the lower bound is δ = 0. `tight` compares by identity: the dominating pair is itself realised.
     """
 
     upper: Pair
@@ -27,20 +27,22 @@ class Curve:
 
     def log_delta(self, epsilon: float) -> Interval:
         """Enclosure of log δ at one ε ≥ 0: what is known of the mechanism."""
-        least, upper = self.upper.ends(epsilon) if self.tight else (-math.inf, self.upper.upper_end(epsilon))
+        least, upper = (
+            self.upper.log_delta_bounds(epsilon) if self.tight else (-math.inf, self.upper.upper_log_delta(epsilon))
+        )
         for pair in self.witnesses:
             # A witness that is likely to attain no more than one before is not evaluated.
             if pair is not self.upper and not (least > -math.inf and pair.likely_meets(epsilon, least)):
-                least = max(least, pair.lower_end(epsilon))
+                least = max(least, pair.lower_log_delta(epsilon))
         return Interval(least, upper)
 
     def bound_log_delta(self, epsilon: float) -> Interval:
         """Numerical enclosure of the upper bound itself: how exactly the bound was computed."""
-        return self.upper.ends(epsilon)
+        return self.upper.log_delta_bounds(epsilon)
 
     def upper_log_delta(self, epsilon: float) -> float:
-        """The upper end of `bound_log_delta` alone, for a search that reads no other."""
-        return self.upper.upper_end(epsilon)
+        """The upper bound of `bound_log_delta` alone, for a search that reads no other."""
+        return self.upper.upper_log_delta(epsilon)
 
     def estimate(self, epsilon: float) -> float | None:
         """Return an uncertified estimate of the upper bound on log δ(ε); None where the bound itself costs little."""
@@ -57,9 +59,9 @@ class Curve:
         return Interval(min(lower, bound.upper), bound.upper)
 
     def _realised_epsilon(self, log_delta: float, least: float) -> float:
-        """The largest lower end of the witnesses' ε(δ), `least` if none is above it.
+        """The largest lower bound of the witnesses' ε(δ), `least` if none is above it.
 
-        One that is likely to meet the target at a lower end in hand is not searched: its own would be no larger.
+        One that is likely to meet the target at a lower bound in hand is not searched: its own would be no larger.
         """
         for pair in self.witnesses:
             if pair is not self.upper and not (least > 0.0 and pair.likely_meets(least, log_delta)):

@@ -65,26 +65,26 @@ class LeastProfile(Profile):
         return self._chosen.tail_accuracy
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Elementwise the least lower and the least upper end, of composed profiles those that are seen to compete."""
+        """Return the least lower and the least upper bound, elementwise, of the profiles that may be the least."""
         if self._composed:
             points = np.asarray(epsilon, dtype=np.float64)
             known = np.asarray([self._least_at(point) for point in points.ravel().tolist()]).reshape(*points.shape, 2)
             return Enclosure(known[..., 0], known[..., 1])
         return self._least_of(self.profiles, epsilon)
 
-    def upper_end(self, epsilon: float) -> float:
-        """The upper end at one ε, of the same profiles."""
+    def upper_log_delta(self, epsilon: float) -> float:
+        """The upper bound at one ε, of the same profiles."""
         least = float(self._least_of(self._closed, np.asarray(epsilon)).upper) if self._closed else 0.0
         for place, profile in enumerate(self._composed):
             if (place or self._closed) and _out_of_the_running(profile, epsilon, least):
                 continue
-            least = min(least, profile.upper_end(epsilon))
+            least = min(least, profile.upper_log_delta(epsilon))
         return least
 
     @staticmethod
     def _least_of(profiles: Sequence[Profile], epsilon: FloatArray) -> Enclosure:
-        ends = [profile.log_delta(epsilon) for profile in profiles]
-        lower, upper = (np.minimum.reduce([end[side] for end in ends]) for side in (0, 1))
+        bounds = [profile.log_delta(epsilon) for profile in profiles]
+        lower, upper = (np.minimum.reduce([each[side] for each in bounds]) for side in (0, 1))
         return Enclosure(lower, upper)
 
     @cached_property
@@ -141,14 +141,14 @@ class LeastProfile(Profile):
 
 
 def _out_of_the_running(profile: Profile, epsilon: float, log_delta: float) -> bool:
-    """Whether a quick upper end is so far above a bound in hand that the dear one is, too; first by an estimate.
+    """Whether a quick upper bound is so far above a bound in hand that the dear one is, too; first by an estimate.
 
     To leave a bound out is safe. What is answered then is the least of the others, with both of its ends.
     """
     margin = _LEAST_MARGIN + _MARGIN * abs(log_delta)
     if profile.likely_log_delta(epsilon) > log_delta + _ROUGHLY * margin:
         return True
-    return profile.quick_upper_end(epsilon) > log_delta + margin
+    return profile.quick_upper_log_delta(epsilon) > log_delta + margin
 
 
 def _least_test(size: float, tests: Sequence[UpperTest | None]) -> UpperTest | None:
@@ -181,9 +181,9 @@ class LeastSearch(PairSearch):
         del near
         alternatives = self.alternatives
         if all(profile.root_search == "spare" for known in alternatives for profile in known.directions()):
-            return sparing_epsilon(self.ends, log_delta)
+            return sparing_epsilon(self.log_delta_bounds, log_delta)
         if not all(known.symmetric for known in alternatives):
-            return bracketed_epsilon(self.ends, log_delta)
+            return bracketed_epsilon(self.log_delta_bounds, log_delta)
         first, *others = sorted(alternatives, key=lambda known: known.forward.guess(log_delta).epsilon)
         least = first.epsilon(log_delta)
         for alternative in others:
@@ -198,7 +198,7 @@ def _is_surely_above(pair: Pair, epsilon: float, log_delta: float) -> bool:
     """Return whether a symmetric pair's δ at ε is above the target, for certain or by a quick bound far above it."""
     if pair.forward.estimated and _out_of_the_running(pair.forward, epsilon, log_delta):
         return True
-    return pair.ends(epsilon).lower > log_delta
+    return pair.log_delta_bounds(epsilon).lower > log_delta
 
 
 def least_of(pairs: Sequence[Pair]) -> Pair:

@@ -52,7 +52,7 @@ def rated(test: NearTest, size: float) -> NearTest:
 
 
 class UpperTest(NamedTuple):
-    """Where a test of about the size asked has its ε, of any sign, and an upper end of log E_{e^ε}(P‖Q) there."""
+    """Where a test of about the size asked has its ε, of any sign, and an upper bound of log E_{e^ε}(P‖Q) there."""
 
     epsilon: float
     log_delta: float

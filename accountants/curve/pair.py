@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, final
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.search import PairSearch
-from epsilond.accountants.log_delta import asks_for
+from epsilond.accountants.target import asks_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -81,24 +81,24 @@ class Pair:
         """Enclose log δ of the unordered pair, the larger of both directions, elementwise at ε ≥ 0."""
         return self.search.log_delta(epsilon)
 
-    def ends(self, epsilon: float) -> Interval:
+    def log_delta_bounds(self, epsilon: float) -> Interval:
         """Return `log_delta` at one ε."""
-        return self.search.ends(epsilon)
+        return self.search.log_delta_bounds(epsilon)
 
-    def upper_end(self, epsilon: float) -> float:
-        """Return the upper bound of `ends`, without the work that only the lower one takes."""
-        return self.search.upper_end(epsilon)
+    def upper_log_delta(self, epsilon: float) -> float:
+        """Return the upper bound of `log_delta_bounds`, without the work that only the lower one takes."""
+        return self.search.upper_log_delta(epsilon)
 
-    def upper_end_next_to(self, epsilon: float, evaluated: float) -> float:
+    def upper_log_delta_next_to(self, epsilon: float, evaluated: float) -> float:
         """Return an upper bound at an ε next to one that has been evaluated, from the same work where it is shared."""
         profiles = self.search.profiles
         if not any(profile.shares_nodes for profile in profiles):
-            return self.upper_end(epsilon)
-        return max(profile.upper_ends([epsilon, evaluated])[0] for profile in profiles)
+            return self.upper_log_delta(epsilon)
+        return max(profile.upper_log_deltas([epsilon, evaluated])[0] for profile in profiles)
 
-    def lower_end(self, epsilon: float) -> float:
-        """Return the lower bound of `ends`, or a lower one where δ is far below every double."""
-        return self.search.lower_end(epsilon)
+    def lower_log_delta(self, epsilon: float) -> float:
+        """Return the lower bound of `log_delta_bounds`, or a lower one where δ is far below every double."""
+        return self.search.lower_log_delta(epsilon)
 
     def likely_meets(self, epsilon: float, log_delta: float) -> bool:
         """Return whether log δ(ε) is likely to be at most `log_delta`, by bounds or estimates that cost little.

@@ -52,13 +52,13 @@ class Profile(ABC):
     """
 
     pointwise: ClassVar[bool] = False
-    """True if `log_delta` evaluates one ε after the other, by `ends`."""
+    """True if `log_delta` evaluates one ε after the other, by `log_delta_bounds`."""
     one_sided: ClassVar[bool] = False
-    """True if `upper_end` costs less than both bounds."""
+    """True if `upper_log_delta` costs less than both bounds."""
     shares_nodes: ClassVar[bool] = False
-    """True if upper bounds at several neighbouring ε cost what one of them does (`upper_ends`)."""
+    """True if upper bounds at several neighbouring ε cost what one of them does (`upper_log_deltas`)."""
     estimated: ClassVar[bool] = False
-    """True if evaluations are expensive, and the estimates (`guess`, `likely_log_delta`, `quick_upper_end`) cheap."""
+    """True if evaluations are expensive, and `guess`, `likely_log_delta` and `quick_upper_log_delta` cheap."""
     closed_form: ClassVar[bool] = False
     """True if an evaluation at one ε costs next to nothing, or is remembered."""
     root_search: ClassVar[RootSearch] = "bracket"
@@ -99,33 +99,33 @@ class Profile(ABC):
         return None
 
     # One ε, and several ---------------------------------------------------------------------------------------------
-    def ends(self, epsilon: float) -> Interval:
+    def log_delta_bounds(self, epsilon: float) -> Interval:
         """Return `log_delta` at one ε."""
         lower, upper = self.log_delta(np.asarray([epsilon]))
         return Interval(float(lower[0]), float(upper[0]))
 
-    def upper_end(self, epsilon: float) -> float:
+    def upper_log_delta(self, epsilon: float) -> float:
         """Return the upper bound of `log_delta` at one ε, without the work that only the lower one takes."""
-        return self.ends(epsilon).upper
+        return self.log_delta_bounds(epsilon).upper
 
-    def lower_end(self, epsilon: float) -> float:
+    def lower_log_delta(self, epsilon: float) -> float:
         """Return the lower bound of `log_delta` at one ε, without the work that only the upper one takes."""
-        return self.ends(epsilon).lower
+        return self.log_delta_bounds(epsilon).lower
 
     def is_at_most(self, epsilon: float, log_delta: float) -> bool:
-        """Return whether a bound that costs less than `ends` proves log δ(ε) ≤ `log_delta`."""
+        """Return whether a bound that costs less than `log_delta_bounds` proves log δ(ε) ≤ `log_delta`."""
         del epsilon, log_delta
         return False
 
-    def quick_upper_end(self, epsilon: float) -> float:
-        """Return an upper bound on log δ(ε) that costs little and may be above `upper_end`; −inf where it fails."""
-        return self.upper_end(epsilon)
+    def quick_upper_log_delta(self, epsilon: float) -> float:
+        """Return an upper bound on log δ(ε) that costs little and may be a higher one; −inf where it fails."""
+        return self.upper_log_delta(epsilon)
 
-    def upper_ends(self, epsilons: Sequence[float]) -> Sequence[float]:
+    def upper_log_deltas(self, epsilons: Sequence[float]) -> Sequence[float]:
         """Return upper bounds on log δ at several ε. They may be higher than those of each ε alone."""
-        return [self.upper_end(epsilon) for epsilon in epsilons]
+        return [self.upper_log_delta(epsilon) for epsilon in epsilons]
 
-    def ends_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
+    def log_delta_bounds_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
         """Return bounds on log δ at several ε, in a search that will ask for more.
 
         Args:
@@ -133,7 +133,7 @@ class Profile(ABC):
             lower: whether lower bounds are wanted. Otherwise an interval may hold the upper bound twice.
         """
         if self.one_sided and not lower:
-            return [Interval(end, end) for end in map(self.upper_end, epsilons)]
+            return [Interval(end, end) for end in map(self.upper_log_delta, epsilons)]
         bounds = self.log_delta(np.asarray(epsilons))
         return [Interval(*each) for each in zip(bounds.lower.tolist(), bounds.upper.tolist(), strict=True)]
 
@@ -172,7 +172,7 @@ class Profile(ABC):
 
     def likely_log_delta(self, epsilon: float) -> float:
         """Return an estimate of log δ(ε)."""
-        return self.upper_end(epsilon)
+        return self.upper_log_delta(epsilon)
 
     def closed_decides(self, epsilon: float, share: float) -> bool:
         """Return whether bounds in closed form are likely to be the least at ε, so that no engine need be asked.
@@ -196,20 +196,20 @@ class PointwiseProfile(Profile):
     pointwise: ClassVar[bool] = True
 
     @abstractmethod
-    def ends(self, epsilon: float) -> Interval:
+    def log_delta_bounds(self, epsilon: float) -> Interval:
         """Return an enclosure of log E_{e^ε}(P‖Q) at one ε ≥ 0."""
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Evaluate one ε after the other."""
         points = np.asarray(epsilon, dtype=np.float64)
-        bounds = [self.ends(point) for point in points.ravel().tolist()]
+        bounds = [self.log_delta_bounds(point) for point in points.ravel().tolist()]
         lower, upper = (
             np.asarray([each[side] for each in bounds], dtype=np.float64).reshape(points.shape) for side in (0, 1)
         )
         return Enclosure(lower, upper)
 
-    def ends_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
+    def log_delta_bounds_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
         """Return bounds on log δ, one ε after the other."""
         if self.one_sided and not lower:
-            return [Interval(end, end) for end in map(self.upper_end, epsilons)]
-        return [self.ends(epsilon) for epsilon in epsilons]
+            return [Interval(end, end) for end in map(self.upper_log_delta, epsilons)]
+        return [self.log_delta_bounds(epsilon) for epsilon in epsilons]

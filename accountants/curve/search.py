@@ -39,7 +39,7 @@ class PairSearch:
 
     profiles: tuple[Profile, ...]
 
-    def ends(self, epsilon: float) -> Interval:
+    def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose the larger of both directions at one ε. This is the only rule for two directions.
 
         The second direction is not evaluated if a cheap bound shows that it is at most the first.
@@ -48,16 +48,16 @@ class PairSearch:
         for profile in self.profiles:
             if lower > -math.inf and profile.is_at_most(epsilon, lower):
                 continue
-            bounds = profile.ends(epsilon)
+            bounds = profile.log_delta_bounds(epsilon)
             lower, upper = max(lower, bounds.lower), max(upper, bounds.upper)
         return Interval(lower, min(upper, 0.0))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Apply `ends` elementwise: to whole arrays, unless a profile is evaluated at one ε after the other."""
+        """Apply `log_delta_bounds` elementwise: to whole arrays, unless a profile is evaluated at each ε alone."""
         profiles = self.profiles
         if any(profile.pointwise for profile in profiles):
             points = np.asarray(epsilon, dtype=np.float64)
-            bounds = np.asarray([self.ends(point) for point in points.ravel().tolist()])
+            bounds = np.asarray([self.log_delta_bounds(point) for point in points.ravel().tolist()])
             bounds = bounds.reshape(*points.shape, 2)
             return Enclosure(bounds[..., 0], bounds[..., 1])
         lower, upper = profiles[0].log_delta(epsilon)
@@ -66,17 +66,17 @@ class PairSearch:
             lower, upper = np.maximum(lower, bounds_there.lower), np.maximum(upper, bounds_there.upper)
         return Enclosure(lower, np.minimum(upper, 0.0))
 
-    def upper_end(self, epsilon: float) -> float:
-        """Return the upper bound of `ends`, without the work that only the lower one takes."""
+    def upper_log_delta(self, epsilon: float) -> float:
+        """Return the upper bound of `log_delta_bounds`, without the work that only the lower one takes."""
         profiles = self.profiles
         if len(profiles) == 1 or any(profile.one_sided for profile in profiles):
-            return min(max(profile.upper_end(epsilon) for profile in profiles), 0.0)
-        return self.ends(epsilon).upper
+            return min(max(profile.upper_log_delta(epsilon) for profile in profiles), 0.0)
+        return self.log_delta_bounds(epsilon).upper
 
-    def lower_end(self, epsilon: float) -> float:
-        """Return the lower bound of `ends`, without the work that only the upper one takes."""
+    def lower_log_delta(self, epsilon: float) -> float:
+        """Return the lower bound of `log_delta_bounds`, without the work that only the upper one takes."""
         profiles = self.profiles
-        return profiles[0].lower_end(epsilon) if len(profiles) == 1 else self.ends(epsilon).lower
+        return profiles[0].lower_log_delta(epsilon) if len(profiles) == 1 else self.log_delta_bounds(epsilon).lower
 
     def epsilon(self, log_delta: float, near: float) -> Interval:
         """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, by the search that the profiles ask for.
@@ -97,10 +97,10 @@ class PairSearch:
             enclosed = swept_epsilon(self.log_delta, log_delta)
         elif kind == "spare":
             guess = profiles[0].guess(log_delta)
-            enclosed = sparing_epsilon(self.ends, log_delta, guess if guess.epsilon > 0.0 else None)
-        elif near > 0.0 and (line := line_guess(self.ends, log_delta, near)) is not None:
-            enclosed = sparing_epsilon(self.ends, log_delta, line)
-        return bracketed_epsilon(self.ends, log_delta) if enclosed is None else enclosed
+            enclosed = sparing_epsilon(self.log_delta_bounds, log_delta, guess if guess.epsilon > 0.0 else None)
+        elif near > 0.0 and (line := line_guess(self.log_delta_bounds, log_delta, near)) is not None:
+            enclosed = sparing_epsilon(self.log_delta_bounds, log_delta, line)
+        return bracketed_epsilon(self.log_delta_bounds, log_delta) if enclosed is None else enclosed
 
     def _solve(self, log_delta: float) -> Interval | None:
         """Certify the larger solution of both directions; None if there is none."""
@@ -112,7 +112,7 @@ class PairSearch:
         if not 0.0 < largest.epsilon < math.inf:
             return None
         largest = largest._replace(pad=max(solution.pad for solution in known))
-        return solved_epsilon(self.upper_end, self.lower_end, log_delta, largest)
+        return solved_epsilon(self.upper_log_delta, self.lower_log_delta, log_delta, largest)
 
     def upper_epsilon(self, log_delta: float, near: float) -> float:
         """Return the upper bound of `epsilon`, without the work that only the lower one takes.
@@ -146,7 +146,7 @@ def bracketed_epsilon(read: Callable[[float], Interval], log_delta: float) -> In
 
 
 def upper_epsilon(upper: Callable[[float], float], log_delta: float) -> float:
-    """An ε ≥ 0 whose certified upper end is at most `log_delta`, within 1e-9 of the smallest; math.inf if none.
+    """An ε ≥ 0 whose certified upper bound is at most `log_delta`, within 1e-9 of the smallest; math.inf if none.
 
     The search is sloppy; the ε returned has itself been evaluated and meets the target.
     """

@@ -94,11 +94,11 @@ class EnumeratedProfile(Profile):
         upper = np.minimum(upper * (1 - 8 * UNIT_ROUNDOFF) + _TINY, 0.0)
         return Enclosure(lower * (1 + 8 * UNIT_ROUNDOFF) - _TINY, upper)
 
-    def ends(self, epsilon: float) -> Interval:
+    def log_delta_bounds(self, epsilon: float) -> Interval:
         """`log_delta` at one ε, without arrays."""
         slack = self.misplacement + 4 * UNIT_ROUNDOFF * epsilon
-        lower = self.totals.ends(epsilon + slack).lower - self.log_error
-        upper = self.totals.ends(epsilon - slack).upper + self.log_error
+        lower = self.totals.log_delta_bounds(epsilon + slack).lower - self.log_error
+        upper = self.totals.log_delta_bounds(epsilon - slack).upper + self.log_error
         if upper > _NEAR_ONE:
             lower = max(lower, log1m_exp_at(self._rest_at(epsilon + slack).upper))
             upper = min(upper, log1m_exp_at(self._rest_at(epsilon - slack).lower))
@@ -110,14 +110,14 @@ class EnumeratedProfile(Profile):
         solution = self.totals.solve(log_delta)
         return solution._replace(pad=4.0 * self.misplacement + solution.pad)
 
-    def ends_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
+    def log_delta_bounds_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
         """Return bounds on log δ, without arrays."""
         del lower
-        return [self.ends(epsilon) for epsilon in epsilons]
+        return [self.log_delta_bounds(epsilon) for epsilon in epsilons]
 
     def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
         """As of the totals, with ends of this law."""
-        return [self.totals.test_of(size, self.ends, self.tail_accuracy) for size in sizes]
+        return [self.totals.test_of(size, self.log_delta_bounds, self.tail_accuracy) for size in sizes]
 
     def _rest_at(self, epsilon: float) -> Interval:
         """`_log_rest` at one ε."""

@@ -35,9 +35,10 @@ def quick_upper_log_delta(curve: Curve, epsilon: float) -> float:
     """Return an upper bound on log δ(ε) that costs little where the curve is composed, and may be loose."""
     pair = curve.upper
     quick = max(
-        order.quick_upper_end(epsilon) if order.estimated else pair.ends(epsilon).upper for order in pair.directions()
+        order.quick_upper_log_delta(epsilon) if order.estimated else pair.log_delta_bounds(epsilon).upper
+        for order in pair.directions()
     )
-    return quick if math.isfinite(quick) else pair.ends(epsilon).upper
+    return quick if math.isfinite(quick) else pair.log_delta_bounds(epsilon).upper
 
 
 def closed_form_decides(curve: Curve, epsilon: float, share: float) -> bool:

@@ -29,7 +29,7 @@ from epsilond.accountants.numerics.root_search import bisect_reals
 from epsilond.accountants.numerics.special import log_expm1
 
 if TYPE_CHECKING:
-    from epsilond.accountants.estimates.target import Target
+    from epsilond.accountants.target import Target
 
 TARGETS_KEPT = 64
 """Targets whose μ is remembered: the noise of many runs is estimated for one target."""

@@ -161,7 +161,7 @@ def by_distance(*, noise: TruncatedDiscreteLaplace, epsilon: Epsilon, rounds: Ro
     if not 0.0 < rho <= LARGEST_RHO:
         raise InvalidInput.at("/rounds", "make a zCDP ρ that no bound is computed for", allowed=f"ρ ≤ {LARGEST_RHO:g}")
     log_survival, log_escape = log_survival_and_escape(noise, shift, rounds)
-    log_delta = min(concentrated_pair(rho, log_survival, log_escape).ends(epsilon).upper, 0.0)
+    log_delta = min(concentrated_pair(rho, log_survival, log_escape).log_delta_bounds(epsilon).upper, 0.0)
     return {"zcdp_rho": rho, **delta_outputs(log_escape, "escape"), **delta_outputs(log_delta)}
 
 

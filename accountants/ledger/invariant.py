@@ -55,7 +55,7 @@ def opening(state: LedgerState) -> Opening:
     """
     pair = product(state)
     allowed = _log_allowed(state)
-    at_target = pair.ends(state.target.epsilon).upper
+    at_target = pair.log_delta_bounds(state.target.epsilon).upper
     if not at_target <= allowed:
         nearest = pair.epsilon(allowed).upper if allowed > -math.inf else math.inf
         condition = ConditionResult(
@@ -85,9 +85,14 @@ def largest(state: LedgerState, kind: str) -> Slot:
 
     def over(capacity: float) -> float:
         trial = _filled(slot, part, capacity)
-        return composed_pair([*fixed, (slot_pair(trial), 1)], "default").ends(state.target.epsilon).upper - allowed
+        return (
+            composed_pair([*fixed, (slot_pair(trial), 1)], "default").log_delta_bounds(state.target.epsilon).upper
+            - allowed
+        )
 
-    if math.isinf(allowed) or (fixed and composed_pair(fixed, "default").ends(state.target.epsilon).upper > allowed):
+    if math.isinf(allowed) or (
+        fixed and composed_pair(fixed, "default").log_delta_bounds(state.target.epsilon).upper > allowed
+    ):
         raise Infeasible(f"Nothing is left for the slot {kind}: the rest of the ledger takes all of the target.")
     low, high = 0.0, 1e-3
     while over(high) <= 0.0:

@@ -313,11 +313,11 @@ class _SlotTrial:
     def _guess(self) -> float:
         """The cost of the Gaussian that is as bad as the mechanism alone, in the middle of the points."""
         epsilon = float(self._points[self._points.size // 2])
-        alone = self._left(ZERO).ends(epsilon).upper
+        alone = self._left(ZERO).log_delta_bounds(epsilon).upper
 
         def too_little(cost: float) -> bool:
             """Tell whether a Gaussian of this cost has a smaller δ than the mechanism."""
-            return gaussian_pair(math.sqrt(cost)).ends(epsilon).upper < alone
+            return gaussian_pair(math.sqrt(cost)).log_delta_bounds(epsilon).upper < alone
 
         return max(bisect_reals(too_little, 0.0, self._whole, steps=_HALVINGS)[1], 1e-12)
 

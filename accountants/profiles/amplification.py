@@ -189,12 +189,12 @@ class DilutedProfile(Profile):
         def at(point: FloatArray) -> Enclosure:
             share = self._log_share(point)
             inside = np.isfinite(share)
-            ends = self.base.log_delta(np.where(inside, point - np.where(inside, share, 0.0), 0.0))
+            bounds = self.base.log_delta(np.where(inside, point - np.where(inside, share, 0.0), 0.0))
             factor = np.where(inside, share, -np.inf) + math.log(self.rate)
             slack = NUDGE * (1.0 + abs(math.log(self.rate)) + np.abs(np.where(inside, share, 0.0)))
             return Enclosure(
-                np.where(inside, ends.lower, -np.inf) + factor - slack,
-                np.where(inside, ends.upper, -np.inf) + factor + slack,
+                np.where(inside, bounds.lower, -np.inf) + factor - slack,
+                np.where(inside, bounds.upper, -np.inf) + factor + slack,
             )
 
         return outward(at, np.asarray(epsilon, dtype=np.float64))

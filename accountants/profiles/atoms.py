@@ -112,7 +112,7 @@ class AtomicProfile(Profile):
         """log δ at the losses and log Σ_{j ≥ i} q_j, for one ε at a time."""
         return self._log_delta_at_losses.tolist(), self._tails[1].tolist()
 
-    def ends(self, epsilon: float) -> Interval:
+    def log_delta_bounds(self, epsilon: float) -> Interval:
         """`log_delta` at one ε, without arrays."""
         place = bisect.bisect_right(self.losses, epsilon)
         at_losses, log_q = self._lists
@@ -128,10 +128,10 @@ class AtomicProfile(Profile):
         epsilon = self.estimated_epsilon(log_delta)
         return EpsilonEstimate(epsilon, PAD * (1.0 + abs(epsilon)))
 
-    def ends_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
+    def log_delta_bounds_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
         """Return bounds on log δ, without arrays."""
         del lower
-        return [self.ends(epsilon) for epsilon in epsilons]
+        return [self.log_delta_bounds(epsilon) for epsilon in epsilons]
 
     def log_second_above(self, epsilon: float) -> float:
         """`log_tails` of the second law at one ε, without arrays."""
@@ -139,13 +139,13 @@ class AtomicProfile(Profile):
 
     def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
         """For each size the atom at which the best test of that size ends; None where its loss is not above 0."""
-        return [self.test_of(size, self.ends, self.tail_accuracy) for size in sizes]
+        return [self.test_of(size, self.log_delta_bounds, self.tail_accuracy) for size in sizes]
 
-    def test_of(self, size: float, ends: Callable[[float], Interval], width: float) -> NearTest | None:
+    def test_of(self, size: float, bounds: Callable[[float], Interval], width: float) -> NearTest | None:
         """The test of larger losses than some atom's that Q passes with at most `size`, with more if with the atom.
 
-        γ α + E_γ is straight between atoms, so that it is least at this one. `ends` and their `width` are those of the
-        law that is asked about, if this is one that is near it.
+        γ α + E_γ is straight between atoms, so that it is least at this one. `bounds` of log δ and their `width` are
+        those of the requested distribution, if this is one that is near it.
         """
         place = bisect.bisect_left(self._lists[1], -math.log(size), key=operator.neg) - 1
         if place < 0:
@@ -153,7 +153,7 @@ class AtomicProfile(Profile):
         here = self.losses[place]
         gaps = [abs(here - self.losses[at]) for at in (place - 1, place + 1) if 0 <= at < len(self.losses)]
         step = max(_OF_THE_GAP * min([*gaps, here]), _LEAST_STEP)
-        return NearTest(here, ends, width, LOSS / (step * step), bent=True) if here >= 2.0 * step else None
+        return NearTest(here, bounds, width, LOSS / (step * step), bent=True) if here >= 2.0 * step else None
 
     def estimated_epsilon(self, log_delta: float) -> float:
         """About where log δ is as asked, −∞ below every loss, math.inf where the infinite loss is more likely.

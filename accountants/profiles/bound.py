@@ -63,8 +63,8 @@ class BoundProfile(Profile):
         for point in points.ravel():
             if float(point) not in self._known:
                 self._known[float(point)] = self.bound.log_bound(float(point))
-        ends = [self._known[float(point)] for point in points.ravel()]
-        lower, upper = (np.asarray(side).reshape(points.shape) for side in zip(*ends, strict=True))
+        bounds = [self._known[float(point)] for point in points.ravel()]
+        lower, upper = (np.asarray(side).reshape(points.shape) for side in zip(*bounds, strict=True))
         return Enclosure(lower, upper)
 
     @property
@@ -93,8 +93,8 @@ class BoundProfile(Profile):
 
 def _pointwise(bound: Bound, epsilon: FloatArray) -> Enclosure:
     points = np.asarray(epsilon, dtype=np.float64)
-    ends = bound.log_bounds(points.ravel())
-    lower, upper = (np.asarray(side).reshape(points.shape) for side in zip(*ends, strict=True))
+    bounds = bound.log_bounds(points.ravel())
+    lower, upper = (np.asarray(side).reshape(points.shape) for side in zip(*bounds, strict=True))
     return Enclosure(lower, upper)
 
 

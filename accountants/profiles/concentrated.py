@@ -160,13 +160,13 @@ class ConcentratedProfile(Profile):
         )
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Numerical ends of the bound itself."""
+        """Numerical bounds of the bound itself."""
         at = np.asarray(epsilon, dtype=np.float64)
         log_b = minimiser(self.rho, at)
         slack = 16 * UNIT_ROUNDOFF * (1.0 + np.exp(np.minimum(log_b, 600.0)) * at)
         given = np.where(at < self._chord.epsilon, self._inside(at), _log_bound(self.rho, at, log_b))
-        ends = [np.logaddexp(self.log_escape, self.log_survival + given + side * slack) for side in (-1, 1)]
-        lower, upper = (Enclosure.around(np.asarray(end), 32 * UNIT_ROUNDOFF) for end in ends)
+        bounds = [np.logaddexp(self.log_escape, self.log_survival + given + side * slack) for side in (-1, 1)]
+        lower, upper = (Enclosure.around(np.asarray(end), 32 * UNIT_ROUNDOFF) for end in bounds)
         return Enclosure(lower.lower, upper.upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:

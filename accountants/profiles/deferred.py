@@ -65,33 +65,33 @@ class DeferredProfile(Profile):
         """Ask the profile itself."""
         return self.made.log_tails(epsilon)
 
-    def ends(self, epsilon: float) -> Interval:
+    def log_delta_bounds(self, epsilon: float) -> Interval:
         """Ask the profile itself."""
-        return self.made.ends(epsilon)
+        return self.made.log_delta_bounds(epsilon)
 
-    def upper_end(self, epsilon: float) -> float:
+    def upper_log_delta(self, epsilon: float) -> float:
         """Ask the profile itself."""
-        return self.made.upper_end(epsilon)
+        return self.made.upper_log_delta(epsilon)
 
-    def lower_end(self, epsilon: float) -> float:
+    def lower_log_delta(self, epsilon: float) -> float:
         """Ask the profile itself."""
-        return self.made.lower_end(epsilon)
+        return self.made.lower_log_delta(epsilon)
 
     def is_at_most(self, epsilon: float, log_delta: float) -> bool:
         """Ask the profile itself."""
         return self.made.is_at_most(epsilon, log_delta)
 
-    def quick_upper_end(self, epsilon: float) -> float:
+    def quick_upper_log_delta(self, epsilon: float) -> float:
         """Ask the profile itself."""
-        return self.made.quick_upper_end(epsilon)
+        return self.made.quick_upper_log_delta(epsilon)
 
-    def upper_ends(self, epsilons: Sequence[float]) -> Sequence[float]:
+    def upper_log_deltas(self, epsilons: Sequence[float]) -> Sequence[float]:
         """Ask the profile itself."""
-        return self.made.upper_ends(epsilons)
+        return self.made.upper_log_deltas(epsilons)
 
-    def ends_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
+    def log_delta_bounds_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
         """Ask the profile itself."""
-        return self.made.ends_in_search(epsilons, lower=lower)
+        return self.made.log_delta_bounds_in_search(epsilons, lower=lower)
 
     def exact_epsilon(self, log_delta: float) -> Interval | None:
         """Ask the profile itself."""

@@ -78,7 +78,7 @@ class DrawnSearch(PairSearch):
         lower = self._end(base.lower, log_delta, -1)
         upper = None if lower is None else self._end(base.upper, log_delta, 1)
         if upper is None or lower is None:
-            return bracketed_epsilon(self.ends, log_delta)
+            return bracketed_epsilon(self.log_delta_bounds, log_delta)
         return Interval(min(lower, upper), upper)
 
     def upper_epsilon(self, log_delta: float, near: float) -> float:
@@ -86,22 +86,22 @@ class DrawnSearch(PairSearch):
         if not self.base.symmetric:
             return self.epsilon(log_delta, near).upper
         upper = self._end(self.base.upper_epsilon(log_delta - math.log(self.rate)), log_delta, 1)
-        return bracketed_epsilon(self.ends, log_delta).upper if upper is None else upper
+        return bracketed_epsilon(self.log_delta_bounds, log_delta).upper if upper is None else upper
 
     def lower_epsilon(self, log_delta: float, near: float) -> float:
         """Return the lower bound, from that of the base. The base is read at other ε, so that `near` is of no use."""
         del near
         lower = self._end(self.base.lower_epsilon(log_delta - math.log(self.rate)), log_delta, -1)
-        return bracketed_epsilon(self.ends, log_delta).lower if lower is None else lower
+        return bracketed_epsilon(self.log_delta_bounds, log_delta).lower if lower is None else lower
 
     def _end(self, base: float, log_delta: float, side: int) -> float | None:
         """Return a certified ε' on its side of the target, next to the base's bound; None where none is found."""
         if base == 0.0:
-            met = side < 0 or self.upper_end(0.0) <= log_delta
+            met = side < 0 or self.upper_log_delta(0.0) <= log_delta
             return 0.0 if met else None
         if not 0.0 < base < math.inf:
             return None
-        read = self.upper_end if side > 0 else self.lower_end
+        read = self.upper_log_delta if side > 0 else self.lower_log_delta
         guess = Guess(drawn_epsilon(base, self.rate), 1.0)
         certified = closest(read, log_delta, guess, side * _PAD * guess.epsilon)
         if certified is not None or not self.base.symmetric:
@@ -119,11 +119,11 @@ def drawn_test(test: NearTest, size: float, rate: float) -> NearTest:
     gamma = math.exp(min(epsilon, 700.0))
     # dε/dε' = γ'/(γ' − 1 + q).
     steepness = test.steepness * gamma / max(gamma - 1.0 + rate, -_LEAST * rate)
-    ends = functools.partial(_drawn_ends, test.log_delta, rate)
-    return rated(test._replace(epsilon=epsilon, log_delta=ends, steepness=steepness), size)
+    bounds = functools.partial(_drawn_bounds, test.log_delta, rate)
+    return rated(test._replace(epsilon=epsilon, log_delta=bounds, steepness=steepness), size)
 
 
-def _drawn_ends(base: Callable[[float], Interval], rate: float, epsilon: float) -> Interval:
+def _drawn_bounds(base: Callable[[float], Interval], rate: float, epsilon: float) -> Interval:
     """log q + log E_γ(P‖Q) of any ε' well above log(1 − q); below nothing is said but that E ≤ 1."""
     excess = math.expm1(min(epsilon, 30.0)) / rate
     if not excess > _LEAST:

@@ -103,6 +103,6 @@ def _anywhere(gaussian: Profile, at: FloatArray) -> Enclosure:
     below = np.minimum(at, 0.0)
     with np.errstate(divide="ignore"):
         beside = np.log(-np.expm1(below))
-    ends = [np.where(at < 0.0, np.logaddexp(beside, below + end), end) for end in (found.lower, found.upper)]
-    slack = 8 * UNIT_ROUNDOFF * _size(ends[1])
-    return Enclosure(ends[0] - slack, np.minimum(ends[1] + slack, 0.0))
+    bounds = [np.where(at < 0.0, np.logaddexp(beside, below + end), end) for end in (found.lower, found.upper)]
+    slack = 8 * UNIT_ROUNDOFF * _size(bounds[1])
+    return Enclosure(bounds[0] - slack, np.minimum(bounds[1] + slack, 0.0))

@@ -86,16 +86,16 @@ class GaussianProfile(Profile):
         least, most = log_theta(points, shifts.reshape(2, *(1,) * points.ndim))
         return Enclosure(Enclosure.around(least, LOG_ACCURACY).lower, Enclosure.around(most, LOG_ACCURACY).upper)
 
-    def ends(self, epsilon: float) -> Interval:
+    def log_delta_bounds(self, epsilon: float) -> Interval:
         """Return both bounds at one ε, without arrays."""
-        return Interval(self.lower_end(epsilon), self.upper_end(epsilon))
+        return Interval(self.lower_log_delta(epsilon), self.upper_log_delta(epsilon))
 
-    def lower_end(self, epsilon: float) -> float:
+    def lower_log_delta(self, epsilon: float) -> float:
         """Return the lower bound at one ε, without arrays."""
         value = theta_logs(epsilon, self.mu * (1 - 4 * UNIT_ROUNDOFF))[0]
         return -math.inf if value <= LEAST_LOG else value - LOG_ACCURACY * (1.0 + abs(value))
 
-    def upper_end(self, epsilon: float) -> float:
+    def upper_log_delta(self, epsilon: float) -> float:
         """Return the upper bound at one ε, without arrays."""
         value = theta_logs(epsilon, self.mu * (1 + 4 * UNIT_ROUNDOFF))[0]
         return value if math.isinf(value) else min(value + LOG_ACCURACY * (1.0 + abs(value)), 0.0)

@@ -96,8 +96,8 @@ class OppositeLaplaceProfile(Profile):
         at = np.asarray(epsilon, dtype=np.float64)
         log_u, log_rate = self._log_u(at), math.log(self.rate)
         slack = 16 * UNIT_ROUNDOFF * (1.0 + self.shift + at + abs(log_rate))
-        ends = (log_rate + log_one_minus_exp(log_u + side * slack) for side in (1, -1))
-        lower, upper = (Enclosure.around(end, ACCURACY) for end in ends)
+        bounds = (log_rate + log_one_minus_exp(log_u + side * slack) for side in (1, -1))
+        lower, upper = (Enclosure.around(end, ACCURACY) for end in bounds)
         return Enclosure(lower.lower, upper.upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:

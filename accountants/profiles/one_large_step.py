@@ -53,8 +53,8 @@ def step_pair(law: Law) -> Pair:
         return gaussian_pair(law.distance)
     if law.direction == "replace":
         weights = (math.log1p(-law.rate), math.log(law.rate))
-        ends = (GaussianMixture(weights, (0.0, side * law.shift)) for side in (1.0, -1.0))
-        return mixture_pair(*ends)
+        mixtures = (GaussianMixture(weights, (0.0, side * law.shift)) for side in (1.0, -1.0))
+        return mixture_pair(*mixtures)
     pair = with_and_without(gaussian_pair(law.shift), law.rate)
     return pair if law.direction == "remove" else pair.reversed()
 
@@ -110,15 +110,15 @@ class OneLargeStep:
         )
 
     def log_delta(self, epsilon: float) -> Interval:
-        """Certified ends of log δ at ε > 0; at worst −inf and 0."""
+        """Certified bounds of log δ at ε > 0; at worst −inf and 0."""
         if sum(step.count for step in self.steps) == 1:
-            ends = self.steps[0].pair.forward.log_delta(np.asarray([epsilon]))
-            return Interval(float(ends.lower[0]), float(ends.upper[0]))
+            bounds = self.steps[0].pair.forward.log_delta(np.asarray([epsilon]))
+            return Interval(float(bounds.lower[0]), float(bounds.upper[0]))
         lower, upper = self._lower(epsilon), self._upper(epsilon)
         return Interval(lower - _SLACK * (1.0 + abs(lower)) if math.isfinite(lower) else lower, upper)
 
     def epsilon(self, log_delta: float) -> Interval:
-        """Certified ends of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; at worst 0 and math.inf."""
+        """Certified bounds of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; at worst 0 and math.inf."""
         start = self._start(log_delta)
         if start is None:
             return Interval(0.0, math.inf)
@@ -144,8 +144,8 @@ class OneLargeStep:
 
     def _sum(self, epsilon: FloatArray) -> Enclosure:
         """log Σ_t δ_t(ε)."""
-        ends = [(math.log(step.count), step.pair.forward.log_delta(epsilon)) for step in self.steps]
-        lower, upper = (logsumexp([shift + end[side] for shift, end in ends], axis=0) for side in (0, 1))
+        bounds = [(math.log(step.count), step.pair.forward.log_delta(epsilon)) for step in self.steps]
+        lower, upper = (logsumexp([shift + end[side] for shift, end in bounds], axis=0) for side in (0, 1))
         return Enclosure(np.asarray(lower), np.asarray(upper))
 
     def _once(self, epsilon: float) -> float:

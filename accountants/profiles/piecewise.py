@@ -1,4 +1,4 @@
-"""A dominating pair read off a table: tails of the curve that is linear in e^ε between certified upper ends.
+"""A dominating pair read off a table: tails of the curve that is linear in e^ε between certified upper bounds.
 
 If D_i ≥ H(α_i) for a convex H, the greatest convex minorant of the points (α_i, D_i) is at least H between the first
 and the last, since H itself is a convex minorant of their interpolation. With a constant beyond the last point it is a

@@ -101,7 +101,7 @@ class PowerProfile(Profile):
         return np.asarray(self._logs(at, [order - 1.0 for order in self.orders]) - at)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Numerical ends of the bound itself, ε ≥ 0."""
+        """Numerical bounds of the bound itself, ε ≥ 0."""
         at = np.asarray(epsilon, dtype=np.float64)
         size = (max(self.orders) - 1.0) * (1.0 + at) + max(abs(one) for one in self.log_coefficients)
         end = self._chord

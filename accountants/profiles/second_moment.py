@@ -50,7 +50,7 @@ class Moment:
     log_exceeding: float
 
     def log_delta(self, epsilon: float) -> float:
-        """An upper end of log δ."""
+        """An upper bound of log δ."""
         excess, beyond = math.expm1(min(epsilon, _FURTHEST)), math.exp(self.log_exceeding)
         square = self.variance + 2.0 * (1.0 + excess) * beyond
         most = beyond + 0.5 * square / (excess + math.hypot(excess, math.sqrt(square))) if square > 0.0 else beyond
@@ -116,7 +116,7 @@ class RareProfile(PointwiseProfile):
         """Of the pair behind."""
         return self.behind.log_tails(epsilon)
 
-    def ends(self, epsilon: float) -> Interval:
+    def log_delta_bounds(self, epsilon: float) -> Interval:
         """Return the lower bound of one large step, and the smaller of both upper bounds."""
         lower, upper = self.large.log_delta(epsilon) if epsilon > 0.0 else (-math.inf, 0.0)
         upper = min(upper, self.moment.log_delta(epsilon))

@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
 from epsilond.accountants.formula import ReadFrom
-from epsilond.accountants.log_delta import check_delta, natural_log_delta
 from epsilond.accountants.quantities.ranges import count, positive, squared, squared_or_zero
 from epsilond.accountants.quantity import (
     LARGEST_COUNT,
@@ -28,6 +27,7 @@ from epsilond.accountants.quantity import (
     whole_number,
 )
 from epsilond.accountants.scale import ANY_SCALE, RATIOS, SQUARES
+from epsilond.accountants.target import Target, check_delta, natural_log_delta
 
 __all__ = [
     "ANY_SCALE",
@@ -187,6 +187,11 @@ class BudgetFields(DeltaFields):
 
     epsilon: Epsilon
 
+    @property
+    def target(self) -> Target:
+        """The requested (ε, δ)."""
+        return Target.of(self.epsilon, self.delta, self.log10_delta)
+
 
 @request
 class SettingFields:
@@ -198,6 +203,11 @@ class SettingFields:
     relation: Annotated[Relation, RELATION]
     unit: Annotated[Unit, UNIT]
     observer: Annotated[Observer, OBSERVER]
+
+
+@request
+class TargetedProblem(SettingFields, BudgetFields):
+    """A problem whose answer meets a given (ε, δ) in a given setting."""
 
 
 GivenLogDelta = Annotated[float, ReadFrom(DeltaFields)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from epsilond.accountants.theorem import Condition, Outputs, Sides
-from epsilond.accountants.verdict import Verdict
 
 
 def delta_below_one(name: str = "delta", *, condition: str = "delta-below-one") -> Condition:
@@ -18,7 +17,7 @@ def delta_below_one(name: str = "delta", *, condition: str = "delta-below-one") 
     def compare(inputs: object, outputs: Outputs) -> Sides:
         """Compare log10 δ with 0."""
         del inputs
-        return Sides(Verdict.of(outputs[logarithm] < 0.0), outputs[logarithm], 0.0)
+        return Sides.below(outputs[logarithm], 0.0)
 
     statement = f"{logarithm} is below 0: every mechanism satisfies δ = 1"
     return Condition(condition, statement, compare, of_outputs=True)
@@ -34,7 +33,7 @@ def probability_below_one(name: str) -> Condition:
     def compare(inputs: object, outputs: Outputs) -> Sides:
         """Compare the bound with 1."""
         del inputs
-        return Sides(Verdict.of(outputs[name] < 1.0), outputs[name], 1.0)
+        return Sides.below(outputs[name], 1.0)
 
     words = name.replace("_", " ")
     statement = f"the {words} is below 1: no probability exceeds 1"

@@ -25,14 +25,14 @@ from epsilond.calibrators.envelope import (
     POISSON_BATCHES,
     REASONS,
     claims,
-    condition_answers,
+    shown,
 )
 from epsilond.calibrators.mb_sgd.solution import GroupParameters, MembersParameters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from epsilond.accountants.estimates.target import Target
+    from epsilond.accountants.target import Target
     from epsilond.accountants.theorem import Condition
     from epsilond.calibrators.accelerated_mb_sgd.problem import AcceleratedMbSgdProblem
     from epsilond.calibrators.answer import TrueFigures
@@ -106,16 +106,14 @@ def printed_reading(
     if problem.strong_convexity == 0.0:
         beside = (*beside, "logarithm")
     reason = REASONS.get(problem.sampling)
-    return PrintedReading(
-        theorem=asked.theorem.id,
+    on_batches = (POISSON_BATCHES,) if problem.sampling == "poisson" else ()
+    return shown(
+        asked,
         reading=reading,
         status=asked.theorem.status if reason is None else Status.UNPROVED,
         parameters=parameters,
         claims=claims(target),
         true=true,
-        conditions=condition_answers(
-            (*asked.conditions(without=beside), *((POISSON_BATCHES,) if problem.sampling == "poisson" else ()))
-        ),
+        conditions=(*asked.conditions(without=beside), *on_batches),
         reason=reason,
-        evaluations=(asked.served,),
     )

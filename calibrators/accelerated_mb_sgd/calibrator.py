@@ -120,7 +120,7 @@ class AcceleratedMbSgdCalibrator(AcceleratedCalibrator[AcceleratedMbSgdProblem])
     def choose_run(
         self, problem: AcceleratedMbSgdProblem, certificates: Certificates[AcceleratedMbSgdProblem, Member]
     ) -> Choice[Run]:
-        """Return the run that the problem gives, or the best one where the problem leaves it open."""
+        """Return the best run, where the problem leaves it open."""
         return choose_run(problem, certificates)
 
     def printed_stds(self, problem: AcceleratedMbSgdProblem, run: Run) -> tuple[float, ...]:

@@ -150,7 +150,7 @@ def plan_of(problem: AcceleratedMbSgdProblem, run: Run, noise_std: float) -> Acc
 def choose_run(
     problem: AcceleratedMbSgdProblem, certificates: Certificates[AcceleratedMbSgdProblem, Member]
 ) -> Choice[Run]:
-    """The run to calibrate: as the request says, the rest the smallest run that is good enough, and the frontier.
+    """Return the smallest run that is good enough, with what the request gives of it, and the frontier.
 
     Without a bound the largest batch is taken, and rounds as near as may be to those that pay.
 

@@ -167,48 +167,6 @@ FAMILY: Family[DpFedavgProblem, int] = Family(
 )
 
 
-def training_of(solution: DpFedavgSolution) -> DpFedavgTraining | None:
-    """The bound on the excess risk, where gradients are known to be within the clipping norm; else nothing."""
-    problem = solution.problem
-    if problem.lipschitz is None or problem.diameter is None or problem.lipschitz > problem.clipping_norm:
-        return None
-    if problem.adaptive_clipping is not None:
-        return None  # the clipping norm of a round may fall below any gradient's
-    asked = TheoremAtInputs.of(
-        AVERAGED_STEPS,
-        problem,
-        sampling="full" if problem.reporting == problem.clients else problem.sampling,
-        participants=problem.reporting,
-        noise_std=solution.found.noise_std_of_mean,
-        rounds=solution.run,
-    )
-    outputs = asked.outputs
-    terms = {name: outputs[name] for name in ("without_noise", "noise_alone")}
-    upper = RiskBound(value=outputs["excess_risk"], constant="explicit", theorem=AVERAGED_STEPS.id, terms=terms)
-    step = AVERAGED_STEPS.because(noise_std=solution.found.noise_std_of_mean, rounds=solution.run)
-    return DpFedavgTraining(risk=Risk(upper=upper), step_size=outputs["step_size"], derivation=step)
-
-
-def start_of_run(problem: DpFedavgProblem) -> Start | None:
-    """What the start gives: the clients' mean loss is as steep as a client's may be."""
-    if problem.lipschitz is None or problem.diameter is None:
-        return None
-    return start_of("empirical", distance=problem.diameter, lipschitz=problem.lipschitz)
-
-
-def communication(solution: DpFedavgSolution) -> Communication:
-    """One single-precision float per coordinate from each participant, and a bit where clipping adapts."""
-    problem = solution.problem
-    drawn = problem.sampling == "poisson" and problem.reporting < problem.clients
-    most = problem.clients if drawn else problem.reporting
-    return Communication(
-        bits_per_coordinate=float(BITS_PER_COORDINATE),
-        bits_per_round_per_client=problem.bits_per_report,
-        total_bits=problem.bits_per_report * most * solution.run,
-        expected_total_bits=float(solution.found.total_bits) if drawn else None,
-    )
-
-
 EXAMPLE = {
     "epsilon": 2.0,
     "delta": 1e-8,
@@ -280,11 +238,30 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
 
     def risk(self, solution: DpFedavgSolution) -> DpFedavgTraining | None:
         """Return the step size and the bound on the excess risk, where gradients are within the clipping norm."""
-        return training_of(solution)
+        problem = solution.problem
+        if problem.lipschitz is None or problem.diameter is None or problem.lipschitz > problem.clipping_norm:
+            return None
+        if problem.adaptive_clipping is not None:
+            return None  # the clipping norm of a round may fall below any gradient's
+        asked = TheoremAtInputs.of(
+            AVERAGED_STEPS,
+            problem,
+            sampling="full" if problem.reporting == problem.clients else problem.sampling,
+            participants=problem.reporting,
+            noise_std=solution.found.noise_std_of_mean,
+            rounds=solution.run,
+        )
+        outputs = asked.outputs
+        terms = {name: outputs[name] for name in ("without_noise", "noise_alone")}
+        upper = RiskBound(value=outputs["excess_risk"], constant="explicit", theorem=AVERAGED_STEPS.id, terms=terms)
+        step = AVERAGED_STEPS.because(noise_std=solution.found.noise_std_of_mean, rounds=solution.run)
+        return DpFedavgTraining(risk=Risk(upper=upper), step_size=outputs["step_size"], derivation=step)
 
     def start(self, problem: DpFedavgProblem) -> Start | None:
         """Return the bound on the risk before training."""
-        return start_of_run(problem)
+        if problem.lipschitz is None or problem.diameter is None:
+            return None
+        return start_of("empirical", distance=problem.diameter, lipschitz=problem.lipschitz)
 
     def parameters(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> DpFedavgParameters:
         """Return the certified noise, of the sum and of the mean."""
@@ -320,8 +297,17 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         return (spec(solution.problem, solution.run, solution.certified.noise),)
 
     def communication(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> Communication:
-        """Return the traffic of the updates, and of the bits where clipping adapts."""
-        return communication(outcome.solution)
+        """Return the traffic: one float of 32 bits per coordinate, and a bit where clipping adapts."""
+        solution = outcome.solution
+        problem = solution.problem
+        drawn = problem.sampling == "poisson" and problem.reporting < problem.clients
+        most = problem.clients if drawn else problem.reporting
+        return Communication(
+            bits_per_coordinate=float(BITS_PER_COORDINATE),
+            bits_per_round_per_client=problem.bits_per_report,
+            total_bits=problem.bits_per_report * most * solution.run,
+            expected_total_bits=float(solution.found.total_bits) if drawn else None,
+        )
 
     def derivation(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> tuple[Step, ...]:
         """Return the certificate, the split of its noise, and the bound on the risk."""

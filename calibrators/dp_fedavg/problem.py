@@ -25,12 +25,12 @@ from epsilond.accountants.quantities import (
     Clients,
     Dimension,
     Quantity,
+    TargetedProblem,
     request,
     value_of,
 )
 from epsilond.accountants.quantities.algorithms import COUNT_STD, UPDATE_NORM
 from epsilond.accountants.theorems.risk.averaged_steps import CohortSampling
-from epsilond.calibrators.problem import TargetedProblem
 
 BITS_PER_COORDINATE = 32
 USUAL_ROUNDS = 2000

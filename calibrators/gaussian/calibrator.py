@@ -6,7 +6,6 @@ largest or smallest that is certified: integers are rounded to the safe side.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -16,8 +15,6 @@ from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.curve.enclosure import LARGEST_EPSILON
 from epsilond.accountants.errors import Infeasible, NoCertificate
 from epsilond.accountants.estimates.noise import likely_noise, likely_rate, likely_rounds, likely_slope
-from epsilond.accountants.estimates.target import Target
-from epsilond.accountants.log_delta import natural_log_delta
 from epsilond.accountants.quantities import DRAWN, LARGEST_COUNT, POPULATION, RATE
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.statements.settings import noise_condition
@@ -30,22 +27,21 @@ from epsilond.accountants.structure import (
     loses_amplification,
     sensitivity_factor,
 )
+from epsilond.accountants.target import Target, natural_log_delta
 from epsilond.accountants.theorem import Condition
 from epsilond.accountants.theorems.sampling.multiplicities import MOST_DRAWS
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import CONTRIBUTION_NORM, Served
 from epsilond.calibrators.calibration import Calibrator, CostClass, Outcome, Training
 from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, noise_cautions, not_amplified, rounded
-from epsilond.calibrators.certificates import guarantee_of
 from epsilond.calibrators.gaussian.plan import PLANS
 from epsilond.calibrators.gaussian.problem import GaussianProblem, Unknown
-from epsilond.calibrators.search import TRIALS_KEPT, Certified, largest_count, largest_rate, nearest_of, smallest_noise
+from epsilond.calibrators.gaussian.search import largest_count, largest_rate
+from epsilond.calibrators.search import Certified, Trials, guarantee_of, nearest_of, smallest_noise
 from epsilond.calibrators.solution import Solution
 
 if TYPE_CHECKING:
-    from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.quantities import Sampling
-    from epsilond.accountants.rule import Effort
     from epsilond.accountants.specs import Spec
     from epsilond.accountants.structure import Definition, Draw
     from epsilond.calibrators.answer import Caution
@@ -143,21 +139,6 @@ class GaussianSolution(Solution[GaussianProblem]):
 Solved = tuple[Certified, Target, Numbers]
 
 
-def find(problem: GaussianProblem) -> GaussianSolution:
-    """Return the unknown, certified on the safe side.
-
-    Raises:
-        ConditionViolated: no theorem covers this sampling under this relation.
-        Infeasible: no value of the unknown meets the target.
-    """
-    certified, target, numbers = _SOLVERS[problem.solve_for](problem)
-    return GaussianSolution(problem=problem, target=target, certified=certified, numbers=numbers)
-
-
-def _guarantee(problem: GaussianProblem, numbers: Numbers, effort: Effort = "default") -> Guarantee:
-    return guarantee_of(problem, spec_of(problem, numbers), effort)
-
-
 def _target(problem: GaussianProblem) -> Target:
     return Target.of(problem.epsilon or 0.0, problem.delta, problem.log10_delta)
 
@@ -165,10 +146,7 @@ def _target(problem: GaussianProblem) -> Target:
 def _for_noise(problem: GaussianProblem) -> Solved:
     target = _target(problem)
 
-    @functools.lru_cache(maxsize=TRIALS_KEPT)
-    def family(noise: float, effort: Effort) -> Guarantee:
-        return _guarantee(problem, Numbers.of(problem, noise_multiplier=noise), effort)
-
+    family = Trials(problem, lambda noise: spec_of(problem, Numbers.of(problem, noise_multiplier=noise)))
     rate, distance = _rate(problem), sensitivity_factor(problem.relation)
     guess = likely_noise(target, rate=rate, rounds=problem.rounds or 1, distance=distance)
     slope = likely_slope(target, rate=rate, noise=guess, distance=distance)
@@ -185,9 +163,7 @@ def _rate(problem: GaussianProblem) -> float:
 
 def _for_rounds(problem: GaussianProblem) -> Solved:
     target = _target(problem)
-    guarantee = functools.lru_cache(maxsize=TRIALS_KEPT)(
-        lambda count, effort: _guarantee(problem, Numbers.of(problem, rounds=count), effort)
-    )
+    guarantee = Trials(problem, lambda count: spec_of(problem, Numbers.of(problem, rounds=int(count))))
     distance = sensitivity_factor(problem.relation)
     guess = likely_rounds(target, noise=problem.noise_multiplier or 1.0, rate=_rate(problem), distance=distance)
     certified = largest_count(guarantee, target, most=LARGEST_COUNT, name="rounds", guess=guess)
@@ -203,17 +179,13 @@ def _for_rate(problem: GaussianProblem) -> Solved:
         distance=sensitivity_factor(problem.relation),
     )
     if problem.population is not None:
-        sized = functools.lru_cache(maxsize=TRIALS_KEPT)(
-            lambda count, effort: _guarantee(problem, Numbers.of(problem, batch_size=count), effort)
-        )
+        sized = Trials(problem, lambda count: spec_of(problem, Numbers.of(problem, batch_size=int(count))))
         # More draws than any theorem covers would be refused, though fewer of them may meet the target.
         with_replacement = min(LARGEST_COUNT, int(MOST_DRAWS * problem.population))
         most = problem.population if problem.sampling == "without-replacement" else with_replacement
         certified = largest_count(sized, target, most=most, name="batch_size", guess=guess * problem.population)
         return certified, target, Numbers.of(problem, batch_size=int(certified.noise))
-    rated = functools.lru_cache(maxsize=TRIALS_KEPT)(
-        lambda rate, effort: _guarantee(problem, Numbers.of(problem, rate=rate), effort)
-    )
+    rated = Trials(problem, lambda rate: spec_of(problem, Numbers.of(problem, rate=rate)))
     certified = largest_rate(rated, target, guess=guess)
     return certified, target, Numbers.of(problem, rate=certified.noise)
 
@@ -221,7 +193,7 @@ def _for_rate(problem: GaussianProblem) -> Solved:
 def _for_epsilon(problem: GaussianProblem) -> Solved:
     log_delta = natural_log_delta(problem.delta, problem.log10_delta)
     numbers = Numbers.of(problem)
-    guarantee = _guarantee(problem, numbers)
+    guarantee = guarantee_of(problem, spec_of(problem, numbers))
     epsilon = guarantee.curve.bound_epsilon(log_delta).upper
     if math.isinf(epsilon):
         raise Infeasible(
@@ -240,7 +212,7 @@ def _for_epsilon(problem: GaussianProblem) -> Solved:
 
 def _for_delta(problem: GaussianProblem) -> Solved:
     numbers = Numbers.of(problem)
-    guarantee = _guarantee(problem, numbers)
+    guarantee = guarantee_of(problem, spec_of(problem, numbers))
     epsilon = problem.epsilon or 0.0
     log_delta = max(guarantee.curve.upper_log_delta(epsilon), -1e300)
     return Certified(epsilon, guarantee, 0.0), Target(epsilon, log_delta), numbers
@@ -278,8 +250,14 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
         return definition_against(problem.observer)
 
     def find(self, problem: GaussianProblem) -> GaussianSolution:
-        """Return the unknown, certified on the safe side."""
-        return find(problem)
+        """Return the unknown, certified on the safe side.
+
+        Raises:
+            ConditionViolated: no theorem covers this sampling under this relation.
+            Infeasible: no value of the unknown meets the target.
+        """
+        certified, target, numbers = _SOLVERS[problem.solve_for](problem)
+        return GaussianSolution(problem=problem, target=target, certified=certified, numbers=numbers)
 
     def parameters(self, outcome: Outcome[GaussianSolution, Training]) -> GaussianParameters:
         """Return what was given, and what was solved for."""
@@ -324,7 +302,7 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
         if not loses_amplification(solution.draws, problem.observer, problem.unit):
             return
         try:
-            unseen = find(replace(problem, observer=DRAW_UNSEEN))
+            unseen = self.find(replace(problem, observer=DRAW_UNSEEN))
         except NoCertificate:
             yield not_amplified(problem.observer)
             return

@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.json_types import JsonObject
-from epsilond.accountants.log_delta import natural_log_delta
 from epsilond.accountants.quantities import (
     DELTA,
     DRAWN,
@@ -23,6 +22,7 @@ from epsilond.accountants.quantities import (
     SettingFields,
     request,
 )
+from epsilond.accountants.target import natural_log_delta
 
 Unknown = Literal["noise_multiplier", "rounds", "rate", "epsilon", "delta"]
 

@@ -19,6 +19,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import F
 from epsilond.calibrators.answer import Parameters
 from epsilond.calibrators.calibration import Calibrator, CostClass, Outcome, TrainingT
 from epsilond.calibrators.certificates import Certificates, Family, unknown
+from epsilond.calibrators.frontier import Choice
 from epsilond.calibrators.mb_sgd.cautions import cautions_of
 from epsilond.calibrators.mb_sgd.members import (
     FAMILY,
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from epsilond.accountants.theorem import Condition, Step
     from epsilond.calibrators.answer import Caution, Communication, GuaranteeAnswer, NumericalAnswer, PrintedReading
     from epsilond.calibrators.certificates import Truth
-    from epsilond.calibrators.frontier import Choice
     from epsilond.calibrators.risk.baseline import Start
 
 Problem = TypeVar("Problem", bound=MiniBatchProblem)
@@ -69,7 +69,7 @@ class MembersCalibrator(
 
     @abstractmethod
     def choose_run(self, problem: Problem, certificates: Certificates[Problem, Member]) -> Choice[Run]:
-        """Return the run that the problem gives, or the best one where the problem leaves it open."""
+        """Return the best run, where the problem leaves it open."""
 
     @abstractmethod
     def printed_stds(self, problem: Problem, run: Run) -> tuple[float, ...]:
@@ -84,7 +84,8 @@ class MembersCalibrator(
             Infeasible: no noise that is offered meets the target.
         """
         certificates = Certificates(self.family, problem)
-        choice = self.choose_run(problem, certificates)
+        given = problem.given_run
+        choice = Choice(given) if given else self.choose_run(problem, certificates)
         members = members_of(problem, choice.run)
         each = tuple(map(certificates.of, members))
         of_records = problem.client_groups and problem.unit == "record"
@@ -196,7 +197,7 @@ class MbSgdCalibrator(MembersCalibrator[MbSgdProblem, MbSgdParameters, StepPlan]
         return cost_of_noise(problem)
 
     def choose_run(self, problem: MbSgdProblem, certificates: Certificates[MbSgdProblem, Member]) -> Choice[Run]:
-        """Return the run that the problem gives, or the best one where the problem leaves it open."""
+        """Return the best run, where the problem leaves it open."""
         return choose_run(problem, certificates)
 
     def printed_stds(self, problem: MbSgdProblem, run: Run) -> tuple[float, ...]:

@@ -18,10 +18,10 @@ from epsilond.accountants.estimates.noise import (
     likely_slope,
     likely_slope_of_batches,
 )
-from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.federation import ClientGroup, ClientGroupRequest, Federation
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.structure import sensitivity_factor
+from epsilond.accountants.target import Target
 from epsilond.accountants.theorem import Condition
 from epsilond.calibrators.answer import Communication
 from epsilond.calibrators.certificates import Certificates, Family

@@ -26,24 +26,22 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions im
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import THEOREM_2_2, NonsmoothInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import THEOREM_2_1, SmoothInputs
 from epsilond.accountants.verdict import Verdict
-from epsilond.calibrators.answer import PrintedReading
 from epsilond.calibrators.envelope import (
     POISSON_BATCHES,
     REASONS,
     TheoremAtInputs,
     claims,
-    condition_answers,
     inputs_of,
+    shown,
 )
 from epsilond.calibrators.mb_sgd.members import Member
 from epsilond.calibrators.mb_sgd.problem import READINGS, MbSgdProblem, MiniBatchProblem, Reading, Run
 
 if TYPE_CHECKING:
     from epsilond.accountants.theorem import Outputs, Theorem
-    from epsilond.calibrators.answer import TrueFigures
+    from epsilond.calibrators.answer import PrintedReading, TrueFigures
     from epsilond.calibrators.certificates import Truth
 
-EXPERIMENTAL = APPENDIX_H.id
 READ_AS: dict[Reading, tuple[Variant, TheoremReading]] = {
     "informal": ("informal", "printed"),
     "complete": ("complete", "printed"),
@@ -201,18 +199,17 @@ def _reading(
     failing = [one.id for one in conditions if one.holds != Verdict.YES]
     if reading == "proof" and reason is None and failing:
         reason = f"{PROOF_FAILS}: {', '.join(failing)}"
-    shown = SHOWN if reading == "proof" else (*SHOWN, *CLAIMED)
-    return PrintedReading(
-        theorem=theorem.id,
+    names = SHOWN if reading == "proof" else (*SHOWN, *CLAIMED)
+    return shown(
+        asked,
         reading=reading,
         status=Status.PROVED if reason is None else Status.UNPROVED,
         parameters=noise_parameters(problem, worst, rounds if rounds < LARGEST_COUNT else float(rounds))
-        | {name: outputs[name] for name in shown if name in outputs},
+        | {name: outputs[name] for name in names if name in outputs},
         claims=claims(worst.member.target, _claimed_risk(problem, reading, outputs)),
         true=worst.true,
-        conditions=condition_answers(conditions),
+        conditions=conditions,
         reason=reason,
-        evaluations=(asked.served,),
     )
 
 
@@ -247,24 +244,17 @@ def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Tru
     worst = worst_of([at(member) for member in members])
     (fits,) = APPENDIX_H.conditions
     sides = binding([Sides.at_most(of(member).inputs.real_batch, member.samples_per_client) for member in members])
-    return PrintedReading(
-        theorem=EXPERIMENTAL,
+    return shown(
+        of(worst.member),
         reading="experimental",
         status=Status.REFUTED,
         parameters=noise_parameters(problem, worst, worst.member.rounds),
         claims=claims(worst.member.target),
         true=worst.true,
-        conditions=condition_answers(
-            (
-                ConditionResult(fits.id, fits.statement, sides.holds, sides.left, sides.right),
-                ConditionResult(
-                    "side-condition",
-                    "c₁ > 4; the cited theorem does not give c₁",
-                    Verdict.UNDECIDABLE,
-                ),
-            )
+        conditions=(
+            ConditionResult(fits.id, fits.statement, sides.holds, sides.left, sides.right),
+            ConditionResult("side-condition", "c₁ > 4; the cited theorem does not give c₁", Verdict.UNDECIDABLE),
         ),
-        evaluations=(of(worst.member).served,),
     )
 
 

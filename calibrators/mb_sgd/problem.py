@@ -41,10 +41,10 @@ from epsilond.accountants.quantities import (
     SamplesPerClient,
     Sampling,
     StrongConvexity,
+    TargetedProblem,
     Within,
     request,
 )
-from epsilond.calibrators.problem import TargetedProblem
 
 Reading = Literal["informal", "complete", "proof", "experimental", "corrected"]
 READINGS: tuple[Reading, ...] = ("informal", "complete", "proof", "experimental", "corrected")
@@ -163,6 +163,13 @@ class PacedProblem(TargetedProblem):
                 and self.communication_budget < self.bits_per_round * (self.rounds or 1),
             ),
         ]
+
+    @property
+    def given_run(self) -> Run | None:
+        """The run, where the request leaves neither batch size nor rounds open."""
+        if self.batch_size is None or self.rounds is None:
+            return None
+        return Run(batch_size=self.batch_size, rounds=self.rounds)
 
     @property
     def scales(self) -> tuple[float, ...]:

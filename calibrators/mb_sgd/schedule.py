@@ -211,7 +211,7 @@ def with_prescribed(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, nois
 
 
 def choose_run(problem: MbSgdProblem, certificates: Certificates[MbSgdProblem, Member]) -> Choice[Run]:
-    """The run to calibrate: as the request says, the rest the smallest run that is good enough, and the frontier.
+    """Return the smallest run that is good enough, with what the request gives of it, and the frontier.
 
     Noise is the root mean square over clients. Without a bound the largest batch is taken, and rounds as near as may
     be to those that Theorem 2.2 prescribes.
@@ -238,7 +238,7 @@ def choose_among(
     quick_risk: Callable[[Run, float], float],
     risk: Callable[[Run, float], float],
 ) -> Choice[Run]:
-    """Return the given run, or the smallest run on a lattice whose risk is good enough.
+    """Return the smallest run on a lattice whose risk is good enough.
 
     Args:
         problem: the request.
@@ -251,8 +251,6 @@ def choose_among(
     Raises:
         InvalidInput: the budgets leave no run.
     """
-    if problem.batch_size is not None and problem.rounds is not None:
-        return Choice(Run(batch_size=problem.batch_size, rounds=problem.rounds))
     runs = paid_runs(problem)
     if not has_bound(runs[0]):
         return Choice(max(runs, key=lambda run: (run.batch_size, closeness(run))))

@@ -42,10 +42,10 @@ from epsilond.calibrators.mu2_sgd.training import Mu2Training, start_of_run, tra
 from epsilond.calibrators.solution import Solution
 
 if TYPE_CHECKING:
-    from epsilond.accountants.estimates.target import Target
     from epsilond.accountants.quantities import Sampling
     from epsilond.accountants.specs import Spec
     from epsilond.accountants.structure import Definition
+    from epsilond.accountants.target import Target
     from epsilond.accountants.theorem import Step
     from epsilond.calibrators.answer import PrintedReading
     from epsilond.calibrators.risk.baseline import Start

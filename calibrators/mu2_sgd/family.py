@@ -13,10 +13,10 @@ import numpy as np
 
 from epsilond.accountants.account import account
 from epsilond.accountants.curve.curve import Curve
-from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.numerics.power_sums import PAD, harmonic
 from epsilond.accountants.specs import Gaussian
 from epsilond.accountants.structure import sensitivity_factor
+from epsilond.accountants.target import Target
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import exact_epsilons, exact_mu
 from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import (
     base_std,

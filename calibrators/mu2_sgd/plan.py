@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 
 from epsilond.accountants.json_types import Fields
@@ -58,29 +59,25 @@ def assumptions(plan: PlanProblem) -> Iterable[Reason]:
         yield Reason(message="a report is of one record", pointer="/batch_size", allowed="1")
 
 
+UNTRUSTED = PlanAdapter(
+    variant="untrusted server",
+    definition="local",
+    observer="server",
+    units=("record",),
+    objective="population",
+    copied=TAKES,
+    read=READS,
+    computed=partial(computed, "untrusted"),
+    refusals=refusals,
+    assumptions=assumptions,
+)
 PLANS = (
-    PlanAdapter(
-        variant="untrusted server",
-        definition="local",
-        observer="server",
-        units=("record",),
-        objective="population",
-        copied=TAKES,
-        read=READS,
-        computed=partial(computed, "untrusted"),
-        refusals=refusals,
-        assumptions=assumptions,
-    ),
-    PlanAdapter(
+    UNTRUSTED,
+    replace(
+        UNTRUSTED,
         variant="trusted server",
         definition="central",
         observer="released-models",
-        units=("record",),
-        objective="population",
-        copied=TAKES,
-        read=READS,
         computed=partial(computed, "trusted"),
-        refusals=refusals,
-        assumptions=assumptions,
     ),
 )

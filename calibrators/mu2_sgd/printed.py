@@ -14,7 +14,7 @@ from epsilond.calibrators.mu2_sgd.family import ScheduleNoise, guarantee_at
 from epsilond.calibrators.mu2_sgd.problem import READINGS, Mu2SgdProblem, Reading
 
 if TYPE_CHECKING:
-    from epsilond.accountants.estimates.target import Target
+    from epsilond.accountants.target import Target
     from epsilond.calibrators.answer import PrintedReading
 
 

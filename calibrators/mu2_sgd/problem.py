@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
-from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.federation import read_member, read_members
 from epsilond.accountants.quantities import (
     CLIENTS,
@@ -27,6 +26,7 @@ from epsilond.accountants.quantities import (
     SettingFields,
     request,
 )
+from epsilond.accountants.target import Target
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import GAUSSIAN_DP_MU
 from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import PARTICIPATIONS
 from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences import (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from epsilond.accountants.json_types import Fields
 from epsilond.calibrators.planning.adapter import PlanAdapter
@@ -30,29 +31,25 @@ def assumptions(plan: PlanProblem) -> Iterable[Reason]:
         yield Reason(message="the start is as far from a minimiser as the diameter", pointer="/initial_distance")
 
 
+UNTRUSTED = PlanAdapter(
+    variant="untrusted server",
+    definition="local",
+    observer="server",
+    units=("record", "client"),
+    objective="empirical",
+    noise_added_to="unit-updates",
+    copied=TAKES,
+    read=READS,
+    computed=computed,
+    assumptions=assumptions,
+)
 PLANS = (
-    PlanAdapter(
-        variant="untrusted server",
-        definition="local",
-        observer="server",
-        units=("record", "client"),
-        objective="empirical",
-        noise_added_to="unit-updates",
-        copied=TAKES,
-        read=READS,
-        computed=computed,
-        assumptions=assumptions,
-    ),
-    PlanAdapter(
+    UNTRUSTED,
+    replace(
+        UNTRUSTED,
         variant="trusted server",
         definition="central",
         observer="released-models",
         units=("client", "record"),
-        objective="empirical",
-        noise_added_to="unit-updates",
-        copied=TAKES,
-        read=READS,
-        computed=computed,
-        assumptions=assumptions,
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.estimates.target import Target
+from epsilond.accountants.target import Target
 from epsilond.accountants.theorems.papers.das.composed_rounds import EQUATION_22, THEOREM_2
 from epsilond.accountants.theorems.papers.das.small_movement import THEOREM_3
 from epsilond.calibrators.answer import Caution, PrintedReading

@@ -111,7 +111,7 @@ class OnePassCalibrator(AcceleratedCalibrator[OnePassProblem]):
         return "closed-form" if problem.quick else "search"
 
     def choose_run(self, problem: OnePassProblem, certificates: Certificates[OnePassProblem, Member]) -> Choice[Run]:
-        """Return the cut that the problem gives, or the best one where the problem leaves it open."""
+        """Return the best cut, where the problem leaves it open."""
         return choose_run(problem, certificates)
 
     def printed_stds(self, problem: OnePassProblem, run: Run) -> tuple[float, ...]:

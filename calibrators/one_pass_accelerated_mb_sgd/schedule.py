@@ -34,13 +34,11 @@ def plan_of(problem: OnePassProblem, run: Run, noise_std: float) -> AcceleratedP
 
 
 def choose_run(problem: OnePassProblem, certificates: Certificates[OnePassProblem, Member]) -> Choice[Run]:
-    """The run to calibrate: as the request says, the rest the smallest run that is good enough, and the frontier.
+    """Return the smallest run that is good enough, with what the request gives of it, and the frontier.
 
     Raises:
         InvalidInput: the budgets leave no run.
     """
-    if problem.batch_size is not None and problem.rounds is not None:
-        return Choice(Run(batch_size=problem.batch_size, rounds=problem.rounds))
     runs = runs_within(
         lambda size: _most_rounds(problem, size),
         rounds=problem.rounds,

@@ -10,11 +10,10 @@ from typing import Any, get_type_hints
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.json_types import Fields, JsonObject
 from epsilond.accountants.quantities import Quantity, SettingFields, quantity_of
-from epsilond.calibrators.calibration import Calibrator
+from epsilond.calibrators.calibration import Calibrator, require_present_clients
 from epsilond.calibrators.planning.adapter import PlanAdapter
 from epsilond.calibrators.planning.answer import GuaranteeKind, Reason
 from epsilond.calibrators.planning.problem import PlanProblem
-from epsilond.calibrators.problem import require_present_clients
 
 TARGET = ("epsilon", "delta", "log10_delta")
 

@@ -6,7 +6,6 @@ from dataclasses import fields
 from typing import Annotated, ClassVar, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
-from epsilond.accountants.log_delta import natural_log_delta
 from epsilond.accountants.quantities import (
     ANY_SCALE,
     BATCH_SIZE,
@@ -57,6 +56,7 @@ from epsilond.accountants.quantities.algorithms import (
     SHARED_GRADIENT_NORM,
     SHARED_GRADIENT_STD,
 )
+from epsilond.accountants.target import natural_log_delta
 from epsilond.calibrators.answer import Objective
 
 Trust = Literal["local", "shuffle", "central", "joint"]

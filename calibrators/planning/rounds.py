@@ -10,8 +10,8 @@ import math
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.estimates.noise import likely_noise
-from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.structure import sensitivity_factor
+from epsilond.accountants.target import Target
 from epsilond.calibrators.dp_fedavg.problem import USUAL_ROUNDS
 from epsilond.calibrators.dp_fedavg.rounds import WITHIN, ladder
 from epsilond.calibrators.planning.answer import Reason

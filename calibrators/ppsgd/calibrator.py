@@ -97,39 +97,6 @@ class PpsgdSolution(Solution[PpsgdProblem]):
         return noise_std_of(self.problem, self.certified.noise)
 
 
-def communication(problem: PpsgdProblem) -> Communication:
-    """The shared part of every message, in 32-bit numbers."""
-    bits = BITS_PER_COORDINATE * problem.shared_dimension
-    random = problem.participants is None
-    return Communication(
-        bits_per_coordinate=float(BITS_PER_COORDINATE),
-        bits_per_round_per_client=bits,
-        total_bits=bits * problem.rounds * (problem.participants or problem.clients),
-        expected_total_bits=float(bits) * problem.rounds * problem.rate * problem.clients if random else None,
-    )
-
-
-def cautions(
-    solution: PpsgdSolution, plan: SharingPlan | None, printed: tuple[PrintedReading, ...]
-) -> Iterator[Caution]:
-    """Yield every caution that applies, in a fixed order."""
-    problem, figures = solution.problem, solution.participation
-    yield from noise_cautions((solution.certified,), drawn="client")
-    if figures is not None:
-        yield Caution(
-            code="no-amplification",
-            message="the number of participants is fixed, so all other clients together know who was drawn and nothing "
-            f"is amplified: ε is {figures.epsilon_against_other_clients.upper:.6g} at this noise, where independent "
-            f"draws that nobody sees would give {figures.epsilon_if_unseen.upper:.6g}",
-        )
-    if problem.noise_constant is not None and problem.sampling == "without-replacement":
-        yield Caution(
-            code="field-not-used", message="noise_constant is for (4) and (12), which a fixed number of clients has not"
-        )
-    yield from printed_cautions(printed, (solution.noise_std,))
-    yield from _of_the_risk(problem, plan)
-
-
 def _of_the_risk(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[Caution]:
     missing = [name for name in ("smoothness", "optimum_norm") if getattr(problem, name) is None]
     if missing:
@@ -286,8 +253,16 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
         return (run_spec(solution.problem, solution.certified.noise),)
 
     def communication(self, outcome: Outcome[PpsgdSolution, SharingPlan]) -> Communication:
-        """Return the traffic of the shared part."""
-        return communication(outcome.solution.problem)
+        """Return the traffic: the shared part of every message, in 32-bit numbers."""
+        problem = outcome.solution.problem
+        bits = BITS_PER_COORDINATE * problem.shared_dimension
+        random = problem.participants is None
+        return Communication(
+            bits_per_coordinate=float(BITS_PER_COORDINATE),
+            bits_per_round_per_client=bits,
+            total_bits=bits * problem.rounds * (problem.participants or problem.clients),
+            expected_total_bits=float(bits) * problem.rounds * problem.rate * problem.clients if random else None,
+        )
 
     def premises(self, outcome: Outcome[PpsgdSolution, SharingPlan]) -> tuple[Condition, ...]:
         """Return the premises of the run, of the certificate and of the risk bound."""
@@ -300,7 +275,23 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
 
     def warnings(self, outcome: Outcome[PpsgdSolution, SharingPlan]) -> Iterator[Caution]:
         """Yield every caution that applies, in a fixed order."""
-        return cautions(outcome.solution, outcome.training, outcome.printed)
+        solution = outcome.solution
+        problem, figures = solution.problem, solution.participation
+        yield from noise_cautions((solution.certified,), drawn="client")
+        if figures is not None:
+            yield Caution(
+                code="no-amplification",
+                message="the number of participants is fixed, so all other clients together know who was drawn and "
+                f"nothing is amplified: ε is {figures.epsilon_against_other_clients.upper:.6g} at this noise, where "
+                f"independent draws that nobody sees would give {figures.epsilon_if_unseen.upper:.6g}",
+            )
+        if problem.noise_constant is not None and problem.sampling == "without-replacement":
+            yield Caution(
+                code="field-not-used",
+                message="noise_constant is for (4) and (12), which a fixed number of clients has not",
+            )
+        yield from printed_cautions(outcome.printed, (solution.noise_std,))
+        yield from _of_the_risk(problem, outcome.training)
 
 
 CALIBRATOR = PpsgdCalibrator()

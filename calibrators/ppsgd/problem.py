@@ -22,6 +22,7 @@ from epsilond.accountants.quantities import (
     Epsilon,
     Quantity,
     Rounds,
+    TargetedProblem,
     request,
     value_of,
 )
@@ -47,7 +48,6 @@ from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
     participants_of,
 )
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import DrawnGradients, GroupOfUsers
-from epsilond.calibrators.problem import TargetedProblem
 
 Reading = Literal["statement", "experimental"]
 READINGS: tuple[Reading, ...] = ("statement", "experimental")

@@ -42,7 +42,7 @@ from epsilond.calibrators.projected_sgd.risk import corollary_inputs, inverse_cu
 from epsilond.calibrators.search import LOG_10
 
 if TYPE_CHECKING:
-    from epsilond.accountants.estimates.target import Target
+    from epsilond.accountants.target import Target
     from epsilond.calibrators.answer import TrueFigures
 
 MOST_SOLVED_STEPS = 2**14

@@ -17,6 +17,7 @@ from epsilond.accountants.quantities import (
     Lipschitz,
     Quantity,
     StrongConvexity,
+    TargetedProblem,
     request,
 )
 from epsilond.accountants.quantities.algorithms import (
@@ -32,7 +33,6 @@ from epsilond.accountants.schedules import Constant, Explicit, InverseTime, Sche
 from epsilond.accountants.specs import ProjectedSgd
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import MEAN_GRADIENT_BOUND
 from epsilond.accountants.theorems.risk.asoodeh.one_pass import SHAMIR_CONSTANT
-from epsilond.calibrators.problem import TargetedProblem
 
 Unknown = Literal["noise_std", "step_size", "participants"]
 Reading = Literal["statement", "lipschitz", "smooth", "strongly-convex", "proof", "experimental"]

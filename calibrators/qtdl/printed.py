@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from epsilond.accountants.account import account
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.numerics.truncated_laplace import bits_per_coordinate, extra_bits, variance
 from epsilond.accountants.specs import Repeated, TruncatedDiscreteLaplace
+from epsilond.accountants.target import Target
 from epsilond.accountants.theorems.mechanisms.binomial import (
     BINOMIAL,
     EPSILON_AT_MOST_ONE,

@@ -17,6 +17,7 @@ from epsilond.accountants.quantities import (
     Participants,
     Quantity,
     Rounds,
+    TargetedProblem,
     request,
 )
 from epsilond.accountants.quantities.algorithms import (
@@ -37,7 +38,6 @@ from epsilond.accountants.theorems.papers.das.sensitivity import (
     unit_distances,
     unit_vector,
 )
-from epsilond.calibrators.problem import TargetedProblem
 
 RuleKind = Literal["trivial", "unit-vector", "coupled", "hoeffding", "relative"]
 Method = Literal["escape", "hockey-stick", "concentrated", "concentrated-coupled"]

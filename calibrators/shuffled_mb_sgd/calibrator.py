@@ -21,11 +21,13 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EX
 from epsilond.calibrators.answer import CONTRIBUTION_NORM, Caution, Served
 from epsilond.calibrators.calibration import CostClass, FamilyCalibrator, Outcome, declared_by_all
 from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, assumed, failing_conditions, name_of, noise_below
-from epsilond.calibrators.certificates import Family, guarantee_of, unknown
+from epsilond.calibrators.certificates import Family, unknown
 from epsilond.calibrators.envelope import true_figures as figures_of
+from epsilond.calibrators.frontier import Choice
 from epsilond.calibrators.mb_sgd.members import communication, divisor_conditions, start_of_run
 from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.mb_sgd.schedule import Averaging, StepPlan, plan_of
+from epsilond.calibrators.search import guarantee_of
 from epsilond.calibrators.shuffled_mb_sgd.plan import PLANS
 from epsilond.calibrators.shuffled_mb_sgd.printed import printed_readings
 from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
     from epsilond.accountants.theorem import Condition
     from epsilond.calibrators.answer import Communication, PrintedReading, TrueFigures
     from epsilond.calibrators.certificates import Certificates
-    from epsilond.calibrators.frontier import Choice
     from epsilond.calibrators.risk.baseline import Start
     from epsilond.calibrators.solution import RunSolution
 
@@ -144,7 +145,8 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
         self, problem: ShuffledMbSgdProblem, certificates: Certificates[ShuffledMbSgdProblem, Run]
     ) -> Choice[Run]:
         """Return the run that the problem gives, or the best one where the problem leaves it open."""
-        return choose_run(problem, certificates)
+        given = problem.given_run
+        return Choice(given) if given else choose_run(problem, certificates)
 
     def risk(self, solution: RunSolution[ShuffledMbSgdProblem, Run]) -> StepPlan | None:
         """Return the steps at the certified noise, with the bound on the excess risk."""

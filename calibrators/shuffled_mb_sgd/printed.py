@@ -15,7 +15,7 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_noise import 
 )
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import PrintedReading
-from epsilond.calibrators.envelope import TheoremAtInputs, claims, condition_answers, inputs_of
+from epsilond.calibrators.envelope import TheoremAtInputs, claims, inputs_of, shown
 from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.shuffled_mb_sgd.problem import READINGS, Reading, ShuffledMbSgdProblem
 from epsilond.calibrators.shuffled_mb_sgd.schedule import contribution_norm
@@ -59,17 +59,13 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth:
         true = truth(at, noise_std / contribution_norm(problem, run))
     about_risk = ["logarithm"] if problem.strong_convexity == 0.0 else []
     about_risk += [] if smooth else ["prescribed-rounds", "logarithm"]
-    return PrintedReading(
-        theorem=THEOREM_4_1.id,
+    return shown(
+        asked,
         reading=reading,
-        status=THEOREM_4_1.status,
         parameters=_run_with(problem, at, noise_std) | parameters,
         claims=claims(problem.target),
         true=true,
-        conditions=condition_answers(
-            (*_checked(THEOREM_4_1, evaluation.conditions, without=about_risk), _one_record(run))
-        ),
-        evaluations=(asked.served,),
+        conditions=(*_checked(THEOREM_4_1, evaluation.conditions, without=about_risk), _one_record(run)),
     )
 
 
@@ -80,15 +76,14 @@ def _explicit(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth: 
     noise_std = evaluation.outputs["noise_std"]
     conditions = (*_checked(EXPLICIT_NOISE, evaluation.conditions), _one_record(run))
     proved = all(condition.holds == Verdict.YES for condition in conditions)
-    return PrintedReading(
-        theorem=EXPLICIT_NOISE.id,
+    return shown(
+        asked,
         reading=reading,
         status=Status.PROVED if proved else Status.UNPROVED,
         parameters=_run_with(problem, run, noise_std),
         claims=claims(problem.target),
         true=truth(run, noise_std / contribution_norm(problem, run)),
-        conditions=condition_answers(conditions),
-        evaluations=(asked.served,),
+        conditions=conditions,
     )
 
 

@@ -61,15 +61,13 @@ def likely_noise_multiplier(problem: ShuffledMbSgdProblem, run: Run) -> float:
 
 
 def choose_run(problem: ShuffledMbSgdProblem, certificates: Certificates[ShuffledMbSgdProblem, Run]) -> Choice[Run]:
-    """The run to calibrate: as the request says, the rest the smallest run that is good enough, and the frontier.
+    """Return the smallest run that is good enough, with what the request gives of it, and the frontier.
 
     The best run is not certified, which takes seconds, but predicted from the runs that are.
 
     Raises:
         InvalidInput: the budgets leave no run.
     """
-    if problem.batch_size is not None and problem.rounds is not None:
-        return Choice(Run(batch_size=problem.batch_size, rounds=problem.rounds))
     outlook = Outlook(
         likely_noise=certificates.likely_noise_std,
         certified_noise=certificates.noise_std,

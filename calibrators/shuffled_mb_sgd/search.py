@@ -19,9 +19,9 @@ from epsilond.calibrators.search import DEEP, LEAST, MOST, Certified, nearest_of
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
-    from epsilond.accountants.estimates.target import Target
     from epsilond.accountants.estimates.trails import Trail
     from epsilond.accountants.guarantee import Guarantee
+    from epsilond.accountants.target import Target
     from epsilond.calibrators.search import Family
 
 SLACK = 1e-3

@@ -22,7 +22,7 @@ from epsilond.accountants.quantities import Tagged, quantity_of
 from epsilond.accountants.quantity import Quantity, check_value, scale_of, sure_range, whole_number
 from epsilond.accountants.scale import Scale
 from epsilond.calibrators.strict_json import MOST_FAULTS, step
-from epsilond.spelling import named, not_named, quote_words, suggest
+from epsilond.spelling import not_named, quote_words, suggest
 
 T = TypeVar("T")
 _KINDS = {
@@ -200,11 +200,7 @@ def _fields(request: Hashable) -> dict[str, _Field]:
 
 
 class _Reader:
-    """One reading, which goes on after a fault.
-
-    Attributes:
-        faults: all faults so far.
-    """
+    """One reading, which goes on after a fault and keeps all `faults`."""
 
     def __init__(self, *, is_body: bool = False) -> None:
         self._is_body = is_body
@@ -383,8 +379,10 @@ def asked(by: Any, listed: Sequence[A], given: JsonObject) -> tuple[A, Any]:
         InvalidInput: there is no such algorithm, nobody answers such requests, or no run can have the fields.
     """
     if isinstance(by, str):
-        chosen = named(by, {each.name: each for each in listed}, at="/algorithm", noun="algorithm")
-        return chosen, read(chosen.problem, given)
+        choices = {each.name: each for each in listed}
+        if by not in choices:
+            raise InvalidInput(not_named(by, choices, at="/algorithm", noun="algorithm"))
+        return choices[by], read(choices[by].problem, given)
     answering = {each.problem: each for each in listed}
     if type(by) not in answering:
         classes = ", ".join(each.__name__ for each in answering)

@@ -18,7 +18,7 @@ MUS = (1e-6, 0.02, 0.7, 5.0, 90.0)
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 1.0, 3.0])
 def test_ends_at_one_epsilon_enclose_the_definition(mu: float, share: float) -> None:
     epsilon = share * mu * (0.5 * mu + 6.0)
-    ends = gaussian_pair(mu).ends(epsilon)
+    ends = gaussian_pair(mu).log_delta_bounds(epsilon)
     with mp.workdps(50):
         truth = mp.log(theta(epsilon, mu)[0])
     assert ends.lower <= truth <= ends.upper

@@ -38,13 +38,13 @@ def test_laplace_is_inverted_in_closed_form(shift: float, log_delta: float) -> N
 @pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
 def test_both_searches_agree(pair: Pair, log_delta: float) -> None:
     assert pair.forward.root_search == "sweep"
-    swept, one_by_one = pair.epsilon(log_delta), bracketed_epsilon(pair.ends, log_delta)
+    swept, one_by_one = pair.epsilon(log_delta), bracketed_epsilon(pair.log_delta_bounds, log_delta)
     assert swept.lower <= one_by_one.upper
     assert one_by_one.lower <= swept.upper
     if math.isfinite(swept.upper):
         assert swept.upper - swept.lower <= max(one_by_one.upper - one_by_one.lower, 1e-10 * swept.upper)
-        assert swept.upper == 0.0 or pair.ends(swept.upper).upper <= log_delta
-    assert swept.lower == 0.0 or pair.ends(swept.lower).lower > log_delta
+        assert swept.upper == 0.0 or pair.log_delta_bounds(swept.upper).upper <= log_delta
+    assert swept.lower == 0.0 or pair.log_delta_bounds(swept.lower).lower > log_delta
 
 
 def test_a_delta_that_is_never_attained() -> None:

@@ -11,10 +11,10 @@ import pytest
 import epsilond
 from epsilond.accountants.account import account
 from epsilond.accountants.estimates.noise import likely_noise, likely_noise_of_batches, likely_slope_of_batches
-from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
+from epsilond.accountants.target import Target
 from epsilond.calibrators.certificates import Certificates
 from epsilond.calibrators.mb_sgd.members import FAMILY, members_of
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, Run

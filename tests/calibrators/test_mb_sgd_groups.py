@@ -11,7 +11,7 @@ import pytest
 
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.estimates.target import Target
+from epsilond.accountants.target import Target
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import THEOREM_2_1, SmoothInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK, FederatedInputs, GroupRun
 from epsilond.calibrators.answer import Calibration, as_json

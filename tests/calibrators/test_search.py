@@ -20,10 +20,10 @@ from epsilond.accountants.estimates.bounds import likely_least
 from epsilond.accountants.estimates.central_limit import central_log_delta
 from epsilond.accountants.estimates.near_target import known_epsilon
 from epsilond.accountants.estimates.noise import central_mu, likely_noise, likely_slope
-from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import Gaussian, Laplace, Repeated, Shuffled, Subsampled
+from epsilond.accountants.target import Target
 from epsilond.calibrators.search import LEAST, smallest_noise
 from epsilond.calibrators.shuffled_mb_sgd.search import (
     SLACK,
@@ -58,7 +58,7 @@ def family(*bounds: Callable[[float], Interval], asked: Counter[Any] | None = No
                 return bounds[place](noise)
 
             return SimpleNamespace(
-                ends=ends,
+                log_delta_bounds=ends,
                 forward=None,
                 gaussian_dp_mu=None,
                 alternatives=(),
@@ -70,7 +70,7 @@ def family(*bounds: Callable[[float], Interval], asked: Counter[Any] | None = No
         upper = pairs[0] if len(pairs) == 1 else Pair(None, None, alternatives=pairs)  # type: ignore[arg-type]
 
         def bound(epsilon: float) -> Interval:
-            found = [one.ends(epsilon) for one in pairs]
+            found = [one.log_delta_bounds(epsilon) for one in pairs]
             return Interval(min(one.lower for one in found), min(one.upper for one in found))
 
         return StandIn(CurveStandIn(upper, bound, lambda epsilon: bound(epsilon).upper))

@@ -9,7 +9,7 @@ import pytest
 
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import ConditionViolated, Infeasible, InvalidInput
-from epsilond.accountants.estimates.target import Target
+from epsilond.accountants.target import Target
 from epsilond.accountants.theorem import Status
 from epsilond.accountants.theorems.shuffling.batches import BOTH_DRAWS
 from epsilond.calibrators.answer import Calibration

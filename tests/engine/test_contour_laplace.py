@@ -209,7 +209,7 @@ def test_what_the_contour_engine_refuses_the_lattice_answers() -> None:
     assert isinstance(found.forward, LaplaceSumProfile)
     assert found.epsilon(-8.0) == compose(pairs).epsilon(-8.0)
     assert found.upper_epsilon(-8.0) == compose(pairs).upper_epsilon(-8.0)
-    assert found.ends(0.3) == compose(pairs).ends(0.3)
+    assert found.log_delta_bounds(0.3) == compose(pairs).log_delta_bounds(0.3)
 
 
 def test_a_list_with_another_kind_is_not_taken() -> None:
@@ -234,7 +234,7 @@ def test_a_rounded_shift_moves_both_ends_outward() -> None:
     ends = pair.epsilon(-14.0)
     assert ends.lower < nearer.lower
     assert nearer.upper < ends.upper
-    lower, upper = pair.ends(ends.upper)
+    lower, upper = pair.log_delta_bounds(ends.upper)
     assert upper <= -14.0
     assert lower < upper
 
@@ -243,19 +243,19 @@ def test_no_loss_at_zero_is_answered_only_where_rounded_shifts_leave_it_true() -
     pair = composed_pair([(laplace_pair(0.1), 7)], "default")
     assert isinstance(pair.forward, LaplaceSumProfile)
     exact, rough = pair.forward, replace(pair.forward, moved=0.01)
-    log_delta = exact.ends(0.0).upper + 1e-4
+    log_delta = exact.log_delta_bounds(0.0).upper + 1e-4
     found, moved = exact.enclose_epsilon(log_delta), rough.enclose_epsilon(log_delta)
     assert found is not None
     assert moved is not None
     assert found.upper == 0.0
-    assert rough.ends(0.0).upper > log_delta
+    assert rough.log_delta_bounds(0.0).upper > log_delta
     assert moved.upper == 0.01
 
 
 def test_a_target_above_delta_at_zero_needs_no_loss() -> None:
     for shift, count, delta in ((0.1, 7, 0.3), (0.01, 1000, 0.3)):
         pair = composed_pair([(laplace_pair(shift), count)], "default")
-        assert pair.ends(0.0).upper < math.log(delta)
+        assert pair.log_delta_bounds(0.0).upper < math.log(delta)
         assert pair.epsilon(math.log(delta)) == Interval(0.0, 0.0)
 
 

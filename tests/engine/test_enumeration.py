@@ -145,7 +145,7 @@ def test_the_lattice_engine_encloses_the_same_truth(name: str) -> None:
     pair, _ = CASES[name]
     by_lattice = compose([(pair, 30)])
     for epsilon in (0.0, 0.8, 4.0):
-        mine, other = enumerated(pair, 30).ends(epsilon), by_lattice.ends(epsilon)
+        mine, other = enumerated(pair, 30).log_delta_bounds(epsilon), by_lattice.log_delta_bounds(epsilon)
         assert mine.lower <= other.upper
         assert other.lower <= mine.upper
         assert mine == other or mine.upper - mine.lower <= 1e-9
@@ -169,7 +169,7 @@ def test_different_laws_are_enumerated_together() -> None:
             sums = merged
         truth = mp.fsum(m * (1 - mp.exp(mp.mpf("1.1") - mp.mpf(s))) for s, m in sums.items() if mp.mpf(s) > 1.1)
         expected = float(mp.log(truth))
-    lower, upper = together.ends(1.1)
+    lower, upper = together.log_delta_bounds(1.1)
     assert lower <= expected <= upper
     assert upper - lower <= 1e-11
 
@@ -188,9 +188,9 @@ def test_composing_again_composes_the_parts() -> None:
     once = composed_pair([(pair, 5)], "default")
     assert once.parts == ((pair, 5),)
     assert list(unfold([(once, 3), (pair, 1)])) == [(pair, 15), (pair, 1)]
-    assert composed_pair([(once, 3), (pair, 1)], "default").ends(0.4) == composed_pair([(pair, 16)], "default").ends(
-        0.4
-    )
+    assert composed_pair([(once, 3), (pair, 1)], "default").log_delta_bounds(0.4) == composed_pair(
+        [(pair, 16)], "default"
+    ).log_delta_bounds(0.4)
 
 
 def test_log_factorials_are_within_their_units() -> None:
@@ -247,7 +247,7 @@ def test_one_minus_delta_keeps_its_digits_where_delta_is_near_one(epsilon: float
         low = high * mp.exp(-mp.mpf(epsilon))
         atoms = ((mp.mpf(epsilon), high), (-mp.mpf(epsilon), low), (mp.mpf(0), (categories - 2) * low))
         log_truth = mp.log(delta((atoms, mp.mpf(0)), times, 1.0))
-        lower, upper = enumerated(response_pair(epsilon, categories), times).ends(1.0)
+        lower, upper = enumerated(response_pair(epsilon, categories), times).log_delta_bounds(1.0)
         assert lower <= log_truth <= upper
         assert upper - lower <= -1e-9 * log_truth
 
@@ -257,7 +257,7 @@ def test_one_epsilon_without_arrays_is_as_one_of_an_array(epsilon: float, catego
     pair = enumerated_pair([(response_pair(epsilon, categories), times)])
     assert pair is not None
     for at in (0.0, 1e-9, 0.3 * epsilon, 0.5 * times * epsilon, times * epsilon, 2.0 * times * epsilon):
-        alone, among = pair.ends(at), pair.log_delta(np.asarray([at]))
+        alone, among = pair.log_delta_bounds(at), pair.log_delta(np.asarray([at]))
         for one, other in zip(alone, among, strict=True):
             assert one == pytest.approx(float(other[0]), rel=1e-12)
 
@@ -268,8 +268,8 @@ def test_one_epsilon_without_arrays_encloses(epsilon: float) -> None:
     assert pair is not None
     with mp.workdps(40):
         exact = mp.log(delta(law_of(response(0.4, 3), backward=False), 5, epsilon))
-    assert pair.ends(epsilon).lower <= exact <= pair.ends(epsilon).upper
-    assert pair.ends(epsilon).upper - pair.ends(epsilon).lower < 1e-12
+    assert pair.log_delta_bounds(epsilon).lower <= exact <= pair.log_delta_bounds(epsilon).upper
+    assert pair.log_delta_bounds(epsilon).upper - pair.log_delta_bounds(epsilon).lower < 1e-12
 
 
 def test_counts_that_are_kept_are_those_that_are_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,8 +125,8 @@ def test_a_tilt_on_the_brink_of_giant_losses_gives_way_to_a_lower_one(epsilon: f
 def test_epsilon_is_certified_from_both_sides(log_delta: float) -> None:
     composed = compose([(poisson(0.01, 1.0), 1000)])
     found = composed.epsilon(log_delta)
-    assert composed.ends(found.upper).upper <= log_delta
-    assert found.lower == 0.0 or composed.ends(found.lower).lower > log_delta
+    assert composed.log_delta_bounds(found.upper).upper <= log_delta
+    assert found.lower == 0.0 or composed.log_delta_bounds(found.lower).lower > log_delta
     assert found.lower <= found.upper <= found.lower * (1 + 1e-4)
 
 

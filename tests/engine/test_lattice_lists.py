@@ -195,7 +195,7 @@ def test_a_closer_guess_does_not_hang_on_what_was_asked_before() -> None:
     first, second = (compose([(laplace_pair(1000.0), 10**8)]).forward for _ in range(2))
     assert isinstance(first, ComposedProfile)
     assert isinstance(second, ComposedProfile)
-    second.ends(9.99e10)
+    second.log_delta_bounds(9.99e10)
     assert first.guess(-13.0) == second.guess(-13.0)
 
 

@@ -156,8 +156,8 @@ def test_epsilon_of_one_order_lies_on_its_side_whatever_the_guess(name: str, log
     ]
     for lower, upper in found:
         assert lower <= upper
-        assert math.isinf(upper) or order.upper_end(upper) <= log_delta
-        assert lower == 0.0 or order.ends(lower).lower > log_delta
+        assert math.isinf(upper) or order.upper_log_delta(upper) <= log_delta
+        assert lower == 0.0 or order.log_delta_bounds(lower).lower > log_delta
     widest = max(upper - lower for lower, upper in found)
     assert math.isinf(widest) or found[0].upper - found[0].lower <= 1e-3 * (1e-9 + found[0].upper)
 
@@ -174,8 +174,8 @@ def test_both_orders_meet_the_target_at_the_epsilon_of_a_pair() -> None:
     orders = [order_of(pair), order_of(Pair(pair.backward, pair.forward))]
     for log_delta in (-3.0, -20.0):
         found = pair.epsilon(log_delta)
-        assert all(order.ends(found.upper).upper <= log_delta for order in orders)
-        assert max(order.ends(found.lower).lower for order in orders) > log_delta
+        assert all(order.log_delta_bounds(found.upper).upper <= log_delta for order in orders)
+        assert max(order.log_delta_bounds(found.lower).lower for order in orders) > log_delta
 
 
 def turns(pair: Pair) -> tuple[tuple[Profile, Profile], ...]:
@@ -195,7 +195,7 @@ def test_one_end_alone_is_that_of_both(pair: Pair, log_delta: float) -> None:
     lower = composed.lower_epsilon(log_delta)
     assert ends.upper - 1.01 * (ends.upper - ends.lower) - 1e-9 <= lower <= ends.upper
     if lower > 0.0:
-        assert max(order_of(Pair(*turn)).ends(lower).lower for turn in turns(composed)) > log_delta
+        assert max(order_of(Pair(*turn)).log_delta_bounds(lower).lower for turn in turns(composed)) > log_delta
     if ends.upper > 0.0:
         if pair.symmetric and log_delta > -50.0:  # not beyond every loss
             assert composed.likely_meets(1.05 * ends.upper, log_delta)
@@ -206,11 +206,11 @@ def test_one_end_alone_is_that_of_both(pair: Pair, log_delta: float) -> None:
 def test_a_lower_end_sought_near_an_epsilon_is_as_close(rate: float, mu: float, rounds: int, epsilon: float) -> None:
     """Where δ at the ε is about the target's, and where it is not."""
     pair = compose([(without_replacement(rate, mu), rounds)])
-    at = pair.ends(epsilon).upper
+    at = pair.log_delta_bounds(epsilon).upper
     for moved in (-0.3, 0.0, 0.2, 3.0):
         whole = pair.epsilon(at - moved)
         lower = pair.lower_epsilon(at - moved, epsilon)
-        assert pair.ends(lower).lower > at - moved
+        assert pair.log_delta_bounds(lower).lower > at - moved
         assert lower <= whole.upper
         assert lower == pytest.approx(whole.lower, rel=1e-4)
 
@@ -234,7 +234,7 @@ def test_parts_that_are_coupled_one_by_one_bound_delta_at_zero(name: str) -> Non
     pair, count = PAIRS[name]
     for order in compose([(pair, count)]).directions():
         assert isinstance(order, ComposedProfile)
-        assert order.ends(0.0).lower <= order.coupled_log_delta <= 0.0
+        assert order.log_delta_bounds(0.0).lower <= order.coupled_log_delta <= 0.0
 
 
 def test_a_record_that_is_hardly_ever_drawn_needs_no_search() -> None:
@@ -285,7 +285,7 @@ def test_a_lower_end_alone_is_certified_and_close(pair: Pair, times: int) -> Non
     for log_delta in (-7.0, -14.0, -30.0):
         both, alone = composed.epsilon(log_delta), composed.lower_epsilon(log_delta)
         assert alone <= both.upper
-        assert alone == 0.0 or composed.ends(alone).lower > log_delta
+        assert alone == 0.0 or composed.log_delta_bounds(alone).lower > log_delta
         assert alone >= both.lower * (1.0 - 1e-4)
 
 
@@ -371,7 +371,7 @@ def test_a_guess_where_delta_is_all_but_one_leads_to_the_target(share: float, mo
     closest = epsilon_of(order, log_delta, order.guess(log_delta))
     monkeypatch.setattr("epsilond.accountants.engine.lattice.search._searched", None)
     early = Guess(share * closest.upper, 3e-3)
-    assert order.upper_end(early.epsilon) > -0.1
+    assert order.upper_log_delta(early.epsilon) > -0.1
     found = epsilon_of(order, log_delta, early)
     assert found.upper == pytest.approx(closest.upper, rel=1e-5)
     assert found.lower == pytest.approx(closest.lower, rel=1e-4)

@@ -91,9 +91,9 @@ def test_upper_ends_of_several_epsilons_hold_at_each() -> None:
     order = compose([(gaussian_pair(0.1), 50)]).forward
     assert isinstance(order, ComposedProfile)
     epsilons = [0.0, 0.5, 1.0, 2.5]
-    for epsilon, end in zip(epsilons, order.upper_ends(epsilons), strict=True):
+    for epsilon, end in zip(epsilons, order.upper_log_deltas(epsilons), strict=True):
         truth = ndtr(0.5 * total - epsilon / total) - math.exp(epsilon) * ndtr(-0.5 * total - epsilon / total)
         assert truth <= math.exp(end)
-    assert math.exp(order.upper_ends([1.0])[0]) == pytest.approx(
+    assert math.exp(order.upper_log_deltas([1.0])[0]) == pytest.approx(
         ndtr(0.5 * total - 1.0 / total) - math.e * ndtr(-0.5 * total - 1.0 / total), rel=1e-3
     )

@@ -145,7 +145,7 @@ def test_the_lesser_order_is_left_out_only_below_the_other() -> None:
     assert len(pair.directions()) == 2
     for epsilon in (0.0, 1e-3, 0.1, 1.0, 3.0):
         whole = [order.enclose(epsilon) for order in pair.directions() if isinstance(order, ExactProfile)]
-        ends = pair.ends(epsilon)
+        ends = pair.log_delta_bounds(epsilon)
         assert ends.upper == max(end.upper for end in whole)
         assert ends.lower == max(end.lower for end in whole)
         for order, end in zip(pair.directions(), whole, strict=True):

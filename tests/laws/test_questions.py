@@ -36,8 +36,8 @@ SIZES = (1e-3, 0.1)
 QUESTIONS = {
     "closed_decides",
     "closed_form",
-    "ends",
-    "ends_in_search",
+    "log_delta_bounds",
+    "log_delta_bounds_in_search",
     "estimated",
     "exact_epsilon",
     "guess",
@@ -48,11 +48,11 @@ QUESTIONS = {
     "log_infinite_mass",
     "log_tails",
     "lossy",
-    "lower_end",
+    "lower_log_delta",
     "near_tests",
     "one_sided",
     "pointwise",
-    "quick_upper_end",
+    "quick_upper_log_delta",
     "root_search",
     "shares_nodes",
     "solve",
@@ -60,8 +60,8 @@ QUESTIONS = {
     "supremum",
     "tail_accuracy",
     "test_guess",
-    "upper_end",
-    "upper_ends",
+    "upper_log_delta",
+    "upper_log_deltas",
     "upper_tests",
 }
 """Every question of `Profile`. The laws below ask each of them."""
@@ -156,14 +156,18 @@ def test_every_profile_answers_alike_at_an_epsilon(pair: Pair) -> None:
             lower, upper = (float(bound[0]) for bound in profile.log_delta(np.asarray([epsilon])))
             enclosure = Interval(lower, upper)
             assert lower <= upper
-            both = profile.ends_in_search([epsilon, epsilon + 0.01], lower=True)[0]
-            above = profile.ends_in_search([epsilon, epsilon + 0.01], lower=False)[0]
-            assert overlap(enclosure, profile.ends(epsilon), both)
-            uppers = (profile.upper_end(epsilon), profile.upper_ends([epsilon, epsilon + 0.01])[0], above.upper)
+            both = profile.log_delta_bounds_in_search([epsilon, epsilon + 0.01], lower=True)[0]
+            above = profile.log_delta_bounds_in_search([epsilon, epsilon + 0.01], lower=False)[0]
+            assert overlap(enclosure, profile.log_delta_bounds(epsilon), both)
+            uppers = (
+                profile.upper_log_delta(epsilon),
+                profile.upper_log_deltas([epsilon, epsilon + 0.01])[0],
+                above.upper,
+            )
             assert min(uppers) >= lower - 1e-12
-            quick = profile.quick_upper_end(epsilon)
+            quick = profile.quick_upper_log_delta(epsilon)
             assert quick >= lower - 1e-12 or (profile.estimated and quick == -math.inf)
-            assert profile.lower_end(epsilon) <= upper + 1e-12
+            assert profile.lower_log_delta(epsilon) <= upper + 1e-12
             assert not profile.is_at_most(epsilon, lower - 1e-6)
             assert isinstance(profile.likely_meets(epsilon, -5.0), bool)
             assert not math.isnan(profile.likely_log_delta(epsilon))
@@ -194,12 +198,12 @@ def test_tests_of_given_sizes_keep_the_bounds_of_their_profile(pair: Pair) -> No
     assert len(found) in {0, len(SIZES)}
     for test in found:
         if test is not None and test.epsilon > 0.0:
-            assert overlap(test.log_delta(test.epsilon), profile.ends(test.epsilon))
+            assert overlap(test.log_delta(test.epsilon), profile.log_delta_bounds(test.epsilon))
     above = profile.upper_tests(SIZES)
     assert len(above) in {0, len(SIZES)}
     for upper in above:
         if upper is not None and upper.epsilon > 0.0:
-            assert upper.log_delta >= profile.ends(upper.epsilon).lower - 1e-12
+            assert upper.log_delta >= profile.log_delta_bounds(upper.epsilon).lower - 1e-12
     assert profile.test_guess(math.log(SIZES[0])).steepness > 0.0
 
 
@@ -216,23 +220,23 @@ def test_every_search_ends_on_its_side_of_the_target(pair: Pair, log_delta: floa
     lowers = (plain.lower, near.lower, pair.lower_epsilon(log_delta), pair.lower_epsilon(log_delta, 0.5))
     assert max(lowers) <= min(uppers)
     if pair.plateau is None:
-        assert all(math.isinf(upper) or pair.upper_end(upper) <= log_delta for upper in uppers)
-    assert all(lower == 0.0 or pair.lower_end(lower) > log_delta for lower in lowers)
+        assert all(math.isinf(upper) or pair.upper_log_delta(upper) <= log_delta for upper in uppers)
+    assert all(lower == 0.0 or pair.lower_log_delta(lower) > log_delta for lower in lowers)
 
 
 @pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
 def test_a_pair_is_the_larger_of_its_directions(pair: Pair) -> None:
     for epsilon in EPSILONS:
-        bounds = pair.ends(epsilon)
-        each = [profile.ends(epsilon) for profile in pair.directions()]
+        bounds = pair.log_delta_bounds(epsilon)
+        each = [profile.log_delta_bounds(epsilon) for profile in pair.directions()]
         assert bounds.lower >= max(one.lower for one in each) - 1e-12
         assert bounds.upper <= max(min(max(one.upper for one in each), 0.0), bounds.lower)
         array = pair.log_delta(np.asarray([epsilon]))
         assert overlap(bounds, Interval(float(array.lower[0]), float(array.upper[0])))
-        assert pair.upper_end(epsilon) >= bounds.lower
-        assert pair.lower_end(epsilon) <= bounds.upper
-        assert pair.upper_end_next_to(epsilon, epsilon + 0.01) >= bounds.lower
-        assert pair.symmetric or overlap(pair.reversed().ends(epsilon), bounds)
+        assert pair.upper_log_delta(epsilon) >= bounds.lower
+        assert pair.lower_log_delta(epsilon) <= bounds.upper
+        assert pair.upper_log_delta_next_to(epsilon, epsilon + 0.01) >= bounds.lower
+        assert pair.symmetric or overlap(pair.reversed().log_delta_bounds(epsilon), bounds)
 
 
 def test_a_deferred_profile_answers_as_the_one_that_is_made() -> None:

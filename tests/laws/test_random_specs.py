@@ -79,7 +79,7 @@ def check(body: Body, effort: Any = "default") -> None:
         assert dict(known)[epsilon.upper].upper <= log_delta
     for place, ends in known:
         for witness in curve.witnesses:
-            assert witness.ends(place).lower <= ends.upper
+            assert witness.log_delta_bounds(place).lower <= ends.upper
         compare_with_plain_bounds(problem, place, ends.lower, ends.upper)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.errors import InvalidInput, NoCertificate
-from epsilond.accountants.estimates.target import Target
+from epsilond.accountants.target import Target
 from epsilond.accountants.theorems.mechanisms.binomial import PROVED_EPSILON, binomial_epsilon
 from epsilond.accountants.theorems.papers.das.composed_rounds import best_composition
 from epsilond.mechanisms.randomness import seeded_side_by_side

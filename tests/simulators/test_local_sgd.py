@@ -9,8 +9,8 @@ import pytest
 
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
+from epsilond.accountants.target import Target
 from epsilond.simulators.algorithms.local_sgd import ALGORITHM, LocalSgdRun, simulate
 from epsilond.simulators.problems.kinds import LeastSquaresProblem, LinearProblem
 from epsilond.witness.joins.local_sgd import calibrate

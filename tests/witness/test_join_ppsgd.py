@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.estimates.target import Target
+from epsilond.accountants.target import Target
 from epsilond.accountants.theorem import Status
 from epsilond.accountants.verdict import Verdict
 from epsilond.simulators.algorithms.ppsgd.ppsgd import simulate

@@ -9,9 +9,9 @@ import pytest
 
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.schedules import Constant, Explicit, InverseTime
 from epsilond.accountants.specs import ProjectedSgd
+from epsilond.accountants.target import Target
 from epsilond.accountants.verdict import Verdict
 from epsilond.simulators.algorithms import projected_sgd as algorithm
 from epsilond.simulators.algorithms.projected_sgd import ProjectedSgdRun

@@ -11,8 +11,8 @@ from scipy.optimize import minimize
 
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.specs import Repeated, TruncatedDiscreteLaplace
+from epsilond.accountants.target import Target
 from epsilond.accountants.verdict import Verdict
 from epsilond.simulators.algorithms import fedavg as fedavg_run
 from epsilond.simulators.algorithms import norm_fedavg as norm_fedavg_run

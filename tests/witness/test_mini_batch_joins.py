@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.estimates.target import Target
+from epsilond.accountants.target import Target
 from epsilond.accountants.verdict import Verdict
 from epsilond.simulators.algorithms import (
     accelerated_mb_sgd,

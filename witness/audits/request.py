@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Annotated, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
-from epsilond.accountants.log_delta import natural_log_delta
 from epsilond.accountants.quantities import (
     DELTA,
     LOG10_DELTA,
@@ -22,6 +21,7 @@ from epsilond.accountants.quantities import (
 )
 from epsilond.accountants.specs import Spec
 from epsilond.accountants.specs.runs import MECHANISM
+from epsilond.accountants.target import natural_log_delta
 from epsilond.simulators.audits.build import target
 from epsilond.simulators.audits.message import Message, QuantizedMessage
 from epsilond.simulators.audits.worlds import Attack, AttackSetting, AuditTarget

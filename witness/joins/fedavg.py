@@ -6,7 +6,7 @@ import math
 
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.estimates.target import Target
+from epsilond.accountants.target import Target
 from epsilond.accountants.theorems.risk.das.convergence import THEOREM_4, FedAvgInputs
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Calibration

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import NoCertificate
-from epsilond.accountants.estimates.target import Target
+from epsilond.accountants.target import Target
 from epsilond.accountants.theorems.mechanisms.binomial import (
     PROVED_EPSILON,
     BinomialInputs,

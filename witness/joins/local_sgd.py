@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.estimates.target import Target
+from epsilond.accountants.target import Target
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem
 from epsilond.simulators.algorithms.local_sgd import LocalSgdRun
 from epsilond.simulators.problems.problem import SimulatedProblem

@@ -12,9 +12,9 @@ from epsilond.accountants.account import account
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.quantities import Sampling
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
+from epsilond.accountants.target import Target
 from epsilond.accountants.theorem import Status
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND, ExcessRiskInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import THEOREM_2_1, SmoothInputs

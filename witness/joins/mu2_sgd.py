@@ -9,8 +9,8 @@ from typing import Any
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.json_types import Fields
+from epsilond.accountants.target import Target
 from epsilond.accountants.theorem import Status, Theorem
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import GAUSSIAN_DP_MU
 from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import CERTIFIED, CertifiedInputs

@@ -18,8 +18,8 @@ from dataclasses import replace
 
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import InvalidInput, NoCertificate
-from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.numerics.truncated_laplace import least_levels
+from epsilond.accountants.target import Target
 from epsilond.accountants.theorem import Theorem
 from epsilond.accountants.theorems.papers.das.composed_rounds import (
     THEOREM_2,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.estimates.target import Target
+from epsilond.accountants.target import Target
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
 from epsilond.simulators.algorithms.one_pass_accelerated_mb_sgd import OnePassAcceleratedMbSgdRun

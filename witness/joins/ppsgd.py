@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.json_types import Fields
+from epsilond.accountants.target import Target
 from epsilond.accountants.theorem import Theorem
 from epsilond.accountants.theorems.risk.bietti.full_participation import (
     ANY_STEP,

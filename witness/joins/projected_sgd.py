@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.schedules import Constant, InverseTime
+from epsilond.accountants.target import Target
 from epsilond.accountants.theorem import Status
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import (
     COROLLARY_1,

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from epsilond.accountants.attempts import ConditionResult
-from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.json_types import Fields
+from epsilond.accountants.target import Target
 from epsilond.accountants.verdict import Verdict
 from epsilond.simulators.algorithms.algorithm import AnyRun
 from epsilond.simulators.problems.problem import SimulatedProblem

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.estimates.target import Target
+from epsilond.accountants.target import Target
 from epsilond.calibrators.shuffled_mb_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
 from epsilond.simulators.algorithms.shuffled_mb_sgd import ShuffledMbSgdRun

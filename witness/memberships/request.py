@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Literal, get_args
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.log_delta import natural_log_delta
 from epsilond.accountants.quantities import DELTA, LOG10_DELTA, Quantity, request
+from epsilond.accountants.target import natural_log_delta
 from epsilond.simulators.memberships.training import CanaryTraining
 
 MembershipAttack = Literal["every-model", "final-model", "likelihood-ratio", "offline-likelihood-ratio"]

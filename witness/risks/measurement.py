@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
-from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.quantities import DELTA, EPSILON, LOG10_DELTA, Quantity, request
+from epsilond.accountants.target import Target
 from epsilond.calibrators.answer import Calibration
 from epsilond.simulators.algorithms.algorithm import SimulatedAlgorithm, Work
 from epsilond.simulators.algorithms.kinds import Run, algorithm_of

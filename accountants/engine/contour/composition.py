@@ -141,7 +141,7 @@ def epsilon(
 ) -> Interval:
     """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, which is finite.
 
-    Guarantees: the upper end has itself been evaluated and its upper log δ meets the target less `slack` ≥ 0; the lower
+    Guarantees: the upper bound has itself been evaluated. Its upper log δ meets the target less `slack` ≥ 0; the lower
     end has a lower log δ above the target plus `slack`, or is 0. Near the root the enclosure of log δ is no wider than
     `widest`.
 

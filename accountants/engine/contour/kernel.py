@@ -32,10 +32,10 @@ class Steps(Protocol):
     """T steps of one loss. Each answer is None where the kernel refuses, and the Python path is to be asked."""
 
     def epsilon(self, log_delta: float, slack: float, /) -> tuple[float, float, float] | None:
-        """As `composition.epsilon`: lower and upper end, and the width of log δ behind them."""
+        """As `composition.epsilon`: lower and upper bound, and the width of log δ behind them."""
 
     def log_delta(self, epsilon: float, /) -> tuple[float, float, float] | None:
-        """As `composition.log_delta`: lower and upper end, and their width."""
+        """As `composition.log_delta`: lower and upper bound, and their width."""
 
     def upper_log_delta(self, epsilon: float, enough: float, /) -> float | None:
         """As `composition.upper_log_delta`."""

@@ -185,7 +185,7 @@ def with_leaks(upper: float, parts: Sequence[Part], epsilon: float) -> float:
 
 
 def width_of(interval: Interval) -> float:
-    """Width of an enclosure of log δ; inf where the lower end is −inf and the upper is not."""
+    """Width of an enclosure of log δ; inf where the lower bound is −inf and the upper is not."""
     return 0.0 if interval.upper == interval.lower else interval.upper - interval.lower
 
 

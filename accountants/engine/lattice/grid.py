@@ -3,7 +3,7 @@
 Splitting the mass of a cell of width H between its ends adds at most H²/4, on average H²/6, to the loss's variance at
 fixed masses under both laws; merging it takes H²/12 away. At tilt λ the two ends of log δ therefore come apart by
 
-    λ (1 + λ)/2 · Σ_j T_j E_λ[H²/24 + H²/12]        (the upper end halves each cell)
+    λ (1 + λ)/2 · Σ_j T_j E_λ[H²/24 + H²/12]        (the upper bound halves each cell)
 
 and for a given number of cells this is least for H ∝ density^{−1/3}. Nothing here is certified: any grid gives
 correct ends, a good one gives close ones.

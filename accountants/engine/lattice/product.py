@@ -18,7 +18,7 @@ from epsilond.accountants.engine.lattice.laws import BAND, Chosen, GridKey, Tilt
 from epsilond.accountants.engine.lattice.survey import LatticePart, Survey
 from epsilond.accountants.engine.lattice.thresholds import near_tests, upper_tests
 from epsilond.accountants.engine.lattice.tilted import TiltCoordinate
-from epsilond.accountants.engine.lattice.transforms import Transforms, Used, lower_end, remember, upper_end
+from epsilond.accountants.engine.lattice.transforms import Transforms, Used, lower_log_delta, remember, upper_log_delta
 from epsilond.accountants.numerics.root_search import Guess
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.piecewise import TABLE_ACCURACY, PiecewiseTails, tabulated
@@ -47,7 +47,7 @@ _OUTSIDE = (ArithmeticError, ValueError)
 _FAR_BELOW = 0.3
 """Share of a target's log δ by which an estimate is below it for certain, or nearly."""
 _LOST = -1e-3
-"""An upper end of log δ that says nothing."""
+"""An upper bound of log δ that says nothing."""
 _FALLBACKS = (-720.0, -180.0, -45.0)
 
 
@@ -57,8 +57,8 @@ class ComposedProfile(PointwiseProfile):
 
     Guarantees: `log_delta` holds lower ≤ truth ≤ upper at every ε ≥ 0 for the product of exactly the given parts, and
     is a function of ε alone: what was asked before changes nothing but the time. The tails are those of another pair,
-    one that dominates the product: with them, an upper end computed from this profile stays an upper end of the
-    product; a lower end is one of the dominating pair.
+    one that dominates the product: with them, an upper bound computed from this profile stays an upper bound of the
+    product; a lower bound is one of the dominating pair.
     """
 
     one_sided: ClassVar[bool] = True
@@ -113,12 +113,12 @@ class ComposedProfile(PointwiseProfile):
         return _at_zero(self.parts[0]) <= log_delta and self.coupled_log_delta <= log_delta
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Tails of a pair that dominates the product: the slopes of a convex table of certified upper ends."""
+        """Tails of a pair that dominates the product: the slopes of a convex table of certified upper bounds."""
         return self._table.tails(np.asarray(epsilon, dtype=np.float64))
 
     @cached_property
     def _table(self) -> PiecewiseTails:
-        """Certified upper ends down to δ = 1e-312 at steps of a quarter in log δ, wider where δ is tiny."""
+        """Certified upper bounds down to δ = 1e-312 at steps of a quarter in log δ, wider where δ is tiny."""
         coarse = ComposedProfile(self.parts, Budget.coarse())
         floor = max(self.log_infinite_mass + 1e-3, _DEEPEST_ROW)
         epsilon = 0.0
@@ -126,14 +126,14 @@ class ComposedProfile(PointwiseProfile):
         values: list[float] = []
         while len(rows) < _MOST_ROWS:
             rows.append(epsilon)
-            values.append(coarse.upper_end(epsilon))
+            values.append(coarse.upper_log_delta(epsilon))
             if values[-1] <= floor or epsilon >= min(self._survey.supremum, 1e9):
                 break
             step = next(step for level, step in _ROW_STEPS if values[-1] > level)
             epsilon += step / max(self._survey.steepness(epsilon), 1e-9)
         return tabulated(np.asarray(rows), np.asarray(values))
 
-    def ends(self, epsilon: float) -> Interval:
+    def log_delta_bounds(self, epsilon: float) -> Interval:
         """`log_delta` at one ε."""
         tilts, high = self.evaluation(epsilon)
         if math.isinf(high):
@@ -143,12 +143,12 @@ class ComposedProfile(PointwiseProfile):
             low = self._best_single(epsilon)
         return Interval(min(low, high), high)
 
-    def upper_end(self, epsilon: float) -> float:
-        """The upper end alone."""
+    def upper_log_delta(self, epsilon: float) -> float:
+        """The upper bound alone."""
         return self.evaluation(epsilon).upper
 
-    def quick_upper_end(self, epsilon: float) -> float:
-        """An upper end of log δ from the first tilt alone; −∞, which decides nothing, where its numbers are no doubles.
+    def quick_upper_log_delta(self, epsilon: float) -> float:
+        """An upper bound of log δ from the first tilt only; −∞, which decides nothing, if its numbers are no doubles.
 
         It is for comparisons: where it is far above another bound, this one is not evaluated.
         """
@@ -160,7 +160,7 @@ class ComposedProfile(PointwiseProfile):
             return -math.inf
 
     def evaluation(self, epsilon: float) -> TiltedEvaluation:
-        """The upper end at ε, and what it was found with: no tilts where δ is zero or its numbers are no doubles."""
+        """The upper bound at ε, and what it was found with: no tilts where δ is zero or its numbers are no doubles."""
         if epsilon not in self._evaluated:
             before = dict(self._transforms.used)
             self._transforms.used.clear()
@@ -180,13 +180,13 @@ class ComposedProfile(PointwiseProfile):
             return TiltedEvaluation((), self._basic(epsilon))
 
     def upper_on(self, tilts: Sequence[Chosen], epsilon: float) -> float:
-        """An upper end at ε on given grids and tilts: true whatever they are, and close where they suit ε."""
+        """An upper bound at ε on given grids and tilts: true whatever they are, and close where they suit ε."""
         return min(self._upper(found, epsilon) for found in tilts)
 
     def lower_on(self, tilts: Sequence[Chosen], epsilon: float) -> float:
-        """A lower end likewise, −∞ where its numbers are no doubles."""
+        """A lower bound likewise, −∞ where its numbers are no doubles."""
         try:
-            return max((self._lower_end(found, epsilon) for found in tilts), default=-math.inf)
+            return max((self._lower_log_delta(found, epsilon) for found in tilts), default=-math.inf)
         except _OUTSIDE:
             return -math.inf
 
@@ -208,19 +208,19 @@ class ComposedProfile(PointwiseProfile):
         return near_tests(self, sizes)
 
     def upper_tests(self, sizes: Sequence[float]) -> list[UpperTest | None]:
-        """The same with upper ends alone; None where its numbers are no doubles."""
+        """The same with upper bounds alone; None where its numbers are no doubles."""
         try:
             return upper_tests(self, sizes)
         except _OUTSIDE:
             return [None] * len(sizes)
 
-    def upper_ends(self, epsilons: Sequence[float]) -> list[float]:
-        """Upper ends at several ε on the transforms that suit the one in the middle: for comparisons."""
+    def upper_log_deltas(self, epsilons: Sequence[float]) -> list[float]:
+        """Upper bounds at several ε on the transforms that suit the one in the middle: for comparisons."""
         suited = self.evaluation(sorted(epsilons)[len(epsilons) // 2]).tilts
         if len(epsilons) > 1 and suited:
             with contextlib.suppress(*_OUTSIDE):
                 return [min(self.upper_on(suited, epsilon), 0.0) for epsilon in epsilons]
-        return [self.upper_end(epsilon) for epsilon in epsilons]
+        return [self.upper_log_delta(epsilon) for epsilon in epsilons]
 
     def test_guess(self, log_size: float) -> Guess:
         """About the ε at which Q(S > ε) is as asked, and about |d log δ/dε| there: an estimate."""
@@ -262,16 +262,16 @@ class ComposedProfile(PointwiseProfile):
 
     def is_at_most(self, epsilon: float, log_delta: float) -> bool:
         """Return whether the upper bound is at most `log_delta`; the lower one is the larger part of the work."""
-        return self.upper_end(epsilon) <= log_delta
+        return self.upper_log_delta(epsilon) <= log_delta
 
     def likely_meets(self, epsilon: float, log_delta: float) -> bool:
         """Return whether an estimate far below `log_delta`, or the upper bound of the first tilt, tells so."""
         if self.likely_log_delta(epsilon) < log_delta - _FAR_BELOW * (1.0 - log_delta):
             return True
-        return -math.inf < self.quick_upper_end(epsilon) <= log_delta
+        return -math.inf < self.quick_upper_log_delta(epsilon) <= log_delta
 
     def _evaluate(self, epsilon: float) -> TiltedEvaluation:
-        """The grids and tilts that were used at ε, one or two, and the upper end that they give."""
+        """The grids and tilts that were used at ε, one or two, and the upper bound that they give."""
         direct = self._survey.whole.prefers_direct(epsilon)
         first = self._back_off_tilt(self._first(epsilon, direct), epsilon)
         high = self._upper(first, epsilon)
@@ -366,12 +366,12 @@ class ComposedProfile(PointwiseProfile):
     def _upper(self, found: Chosen, epsilon: float) -> float:
         key, spectrum = self._transforms.spectrum(found, from_above=True)
         laws = self._transforms.laws(key).upper
-        return upper_end(spectrum, laws, epsilon - laws.misplacement)
+        return upper_log_delta(spectrum, laws, epsilon - laws.misplacement)
 
-    def _lower_end(self, found: Chosen, epsilon: float) -> float:
+    def _lower_log_delta(self, found: Chosen, epsilon: float) -> float:
         key, spectrum = self._transforms.spectrum(found, from_above=False)
         laws = self._transforms.laws(key).lower
-        return lower_end(spectrum, laws, epsilon - laws.offset + laws.misplacement)
+        return lower_log_delta(spectrum, laws, epsilon - laws.offset + laws.misplacement)
 
     def _basic(self, epsilon: float) -> float:
         """Basic composition at equal shares of ε: what is left where the numbers of a lattice are no doubles."""

@@ -1,6 +1,6 @@
 """ε(δ) of one order of a composition: searched on one transform, certified by evaluations that choose their own.
 
-Any grid and tilt gives true ends of δ at every ε, and close ones near the ε that it suits. So the target is first met
+Any grid and tilt gives true bounds of δ at every ε, and close ones near the ε that it suits. So the target is first met
 on the transform that suits a guess; where the ε found asks for another transform, it is met again on that.
 """
 
@@ -51,7 +51,7 @@ class LatticeSearch(PairSearch):
         del near
         larger = Interval(0.0, 0.0)
         for profile, guess in self._by_estimate(log_delta):
-            if larger.upper > 0.0 and profile.upper_end(larger.upper) <= log_delta:
+            if larger.upper > 0.0 and profile.upper_log_delta(larger.upper) <= log_delta:
                 continue
             bounds = epsilon_of(profile, log_delta, guess)
             larger = Interval(max(larger.lower, bounds.lower), max(larger.upper, bounds.upper))
@@ -62,7 +62,7 @@ class LatticeSearch(PairSearch):
         del near
         larger = 0.0
         for profile, guess in self._by_estimate(log_delta):
-            if larger == 0.0 or profile.upper_end(larger) > log_delta:
+            if larger == 0.0 or profile.upper_log_delta(larger) > log_delta:
                 larger = max(larger, upper_epsilon_of(profile, log_delta, guess))
         return larger
 
@@ -88,7 +88,7 @@ class LatticeSearch(PairSearch):
 def epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> Interval:
     """Enclosure of the smallest ε ≥ 0 with log δ(ε) at most the target; math.inf where there is none.
 
-    Guarantees: the order's own upper end at the upper ε meets the target, its lower end at a lower ε above 0 does not.
+    Guarantees: the order's upper bound at the upper ε meets the target, its lower bound at a lower ε above 0 does not.
     Where losses are infinite more often than asked, no ε meets the target, whatever is searched.
     """
     upper = upper_epsilon_of(order, log_delta, guess)
@@ -97,15 +97,15 @@ def epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> Interv
     if upper < _STRIDE * guess.epsilon:
         guess = guess._replace(epsilon=upper)
     lower = _met(order, log_delta, guess, from_above=False) if 0.0 < upper < math.inf else None
-    if upper == 0.0 or (lower is None and order.ends(0.0).lower <= log_delta):
+    if upper == 0.0 or (lower is None and order.log_delta_bounds(0.0).lower <= log_delta):
         return Interval(0.0, upper)
     if lower is None:
-        lower = _searched(order, lambda epsilon: order.ends(epsilon).lower, log_delta, guess).above
+        lower = _searched(order, lambda epsilon: order.log_delta_bounds(epsilon).lower, log_delta, guess).above
     return Interval(min(lower, upper), upper)
 
 
 def upper_epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> float:
-    """The upper end alone, at most the largest loss."""
+    """The upper bound alone, at most the largest loss."""
     if order.least_log_infinite_mass > log_delta:
         return math.inf
     if order.coupled_meets(log_delta):
@@ -113,14 +113,14 @@ def upper_epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> 
     upper = _met(order, log_delta, guess, from_above=True)
     if upper is not None:
         return min(upper, order.supremum)
-    if order.upper_end(0.0) <= log_delta:
+    if order.upper_log_delta(0.0) <= log_delta:
         return 0.0
-    found = _searched(order, order.upper_end, log_delta, guess)
+    found = _searched(order, order.upper_log_delta, log_delta, guess)
     return found.below if found.below < math.inf else _any_that_meets(order, log_delta, max(found.above, guess.epsilon))
 
 
 def lower_epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess, near: float = 0.0) -> float:
-    """The lower end alone. The transform laid at the ε `near`, if above 0, serves if δ is about the target there."""
+    """The lower bound alone. The transform laid at the ε `near`, if above 0, serves if δ is about the target there."""
     if order.least_log_infinite_mass > log_delta:
         return LARGEST_EPSILON
     lower = None
@@ -134,16 +134,16 @@ def lower_epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess, nea
         lower = _met(order, log_delta, guess, from_above=False)
     if lower is not None:
         return lower
-    if order.ends(0.0).lower <= log_delta:
+    if order.log_delta_bounds(0.0).lower <= log_delta:
         return 0.0
-    return _searched(order, lambda epsilon: order.ends(epsilon).lower, log_delta, guess).above
+    return _searched(order, lambda epsilon: order.log_delta_bounds(epsilon).lower, log_delta, guess).above
 
 
 def _any_that_meets(order: ComposedProfile, log_delta: float, epsilon: float) -> float:
-    """A larger ε whose upper end meets the target: wide, but finite. math.inf where no double does."""
+    """A larger ε whose upper bound meets the target: wide, but finite. math.inf where no double does."""
     while epsilon < LARGEST_EPSILON:
         epsilon = min(_STRIDE * max(epsilon, 1.0), LARGEST_EPSILON)
-        if order.upper_end(epsilon) <= log_delta:
+        if order.upper_log_delta(epsilon) <= log_delta:
             return epsilon
     return math.inf
 

@@ -33,7 +33,7 @@ _MANY, _LARGE = 8, 2**21
 """So many laws, or bytes of sums, make a transform dear."""
 _MOST_WIDTH = 0.1
 _NOISY = 1e-3
-"""How far apart upper ends of log δ on different transforms are where it matters which of them is read."""
+"""How far apart upper bounds of log δ on different transforms are where it matters which of them is read."""
 _TOP, _BELOW_TOP = 1e-6, 1e-8
 """Of the largest loss: how near to it a test is taken for that of it, and how far below it δ is read then."""
 
@@ -87,7 +87,7 @@ def near_tests(order: TiltedProfile, sizes: Sequence[float]) -> list[NearTest | 
 
 
 def upper_tests(order: TiltedProfile, sizes: Sequence[float]) -> list[UpperTest | None]:
-    """The same with upper ends alone, on transforms of their own: without lower ones none is seen to serve two sizes.
+    """The same with upper bounds alone, on transforms of their own: without lower ones none is seen to serve two sizes.
 
     Each size is read on all of them, as each gives a true end.
     """
@@ -109,12 +109,12 @@ def upper_tests(order: TiltedProfile, sizes: Sequence[float]) -> list[UpperTest 
 def _upper_test(
     order: TiltedProfile, tilts: tuple[Chosen, ...], size: float, place: float, top: float
 ) -> UpperTest | None:
-    """The least upper end of all, near a place or near where they say that the test is."""
+    """The least upper bound of all, near a place or near where they say that the test is."""
     if not 0.0 < place < top:
         return UpperTest(top, -math.inf) if place > 0.0 else None
-    ends = [order.upper_on((each,), place) for each in tilts]
-    if max(ends) - min(ends) > _NOISY:
-        steepness = 1.0 + abs(tilts[ends.index(min(ends))].place.tilt)
+    bounds = [order.upper_on((each,), place) for each in tilts]
+    if max(bounds) - min(bounds) > _NOISY:
+        steepness = 1.0 + abs(tilts[bounds.index(min(bounds))].place.tilt)
         place = max(_best(order, tilts, size, place, steepness), _EDGE / steepness)
     return UpperTest(place, order.upper_on(tilts, place))
 
@@ -131,10 +131,10 @@ def _at_the_top(order: TiltedProfile, size: float) -> NearTest | None:
     if not tilts:
         return None
 
-    def ends(epsilon: float) -> Interval:
-        return Interval(-math.inf, -math.inf) if epsilon >= top else _ends_on(order, tilts, epsilon)
+    def bounds(epsilon: float) -> Interval:
+        return Interval(-math.inf, -math.inf) if epsilon >= top else _log_delta_bounds_on(order, tilts, epsilon)
 
-    return NearTest(top, ends, 0.0, LOSS / (_BELOW_TOP * top) ** 2, bent=True)
+    return NearTest(top, bounds, 0.0, LOSS / (_BELOW_TOP * top) ** 2, bent=True)
 
 
 def _suited(order: TiltedProfile, size: float) -> tuple[Chosen, ...]:
@@ -157,7 +157,7 @@ def _suited(order: TiltedProfile, size: float) -> tuple[Chosen, ...]:
 
 
 def _best(order: TiltedProfile, tilts: Sequence[Chosen], size: float, start: float, steepness: float) -> float:
-    """Where γ α + E_γ is least, by the upper ends on a transform; not beyond γ = 1/α."""
+    """Where γ α + E_γ is least, by the upper bounds on a transform; not beyond γ = 1/α."""
 
     def rate(epsilon: float) -> float:
         return size * math.exp(min(epsilon, 700.0)) + math.exp(order.upper_on(tilts, epsilon))
@@ -180,15 +180,15 @@ def _served(order: TiltedProfile, tilts: tuple[Chosen, ...], size: float, widest
     """The test on a given transform; None where its ends are further apart or it lies below ε = 0."""
     steepness = 1.0 + abs(tilts[0].place.tilt)
     epsilon = _best(order, tilts, size, order.test_guess(math.log(size))[0], steepness)
-    ends = _ends_on(order, tilts, epsilon)
-    width = ends.upper - ends.lower
+    bounds = _log_delta_bounds_on(order, tilts, epsilon)
+    width = bounds.upper - bounds.lower
     if epsilon * steepness <= _EDGE or not width <= widest:
         return None
-    return NearTest(epsilon, functools.partial(_ends_on, order, tilts), width, steepness)
+    return NearTest(epsilon, functools.partial(_log_delta_bounds_on, order, tilts), width, steepness)
 
 
-def _ends_on(order: TiltedProfile, tilts: tuple[Chosen, ...], epsilon: float) -> Interval:
-    """Both ends of log δ at an ε near the tilts' own; of ε < 0 nothing is known but that δ ≤ 1."""
+def _log_delta_bounds_on(order: TiltedProfile, tilts: tuple[Chosen, ...], epsilon: float) -> Interval:
+    """Both bounds of log δ at an ε near the tilts' own; of ε < 0 nothing is known but that δ ≤ 1."""
     if epsilon < 0.0:
         return Interval(-math.inf, 0.0)
     upper = order.upper_on(tilts, epsilon)

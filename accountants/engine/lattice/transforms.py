@@ -95,7 +95,7 @@ def remember(kept: dict[Key, Value], key: Key, value: Value, most: int) -> None:
     kept[key] = value
 
 
-def upper_end(spectrum: Spectrum, laws: LatticeLaws, epsilon: float) -> float:
+def upper_log_delta(spectrum: Spectrum, laws: LatticeLaws, epsilon: float) -> float:
     """Return an upper bound of log δ of the composed lattice laws.
 
     Args:
@@ -113,7 +113,7 @@ def upper_end(spectrum: Spectrum, laws: LatticeLaws, epsilon: float) -> float:
     return math.log1p(-spare) * (1 - 8 * UNIT_ROUNDOFF) if 0.0 < spare < 1.0 else 0.0
 
 
-def lower_end(spectrum: Spectrum, laws: LatticeLaws, epsilon: float) -> float:
+def lower_log_delta(spectrum: Spectrum, laws: LatticeLaws, epsilon: float) -> float:
     """Return a lower bound of log δ of the composed lattice laws.
 
     Args:

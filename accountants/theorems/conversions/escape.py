@@ -146,9 +146,9 @@ class FailingProfile(Profile):
         low, high = (Enclosure.around(self._joined(end), 2.0**-50) for end in (lower, upper))
         return Enclosure(low.lower, high.upper)
 
-    def upper_end(self, epsilon: float) -> float:
+    def upper_log_delta(self, epsilon: float) -> float:
         """The upper end at one ε."""
-        upper = np.asarray(self.inner.upper_end(epsilon))
+        upper = np.asarray(self.inner.upper_log_delta(epsilon))
         return float(Enclosure.around(self._joined(upper), 2.0**-50).upper)
 
     def closed_decides(self, epsilon: float, share: float) -> bool:

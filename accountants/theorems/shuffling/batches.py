@@ -100,7 +100,7 @@ class BatchClonesBound(ScaledBound):
 
     def log_bound(self, epsilon: float) -> Interval:
         """Ends of the chosen pair's bound, or of the victim's local one where that is less."""
-        own = self.victim.pair.ends(epsilon)
+        own = self.victim.pair.log_delta_bounds(epsilon)
         found = self._clones(*self._best(epsilon)).log_bound(epsilon)
         upper = min(found.upper, own.upper)
         return Interval(min(found.lower, own.lower, upper), upper)
@@ -205,7 +205,7 @@ class BatchClonesBound(ScaledBound):
         found = self._clones(*place).upper(epsilon)
         if self.victim.no_less_at(epsilon) > found:
             return found
-        return min(found, self.victim.pair.ends(epsilon).upper)
+        return min(found, self.victim.pair.log_delta_bounds(epsilon).upper)
 
     def _distance(
         self, victim: FloatArray, log_delta: FloatArray, other: FloatArray, log_other: FloatArray

@@ -187,7 +187,7 @@ class GaussianBlanketBound(ScaledBound):
             if single or len(known) < 2:
                 found = self.upper(epsilon)
             else:
-                own = gaussian_pair(2.0 * self._reach).ends(epsilon).upper
+                own = gaussian_pair(2.0 * self._reach).log_delta_bounds(epsilon).upper
                 expected = min(_extrapolated(known, epsilon), own)
                 found, single = (own, False) if own < _DEEPEST else near(epsilon, own, expected)
                 if single:
@@ -226,7 +226,7 @@ class GaussianBlanketBound(ScaledBound):
         return self._enclose(epsilon, both=False).upper
 
     def _enclose(self, epsilon: float, *, both: bool) -> LogEnds:
-        own = gaussian_pair(2.0 * self._reach).ends(epsilon)
+        own = gaussian_pair(2.0 * self._reach).log_delta_bounds(epsilon)
         if own.upper < _DEEPEST:
             return LogEnds(*own)
         growth = math.expm1(min(epsilon, 600.0))

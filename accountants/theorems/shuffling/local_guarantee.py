@@ -55,8 +55,8 @@ class LocalCurve:
         return _gaussian_points(self.pair) if self.pair.gaussian_dp_mu else self._points()
 
     def _points(self) -> tuple[FloatArray, FloatArray]:
-        if math.isinf(self.pair.ends(_LARGEST).upper):
-            pure = upper_epsilon(lambda epsilon: self.pair.ends(epsilon).upper, -1e300)
+        if math.isinf(self.pair.log_delta_bounds(_LARGEST).upper):
+            pure = upper_epsilon(lambda epsilon: self.pair.log_delta_bounds(epsilon).upper, -1e300)
             return np.asarray([pure]), np.asarray([-np.inf])
         coarse = np.geomspace(1e-6, _LARGEST, _COARSE)
         values = self.pair.log_delta(coarse).upper
@@ -139,7 +139,7 @@ class LocalClonesBound(ScaledBound):
 
     def log_bound(self, epsilon: float) -> Interval:
         """Ends of the chosen clone pair's bound, or of the local one where that is less."""
-        own = self.local.pair.ends(epsilon)
+        own = self.local.pair.log_delta_bounds(epsilon)
         found = self._clones(self._best(epsilon)).log_bound(epsilon)
         upper = min(found.upper, own.upper)
         return Interval(min(found.lower, own.lower, upper), upper)
@@ -163,7 +163,7 @@ class LocalClonesBound(ScaledBound):
         found = self._clones(place).upper(epsilon)
         if self.local.no_less_at(epsilon) > found:
             return found
-        return min(found, self.local.pair.ends(epsilon).upper)
+        return min(found, self.local.pair.log_delta_bounds(epsilon).upper)
 
     def _best(self, epsilon: float, among: slice = EVERY) -> int:
         """The pair that looks best, by the normal law that the clones' loss is near."""
@@ -259,7 +259,7 @@ class ClosedFormBound(ScaledBound):
 
     def log_bound(self, epsilon: float) -> Interval:
         """The best (ε₀, δ₀) at ε."""
-        own = self.local.pair.ends(epsilon)
+        own = self.local.pair.log_delta_bounds(epsilon)
         local, log_delta = self.local.points
         at = min(epsilon, _LARGEST)
         crowd = np.exp(local) / self.clients

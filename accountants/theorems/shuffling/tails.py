@@ -73,13 +73,13 @@ class Held(ScaledBound):
     @cached_property
     def largest_loss(self) -> float:
         """Where the pair's δ is certified to be zero, so that no rounding of it is taken for an infinite loss."""
-        if self.pair.ends(_FURTHEST).upper > -math.inf:
+        if self.pair.log_delta_bounds(_FURTHEST).upper > -math.inf:
             return math.inf
-        return upper_epsilon(lambda epsilon: self.pair.ends(epsilon).upper, _NOTHING)
+        return upper_epsilon(lambda epsilon: self.pair.log_delta_bounds(epsilon).upper, _NOTHING)
 
     def log_bound(self, epsilon: float) -> Interval:
         """The pair's own ends."""
-        return self.pair.ends(epsilon)
+        return self.pair.log_delta_bounds(epsilon)
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class ScaledProfile(BoundProfile):
 
     def guess(self, log_delta: float) -> Guess:
         """Return the ε of two normal distributions with the same δ at ε = 0; ε = 0 where these are no guide."""
-        return _normal_guess(self.upper_end(0.0), log_delta) or super().guess(log_delta)
+        return _normal_guess(self.upper_log_delta(0.0), log_delta) or super().guess(log_delta)
 
     @cached_property
     def _table(self) -> PiecewiseTails:

@@ -11,10 +11,10 @@ import pytest
 from epsilond.accountants.account import account
 from epsilond.accountants.estimates.batches import likely_log_delta_of_batches
 from epsilond.accountants.estimates.noise import likely_noise_of_batches, likely_slope_of_batches
-from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
+from epsilond.accountants.target import Target
 from epsilond.calibrators.search import smallest_noise
 
 TARGET = Target.of(1.0, 1e-5, None)

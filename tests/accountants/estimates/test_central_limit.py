@@ -8,7 +8,7 @@ import pytest
 
 from epsilond.accountants.estimates.central_limit import central_log_delta, central_log_mu
 from epsilond.accountants.estimates.noise import Chart, central_mu, likely_noise, likely_rate, likely_rounds
-from epsilond.accountants.estimates.target import Target
+from epsilond.accountants.target import Target
 
 
 def exact(epsilon: float, mu: float) -> Any:

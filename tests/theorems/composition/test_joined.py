@@ -100,10 +100,10 @@ def test_a_composed_bound_is_evaluated_beside_a_closed_one_only_where_it_may_be_
         for epsilon in (5.0, 30.0):
             asked.clear()
             joined = least_of([composed, closed])
-            upper = joined.upper_end(epsilon)
+            upper = joined.upper_log_delta(epsilon)
             assert bool(asked) == evaluated
-            assert upper == joined.ends(epsilon).upper
-            assert upper == min(composed.ends(epsilon).upper, closed.ends(epsilon).upper)
+            assert upper == joined.log_delta_bounds(epsilon).upper
+            assert upper == min(composed.log_delta_bounds(epsilon).upper, closed.log_delta_bounds(epsilon).upper)
 
 
 def test_bounds_of_different_settings_do_not_join() -> None:

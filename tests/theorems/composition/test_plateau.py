@@ -10,8 +10,8 @@ import mpmath as mp
 import pytest
 
 from epsilond.accountants.account import account
-from epsilond.accountants.log_delta import LogDelta, asks_for, natural_log_delta
 from epsilond.accountants.specs import Approximate, Composed, Gaussian, Repeated, Subsampled
+from epsilond.accountants.target import LogDelta, asks_for, natural_log_delta
 from epsilond.calibrators.accounts import AccountProblem, answer
 from epsilond.reading import read
 from tests.oracles.finite import black_box, hockey_stick, joint, mixture

@@ -70,7 +70,7 @@ def test_rare_steps_need_no_lattice(epsilon: float) -> None:
     assert rare is not None
     pair = rare.pair
     large = OneLargeStep((RepeatedStep(batch(1e-12), 10**9),))
-    ends = pair.ends(epsilon)
+    ends = pair.log_delta_bounds(epsilon)
     assert ends.lower <= ends.upper < -15.0
     if epsilon > 0.0:
         assert ends.upper <= large.log_delta(epsilon).upper
@@ -97,5 +97,5 @@ def test_epsilon_is_zero_where_delta_is_never_reached() -> None:
     pair = rare.pair
     assert pair.epsilon(math.log(1e-6)) == (0.0, 0.0)
     found = pair.epsilon(math.log(1e-12))
-    assert pair.ends(found.upper).upper <= math.log(1e-12)
+    assert pair.log_delta_bounds(found.upper).upper <= math.log(1e-12)
     assert found.upper < 3e-5

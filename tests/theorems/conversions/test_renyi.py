@@ -230,8 +230,11 @@ def test_concentrated_pairs_compose_in_closed_form() -> None:
     pair = concentrated_pair(0.01, math.log1p(-1e-7), math.log(1e-7))
     whole = composed_pair([(pair, 10)], "default")
     expected = concentrated_pair(0.1, 10 * math.log1p(-1e-7), math.log(1e-6))
-    assert whole.ends(1.0).upper == pytest.approx(expected.ends(1.0).upper, rel=1e-6)
-    assert composed_concentrated([(pair.concentrated, 1)]).ends(0.3).upper >= pair.ends(0.3).upper - 1e-12
+    assert whole.log_delta_bounds(1.0).upper == pytest.approx(expected.log_delta_bounds(1.0).upper, rel=1e-6)
+    assert (
+        composed_concentrated([(pair.concentrated, 1)]).log_delta_bounds(0.3).upper
+        >= pair.log_delta_bounds(0.3).upper - 1e-12
+    )
     assert log_escape_of(0.0, [math.log(1e-30), -math.inf]) == math.log(1e-30)
     assert log_escape_of(-0.5, []) == pytest.approx(math.log(-math.expm1(-0.5)))
 

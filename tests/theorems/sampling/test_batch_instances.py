@@ -205,7 +205,7 @@ def test_cells_compose_below_what_they_stand_for(kind: str) -> None:
 
     composed = composed_pair([(pair, 10)], "default")
     for epsilon in (0.0, 0.5, 1.5):
-        lower = composed.ends(epsilon).lower
+        lower = composed.log_delta_bounds(epsilon).lower
         assert lower <= exact.log_delta(epsilon).upper
         assert lower >= exact.log_delta(epsilon).lower - 0.05
 

@@ -102,9 +102,9 @@ def test_it_answers_as_a_search_that_knows_no_base(rate: float, log_delta: float
     assert found.upper == pytest.approx(expected.upper, rel=1e-6, abs=1e-12)
     assert found.lower == pytest.approx(expected.lower, rel=1e-6, abs=1e-12)
     if found.upper > 0.0:
-        assert plain.upper_end(found.upper) <= log_delta
+        assert plain.upper_log_delta(found.upper) <= log_delta
     if found.lower > 0.0:
-        assert plain.lower_end(found.lower) > log_delta
+        assert plain.lower_log_delta(found.lower) > log_delta
 
 
 def test_tests_of_a_drawn_pair_enclose_what_they_are_read_at() -> None:

@@ -74,7 +74,7 @@ def test_the_bound_is_never_below_the_law_itself(
             np.maximum(first - math.exp(epsilon) * second, 0.0).sum(),
             np.maximum(second - math.exp(epsilon) * first, 0.0).sum(),
         )
-        assert math.exp(curve.upper.ends(epsilon).upper) >= truth * (1.0 - 1e-3)
+        assert math.exp(curve.upper.log_delta_bounds(epsilon).upper) >= truth * (1.0 - 1e-3)
 
 
 @pytest.mark.parametrize(("reports", "clients"), [(1, 2), (2, 2), (2, 3)])
@@ -114,14 +114,14 @@ def test_a_record_hides_among_reports(batch: int, records: int) -> None:
     own = account(spec.mechanism, relation="replace-one").guarantee.curve.upper  # type: ignore[union-attr]
     hidden = found.guarantee.curve.upper
     assert BATCH_AMONG_CLONES.id in found.guarantee.theorems()
-    assert hidden.ends(0.0).upper < own.ends(0.0).upper - 0.5
+    assert hidden.log_delta_bounds(0.0).upper < own.log_delta_bounds(0.0).upper - 0.5
 
 
 def test_a_full_batch_of_one_record_is_the_client() -> None:
     one = federated(3.0, reports=500, clients=500, batch=1, records=1)
     client = Shuffled(clients=500, dimension=2, mechanism=Gaussian(noise_multiplier=3.0))
-    ours = known(one).guarantee.curve.upper.ends(0.2).upper
-    assert ours == pytest.approx(known(client).guarantee.curve.upper.ends(0.2).upper, abs=0.05)
+    ours = known(one).guarantee.curve.upper.log_delta_bounds(0.2).upper
+    assert ours == pytest.approx(known(client).guarantee.curve.upper.log_delta_bounds(0.2).upper, abs=0.05)
 
 
 @pytest.mark.parametrize("theorem", [BATCH_AMONG_CLONES, BOTH_DRAWS])

@@ -85,7 +85,7 @@ def test_ends_are_honest_where_they_do() -> None:
     for clients, noise, epsilon in ((10**5, 1.0, 0.6), (10**5, 0.7, 0.6), (1000, 1.0, 1.5), (10**4, 2.0, 1.0)):
         bound = GaussianBlanketBound(clients, noise)
         ends = bound.log_bound(epsilon)
-        assert ends.lower <= ends.upper <= gaussian_pair(2.0 / noise).ends(epsilon).upper
+        assert ends.lower <= ends.upper <= gaussian_pair(2.0 / noise).log_delta_bounds(epsilon).upper
         assert bound.upper(epsilon) >= ends.lower
 
 
@@ -94,7 +94,7 @@ def test_the_instance_stays_below_the_bound() -> None:
         for noise in (1.5, 3.0, 20.0):
             bound, instance = GaussianBlanketBound(clients, noise), gaussian_pair(2.0 / (noise * math.sqrt(clients)))
             for epsilon in (0.0, 0.01, 0.1, 1.0):
-                assert instance.ends(epsilon).lower <= bound.upper(epsilon)
+                assert instance.log_delta_bounds(epsilon).lower <= bound.upper(epsilon)
 
 
 def test_more_clients_and_more_noise_never_hurt() -> None:
@@ -109,7 +109,7 @@ def test_more_clients_and_more_noise_never_hurt() -> None:
 def test_small_deltas(exponent: int) -> None:
     pair, local = scaled_pair(GaussianBlanketBound(10**5, 4.0)), gaussian_pair(0.5)
     epsilon = pair.epsilon(-exponent * math.log(10.0))
-    assert pair.ends(epsilon.upper).upper <= -exponent * math.log(10.0)
+    assert pair.log_delta_bounds(epsilon.upper).upper <= -exponent * math.log(10.0)
     assert epsilon.lower <= epsilon.upper < local.epsilon(-exponent * math.log(10.0)).upper
 
 
@@ -117,7 +117,9 @@ def test_the_smallest_deltas_are_never_below_what_the_instance_has() -> None:
     bound, instance = GaussianBlanketBound(10**5, 4.0), gaussian_pair(0.5 / math.sqrt(1e5))
     for epsilon in (0.03, 0.06, 0.3, 3.0):
         ends = bound.log_bound(epsilon)
-        assert instance.ends(epsilon).lower <= ends.upper <= gaussian_pair(0.5).ends(epsilon).upper
+        assert (
+            instance.log_delta_bounds(epsilon).lower <= ends.upper <= gaussian_pair(0.5).log_delta_bounds(epsilon).upper
+        )
         assert ends.lower <= ends.upper
 
 

@@ -116,7 +116,10 @@ def test_bounds_of_randomized_response_dominate_and_instances_do_not(clients: in
         truth = oracle.shuffled_delta(rows, clients, alpha)
         for bound in (ClonesBound(clients, 1 / odds, epsilon), response_bound(clients, epsilon, categories)):
             assert bound.upper(math.log(alpha)) >= log(truth) - 1e-12
-        assert response_instance(clients, epsilon, categories).ends(math.log(alpha)).lower <= log(truth) + 1e-12
+        assert (
+            response_instance(clients, epsilon, categories).log_delta_bounds(math.log(alpha)).lower
+            <= log(truth) + 1e-12
+        )
 
 
 @pytest.mark.parametrize("clients", [1, 2, 7])
@@ -236,7 +239,7 @@ def test_small_deltas_keep_their_relative_accuracy(exponent: int) -> None:
         pair = scaled_pair(ClonesBound(clients, math.exp(-0.5), 0.5))
         epsilon = pair.epsilon(-exponent * math.log(10.0))
         assert 0.0 <= epsilon.upper - epsilon.lower <= 1e-4 * epsilon.upper
-        ends = pair.ends(epsilon.upper)
+        ends = pair.log_delta_bounds(epsilon.upper)
         assert ends.upper - ends.lower <= 3e-3
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
+from epsilond.accountants.json_types import Fields
 from epsilond.accountants.quantities import Smoothness, delta_outputs, request
 from epsilond.accountants.quantities.algorithms import SUFFIX_FRACTION, PrivacyLoss
 from epsilond.accountants.schedules import Constant
@@ -77,6 +78,17 @@ A_5 = Erratum(
     test=f"{_TESTS}::test_a_fraction_of_a_step_only_raises_the_printed_bound",
 )
 
+_EXAMPLE: Fields = {
+    "epsilon": 0.5,
+    "clients": 100,
+    "participants": 10,
+    "lipschitz": 1.0,
+    "radius": 1.0,
+    "smoothness": 2.0,
+    "step_sizes": (0.5,),
+    "noise_stds": (1.5,),
+}
+
 THEOREM_2 = Theorem(
     id="asoodeh.2",
     title="One pass of projected SGD with hidden states",
@@ -90,18 +102,7 @@ THEOREM_2 = Theorem(
     errata=(A_1, A_5),
     inputs=OnePass,
     formula=theorem_2,
-    examples=(
-        {
-            "epsilon": 0.5,
-            "clients": 100,
-            "participants": 10,
-            "lipschitz": 1.0,
-            "radius": 1.0,
-            "smoothness": 2.0,
-            "step_sizes": (0.5,),
-            "noise_stds": (1.5,),
-        },
-    ),
+    examples=(_EXAMPLE,),
 )
 
 
@@ -156,19 +157,7 @@ COROLLARY_3 = Theorem(
     ),
     inputs=RandomStop,
     formula=corollary_3,
-    examples=(
-        {
-            "epsilon": 0.5,
-            "clients": 100,
-            "participants": 10,
-            "lipschitz": 1.0,
-            "radius": 1.0,
-            "smoothness": 2.0,
-            "step_sizes": (0.5,),
-            "noise_stds": (1.5,),
-            "suffix_fraction": 0.5,
-        },
-    ),
+    examples=({**_EXAMPLE, "suffix_fraction": 0.5},),
 )
 
 

@@ -12,7 +12,6 @@ from typing import Annotated, ClassVar
 
 from epsilond.accountants.formula import formula
 from epsilond.accountants.json_types import Fields
-from epsilond.accountants.log_delta import natural_log_delta
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.quantities import (
     DELTA,
@@ -31,6 +30,7 @@ from epsilond.accountants.quantities import (
 )
 from epsilond.accountants.quantities.algorithms import NOISE_CONSTANT, SHARED_NOISE_STD, ClippingNorm
 from epsilond.accountants.structure import sensitivity_factor
+from epsilond.accountants.target import natural_log_delta
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std
 
@@ -101,7 +101,7 @@ def figures_at(mu: float, *, epsilon: float | None, log_delta: float | None, pre
         given = {} if epsilon is None else delta_outputs(0.0, f"{prefix}delta")
         return given | ({} if log_delta is None else {f"{prefix}epsilon": math.inf})
     pair = gaussian_pair(mu)
-    found = {} if epsilon is None else delta_outputs(pair.ends(epsilon).upper, f"{prefix}delta")
+    found = {} if epsilon is None else delta_outputs(pair.log_delta_bounds(epsilon).upper, f"{prefix}delta")
     return found | ({} if log_delta is None else {f"{prefix}epsilon": pair.epsilon(log_delta).upper})
 
 

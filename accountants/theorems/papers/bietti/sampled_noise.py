@@ -149,11 +149,6 @@ class SampledNoiseInputs(BudgetFields):
         read_members(self, "client_groups", Batches)
         check_groups(self.client_groups)
 
-    @property
-    def squared_rate_times_rounds(self) -> float:
-        """The figure q²T that bounds ε from above."""
-        return self.participation_rate**2 * self.rounds
-
 
 @in_doubles
 def sampled_noise(inputs: SampledNoiseInputs) -> Outputs:
@@ -174,17 +169,16 @@ def sampled_noise(inputs: SampledNoiseInputs) -> Outputs:
         "noise_std": std,
         "noise_multiplier": multiplier,
         "total_weight": clients.weight,
-        "squared_rate_times_rounds": inputs.squared_rate_times_rounds,
+        "squared_rate_times_rounds": inputs.participation_rate**2 * inputs.rounds,
         "heterogeneity_cost": clients.heterogeneity_cost,
     }
 
 
-def _in_range(inputs: SampledNoiseInputs) -> Sides:
-    reach = inputs.squared_rate_times_rounds
-    if inputs.range_constant is None:
-        return Sides(Verdict.UNDECIDABLE, inputs.epsilon, reach)
-    limit = inputs.range_constant * reach
-    return Sides(Verdict.of(inputs.epsilon < limit), inputs.epsilon, limit)
+def _in_range(*, participation_rate: float, rounds: int, epsilon: float, range_constant: float | None) -> Sides:
+    reach = participation_rate**2 * rounds
+    if range_constant is None:
+        return Sides(Verdict.UNDECIDABLE, epsilon, reach)
+    return Sides.below(epsilon, range_constant * reach)
 
 
 EPSILON_RANGE = Condition("epsilon-range", "ε < c₁q²T (q²T where c₁ is absent: undecidable)", _in_range)

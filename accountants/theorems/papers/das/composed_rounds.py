@@ -26,7 +26,6 @@ from epsilond.accountants.quantities import (
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.composition.classical import subsampled_epsilon
 from epsilond.accountants.theorems.vacuous import delta_below_one
-from epsilond.accountants.verdict import Verdict
 
 _TESTS = "tests/theorems/papers/das/test_composed_rounds.py"
 Amplified = Literal["none", "record", "client"]
@@ -82,10 +81,6 @@ def theorem_2(inputs: RunInputs) -> Outputs:
     }
 
 
-def _below(left: float, right: float) -> Sides:
-    return Sides(Verdict.of(left < right), left, right)
-
-
 THEOREM_2 = Theorem(
     id="das.2",
     title="Privacy of DP-NormFedAvg over rounds, as printed: false",
@@ -97,9 +92,9 @@ THEOREM_2 = Theorem(
     source=Source("das2021", "Theorem 2, privacy"),
     status=Status.REFUTED,
     conditions=(
-        Condition("epsilon-range", "ε < 6", lambda inputs: _below(inputs.epsilon, 6.0)),
-        Condition("delta-range", "δ < e^(−9/4)", lambda inputs: _below(inputs.delta, math.exp(-2.25))),
-        Condition("composed-epsilon", "ε̂ < 1", lambda inputs: _below(inputs.composed_epsilon, 1.0)),
+        Condition("epsilon-range", "ε < 6", lambda inputs: Sides.below(inputs.epsilon, 6.0)),
+        Condition("delta-range", "δ < e^(−9/4)", lambda inputs: Sides.below(inputs.delta, math.exp(-2.25))),
+        Condition("composed-epsilon", "ε̂ < 1", lambda inputs: Sides.below(inputs.composed_epsilon, 1.0)),
         delta_below_one("claimed_delta"),
     ),
     errata=(

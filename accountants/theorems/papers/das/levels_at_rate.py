@@ -67,7 +67,7 @@ def levels(
             l1_sensitivity=l1_sensitivity,
             linf_sensitivity=linf_sensitivity,
         )
-        return shifted_pair(spec, shift, "coarse").ends(epsilon).upper
+        return shifted_pair(spec, shift, "coarse").log_delta_bounds(epsilon).upper
 
     least = max(least_levels(decay_rate, shift.parts, log_delta), 1)
     if least > (NOISE_LEVELS.le or math.inf):

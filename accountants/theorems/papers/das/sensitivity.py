@@ -11,6 +11,7 @@ import math
 from fractions import Fraction
 from typing import Annotated, NamedTuple
 
+from epsilond.accountants.json_types import Fields
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.quantities import Dimension, request
 from epsilond.accountants.quantities.algorithms import (
@@ -136,6 +137,14 @@ D_3 = Erratum(
     truth="half of it: neighbours may be taken to be rounded by the same uniform numbers; far less but for a small δ",
     test=f"{_TESTS}::test_rounding_together_is_never_better_for_the_observer",
 )
+_EXAMPLE: Fields = {
+    "dimension": 2210410,
+    "quantization_levels": 512,
+    "update_l1": 148.67,
+    "update_l2": 0.1,
+    "update_linf": 0.1,
+}
+
 TRIVIAL = Theorem(
     id="das.definition-1",
     title="Sensitivities of any two updates",
@@ -167,15 +176,7 @@ COUPLED = Theorem(
     status=Status.PROVED,
     inputs=UpdateInputs,
     formula=lambda inputs: outputs_of(coupled(inputs.dimension, inputs.quantization_levels, **_distances(inputs))),
-    examples=(
-        {
-            "dimension": 2210410,
-            "quantization_levels": 512,
-            "update_l1": 148.67,
-            "update_l2": 0.1,
-            "update_linf": 0.1,
-        },
-    ),
+    examples=(_EXAMPLE,),
 )
 
 
@@ -201,16 +202,7 @@ HOEFFDING = Theorem(
     status=Status.PROVED,
     inputs=LikelyUpdateInputs,
     formula=likely,
-    examples=(
-        {
-            "dimension": 2210410,
-            "quantization_levels": 512,
-            "update_l1": 148.67,
-            "update_l2": 0.1,
-            "update_linf": 0.1,
-            "failure_delta": 1e-8,
-        },
-    ),
+    examples=({**_EXAMPLE, "failure_delta": 1e-8},),
 )
 EQUATION_6 = Theorem(
     id="das.equation-6",

@@ -24,7 +24,6 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.verdict import Verdict
 
 _TESTS = "tests/theorems/papers/das/test_truncated_noise.py"
 _LOG_10 = math.log(10.0)
@@ -114,13 +113,13 @@ def theorem_1(inputs: PrintedInputs) -> Outputs:
 LEVELS_DEFINED = Condition(
     "levels-defined",
     "(e^(ε/Δ₁) − 1) Δ∞ < 1, else m is the logarithm of nothing",
-    lambda inputs: _below(_expm1(inputs.decay_rate) * inputs.linf_sensitivity, 1.0),
+    lambda inputs: Sides.below(_expm1(inputs.decay_rate) * inputs.linf_sensitivity, 1.0),
 )
 CONDITIONS = (
     Condition(
         "epsilon-range",
         "ε < Δ₁/(e Δ∞)",
-        lambda inputs: _below(inputs.epsilon, inputs.l1_sensitivity / (math.e * inputs.linf_sensitivity)),
+        lambda inputs: Sides.below(inputs.epsilon, inputs.l1_sensitivity / (math.e * inputs.linf_sensitivity)),
     ),
     Condition(
         "linf-at-most-l1",
@@ -138,10 +137,6 @@ CONDITIONS = (
 
 def _expm1(x: float) -> float:
     return math.expm1(x) if x < 709.0 else math.inf
-
-
-def _below(left: float, right: float) -> Sides:
-    return Sides(Verdict.of(left < right), left, right)
 
 
 THEOREM_1 = Theorem(

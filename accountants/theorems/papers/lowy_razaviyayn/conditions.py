@@ -55,7 +55,7 @@ def _shares(inputs: BatchRunInputs) -> Sides:
 def _logarithm(*, outputs: Outputs) -> Sides:
     """The argument of the prescription's logarithm against 1; unbounded where there is none."""
     argument = outputs.get("logarithm_argument_term", math.inf)
-    return Sides(Verdict.of(argument > 1.0), argument, 1.0)
+    return Sides.above(argument, 1.0)
 
 
 MINIMAL_BATCH = Condition(

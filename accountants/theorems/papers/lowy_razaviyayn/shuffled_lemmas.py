@@ -24,6 +24,7 @@ from epsilond.accountants.quantities import (
     delta_outputs,
 )
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.composition.classical import subsampled_epsilon
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import (
     LN10,
     TESTS,
@@ -62,9 +63,7 @@ def purified(*, log_delta: GivenLogDelta, epsilon: Epsilon) -> Outputs:
 @formula(given="An ε-indistinguishable pair, mixed with what both share.", bounded=False)
 def mixture(*, epsilon: Epsilon, rate: Annotated[float, RATE]) -> Outputs:
     """ε' = ln(1 + q(e^ε − 1)) with q = `rate`."""
-    if epsilon > 700.0:
-        return {"epsilon": epsilon + math.log(rate + (1.0 - rate) * math.exp(-epsilon))}
-    return {"epsilon": math.log1p(rate * math.expm1(epsilon))}
+    return {"epsilon": subsampled_epsilon(epsilon=epsilon, rate=rate)}
 
 
 @formula(

@@ -17,7 +17,6 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import EqualClient
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import TRUSTED_SHUFFLER
 from epsilond.accountants.theorems.sampling.two_level import FRESH_SELECTION
 from epsilond.accountants.theorems.shuffling.batches import FRESH_BATCHES
-from epsilond.accountants.verdict import Verdict
 
 _TESTS = "tests/theorems/papers/lowy_razaviyayn/test_shuffled_mb_sgd.py"
 LN2 = math.log(2.0)
@@ -146,7 +145,7 @@ def shuffled(inputs: ShuffledInputs) -> Outputs:
 
 
 def _logarithm(inputs: ShuffledInputs) -> Sides:
-    return Sides(Verdict.of(inputs.logarithm_argument > 1.0), inputs.logarithm_argument, 1.0)
+    return Sides.above(inputs.logarithm_argument, 1.0)
 
 
 def _enough_for_privacy(inputs: ShuffledInputs) -> Sides:
@@ -154,7 +153,7 @@ def _enough_for_privacy(inputs: ShuffledInputs) -> Sides:
 
 
 def _some_noise(inputs: ShuffledInputs) -> Sides:
-    return Sides(Verdict.of(inputs.log_pairs > 0.0), inputs.log_pairs, 0.0)
+    return Sides.above(inputs.log_pairs, 0.0)
 
 
 UNSPECIFIED = Condition("unspecified-constant", "the C of the noise is large enough; it is not given", undecidable=True)

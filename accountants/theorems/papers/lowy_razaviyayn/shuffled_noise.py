@@ -70,39 +70,6 @@ class ExplicitNoise:
         return 16.0 * math.exp(self.local_epsilon) * (LN2 - self.log_shuffling_delta)
 
 
-def explicit_noise(
-    *,
-    lipschitz: float,
-    samples_per_client: int,
-    clients: int,
-    participants: int,
-    rounds: int,
-    epsilon: float,
-    log_delta: float,
-) -> ExplicitNoise:
-    """The noise above. It proves nothing where M is below `least_participants` or ε above 8 ln(2/δ)."""
-    rate = participants / (float(samples_per_client) * clients)
-    step = epsilon / (2.0 * math.sqrt(2.0 * rounds * (LN2 - log_delta)))
-    growth = math.expm1(min(step, 700.0)) / rate
-    used = math.log(rounds) + math.log(rate)
-    log_shuffling = min(-LN2, log_delta - math.log(4.0) - used)
-    crowd = math.e / participants
-    spread = 8.0 * math.sqrt(crowd * (math.log(4.0) - log_shuffling)) + 8.0 * crowd
-    local = min(1.0, 2.0 * growth / spread)
-    reached = min(growth, 0.5 * spread * local)
-    # A smaller δ₀ than is needed costs noise only; one above a half is no δ.
-    log_local = min(log_delta - math.log(8.0 * participants) - used - math.log(2.0 + reached), -LN2)
-    return ExplicitNoise(
-        noise_std=lipschitz * math.sqrt(8.0 * (math.log(1.25) - log_local)) / local,
-        rate=rate,
-        step_epsilon=step,
-        log_shuffling_delta=log_shuffling,
-        round_epsilon=math.log1p(reached),
-        local_epsilon=local,
-        log_local_delta=log_local,
-    )
-
-
 @request
 class ExplicitNoiseInputs(BudgetFields):
     """Shuffled rounds with one record a report. Give one of delta and log10_delta."""
@@ -118,15 +85,27 @@ class ExplicitNoiseInputs(BudgetFields):
 
     @property
     def noise(self) -> ExplicitNoise:
-        """σ, with the quantities of its proof."""
-        return explicit_noise(
-            lipschitz=self.lipschitz,
-            samples_per_client=self.samples_per_client,
-            clients=self.clients,
-            participants=self.participants,
-            rounds=self.rounds,
-            epsilon=self.epsilon,
-            log_delta=self.log_delta,
+        """The noise above. It proves nothing where M is below `least_participants` or ε above 8 ln(2/δ)."""
+        participants, log_delta = self.participants, self.log_delta
+        rate = participants / (float(self.samples_per_client) * self.clients)
+        step = self.epsilon / (2.0 * math.sqrt(2.0 * self.rounds * (LN2 - log_delta)))
+        growth = math.expm1(min(step, 700.0)) / rate
+        used = math.log(self.rounds) + math.log(rate)
+        log_shuffling = min(-LN2, log_delta - math.log(4.0) - used)
+        crowd = math.e / participants
+        spread = 8.0 * math.sqrt(crowd * (math.log(4.0) - log_shuffling)) + 8.0 * crowd
+        local = min(1.0, 2.0 * growth / spread)
+        reached = min(growth, 0.5 * spread * local)
+        # A smaller δ₀ than is needed costs noise only; one above a half is no δ.
+        log_local = min(log_delta - math.log(8.0 * participants) - used - math.log(2.0 + reached), -LN2)
+        return ExplicitNoise(
+            noise_std=self.lipschitz * math.sqrt(8.0 * (math.log(1.25) - log_local)) / local,
+            rate=rate,
+            step_epsilon=step,
+            log_shuffling_delta=log_shuffling,
+            round_epsilon=math.log1p(reached),
+            local_epsilon=local,
+            log_local_delta=log_local,
         )
 
 

@@ -26,7 +26,6 @@ from epsilond.accountants.quantities import (
 )
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.composition.classical import advanced_composition
-from epsilond.accountants.verdict import Verdict
 
 TESTS = "tests/theorems/papers/lowy_razaviyayn/test_shuffled_rounds.py"
 LN10 = math.log(10.0)
@@ -221,12 +220,12 @@ def _within_limit(inputs: RoundInputs | StandardInputs) -> Sides:
 
 def _delta_below_one(inputs: RoundInputs) -> Sides:
     log_delta = inputs.round.log_delta(inputs.log_delta)
-    return Sides(Verdict.of(log_delta < 0.0), log_delta / LN10, 0.0)
+    return Sides.below(log_delta / LN10, 0.0)
 
 
 def _cap_below_one(inputs: StandardInputs) -> Sides:
     cap = _log_cap(inputs, "corrected")
-    return Sides(Verdict.of(cap < 0.0), cap / LN10, 0.0)
+    return Sides.below(cap / LN10, 0.0)
 
 
 def _sum_below_one(inputs: RepeatedInputs) -> Sides:

@@ -256,7 +256,7 @@ def from_mu(inputs: MuInputs) -> Outputs:
 @formula(given="ρ, and the ε at which δ is asked for.", bounded=False)
 def point(*, gaussian_dp_mu: GaussianDpMu, epsilon: Annotated[float, EPSILON_OR_NONE]) -> Outputs:
     """δ(ε) exactly, rounded up."""
-    return delta_outputs(gaussian_pair(gaussian_dp_mu).ends(epsilon).upper)
+    return delta_outputs(gaussian_pair(gaussian_dp_mu).log_delta_bounds(epsilon).upper)
 
 
 @formula(given="(ε, δ), for which ρ is asked. Give one of delta and log10_delta.")

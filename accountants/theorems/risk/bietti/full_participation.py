@@ -282,9 +282,7 @@ ANY_STEP = Theorem(
         Condition(
             "step-below-half",
             "η L_α < 1/2, for either bound",
-            lambda inputs: Sides(
-                Verdict.of(inputs.step_size * inputs.smoothness < 0.5), inputs.step_size * inputs.smoothness, 0.5
-            ),
+            lambda inputs: Sides.below(inputs.step_size * inputs.smoothness, 0.5),
         ),
         Condition(
             "step-below-quarter",

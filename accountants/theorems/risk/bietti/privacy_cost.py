@@ -10,6 +10,7 @@ import math
 from typing import Annotated
 
 from epsilond.accountants.formula import formula
+from epsilond.accountants.json_types import Fields
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.quantities import (
     ANY_SCALE,
@@ -181,8 +182,7 @@ class VarianceTermInputs(DeltaFields):
             return self.noise_constant
         if reading == "printed":
             return 1.0
-        factor = sensitivity_factor(self.relation)
-        return least_constant(epsilon=self.epsilon, log_delta=self.log_delta, sensitivity_factor=factor)
+        return _least(epsilon=self.epsilon, log_delta=self.log_delta, relation=self.relation)
 
     def threshold(self, reading: Reading) -> float:
         """The n from which on sharing nothing has the least variance term: N(N − 1)σ²ε²/(c²d_wG² ln(1/δ))."""
@@ -310,6 +310,14 @@ EPSILON_SQUARED = Erratum(
     truth="to ε², as in (10): (9) has ε² under its root; with the least noise to μ*(ε, δ)², ~2ε for large ε only",
     test=f"{_TESTS}::test_the_threshold_has_epsilon_squared",
 )
+_EXAMPLE: Fields = {
+    "clients": 100,
+    "optimum_norm": 1.0,
+    "gradient_std": 1.0,
+    "shared_dimension": 50,
+    "lipschitz": 1.0,
+    "delta": 1e-5,
+}
 LEMMA_4_6 = Theorem(
     id="bietti.lemma-4.6",
     title="When to share nothing",
@@ -325,28 +333,8 @@ LEMMA_4_6 = Theorem(
     inputs=VarianceTermInputs,
     formula=variance_term,
     examples=(
-        {
-            "clients": 100,
-            "rounds": 300,
-            "personalization": 0.01,
-            "optimum_norm": 1.0,
-            "gradient_std": 1.0,
-            "shared_dimension": 50,
-            "lipschitz": 1.0,
-            "epsilon": 4.0,
-            "delta": 1e-5,
-        },
-        {
-            "clients": 100,
-            "rounds": 50,
-            "personalization": "unbounded",
-            "optimum_norm": 1.0,
-            "gradient_std": 1.0,
-            "shared_dimension": 50,
-            "lipschitz": 1.0,
-            "epsilon": 1.0,
-            "delta": 1e-5,
-        },
+        {**_EXAMPLE, "rounds": 300, "personalization": 0.01, "epsilon": 4.0},
+        {**_EXAMPLE, "rounds": 50, "personalization": "unbounded", "epsilon": 1.0},
     ),
 )
 

@@ -29,9 +29,10 @@ from epsilond.accountants.quantities.algorithms import (
     SharedDimension,
     Weighting,
 )
-from epsilond.accountants.theorem import Condition, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Outputs, Reading, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.bietti.noise import noise_with_constant
 from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
+    EPSILON_RANGE,
     HIDDEN_RANGE,
     RANGE_CONSTANT,
     check_groups,
@@ -55,7 +56,6 @@ from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
     DrawnGradients,
     GroupOfUsers,
 )
-from epsilond.accountants.verdict import Verdict
 
 
 @request
@@ -134,19 +134,10 @@ def by_clients(inputs: SampledTargetInputs, reading: Reading = "printed") -> Out
     return _at_target(inputs, "clients", reading)
 
 
-def _in_range(inputs: SampledTargetInputs) -> Sides:
-    reach = inputs.participation_rate**2 * inputs.rounds
-    if inputs.range_constant is None:
-        return Sides(Verdict.UNDECIDABLE, inputs.epsilon, reach)
-    limit = inputs.range_constant * reach
-    return Sides(Verdict.of(inputs.epsilon < limit), inputs.epsilon, limit)
-
-
-RANGE = Condition("epsilon-range", "ε < c₁q²T (q²T where c₁ is absent: undecidable)", _in_range)
 NOISE_SUFFICES = Condition(
     "constant-suffices", "c₂ is large enough for this target: bietti.5.1 does not say which is", undecidable=True
 )
-CONDITIONS = (RANGE, NOISE_SUFFICES, PRINTED_SMOOTHNESS, PRINTED_VARIANCE, CONVEX_SMOOTH, FRESH, UNCLIPPED)
+CONDITIONS = (EPSILON_RANGE, NOISE_SUFFICES, PRINTED_SMOOTHNESS, PRINTED_VARIANCE, CONVEX_SMOOTH, FRESH, UNCLIPPED)
 ERRATA = (NO_RATE, RATE_TOO_MANY, SYMBOLS, HIDDEN_RANGE)
 _RUN = {name: value for name, value in EXAMPLE.items() if name != "noise_std"}
 _EXAMPLE = {

@@ -93,19 +93,11 @@ class AcceleratedProblem(EqualClientsRound):
     def descent(self) -> DescentFacts:
         """What is descended. The envelope's minimiser may be another, so only the diameter bounds the way to it."""
         b = self.envelope_smoothness
-        if b is None:
-            return DescentFacts(
-                smoothness=self.smoothness,
-                strong_convexity=self.strong_convexity,
-                initial_distance=self.initial_distance,
-                diameter=self.diameter,
-                initial_gap=self.initial_gap,
-            )
-        kept = self.envelope_convexity(b)
+        kept = self.strong_convexity if b is None else self.envelope_convexity(b)
         return DescentFacts(
-            smoothness=b,
+            smoothness=self.smoothness if b is None else b,
             strong_convexity=kept,
-            initial_distance=self.initial_distance if kept == 0.0 else self.diameter,
+            initial_distance=self.initial_distance if b is None or kept == 0.0 else self.diameter,
             diameter=self.diameter,
             initial_gap=self.initial_gap + self.smoothing_gap,
         )
@@ -155,11 +147,8 @@ class AcceleratedRisk:
     @property
     def outputs(self) -> Fields:
         """The bound, its terms and the stages, by the names that answers give them."""
-        return {
-            "excess_risk": self.total,
-            **{f"{name}_term": value for name, value in self.terms.items()},
-            "stages": [asdict(stage) for stage in self.stages],
-        }
+        terms = {f"{name}_term": value for name, value in self.terms.items()}
+        return {"excess_risk": self.total, **terms, "stages": [asdict(stage) for stage in self.stages]}
 
 
 def accelerated_risk(

@@ -170,11 +170,7 @@ def _logarithm_argument(run: ReusedRun, seen: Aggregates) -> float:
 
 
 def _accelerated_rounds(run: ReusedRun, seen: Aggregates) -> float:
-    """Return the first of the two numbers whose maximum is the prescribed R.
-
-    For a smooth loss it is √(βD√M*/√(dΨ~)), or √(β/μ) ln(ΔμM*/(dΨ~)) if μ > 0. For the envelope it is L√M*/√(dΨ~),
-    times that logarithm if μ > 0. M* is M' or M.
-    """
+    """Return the first of the two numbers whose maximum is the prescribed R."""
     privacy_root = math.sqrt(run.privacy(seen))
     participants_root = math.sqrt(seen.plain_participants)
     if run.strong_convexity == 0.0:

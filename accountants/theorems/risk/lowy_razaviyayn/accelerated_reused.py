@@ -148,7 +148,7 @@ def _everyone(inputs: ReusedInputs) -> Sides:
 
 def _logarithm(inputs: ReusedInputs) -> Sides:
     argument = inputs.prescription("printed").logarithm_argument if inputs.strong_convexity > 0.0 else math.inf
-    return Sides(Verdict.of(argument > 1.0), argument, 1.0)
+    return Sides.above(argument, 1.0)
 
 
 def _gap(inputs: ReusedInputs) -> Sides:

@@ -10,7 +10,7 @@ constants; beside their scales stands the explicit bound.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Annotated, ClassVar
 
 from epsilond.accountants.errors import InvalidInput
@@ -44,40 +44,6 @@ GRADIENT_VARIANCE = Quantity(
     description="mean squared error of one round's gradient, at its largest",
 )
 MOST_STAGES = 64
-
-
-@dataclass(frozen=True, kw_only=True)
-class RoundWeights:
-    """One round: w^md = `aggregate` w^ag + `iterate` w; w is replaced by Π[`middle` w^md + `kept` w − `step` g].
-
-    Then w^ag is replaced by `share` w + (1 − `share`) w^ag. The first two weights add to 1, and so do `middle` and
-    `kept`: gradients are taken in the domain.
-    """
-
-    aggregate: float
-    iterate: float
-    middle: float
-    kept: float
-    step: float
-    share: float
-
-
-def weights(*, round_number: int, prox_weight: float, strong_convexity: float = 0.0) -> RoundWeights:
-    """The weights of round r = 1, 2, … of a stage: α = 2/(r + 1), η = 4v/(r(r + 1))."""
-    share = 2.0 / (round_number + 1.0)
-    rest = (round_number - 1.0) / (round_number + 1.0)
-    pull = 4.0 * prox_weight / (round_number * (round_number + 1.0))
-    bent = strong_convexity + pull
-    whole = pull + rest * (1.0 + share) * strong_convexity
-    kept = rest * strong_convexity + pull
-    return RoundWeights(
-        aggregate=rest * bent / whole,
-        iterate=share * kept / whole,
-        middle=share * strong_convexity / bent,
-        kept=kept / bent,
-        step=share / bent,
-        share=share,
-    )
 
 
 def _strongly_convex_and_smooth(record: FormulaRequest) -> None:
@@ -270,19 +236,25 @@ def round_weights(
     prox_weight: Annotated[float, PROX_WEIGHT],
     strong_convexity: StrongConvexity = 0.0,
 ) -> Outputs:
-    """α, η, and w^md = `aggregate` w^ag + `iterate` w, w ← Π[`middle` w^md + `kept` w − `step_size` g].
+    """Weights of a round, by which w^md = `aggregate_weight` w^ag + `iterate_weight` w.
 
-    Then w^ag ← α w + (1 − α) w^ag. `aggregate` + `iterate` = `middle` + `kept` = 1.
+    w becomes Π[`middle_weight` w^md + `kept_weight` w − `step_size` g], and then w^ag becomes α w + (1 − α) w^ag. The
+    first two weights add to 1, and so do the next two: gradients are taken in the domain.
     """
-    found = weights(round_number=round_number, prox_weight=prox_weight, strong_convexity=strong_convexity)
+    share = 2.0 / (round_number + 1.0)
+    rest = (round_number - 1.0) / (round_number + 1.0)
+    pull = 4.0 * prox_weight / (round_number * (round_number + 1.0))
+    bent = strong_convexity + pull
+    whole = pull + rest * (1.0 + share) * strong_convexity
+    kept = rest * strong_convexity + pull
     return {
-        "alpha": found.share,
-        "eta": 4.0 * prox_weight / (round_number * (round_number + 1.0)),
-        "aggregate_weight": found.aggregate,
-        "iterate_weight": found.iterate,
-        "middle_weight": found.middle,
-        "kept_weight": found.kept,
-        "step_size": found.step,
+        "alpha": share,
+        "eta": pull,
+        "aggregate_weight": rest * bent / whole,
+        "iterate_weight": share * kept / whole,
+        "middle_weight": share * strong_convexity / bent,
+        "kept_weight": kept / bent,
+        "step_size": share / bent,
     }
 
 

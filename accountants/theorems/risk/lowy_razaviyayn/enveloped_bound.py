@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from epsilond.accountants.numerics.golden_section import golden_section
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import of_same_fields
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import envelope_strong_convexity
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
     ExcessRisk,
@@ -18,13 +17,6 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
     balanced_step_size,
     excess_risk,
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class EnvelopedRisk(ExcessRisk):
-    """The parts of the bound on the envelope, and by how much the loss may exceed it."""
-
-    smoothing: float
 
 
 def on_envelope(problem: ExcessRiskProblem, envelope_smoothness: float) -> ExcessRiskProblem:
@@ -35,14 +27,14 @@ def on_envelope(problem: ExcessRiskProblem, envelope_smoothness: float) -> Exces
 
 def enveloped_excess_risk(
     problem: ExcessRiskProblem, *, envelope_smoothness: float, noise_std: float, rounds: int, step_size: float
-) -> EnvelopedRisk:
+) -> ExcessRisk:
     """The bound on E F(ŵ) − F* of a run on the envelope, for losses that need not be smooth, in loss units.
 
     Guarantees: the excess risk of the loss itself is at most `total`, if proximal points are exact.
     """
-    seen = on_envelope(problem, envelope_smoothness)
-    found = excess_risk(seen, noise_std=noise_std, rounds=rounds, step_size=step_size)
-    return of_same_fields(EnvelopedRisk, found, smoothing=problem.squared_lipschitz / (2.0 * envelope_smoothness))
+    enveloped = on_envelope(problem, envelope_smoothness)
+    risk = excess_risk(enveloped, noise_std=noise_std, rounds=rounds, step_size=step_size)
+    return ExcessRisk({**risk.terms, "smoothing": problem.squared_lipschitz / (2.0 * envelope_smoothness)})
 
 
 @dataclass(frozen=True, kw_only=True)

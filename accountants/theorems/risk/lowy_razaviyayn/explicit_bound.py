@@ -53,7 +53,6 @@ from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Stat
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import of_same_fields
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import EqualClientsRound, Variance
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import averaging_ratio, mean_divergence
-from epsilond.accountants.verdict import Verdict
 
 Objective = Literal["population", "empirical"]
 ROUNDING = 2.0**-40
@@ -100,20 +99,11 @@ class ExcessRiskProblem(EqualClientsRound):
         return self.reused_variance(gradient_std=std, heterogeneity=spread, noise_std=noise_std)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class ExcessRisk:
-    """An upper bound of the expected excess risk by its parts, in loss units."""
+    """An upper bound of the expected excess risk by its terms, in loss units."""
 
-    optimisation: float
-    sampling: float
-    client_sampling: float
-    noise: float
-    stability: float
-
-    @property
-    def terms(self) -> Mapping[str, float]:
-        """The parts by name."""
-        return dict(vars(self))
+    terms: Mapping[str, float]
 
     @property
     def total(self) -> float:
@@ -139,16 +129,18 @@ def excess_risk(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, st
         spread = 0.5 * step_size / slack if slack > 0.0 else 0.0
     cost = variance.scale(spread)
     return ExcessRisk(
-        optimisation=optimisation_error(
-            initial_distance=problem.initial_distance,
-            step_size=step_size,
-            rounds=rounds,
-            strong_convexity=problem.strong_convexity,
-        ),
-        sampling=cost.sampling,
-        client_sampling=cost.clients,
-        noise=cost.noise,
-        stability=_stability(problem, rounds=rounds, step_size=step_size),
+        {
+            "optimisation": optimisation_error(
+                initial_distance=problem.initial_distance,
+                step_size=step_size,
+                rounds=rounds,
+                strong_convexity=problem.strong_convexity,
+            ),
+            "sampling": cost.sampling,
+            "client_sampling": cost.clients,
+            "noise": cost.noise,
+            "stability": _stability(problem, rounds=rounds, step_size=step_size),
+        }
     )
 
 
@@ -175,14 +167,11 @@ def _stability(problem: ExcessRiskProblem, *, rounds: int, step_size: float) -> 
 
 
 def best_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int) -> float:
-    """A step size that minimises the bound over η < 1/β, to about 1e-4 relative.
+    """Return a step size that minimises the bound over η < 1/β, to about 1e-4 relative; any η would be valid.
 
-    It starts at the closed form η = 1/(β + 1/η₀), η₀ = (2/(μR)) asinh(½√(μ²D₀²R/(V² + 2B))) (its limit is
-    D₀/√(R(V² + 2B)) at μ = 0), with B the slope of the stability in η at 0; for μ = 0 this alone gives
+    A golden-section search starts at `closed_step_size`, with which for μ = 0 alone
 
-        bound ≤ βD₀²/(2R) + D₀ √((V² + 2B)/R),   B = L²(R + 1)/(Nn) or 0,
-
-    and a golden-section search around it does the rest. Deterministic; any η would be valid.
+        bound ≤ βD₀²/(2R) + D₀ √((V² + 2B)/R),   B = L²(R + 1)/(Nn) or 0.
     """
     most = problem.largest_step
     start = closed_step_size(problem, noise_std=noise_std, rounds=rounds)
@@ -198,7 +187,7 @@ def best_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int)
 
 
 def closed_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int) -> float:
-    """The closed form of `best_step_size`, at most 1/β of every batch."""
+    """Return 1/(β + 1/η₀) with the η₀ of `balanced_step_size`, at most 1/β of every batch."""
     balanced = balanced_step_size(problem, variance=problem.variance(noise_std).total, rounds=rounds)
     if math.isinf(balanced):
         return problem.largest_step
@@ -207,6 +196,8 @@ def closed_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: in
 
 def balanced_step_size(problem: ExcessRiskProblem, *, variance: float, rounds: int) -> float:
     """Return η₀ = (2/(μR)) asinh(½√(μ²D₀²R/(V² + 2B))), the best step size where the smoothness costs nothing.
+
+    B is the slope of the stability in η at 0.
 
     Args:
         problem: the run and the loss.
@@ -289,7 +280,7 @@ EXCESS_RISK_BOUND = Theorem(
     source=Source("epsilond", "derivation in accountants/theorems/risk/lowy_razaviyayn/explicit_bound.py"),
     status=Status.PROVED,
     conditions=(
-        Condition("step-size", "η β < 1", lambda inputs: _below(inputs.step * inputs.smoothness, 1.0)),
+        Condition("step-size", "η β < 1", lambda inputs: Sides.below(inputs.step * inputs.smoothness, 1.0)),
         Condition("closed-convex-domain", "the domain is closed and convex, the start lies in it, steps are projected"),
         Condition(
             "loss", "every record's loss is μ-strongly convex (μ may be 0), β-smooth and L-Lipschitz on the domain"
@@ -320,10 +311,6 @@ EXCESS_RISK_BOUND = Theorem(
         },
     ),
 )
-
-
-def _below(left: float, right: float) -> Sides:
-    return Sides(Verdict.of(left < right), left, right)
 
 
 THEOREMS: tuple[Theorem, ...] = (EXCESS_RISK_BOUND,)

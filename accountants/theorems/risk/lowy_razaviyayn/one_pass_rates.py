@@ -8,18 +8,13 @@ from dataclasses import dataclass
 from epsilond.accountants.theorem import Reading
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import client_factor
 
-PRINTED_FACTOR, RISK_PROOF_FACTOR = 32.0, 8.0
-"""Of L² ln(1.25/δ)/(εK)² in the statement, and in the proof of its risk (E-24)."""
 
-
-def one_pass_noise_std(
-    *, lipschitz: float, batch_size: int, epsilon: float, log_delta: float, factor: float = PRINTED_FACTOR
-) -> float:
+def one_pass_noise_std(*, lipschitz: float, batch_size: int, epsilon: float, log_delta: float) -> float:
     """σ = √(32 L² ln(1.25/δ))/(εK), per coordinate of the client's mean gradient; for ε ≤ 8 ln(1/δ).
 
     It is the Gaussian mechanism of Bun and Steinke at sensitivity 2L/K, 1.05 to 3.3 times the least σ that does.
     """
-    return math.sqrt(factor * (math.log(1.25) - log_delta)) * lipschitz / (epsilon * batch_size)
+    return math.sqrt(32.0 * (math.log(1.25) - log_delta)) * lipschitz / (epsilon * batch_size)
 
 
 def one_pass_rounds(*, samples_per_client: int, batch_size: int) -> int:

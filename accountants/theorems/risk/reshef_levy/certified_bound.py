@@ -37,7 +37,6 @@ from epsilond.accountants.quantities import (
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences import LossConstants, or_most
 from epsilond.accountants.theorems.risk.reshef_levy.variance import FRESH_RECORDS, UNIFORM, client_share
-from epsilond.accountants.verdict import Verdict
 
 AGES = 4096
 """Ages l are tried one by one up to here, and on a geometric grid of as many beyond."""
@@ -261,11 +260,7 @@ CONVERGENCE = (SMOOTH_EVERYWHERE, DOMAIN, UNIFORM, FRESH_RECORDS)
 POSITIVE = Condition(
     "stable-step",
     "2ηLT < 1, else the bound is unbounded",
-    lambda inputs: Sides(
-        Verdict.of(2.0 * inputs.step_size * inputs.smoothness * inputs.rounds < 1.0),
-        2.0 * inputs.step_size * inputs.smoothness * inputs.rounds,
-        1.0,
-    ),
+    lambda inputs: Sides.below(2.0 * inputs.step_size * inputs.smoothness * inputs.rounds, 1.0),
 )
 
 CERTIFIED = Theorem(

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from epsilond.accountants.account import account as guarantee_of
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.estimates.target import Target
 from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import Composed, Gaussian, Laplace, Repeated, Spec, Subsampled
+from epsilond.accountants.target import Target
 from epsilond.calibrators.search import smallest_noise
 from epsilond.integrations.numbers import built
 from epsilond.integrations.setting import StatedSetting

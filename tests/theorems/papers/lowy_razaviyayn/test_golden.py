@@ -30,6 +30,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions im
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.client_statistics import Average, ClientStatistics
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.descent_lemmas import LEMMA_E9
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import (
+    Variance,
     fresh_gradient_variance,
     reused_gradient_variance_printed,
 )
@@ -361,12 +362,10 @@ def lemma_e4(case: dict[str, Any]) -> dict[str, Any]:
     noise_part = given["d"] * min(given["Sigma2"] / given["M_prime"], given["sigma2_max"] / given["M"])
     return {
         "bound": convex_bound_printed(
+            Variance(sampling=sampling, clients=given["upsilon_star2"] / given["M"], noise=noise_part),
             initial_distance=given["D"],
             step_size=given["eta"],
             rounds=case["inputs"]["R"],
-            sampling_variance=sampling,
-            client_variance=given["upsilon_star2"] / given["M"],
-            noise_variance=noise_part,
         )
     }
 

@@ -20,7 +20,6 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_mb_sgd import
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_noise import (
     EXPLICIT_NOISE,
     ExplicitNoiseInputs,
-    explicit_noise,
 )
 from epsilond.accountants.verdict import Verdict
 
@@ -149,8 +148,8 @@ def test_the_proofs_noise_lacks_a_square() -> None:
     """At ε₀ = 0.1, δ₀ = 1e-6 the noise 8L² ln(2/δ₀)/ε₀ gives δ above 0.001; with ε₀² it is enough."""
     epsilon, delta = 0.1, 1e-6
     wrong = math.sqrt(8.0 * math.log(2.0 / delta) / epsilon)
-    assert gaussian_pair(2.0 / wrong).ends(epsilon).lower > math.log(0.001)
-    assert gaussian_pair(2.0 / (wrong / math.sqrt(epsilon))).ends(epsilon).upper < math.log(delta)
+    assert gaussian_pair(2.0 / wrong).log_delta_bounds(epsilon).lower > math.log(0.001)
+    assert gaussian_pair(2.0 / (wrong / math.sqrt(epsilon))).log_delta_bounds(epsilon).upper < math.log(delta)
 
 
 def test_the_printed_number_of_participants_is_too_small() -> None:
@@ -164,15 +163,15 @@ def test_the_printed_number_of_participants_is_too_small() -> None:
 # The explicit noise -------------------------------------------------------------------------------------------------
 def oracle(n: int, clients: int, m: int, rounds: int, epsilon: float, delta: float) -> dict[str, Any]:
     """Every step of the proof from its own definition, without the shortcuts e^ε₀ ≤ e and tanh x ≤ x."""
-    found = explicit_noise(
+    found = ExplicitNoiseInputs(
         lipschitz=1.0,
         samples_per_client=n,
         clients=clients,
         participants=m,
         rounds=rounds,
         epsilon=epsilon,
-        log_delta=math.log(delta),
-    )
+        delta=delta,
+    ).noise
     with mp.workdps(50):
         local, std = mp.mpf(found.local_epsilon), mp.mpf(found.noise_std)
         # Dwork and Roth A.1: the δ₀ that this noise has at ε₀.

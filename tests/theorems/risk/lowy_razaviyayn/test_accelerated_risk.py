@@ -30,7 +30,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_descent impo
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_stages import (
     LEMMA_E11,
     LEMMA_E12,
-    weights,
+    round_weights,
 )
 
 GOLDEN = json.loads((Path(__file__).parents[3] / "golden" / "lowy.json").read_text())["cases"]
@@ -105,11 +105,11 @@ def simulated(stages: tuple[Stage, ...], gradient: Function, start: np.ndarray, 
     for stage in stages:
         w = ag.copy()
         for r in range(1, stage.rounds + 1):
-            made = weights(round_number=r, prox_weight=stage.prox_weight, strong_convexity=mu)
-            middle = made.aggregate * ag + made.iterate * w
+            made = round_weights(round_number=r, prox_weight=stage.prox_weight, strong_convexity=mu)
+            middle = made["aggregate_weight"] * ag + made["iterate_weight"] * w
             noisy = gradient(middle) + std * rng.standard_normal(middle.shape)
-            w = np.clip(made.middle * middle + made.kept * w - made.step * noisy, -1.0, 1.0)
-            ag = made.share * w + (1 - made.share) * ag
+            w = np.clip(made["middle_weight"] * middle + made["kept_weight"] * w - made["step_size"] * noisy, -1.0, 1.0)
+            ag = made["alpha"] * w + (1 - made["alpha"]) * ag
     return ag
 
 

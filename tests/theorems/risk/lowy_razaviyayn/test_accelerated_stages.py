@@ -19,7 +19,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_descent impo
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_stages import (
     ALGORITHM_2,
     StagesInputs,
-    weights,
+    round_weights,
 )
 
 GOLDEN = json.loads((Path(__file__).parents[3] / "golden" / "lowy.json").read_text())["cases"]
@@ -63,21 +63,21 @@ def test_the_weights_are_the_minimiser_and_stay_in_the_domain(seed: int) -> None
     rng = np.random.default_rng(seed)
     mu = 0.0 if seed % 4 == 0 else float(10 ** rng.uniform(-3, 1))
     v, r = float(10 ** rng.uniform(-1, 2)), int(rng.integers(1, 30))
-    made = weights(round_number=r, prox_weight=v, strong_convexity=mu)
-    assert made.aggregate + made.iterate == pytest.approx(1.0, rel=1e-14)
-    assert made.middle + made.kept == pytest.approx(1.0, rel=1e-14)
-    assert min(made.aggregate, made.middle) >= 0.0
+    made = round_weights(round_number=r, prox_weight=v, strong_convexity=mu)
+    assert made["aggregate_weight"] + made["iterate_weight"] == pytest.approx(1.0, rel=1e-14)
+    assert made["middle_weight"] + made["kept_weight"] == pytest.approx(1.0, rel=1e-14)
+    assert min(made["aggregate_weight"], made["middle_weight"]) >= 0.0
     alpha, eta = 2 / (r + 1), 4 * v / (r * (r + 1))
     below = eta + (1 - alpha**2) * mu
-    assert made.aggregate == pytest.approx((1 - alpha) * (mu + eta) / below, rel=1e-12)
-    assert made.iterate == pytest.approx(alpha * ((1 - alpha) * mu + eta) / below, rel=1e-12)
+    assert made["aggregate_weight"] == pytest.approx((1 - alpha) * (mu + eta) / below, rel=1e-12)
+    assert made["iterate_weight"] == pytest.approx(alpha * ((1 - alpha) * mu + eta) / below, rel=1e-12)
     before, middle, gradient = rng.uniform(-1, 1, 3)
 
     def objective(w: float) -> float:
         near = gradient * w + mu / 2 * (middle - w) ** 2
         return float(alpha * near + ((1 - alpha) * mu / 2 + eta / 2) * (before - w) ** 2)
 
-    found = made.middle * middle + made.kept * before - made.step * gradient
+    found = made["middle_weight"] * middle + made["kept_weight"] * before - made["step_size"] * gradient
     best = minimize_scalar(objective, bracket=(found - 1, found + 1.3), tol=1e-12).x
     assert found == pytest.approx(best, abs=1e-6)
 
@@ -112,11 +112,11 @@ def stage_by_simulation(v: float, rounds: int, *, inner: float, mu: float, start
     w = np.full(4000, start)
     ag = w.copy()
     for r in range(1, rounds + 1):
-        made = weights(round_number=r, prox_weight=v, strong_convexity=inner)
-        middle = made.aggregate * ag + made.iterate * w
+        made = round_weights(round_number=r, prox_weight=v, strong_convexity=inner)
+        middle = made["aggregate_weight"] * ag + made["iterate_weight"] * w
         gradient = mu * middle + std * rng.standard_normal(w.shape)
-        w = made.middle * middle + made.kept * w - made.step * gradient
-        ag = made.share * w + (1 - made.share) * ag
+        w = made["middle_weight"] * middle + made["kept_weight"] * w - made["step_size"] * gradient
+        ag = made["alpha"] * w + (1 - made["alpha"]) * ag
     return float(np.mean(mu * ag * ag / 2))
 
 

@@ -11,6 +11,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.descent_lemmas im
     recursion_scale,
     recursion_step_size,
 )
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import Variance
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.noisy_descent import (
     convex_bound_printed,
     noisy_descent_bound,
@@ -33,9 +34,8 @@ def excess(iterates: list[float], lipschitz: float) -> float:
 @pytest.mark.parametrize("reading", ["printed", "corrected"])
 def test_a_constrained_minimum_refutes_the_printed_average(reading: Any) -> None:
     """E-13: f(w) = Lw on [−1, 1] has gradient L at its minimiser −1; no noise, no sampling."""
-    printed = convex_bound_printed(
-        initial_distance=2.0, step_size=10.0, rounds=1, sampling_variance=0.0, client_variance=0.0, noise_variance=0.0
-    )
+    nothing = Variance(sampling=0.0, clients=0.0, noise=0.0)
+    printed = convex_bound_printed(nothing, initial_distance=2.0, step_size=10.0, rounds=1)
     iterates = projected_run(lipschitz=1.0, step=10.0, rounds=1)
     assert excess(iterates[:-1], 1.0) == 2.0 > printed
     ours = noisy_descent_bound(initial_distance=2.0, step_size=10.0, rounds=1, smoothness=1e-9, variance=0.0)

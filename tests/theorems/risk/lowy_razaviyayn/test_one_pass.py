@@ -84,7 +84,7 @@ def noise(given: dict[str, Any]) -> dict[str, Any]:
         "epsilon": number(given["eps"]),
         "log_delta": math.log(number(given["delta"])),
     }
-    std, other = one_pass_noise_std(**shared), one_pass_noise_std(factor=8.0, **shared)
+    std = one_pass_noise_std(**shared)
     found = THEOREM_2_3.evaluate(
         request(epsilon=shared["epsilon"], delta=number(given["delta"]), lipschitz=1.0, batch_size=given["K"])
     )
@@ -94,7 +94,7 @@ def noise(given: dict[str, Any]) -> dict[str, Any]:
         "sigma2": std * std,
         "sigma": std,
         "sensitivity": found.outputs["sensitivity"],
-        "sigma2_in_proof_of_risk": other * other,
+        "sigma2_in_proof_of_risk": found.outputs["risk_proof_noise_std"] ** 2,
     }
 
 

@@ -13,6 +13,7 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import noise_std
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import smallest_round_count
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import DescentRun, informal
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import ExcessRiskProblem, excess_risk
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import Variance
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.noisy_descent import convex_bound_printed
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import THEOREM_2_2, NonsmoothInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import (
@@ -160,11 +161,10 @@ def test_the_noise_in_the_printed_steps_of_the_proof() -> None:
     (std,) = noise_stds(federation, lipschitz=1.0, rounds=rounds)
     with_noise, without = (
         convex_bound_printed(
-            initial_distance=1.0, step_size=step, rounds=rounds, sampling_variance=0.0, client_variance=0.0,
-            noise_variance=noise,
+            Variance(sampling=0.0, clients=0.0, noise=noise), initial_distance=1.0, step_size=step, rounds=rounds
         )
         for noise in (dimension * std * std / 10, 0.0)
-    )  # fmt: skip
+    )
     value = xi(epsilon=1.0, log_delta=EQUAL["log_delta"], samples_per_client=1000, rounds=rounds)
     share = (with_noise - without) / (2 * step)
     assert share == pytest.approx(128 * rounds * dimension * value / 10, rel=1e-10)

@@ -19,43 +19,22 @@ from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Stat
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import averaging_ratio
 
 
-def step_contraction_printed(*, step_size: float, smoothness: float, strong_convexity: float) -> float:
-    """Return 1 − ηβμ/(β + μ), a factor by which a gradient step shrinks distances at least, for η ≤ 2/(β + μ).
-
-    |w − w' − η(g − g')|² = |w − w'|² − 2η⟨g − g', w − w'⟩ + η²|g − g'|², and the inner product is at least
-    (βμ|w − w'|² + |g − g'|²)/(β + μ): the factor squared is at most 1 − 2ηβμ/(β + μ).
-    The inner product's bound needs the Hessian to be between μ and β in every direction near the segment.
-
-    Args:
-        step_size: η.
-        smoothness: β, the largest eigenvalue of the Hessian.
-        strong_convexity: μ, the least one.
-    """
-    return 1.0 - step_size * (smoothness * (strong_convexity / (smoothness + strong_convexity)))
-
-
-def step_contraction(*, step_size: float, smoothness: float, strong_convexity: float) -> float:
-    """Return max{1 − ημ, ηβ − 1}, the least factor by which a gradient step shrinks distances.
-
-    The mean Hessian H over the segment between the points has eigenvalues in [μ, β], so that |1 − ηH| is at most this
-    factor. Quadratic losses attain it. It is 1 − ημ for η ≤ 2/(β + μ).
-
-    Args:
-        step_size: η.
-        smoothness: β, the largest eigenvalue of the Hessian.
-        strong_convexity: μ, the least one.
-    """
-    return max(1.0 - step_size * strong_convexity, step_size * smoothness - 1.0)
-
-
 @formula(given="A gradient step on a strongly convex and smooth loss.", checks=(CONVEXITY_WITHIN_SMOOTHNESS,))
 def contraction(*, step_size: StepSize, smoothness: Smoothness, strong_convexity: StrongConvexity) -> Outputs:
-    """The printed factor, the printed simpler one 1 − ημ/2, and the least one."""
-    shared = {"step_size": step_size, "smoothness": smoothness, "strong_convexity": strong_convexity}
+    """Factors by which a gradient step shrinks distances at least: the printed one, the printed simpler one, the least.
+
+    |w − w' − η(g − g')|² = |w − w'|² − 2η⟨g − g', w − w'⟩ + η²|g − g'|². The inner product is at least
+    (βμ|w − w'|² + |g − g'|²)/(β + μ), as the Hessian is between μ and β in every direction near the segment. So for
+    η ≤ 2/(β + μ) the factor squared is at most 1 − 2ηβμ/(β + μ), which gives the printed 1 − ηβμ/(β + μ).
+
+    The mean Hessian H over the segment has eigenvalues in [μ, β], so that |1 − ηH| ≤ max{1 − ημ, ηβ − 1}, the least
+    factor. Quadratic losses attain it. It is 1 − ημ for η ≤ 2/(β + μ).
+    """
+    printed = step_size * (smoothness * (strong_convexity / (smoothness + strong_convexity)))
     return {
-        "contraction": step_contraction_printed(**shared),
+        "contraction": 1.0 - printed,
         "simple_contraction": 1.0 - 0.5 * step_size * strong_convexity,
-        "least_contraction": step_contraction(**shared),
+        "least_contraction": max(1.0 - step_size * strong_convexity, step_size * smoothness - 1.0),
     }
 
 

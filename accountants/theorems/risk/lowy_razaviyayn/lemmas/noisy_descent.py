@@ -48,21 +48,18 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_convergence.py"
 _CONVEXITY = Quantity(symbol="μ", unit="loss/length²", gt=0, le=1e100, description="strong convexity of the loss")
 
 
-def convex_bound_printed(
-    *,
-    initial_distance: float,
-    step_size: float,
-    rounds: int,
-    sampling_variance: float,
-    client_variance: float,
-    noise_variance: float,
-) -> float:
-    """D²/(ηR) + 2η[sampling + clients + noise/2], for the average of w_0, …, w_{R−1} and η ≤ 1/(4β).
+def convex_bound_printed(variance: Variance, *, initial_distance: float, step_size: float, rounds: int) -> float:
+    """Return D²/(ηR) + 2η[sampling + clients + noise/2], for the average of w_0, …, w_{R−1} and η ≤ 1/(4β).
 
-    The variances are per step, of the averaged gradient: min{Φ*²/(M'K), φ*²_max/(MK)}, Υ*²/M and
-    d min{Σ²/M', σ²_max/M}, the first two at the minimiser. False where a constraint keeps ∇F(w*) from being 0 (E-13).
+    It is false where a constraint keeps ∇F(w*) from being 0 (E-13).
+
+    Args:
+        variance: V² of the averaged gradient, its parts for sampling and clients at the minimiser.
+        initial_distance: D.
+        step_size: η.
+        rounds: number R of rounds.
     """
-    total = sampling_variance + client_variance + 0.5 * noise_variance
+    total = variance.sampling + variance.clients + 0.5 * variance.noise
     return initial_distance * initial_distance / (step_size * rounds) + 2.0 * step_size * total
 
 
@@ -176,12 +173,7 @@ def convex_descent(inputs: ConvexDescent, reading: Reading = "printed") -> Outpu
     if reading == "corrected":
         return {"excess_risk": inputs.bound(inputs.step_size), **variance.parts}
     bound = convex_bound_printed(
-        sampling_variance=variance.sampling,
-        client_variance=variance.clients,
-        noise_variance=variance.noise,
-        initial_distance=inputs.initial_distance,
-        step_size=inputs.step_size,
-        rounds=inputs.rounds,
+        variance, initial_distance=inputs.initial_distance, step_size=inputs.step_size, rounds=inputs.rounds
     )
     return {"excess_risk": bound, **variance.parts}
 

@@ -31,7 +31,6 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.verdict import Verdict
 
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_stability.py"
 
@@ -190,11 +189,7 @@ LEMMA_E2 = Theorem(
         Condition(
             "several-records",
             "M n_min > 1",
-            lambda inputs: Sides(
-                Verdict.of(inputs.participants * inputs.samples_per_client > 1),
-                inputs.participants * inputs.samples_per_client,
-                1,
-            ),
+            lambda inputs: Sides.above(inputs.participants * inputs.samples_per_client, 1),
         ),
         Condition("convex-smooth", "every record's loss is convex, β-smooth and L-Lipschitz on the domain"),
     ),

@@ -1,4 +1,4 @@
-"""The δ that is asked for, exactly.
+"""The requested δ, exactly, and the requested (ε, δ).
 
 A logarithm of δ has fewer digits than δ has: many neighbouring doubles share one. Where a guarantee states its δ
 exactly, such as an (ε, δ) guarantee asked at its own δ, the two numbers are therefore compared themselves.
@@ -6,7 +6,9 @@ exactly, such as an (ε, δ) guarantee asked at its own δ, the two numbers are 
 
 from __future__ import annotations
 
+import functools
 import math
+from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -96,3 +98,37 @@ def natural_log_delta(delta: float | None, log10_delta: float | None) -> float:
     if (delta is None) == (log10_delta is None):
         raise InvalidInput.at("/delta", "give exactly one of delta and log10_delta")
     return LogDelta.of_delta(delta) if delta is not None else LogDelta.of_log10(log10_delta or 0.0)
+
+
+_log_delta = functools.lru_cache(maxsize=64)(natural_log_delta)
+"""Natural logarithm of a requested δ; thousands of runs are compared under one target."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """The requested (ε, δ). δ is kept as a natural logarithm, and as it was given where it was."""
+
+    epsilon: float
+    log_delta: float
+    given_delta: float | None = None
+
+    @classmethod
+    def of(cls, epsilon: float, delta: float | None, log10_delta: float | None) -> Target:
+        """Return the target of a request that gives exactly one of delta and log10_delta.
+
+        Raises:
+            InvalidInput: both or neither are given.
+        """
+        return cls(epsilon, _log_delta(delta, log10_delta), delta)
+
+    @property
+    def log10_delta(self) -> float:
+        """log10 δ."""
+        return math.log10(self.given_delta) if self.given_delta else self.log_delta / math.log(10.0)
+
+    @property
+    def delta(self) -> float | None:
+        """δ as a double, None where it is below every normal one."""
+        if self.given_delta is not None:
+            return self.given_delta
+        return math.exp(self.log_delta) if self.log_delta > -708.0 else None
