@@ -6,7 +6,7 @@ and h is convex with slopes α − Q(L > log γ) in [α − 1, α]; h(0) = 1 and
 test L > log γ that Q passes with probability α.
 
 *Above*, every γ gives a bound. *Below*, all γ count: four points close around the best one, two on either side, are
-enough, for between two points the extensions of the chords beside them bound h (`numerics.convex_minimum`), and from
+enough, for between two points the extensions of the chords beside them bound h (`numerics.minimum`), and from
 the outer points on h rises by its convexity. At most half the square of the distance, in units of the natural one, is
 lost. Where γ < 1, E_γ(P‖Q) = 1 − γ + γ E_{1/γ}(Q‖P) comes from the other order.
 
@@ -27,7 +27,7 @@ import numpy as np
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.near_tests import NearTest, UpperTest
 from epsilond.accountants.numerics.best_test import gaussian_minimum, gaussian_mu, interpolated_minimum
-from epsilond.accountants.numerics.convex_minimum import Known, Slopes, least_value
+from epsilond.accountants.numerics.minimum import Known, Slopes, least_value
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.numerics.digits import round_to_digits
+from epsilond.accountants.numerics.outward import round_to_digits
 from epsilond.accountants.quantities import assumptions
 from epsilond.accountants.structure import DRAW_UNSEEN
 from epsilond.accountants.verdict import Verdict

@@ -17,7 +17,7 @@ from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.estimates.near_target import known_epsilon
 from epsilond.accountants.guarantee import PrivacyCurve
 from epsilond.accountants.json_types import Fields, JsonObject
-from epsilond.accountants.numerics.digits import round_to_digits
+from epsilond.accountants.numerics.outward import round_to_digits
 from epsilond.accountants.statements.settings import join_statements, state_guarantee
 from epsilond.accountants.structure import Draw, own_level
 from epsilond.accountants.theorem import Evaluation, Outputs, Theorem

@@ -1,9 +1,10 @@
-"""Sums and products of floats rounded up: for numbers that decide an upper bound."""
+"""Numbers rounded to the safe side: sums, products and square roots up, and decimal digits in either direction."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
@@ -47,3 +48,31 @@ def raise_by_units(value: float, units: float) -> float:
 def raise_log_by_units(value: float, units: float) -> float:
     """Return an upper bound of a logarithm whose error is at most `units` units of roundoff of 1 + |value|."""
     return value + units * UNIT_ROUNDOFF * (1.0 + abs(value)) if math.isfinite(value) else value
+
+
+def root_up(square: Fraction) -> float:
+    """The square root of a rational number, rounded up by at most two units in the last place."""
+    scale = 2 ** (max(square.denominator.bit_length() - square.numerator.bit_length(), 0) // 2 + 80)
+    whole = math.isqrt(math.ceil(square * scale * scale)) + 1
+    found = Fraction(whole, scale)
+    try:
+        near = float(found)
+    except OverflowError:
+        return math.inf
+    return near if Fraction(near) >= found else math.nextafter(near, math.inf)
+
+
+def round_to_digits(value: float, digits: int, *, up: bool) -> float:
+    """Return a number with few significant decimal digits on one side of a value; the value itself if there is none.
+
+    Args:
+        value: a number. An infinite number is returned as it is.
+        digits: the number of significant decimal digits.
+        up: whether the result must be at least the value; else it is at most the value.
+    """
+    if not math.isfinite(value):
+        return value
+    context = Context(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    rounded = float(context.create_decimal(value))
+    safe = rounded >= value if up else rounded <= value
+    return rounded if safe else value

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import Infeasible
-from epsilond.accountants.numerics.roots import root_up
+from epsilond.accountants.numerics.outward import root_up
 from epsilond.accountants.theorems.mechanisms.adaptive_clipping import update_noise_multiplier
 from epsilond.accountants.theorems.risk.averaged_steps import second_moment
 from epsilond.accountants.theorems.risk.start import rounded_up

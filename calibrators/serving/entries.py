@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from epsilond.accountants.json_types import JsonObject, JsonRecord
-from epsilond.accountants.numerics.digits import round_to_digits
+from epsilond.accountants.numerics.outward import round_to_digits
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.serving.printed import PrintedClaims, PrintedEntry, ReadingDetails, TrueAtPrinted
 from epsilond.calibrators.serving.values import Ends

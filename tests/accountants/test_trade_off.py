@@ -18,7 +18,7 @@ from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.engine.lattice.product import ComposedProfile
 from epsilond.accountants.meaning import FALSE_POSITIVE_RATES, meaning
-from epsilond.accountants.numerics.convex_minimum import Known, Slopes, least_value
+from epsilond.accountants.numerics.minimum import Known, Slopes, least_value
 from epsilond.accountants.profiles.gaussian import ZeroProfile, gaussian_pair
 from epsilond.accountants.profiles.laplace import laplace_pair
 from epsilond.accountants.specs import Spec

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.near_tests import NearTest, UpperTest, rated
-from epsilond.accountants.numerics.golden_section import golden_section
+from epsilond.accountants.numerics.minimum import golden_section
 from epsilond.accountants.trade_off import LOSS
 
 if TYPE_CHECKING:

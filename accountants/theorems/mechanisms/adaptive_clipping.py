@@ -22,7 +22,7 @@ from typing import Annotated
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.formula import formula
-from epsilond.accountants.numerics.roots import root_up
+from epsilond.accountants.numerics.outward import root_up
 from epsilond.accountants.quantities import NoiseMultiplier
 from epsilond.accountants.quantities.algorithms import COUNT_STD
 from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem

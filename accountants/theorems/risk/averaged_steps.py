@@ -20,7 +20,7 @@ from typing import Annotated, Literal
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.formula import formula
-from epsilond.accountants.numerics.roots import root_up
+from epsilond.accountants.numerics.outward import root_up
 from epsilond.accountants.quantities import (
     NOISE_STD,
     PARTICIPANTS_AMONG_CLIENTS,

@@ -27,9 +27,9 @@ INFERRED = {"gaussian": "solve_for"}
 
 def add(main: typer.Typer) -> None:
     """Add a command for each algorithm of both lists, and the list."""
-    calibrate = typer.Typer(cls=Calibrations, no_args_is_help=True, help="Find what to run an algorithm with.")
+    calibrate = typer.Typer(cls=AlgorithmGroup, no_args_is_help=True, help="Find what to run an algorithm with.")
     risk_bound = typer.Typer(
-        cls=RiskBounds, no_args_is_help=True, help="Bound the excess risk of an algorithm, from above and below."
+        cls=AlgorithmGroup, no_args_is_help=True, help="Bound the excess risk of an algorithm, from above and below."
     )
     for group, name in ((calibrate, "calibrate"), (risk_bound, "risk-bound")):
         group.callback()(lambda: None)
@@ -37,30 +37,20 @@ def add(main: typer.Typer) -> None:
     main.command()(algorithms)
 
 
-class Calibrations(LazyGroup):
-    """The commands of `epsilond calibrate`."""
+class AlgorithmGroup(LazyGroup):
+    """The commands of `epsilond calibrate` or `epsilond risk-bound`, one for each algorithm."""
 
     def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002
         """Return the names of the algorithms."""
-        return list(listed_commands("calibrate"))
+        return list(listed_commands(self.name))
 
     def get_command(self, ctx: object, cmd_name: str) -> Any:  # noqa: ARG002
         """Return the command of an algorithm."""
-        listed = listed_commands("calibrate").get(cmd_name)
-        return None if listed is None else _click_command(listed, _calibration_command(listed))
-
-
-class RiskBounds(LazyGroup):
-    """The commands of `epsilond risk-bound`."""
-
-    def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002
-        """Return the names of the algorithms that have risk bounds."""
-        return list(listed_commands("risk-bound"))
-
-    def get_command(self, ctx: object, cmd_name: str) -> Any:  # noqa: ARG002
-        """Return the command of an algorithm."""
-        listed = listed_commands("risk-bound").get(cmd_name)
-        return None if listed is None else _click_command(listed, _risk_command(listed))
+        listed = listed_commands(self.name).get(cmd_name)
+        if listed is None:
+            return None
+        make_command = _calibration_command if self.name == "calibrate" else _risk_command
+        return _click_command(listed, make_command(listed))
 
 
 def algorithms(

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from epsilond.accountants.json_types import JsonObject
-from epsilond.accountants.numerics.digits import round_to_digits
+from epsilond.accountants.numerics.outward import round_to_digits
 from epsilond.calibrators.answer import UNBOUNDED, as_json
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 from mpmath import mp, mpf
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.numerics.roots import root_up
+from epsilond.accountants.numerics.outward import root_up
 from epsilond.accountants.theorems.risk.averaged_steps import AVERAGED_STEPS
 
 RUN: dict[str, Any] = {

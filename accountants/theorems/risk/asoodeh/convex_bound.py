@@ -24,8 +24,8 @@ from typing import Annotated
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.formula import formula
+from epsilond.accountants.numerics.outward import root_up
 from epsilond.accountants.numerics.power_sums import PAD, harmonic
-from epsilond.accountants.numerics.roots import root_up
 from epsilond.accountants.quantities import STEP_SIZE, Dimension, Lipschitz, ParticipantFields, Quantity
 from epsilond.accountants.quantities.algorithms import Radius
 from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem

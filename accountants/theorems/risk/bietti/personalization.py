@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from epsilond.accountants.formula import FormulaRequest, formula
-from epsilond.accountants.numerics.golden_section import golden_section
+from epsilond.accountants.numerics.minimum import golden_section
 from epsilond.accountants.quantities import BatchSize, Clients, Rate, Rounds, Smoothness
 from epsilond.accountants.quantities.algorithms import (
     LOCAL_GRADIENT_STD,

@@ -28,7 +28,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from epsilond.accountants.numerics.golden_section import golden_section
+from epsilond.accountants.numerics.minimum import golden_section
 from epsilond.accountants.quantities import (
     BATCH_WITHIN_CLIENT,
     CONVEXITY_WITHIN_SMOOTHNESS,

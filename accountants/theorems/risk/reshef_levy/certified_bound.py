@@ -21,7 +21,7 @@ from typing import Annotated
 import numpy as np
 
 from epsilond.accountants.formula import in_doubles
-from epsilond.accountants.numerics.golden_section import golden_section
+from epsilond.accountants.numerics.minimum import golden_section
 from epsilond.accountants.numerics.power_sums import root_sum
 from epsilond.accountants.numerics.special import FloatArray
 from epsilond.accountants.quantities import (

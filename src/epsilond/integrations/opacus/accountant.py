@@ -23,9 +23,7 @@ from epsilond.integrations.stated import Stated
 from epsilond.questions.account import account
 
 if TYPE_CHECKING:
-    import torch
     from opacus.optimizers import DPOptimizer
-    from torch.utils.data import DataLoader
 
     from epsilond.integrations.budget import LedgerBudget
     from epsilond.runs.evidence import Evidence
@@ -46,13 +44,16 @@ class EpsilondAccountant(Stated, IAccountant):
     Guarantees: `get_epsilon` and `get_delta` are upper bounds for the recorded history, all errors of the computation
     included. They raise `RunDiffers` if an observation contradicts the history. With a budget, each step is committed
     in the ledger before the model changes.
+
+    Attributes:
+        run: the observed side of the accountant.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._budget: LedgerBudget | None = None
-        self._run = ObservedRun()
-        self._evidence, self._setting = self._run.evidence, SETTING
+        self.run = ObservedRun()
+        self._evidence, self._setting = self.run.evidence, SETTING
         self._watch = Watch()
         self._known: tuple[tuple[tuple[float, ...], ...], PrivacyCurve] | None = None
 
@@ -64,9 +65,9 @@ class EpsilondAccountant(Stated, IAccountant):
             LedgerExhausted: the budget does not allow it; nothing is recorded.
             InvalidInput: a budget pays only for steps with noise and a rate above 0.
         """
-        self._run.compare_history(self.history, whole=False)
+        self.run.compare_history(self.history, whole=False)
         self._pay(noise_multiplier, sample_rate)
-        self._run.tell_step((noise_multiplier, sample_rate, 1))
+        self.run.tell_step((noise_multiplier, sample_rate, 1))
 
     def _pay(self, noise_multiplier: float, sample_rate: float) -> None:
         """Pay for a step, and write it into the history."""
@@ -101,9 +102,9 @@ class EpsilondAccountant(Stated, IAccountant):
             """Observe a step, pay for it and record it."""
             batches = optimizer.accumulated_iterations
             self._watch.before_step(optimizer, sample_rate=sample_rate)
-            part = self._run.part_of(optimizer)
+            part = self.run.part_of(optimizer)
             shown = part.observe_step(optimizer, rate=sample_rate, batches=batches) if part is not None else []
-            self._run.compare_history(self.history, whole=False)
+            self.run.compare_history(self.history, whole=False)
             noise, rate = optimizer.noise_multiplier, sample_rate * batches
             try:
                 self._pay(noise, rate)
@@ -111,10 +112,10 @@ class EpsilondAccountant(Stated, IAccountant):
                 _forget(optimizer)
                 raise
             if part is None:
-                part = self._run.parts[-1]
-                self._run.tell_step((noise, rate, 1), part.drawing.explanation)
+                part = self.run.parts[-1]
+                self.run.tell_step((noise, rate, 1), part.drawing.explanation)
             else:
-                self._run.count_step((noise, rate, 1), shown)
+                self.run.count_step((noise, rate, 1), shown)
             part.pending = True
 
         hook.epsilond_accountant = self  # type: ignore[attr-defined]
@@ -125,24 +126,7 @@ class EpsilondAccountant(Stated, IAccountant):
 
     # The status -------------------------------------------------------------------------------------------------------
     def _summarize(self) -> Evidence:
-        return self._run.conclusion(self.history)
-
-    def watch_made(
-        self, *, module: torch.nn.Module, optimizer: DPOptimizer, loader: DataLoader, poisson_sampling: bool
-    ) -> None:
-        """Watch the objects that `make_private` returned; `register()` calls this.
-
-        Args:
-            module: the wrapped model.
-            optimizer: the private optimizer.
-            loader: the returned loader.
-            poisson_sampling: whether the returned loader draws Poisson batches.
-        """
-        self._run.watch_made(module=module, optimizer=optimizer, loader=loader, poisson_sampling=poisson_sampling)
-
-    def contradict_replacement(self) -> None:
-        """Report that the engine got another accountant after `make_private`; the engine calls this."""
-        self._run.contradict_parts("accountant", "the accountant of the engine was replaced after make_private")
+        return self.run.conclusion(self.history)
 
     # Figures ----------------------------------------------------------------------------------------------------------
     def get_epsilon(self, delta: float, *args: object, **kwargs: object) -> float:
@@ -212,9 +196,9 @@ class EpsilondAccountant(Stated, IAccountant):
 
     def state_dict(self, destination: MutableMapping[str, object] | None = None) -> MutableMapping[str, object]:
         """Return the history with its evidence, for a checkpoint."""
-        self._run.compare_history(self.history, whole=True)
+        self.run.compare_history(self.history, whole=True)
         state: MutableMapping[str, object] = super().state_dict(destination)
-        state["evidence"] = self._run.state_dict()
+        state["evidence"] = self.run.state_dict()
         return state
 
     def __reduce__(self) -> tuple[Callable[[Mapping[str, object]], EpsilondAccountant], tuple[dict[str, object]]]:
@@ -238,7 +222,7 @@ class EpsilondAccountant(Stated, IAccountant):
             spec_from_opacus_history({"history": [(noise or 1.0, rate, steps) for noise, rate, steps in read_steps]})
         super().load_state_dict(state)
         self.history = history
-        self._run.load_state_dict(evidence, history)
+        self.run.load_state_dict(evidence, history)
 
 
 def _restore(state: Mapping[str, object]) -> EpsilondAccountant:

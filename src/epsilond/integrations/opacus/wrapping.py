@@ -29,8 +29,8 @@ from epsilond.integrations.opacus.watching.rows import mark_rows
 if TYPE_CHECKING:
     import torch
     from opacus.accountants import IAccountant
-    from opacus.optimizers import DPOptimizer
-    from torch.utils.data import DataLoader
+
+    from epsilond.integrations.opacus.watching.run import ObservedRun
 
 _MARK: Final = "epsilond_wrapped"
 """Attribute of a wrapped function."""
@@ -39,20 +39,17 @@ _ACCOUNTANT: Final = "epsilond_accountant"
 """Attribute of an engine: the accountant that watches what its `make_private` returned."""
 
 
+REPLACED: Final = "the accountant of the engine was replaced after make_private"
+
+
 class Observer(Protocol):
-    """An accountant that observes the run of its engine."""
+    """An accountant that observes the run of its engine.
 
-    def watch_made(
-        self, *, module: torch.nn.Module, optimizer: DPOptimizer, loader: DataLoader, poisson_sampling: bool
-    ) -> None:
-        """Watch the objects that `make_private` returned.
+    Attributes:
+        run: what it observed.
+    """
 
-        Args:
-            module: the wrapped model.
-            optimizer: the private optimizer.
-            loader: the private loader.
-            poisson_sampling: whether `make_private` was asked for Poisson batches.
-        """
+    run: ObservedRun
 
 
 def install(kind: type[Observer]) -> None:
@@ -93,7 +90,7 @@ def _make_private(
     accountant = engine.accountant
     if isinstance(accountant, kind):
         engine.__dict__[_ACCOUNTANT] = accountant
-        accountant.watch_made(
+        accountant.run.watch_made(
             module=made[0],
             optimizer=made[1],
             loader=made[-1],
@@ -122,7 +119,7 @@ def _set_accountant(engine: PrivacyEngine, accountant: IAccountant) -> None:
     if watching is not None and accountant is not watching:
         for present in (watching, accountant):
             if isinstance(present, type(watching)):
-                present.contradict_replacement()
+                present.run.contradict_parts("accountant", REPLACED)
 
 
 def _backward(original: Callable[[DPTensorFastGradientClipping], object], loss: DPTensorFastGradientClipping) -> object:
