@@ -18,10 +18,10 @@ import socket
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 import anyio
 
@@ -31,6 +31,10 @@ from epsilond.app.workers.work import BEGAN, Computation, Failed, Inbox, Outcome
 Lane = Literal["read", "question", "job"]
 LANES: tuple[Lane, ...] = ("read", "question", "job")
 State = Literal["queued", "running", "ended"]
+TRIES: Final[Mapping[Lane, int]] = {"read": 4, "question": 2, "job": 5}
+"""Number of workers that may die of a task of each lane; the worker of a long task is more often killed for others."""
+STARTS: Final = 8
+"""Number of workers that a task is given to at most; one that died before it began is no death of the task."""
 Cause = Literal["crashed", "deadline", "abandoned", "cancelled"]
 """Why a worker died."""
 
@@ -75,6 +79,11 @@ class Task:
     """How many workers have died that it was given to."""
     since: float = field(default_factory=time.monotonic)
     """When it came into its present state, by the monotonic clock."""
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether so many workers have died that the task is not tried again."""
+        return self.deaths >= TRIES[self.lane] or self.starts >= STARTS
 
     def become(self, state: State) -> float:
         """Change state; answers the seconds spent in the one before."""
@@ -250,12 +259,12 @@ class Process:
             else:
                 pickled.add_done_callback(lambda done: self._pickled(task, done.result()))
 
-    def step_back(self, nicer: int) -> None:
-        """Let it make way for others, so much more than it does."""
+    def step_back(self) -> None:
+        """Lower its priority from that of questions to that of jobs."""
         self.low = True
         with suppress(OSError):  # it has just died, which its wire will tell
             now = os.getpriority(os.PRIO_PROCESS, self.identifier)
-            os.setpriority(os.PRIO_PROCESS, self.identifier, now + nicer)
+            os.setpriority(os.PRIO_PROCESS, self.identifier, now + NICER_JOBS - NICER)
 
     def kill(self) -> None:
         """End the process now; `gone` is told when its wire has ended."""
@@ -340,11 +349,6 @@ NICER_JOBS = 15
 """Niceness of jobs, above that of the event loop."""
 
 
-def step_back(process: Process) -> None:
-    """Lower the priority of a worker from that of questions to that of jobs."""
-    process.step_back(NICER_JOBS - NICER)
-
-
 class WarmWorkers:
     """The workers without a task, by priority."""
 
@@ -366,7 +370,7 @@ class WarmWorkers:
             return None
         process = self.usual.pop()
         if lane == "job":
-            step_back(process)
+            process.step_back()
         return process
 
     def discard(self, process: Process) -> None:
