@@ -228,11 +228,13 @@ def shown(
         parts: other fields of the reading; by default it is the `statement`, with the status of the theorem.
     """
     theorem = question.theorem
+    if conditions is None:
+        conditions = question.conditions()
     named: Fields = {"reading": "statement", "status": theorem.status, "parameters": parameters, **parts}
     return PrintedReading(
         theorem=theorem.id,
         claims=claims,
-        conditions=condition_answers(question.conditions() if conditions is None else conditions),
+        conditions=condition_answers(conditions),
         evaluations=tuple(one.served for one in (question, *further)),
         **named,
     )

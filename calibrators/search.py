@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from epsilond.accountants.guarantee import Guarantee
-    from epsilond.accountants.quantities import SettingFields
+    from epsilond.accountants.quantities import Observer, Relation, SettingFields
     from epsilond.accountants.specs import Spec
     from epsilond.accountants.target import Target
 
@@ -91,16 +91,32 @@ class Trials:
         return guarantee_of(self._setting, self._spec_at(value), effort)
 
 
-def guarantee_of(setting: SettingFields, spec: Spec, effort: Effort = "default") -> Guarantee:
+def guarantee_of(
+    setting: SettingFields,
+    spec: Spec,
+    effort: Effort = "default",
+    *,
+    relation: Relation | None = None,
+    observer: Observer | None = None,
+) -> Guarantee:
     """Return the guarantee of a run in a setting.
 
     Args:
         setting: the unit, the relation and the observer.
         spec: the run.
         effort: the work that compositions may take.
+        relation: a relation in place of that of the setting.
+        observer: an observer in place of that of the setting.
+
+    Raises:
+        ConditionViolated: no theorem covers some part of the run under this relation.
     """
     return account(
-        spec, relation=setting.relation, unit=setting.unit, observer=setting.observer, effort=effort
+        spec,
+        relation=relation or setting.relation,
+        unit=setting.unit,
+        observer=observer or setting.observer,
+        effort=effort,
     ).guarantee
 
 

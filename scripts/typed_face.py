@@ -31,7 +31,7 @@ from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.planning.answer import PlanAnswer
 from epsilond.calibrators.planning.problem import PlanProblem
 from epsilond.calibrators.risk.answer import RiskBoundsAnswer
-from epsilond.calibrators.risk.bounders import RISK_BOUNDS
+from epsilond.calibrators.risk.bounder import RISK_BOUNDS
 from epsilond.option_values import describe_options
 from epsilond.options import ListedCommand
 

@@ -15,7 +15,7 @@ from epsilond.app.questions.reports import REPORT
 from epsilond.app.questions.risk_bounds import read_risk_bounds
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.planning.planners import in_order
-from epsilond.calibrators.risk.bounders import RISK_BOUNDS
+from epsilond.calibrators.risk.bounder import RISK_BOUNDS
 
 POSTED: tuple[Posted, ...] = (
     ACCOUNT,

@@ -6,7 +6,7 @@ from functools import partial
 
 from epsilond.app.questions.question import Question
 from epsilond.app.workers.work import rendered
-from epsilond.calibrators.risk.bounders import RISK_BOUNDS
+from epsilond.calibrators.risk.bounder import RISK_BOUNDS
 from epsilond.calibrators.strict_json import parse
 from epsilond.reading import read_body
 

@@ -12,7 +12,7 @@ from epsilond.app.questions.risk_bounds import read_risk_bounds
 from epsilond.app.routes.by_algorithm import unknown_name_route
 from epsilond.app.routes.questions import TAKEN_AS_A_JOB, endpoint_of
 from epsilond.calibrators.risk.answer import RiskBoundsAnswer
-from epsilond.calibrators.risk.bounders import RISK_BOUNDS
+from epsilond.calibrators.risk.bounder import RISK_BOUNDS
 
 
 def add(app: FastAPI, served: set[str]) -> None:

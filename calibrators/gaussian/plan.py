@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from epsilond.accountants.json_types import Fields, JsonObject
 from epsilond.calibrators.planning.adapter import PlanAdapter
 from epsilond.calibrators.planning.answer import Reason
+from epsilond.calibrators.planning.limits import CHOSEN, likely_rounds
 from epsilond.calibrators.planning.problem import PlanProblem
-from epsilond.calibrators.planning.rounds import CHOSEN, likely_rounds
 
 
 def batch(plan: PlanProblem) -> tuple[int | None, int | None]:

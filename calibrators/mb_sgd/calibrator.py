@@ -84,8 +84,8 @@ class MembersCalibrator(
             Infeasible: no noise that is offered meets the target.
         """
         certificates = Certificates(self.family, problem)
-        given = problem.given_run
-        choice = Choice(given) if given else self.choose_run(problem, certificates)
+        run = problem.given_run
+        choice = Choice(run) if run else self.choose_run(problem, certificates)
         members = members_of(problem, choice.run)
         each = tuple(map(certificates.of, members))
         of_records = problem.client_groups and problem.unit == "record"

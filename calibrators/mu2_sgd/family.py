@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 
-from epsilond.accountants.account import account
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.numerics.power_sums import PAD, harmonic
 from epsilond.accountants.specs import Gaussian
@@ -26,7 +25,7 @@ from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import 
 )
 from epsilond.calibrators.answer import Ends, Served
 from epsilond.calibrators.mu2_sgd.problem import ASSUMED_DELTA
-from epsilond.calibrators.search import SLACKS, Certified, confirmed, smallest_noise
+from epsilond.calibrators.search import SLACKS, Certified, confirmed, guarantee_of, smallest_noise
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
@@ -111,13 +110,8 @@ def guarantee_at(
 ) -> Guarantee:
     """What μ-Gaussian differential privacy is, in the request's setting or under another relation."""
     chosen = relation or problem.relation
-    found = account(
-        Gaussian(noise_multiplier=sensitivity_factor(chosen) / mu),
-        relation=chosen,
-        unit=problem.unit,
-        observer=problem.observer,
-        effort=effort,
-    ).guarantee
+    mechanism = Gaussian(noise_multiplier=sensitivity_factor(chosen) / mu)
+    found = guarantee_of(problem, mechanism, effort, relation=chosen)
     if problem.sees_all:
         return found
     # Who sees a function of the messages is no better off, but perhaps worse: nothing is known from below.

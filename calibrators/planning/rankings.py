@@ -26,8 +26,14 @@ from epsilond.calibrators.planning.drafts import Draft, draft
 from epsilond.calibrators.planning.limits import exceeded, share_drawn
 from epsilond.calibrators.planning.problem import PlanProblem, RankBy, Trust
 from epsilond.calibrators.planning.reach import Found, first_value, reach
-from epsilond.calibrators.planning.recommendation import name_of, recommended, says_something, trusts
-from epsilond.calibrators.planning.worth import remaining, signal_of
+from epsilond.calibrators.planning.recommendation import (
+    name_of,
+    recommended,
+    remaining,
+    says_something,
+    signal_of,
+    trusts,
+)
 from epsilond.calibrators.risk.baseline import no_better
 
 

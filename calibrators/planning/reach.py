@@ -19,9 +19,10 @@ from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.planning.adapter import PlanAdapter
 from epsilond.calibrators.planning.answer import Reached, Tried
 from epsilond.calibrators.planning.drafts import draft
-from epsilond.calibrators.planning.grid import ValueGrid
 from epsilond.calibrators.planning.problem import PlanProblem, Unknown
 
+DECADE = 9000
+"""Numbers of four digits that count, from one power of ten to the next."""
 MOST_TRIALS = 60
 STRIDE = 16.0
 """Factor from one trial to the next while the target is not yet between two."""
@@ -32,6 +33,32 @@ STARTS: Mapping[Unknown, Callable[[PlanProblem], float]] = {
     "participants": lambda plan: plan.clients or 1,
     "clients": lambda plan: max(100, plan.participants or 1),
 }
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueGrid:
+    """Values by their place: n at place n up to 10000, then in steps of 1e-3 to 1e-4 of themselves; times `unit`."""
+
+    least: int
+    most: int
+    micro: bool = False
+    """Whether values are millionths of what stands at a place: for what is no count."""
+
+    def value(self, place: int) -> float | int:
+        """The value at a place."""
+        decades = max(0, (place - 1000) // DECADE)
+        digits = place - decades * DECADE
+        if self.micro:
+            return float(f"{digits}e{decades - 6}")
+        return int(str(digits) + "0" * decades)
+
+    def place(self, value: float) -> int:
+        """The place of the least value at or above, within the grid."""
+        whole = max(math.ceil(value * 1e6 * (1 - 1e-12)) if self.micro else math.ceil(value), 1)
+        decades = max(0, len(str(whole)) - 4)
+        step = int(10**decades)
+        digits = -(-whole // step)
+        return min(max(digits + decades * DECADE, self.least), self.most)
 
 
 @dataclass(frozen=True, kw_only=True)

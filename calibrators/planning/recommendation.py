@@ -1,14 +1,21 @@
 """What to run: one entry of a plan with the reasons for it, and what every kind of trust is worth.
 
-Entries compare by the share of what the start may lose that they leave (`worth.py`). Guarantees of several kinds cannot
-be ranked, and are not: the recommendation says which kind it gives, and `trusts` what the others would cost.
+Entries compare by what is left, at most, of what the start may lose. Where a bound on the excess risk with explicit
+constants is known, that is the bound over the start's own (L·D and the like). Where none is, the noise is compared with
+the signal: with ν the norm of the noise in a round's mean over the bound on the mean's norm, R rounds of steps leave
+√((1 + ν²)/R) of it, by `epsilond.averaged-noisy-steps` for one gradient step a round. For anything else that is a
+measure of the noise and no bound. A share of 1 or more says nothing.
+
+Guarantees of several kinds are not ranked: the recommendation says which kind it gives, and `trusts` what the others
+would cost.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
 
 from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.statements.settings import TRUSTED, join_statements, state_guarantee
@@ -19,13 +26,50 @@ from epsilond.calibrators.planning.problem import Trust
 from epsilond.calibrators.serving.long_runs import LONG_RUN
 
 if TYPE_CHECKING:
-    from epsilond.calibrators.planning.answer import PlanEntry
+    from epsilond.calibrators.planning.adapter import PlanAdapter
+    from epsilond.calibrators.planning.answer import PlanEntry, PlannedRisk
     from epsilond.calibrators.planning.problem import PlanProblem
 
+Basis = Literal["risk", "noise"]
 TRUSTS: tuple[Trust, ...] = get_args(Trust)
 """The least trust first."""
 ORDER: Mapping[Trust, int] = {"local": 0, "shuffle": 1, "joint": 2, "central": 2}
 """How much trust each asks for: the last two trust the server, and differ in who looks."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signal:
+    """The noise of a round's mean and what it drowns, both as ℓ2 norms."""
+
+    noise_norm: float
+    signal_norm: float
+
+    @property
+    def ratio(self) -> float:
+        """ν."""
+        return self.noise_norm / self.signal_norm
+
+
+def signal_of(adapter: PlanAdapter, plan: PlanProblem, parameters: JsonObject) -> Signal | None:
+    """The noise in a round's mean against the bound on the mean, where the noise is of a round; None elsewhere."""
+    bound, dimension = plan.lipschitz, plan.dimension
+    if adapter.noise_added_to in ("mean-of-updates", "shared-gradient"):
+        bound = plan.clipping_norm or plan.lipschitz or 1.0
+    if adapter.noise_added_to == "shared-gradient":
+        dimension = plan.shared_dimension or plan.dimension
+    std = adapter.mean_noise(plan, parameters)
+    if std is None or dimension is None or bound is None:
+        return None
+    return Signal(noise_norm=std * math.sqrt(dimension), signal_norm=bound)
+
+
+def remaining(risk: PlannedRisk | None, signal: Signal | None, rounds: int | None) -> tuple[float | None, Basis | None]:
+    """The share that is left at most, and what tells it; None where nothing does."""
+    if risk is not None and risk.constant == "explicit" and risk.baseline is not None:
+        return float(risk.value) / risk.baseline.value, "risk"
+    if signal is None or rounds is None:
+        return None, None
+    return math.sqrt((1.0 + signal.ratio**2) / rounds), "noise"
 
 
 def name_of(entry: PlanEntry) -> str:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from scipy.special import logsumexp
 
-from epsilond.accountants.account import account
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.estimates.noise import likely_noise, likely_slope
 from epsilond.accountants.numerics.binomial_law import Binomial
@@ -21,7 +20,7 @@ from epsilond.accountants.structure import sensitivity_factor
 from epsilond.accountants.theorems.papers.bietti.billboard import to_other_clients
 from epsilond.accountants.theorems.papers.bietti.noise import least_noise_std
 from epsilond.calibrators.answer import Ends, Served
-from epsilond.calibrators.search import LEAST, LIKELY_SLOPE, MOST, Certified, confirmed, smallest_noise
+from epsilond.calibrators.search import LEAST, LIKELY_SLOPE, MOST, Certified, confirmed, guarantee_of, smallest_noise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,13 +83,7 @@ def guarantee_at(
     Raises:
         ConditionViolated: no theorem covers this sampling under this relation.
     """
-    shared = account(
-        run_spec(problem, noise_multiplier, sampling),
-        relation=relation or problem.relation,
-        unit=problem.unit,
-        observer=problem.observer,
-        effort=effort,
-    ).guarantee
+    shared = guarantee_of(problem, run_spec(problem, noise_multiplier, sampling), effort, relation=relation)
     return to_other_clients(shared)
 
 
@@ -167,12 +160,8 @@ def participation_figures(problem: PpsgdProblem, certified: Certified) -> Partic
         return None
     target, expected = problem.target, problem.rounds * problem.rate
     unseen = guarantee_at(problem, certified.noise, sampling="poisson")
-    rounds = account(
-        Repeated(times=max(1, round(expected)), mechanism=Gaussian(noise_multiplier=certified.noise)),
-        relation=problem.relation,
-        unit=problem.unit,
-        observer=problem.observer,
-    ).guarantee
+    full_rounds = Repeated(times=max(1, round(expected)), mechanism=Gaussian(noise_multiplier=certified.noise))
+    rounds = guarantee_of(problem, full_rounds)
     against = certified.guarantee.curve.epsilon(target.log_delta)
     return ParticipationFigures(
         epsilon_against_other_clients=Ends.of(

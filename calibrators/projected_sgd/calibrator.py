@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
-from epsilond.accountants.account import account
 from epsilond.accountants.errors import NoCertificate
 from epsilond.accountants.schedules import Schedule
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
@@ -33,7 +32,7 @@ from epsilond.calibrators.projected_sgd.printed import readings, run_of
 from epsilond.calibrators.projected_sgd.problem import ProjectedSgdProblem, RunSchedules, largest
 from epsilond.calibrators.projected_sgd.risk import ProjectedSgdUtility, start_of_run, utility_of
 from epsilond.calibrators.projected_sgd.search import Accounts, BatchRanges, Feasible, demand_affordable, solved
-from epsilond.calibrators.search import LEAST, LOG_10
+from epsilond.calibrators.search import LEAST, LOG_10, guarantee_of
 from epsilond.calibrators.solution import Solution
 
 if TYPE_CHECKING:
@@ -114,9 +113,7 @@ def _all_models_seen(solution: ProjectedSgdSolution) -> ConsideredBound:
     spec = Repeated(times=n // m, mechanism=batch)
     seen: Observer = "released-models"
     try:
-        guarantee = account(
-            spec, relation=problem.relation, unit=problem.unit, observer=seen, effort="coarse"
-        ).guarantee
+        guarantee = guarantee_of(problem, spec, "coarse", observer=seen)
     except NoCertificate as refusal:
         return ConsideredBound(theorem=COMPOSED.id, observer=seen, applies=Verdict.NO, reason=refusal.message)
     upper = guarantee.curve.upper_log_delta(problem.epsilon)

@@ -8,7 +8,6 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from epsilond.accountants.account import account
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.guarantee import Setting
 from epsilond.accountants.kinds.truncated_discrete_laplace import worst_shift
@@ -16,6 +15,7 @@ from epsilond.accountants.numerics.truncated_laplace import variance
 from epsilond.accountants.specs import Repeated, TruncatedDiscreteLaplace
 from epsilond.accountants.theorems.conversions.escape import escape_guarantee, with_failure
 from epsilond.accountants.theorems.papers.das.sensitivity import Movement
+from epsilond.calibrators.search import guarantee_of
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
@@ -57,14 +57,7 @@ class IntegerRelease:
 
     def accounted(self, noise: TruncatedDiscreteLaplace, effort: Effort) -> Guarantee:
         """Of all rounds, where no rounding moves further than said."""
-        problem = self.problem
-        return account(
-            self.spec(noise),
-            relation=problem.relation,
-            unit=problem.unit,
-            observer=problem.observer,
-            effort=effort,
-        ).guarantee
+        return guarantee_of(self.problem, self.spec(noise), effort)
 
     def witnessed(self, found: Guarantee, noise: TruncatedDiscreteLaplace) -> Guarantee:
         """A guarantee with the instance on the grid, which no rounding spoils, among its witnesses."""

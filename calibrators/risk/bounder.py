@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.json_types import Fields, JsonObject
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import FRESH_NOISE, INSIDE_DOMAIN
+from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import Caution
 from epsilond.calibrators.envelope import declared_answers
 from epsilond.calibrators.mb_sgd.problem import PacedProblem, Run
@@ -119,3 +120,9 @@ def bounder_of(calibrator: Calibrator) -> RiskBounder:
     """The risk bounds of a calibrator that has them."""
     assert calibrator.risk_bounds is not None
     return RiskBounder(calibrator, calibrator.risk_bounds)
+
+
+RISK_BOUNDS: tuple[RiskBounder, ...] = tuple(
+    bounder_of(calibrator) for calibrator in CALIBRATORS if calibrator.risk_bounds is not None
+)
+"""The risk bounds of all calibrators that have them."""

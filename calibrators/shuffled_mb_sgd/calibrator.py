@@ -145,8 +145,8 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
         self, problem: ShuffledMbSgdProblem, certificates: Certificates[ShuffledMbSgdProblem, Run]
     ) -> Choice[Run]:
         """Return the run that the problem gives, or the best one where the problem leaves it open."""
-        given = problem.given_run
-        return Choice(given) if given else choose_run(problem, certificates)
+        run = problem.given_run
+        return Choice(run) if run else choose_run(problem, certificates)
 
     def risk(self, solution: RunSolution[ShuffledMbSgdProblem, Run]) -> StepPlan | None:
         """Return the steps at the certified noise, with the bound on the excess risk."""

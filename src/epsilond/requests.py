@@ -5,7 +5,7 @@ from __future__ import annotations
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.accounts import AccountProblem, Claim
 from epsilond.calibrators.planning.problem import PlanProblem, Reach
-from epsilond.calibrators.risk.bounders import RISK_BOUNDS
+from epsilond.calibrators.risk.bounder import RISK_BOUNDS
 
 _BY_ALGORITHM = {each.problem.__name__: each.problem for each in (*CALIBRATORS, *RISK_BOUNDS)}
 globals().update(_BY_ALGORITHM)

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from epsilond.app.main import create_app
-from epsilond.calibrators.risk.bounders import RISK_BOUNDS
+from epsilond.calibrators.risk.bounder import RISK_BOUNDS
 from epsilond.commands.line import line
 from tests.app.conftest import PATIENT, serving
 from tests.app.documents import conforms, content

@@ -17,8 +17,7 @@ from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import as_json
 from epsilond.calibrators.mb_sgd import calibrator as mb_sgd
 from epsilond.calibrators.risk.answer import RiskBoundsAnswer
-from epsilond.calibrators.risk.bounder import RiskBounder
-from epsilond.calibrators.risk.bounders import RISK_BOUNDS
+from epsilond.calibrators.risk.bounder import RISK_BOUNDS, RiskBounder
 from epsilond.reading import read
 
 MB_SGD, _, _, SHUFFLED = RISK_BOUNDS

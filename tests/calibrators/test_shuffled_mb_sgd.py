@@ -17,7 +17,7 @@ from epsilond.calibrators.certificates import Certificates
 from epsilond.calibrators.frontier import Choice
 from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.mb_sgd.schedule import paid_runs, risk_at
-from epsilond.calibrators.risk.bounders import RISK_BOUNDS
+from epsilond.calibrators.risk.bounder import RISK_BOUNDS
 from epsilond.calibrators.shuffled_mb_sgd.calibrator import CALIBRATOR, run_spec
 from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
 from epsilond.calibrators.shuffled_mb_sgd.schedule import (

@@ -13,7 +13,7 @@ from epsilond.accountants.theorems import THEOREMS
 from epsilond.app.workers.work import render
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.planning.problem import PlanProblem
-from epsilond.calibrators.risk.bounders import RISK_BOUNDS
+from epsilond.calibrators.risk.bounder import RISK_BOUNDS
 from epsilond.commands.line import line
 from epsilond.options import option_name
 from epsilond.questions.calibrate import calibrator as named_calibrator

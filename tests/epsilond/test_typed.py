@@ -7,7 +7,7 @@ import pytest
 import epsilond
 from epsilond import requests
 from epsilond.calibrators import CALIBRATORS
-from epsilond.calibrators.risk.bounders import RISK_BOUNDS
+from epsilond.calibrators.risk.bounder import RISK_BOUNDS
 from epsilond.reading import asked, read
 from scripts import typed_face
 

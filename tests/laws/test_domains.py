@@ -15,7 +15,7 @@ from epsilond.accountants.errors import InvalidInput, NoCertificate
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import as_json
-from epsilond.calibrators.risk.bounders import RISK_BOUNDS
+from epsilond.calibrators.risk.bounder import RISK_BOUNDS
 from epsilond.reading import read
 from tests.laws import domains
 

@@ -21,7 +21,7 @@ from epsilond.accountants.theorem import Theorem
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import as_json
-from epsilond.calibrators.risk.bounders import RISK_BOUNDS
+from epsilond.calibrators.risk.bounder import RISK_BOUNDS
 from epsilond.reading import read
 from tests.laws import domains
 from tests.laws.outputs import list_faults

@@ -16,7 +16,7 @@ from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.accounts import AccountProblem, AccountQuestion
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.planning.problem import PlanProblem
-from epsilond.calibrators.risk.bounders import RISK_BOUNDS
+from epsilond.calibrators.risk.bounder import RISK_BOUNDS
 from epsilond.ledgers.requests import OpenLedger
 from epsilond.reading import read, read_body
 from epsilond.simulators.memberships.training import CanaryTraining

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from epsilond.accountants.errors import InvalidInput, NoCertificate
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.risk.answer import RiskBoundsAnswer
-from epsilond.calibrators.risk.bounder import RiskBounder
-from epsilond.calibrators.risk.bounders import RISK_BOUNDS
+from epsilond.calibrators.risk.bounder import RISK_BOUNDS, RiskBounder
 from epsilond.reading import read
 from tests.laws import domains
 from tests.laws.test_domains import examples_of

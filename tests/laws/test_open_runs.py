@@ -11,7 +11,7 @@ import pytest
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.frontier import BATCH_RATIO, HAIR, ROUNDS_RATIO, lattice
-from epsilond.calibrators.risk.bounders import RISK_BOUNDS
+from epsilond.calibrators.risk.bounder import RISK_BOUNDS
 from epsilond.reading import read
 
 CHOOSING = {one.name: one for one in CALIBRATORS if "within" in {field.name for field in fields(one.problem)}}

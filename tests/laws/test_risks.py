@@ -27,8 +27,7 @@ from epsilond.calibrators.risk.baseline import (
     measured_risk,
     risk_cautions,
 )
-from epsilond.calibrators.risk.bounder import RiskBounder
-from epsilond.calibrators.risk.bounders import RISK_BOUNDS
+from epsilond.calibrators.risk.bounder import RISK_BOUNDS, RiskBounder
 from epsilond.reading import read
 from tests.laws.test_calibrators import each_calibrator, solved
 

@@ -87,7 +87,7 @@ def _risk_command(listed: ListedCommand) -> Callable[..., None]:
 
     def command(*, context: typer.Context, request: str | None, as_body: bool, **texts: Any) -> None:
         with exit_codes():
-            from epsilond.calibrators.risk.bounders import RISK_BOUNDS  # noqa: PLC0415  help needs no mathematics
+            from epsilond.calibrators.risk.bounder import RISK_BOUNDS  # noqa: PLC0415  help needs no mathematics
             from epsilond.questions import risk  # noqa: PLC0415
             from epsilond.terminal import calibrations  # noqa: PLC0415
 

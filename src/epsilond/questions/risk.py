@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from epsilond.calibrators.risk.answer import RiskBoundsAnswer
-from epsilond.calibrators.risk.bounders import RISK_BOUNDS
+from epsilond.calibrators.risk.bounder import RISK_BOUNDS
 from epsilond.reading import asked
 
 
