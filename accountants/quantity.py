@@ -203,10 +203,18 @@ def check_value(
             return Fault(pointer, "is out of range", quantity.allowed)
         if 0.0 < abs(value) < sys.float_info.min:
             return Fault(pointer, "is so small that a double has lost its digits", f"0, or ≥ {sys.float_info.min:g}")
-        return None if scale is None else scale.fault(pointer, value)
+        return None if scale is None else _check_scale(pointer, value, scale)
     if get_origin(bare) is Literal and value not in get_args(bare):
         return Fault(pointer, quantity.not_a_choice, quantity.allowed or ", ".join(map(str, get_args(bare))))
     return None
+
+
+def _check_scale(pointer: str, value: float | None, scale: Scale) -> Fault | None:
+    """Return the fault of a value outside a scale, or None; 0 has no fault."""
+    if not value or scale.least <= value <= scale.most:
+        return None
+    message = "is outside the range that squares survive; choose other units"
+    return Fault(pointer, message, f"≥ {scale.least:g} and ≤ {scale.most:g}")
 
 
 class _Declared(NamedTuple):
@@ -337,7 +345,7 @@ def check_scales(scale: Scale = SQUARES, **values: float | None) -> None:
     Raises:
         InvalidInput: with a fault for each such value.
     """
-    faults = [fault for name, value in values.items() if (fault := scale.fault(f"/{name}", value)) is not None]
+    faults = [fault for name, value in values.items() if (fault := _check_scale(f"/{name}", value, scale)) is not None]
     if faults:
         raise InvalidInput(*faults)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from epsilond.accountants.errors import Fault
-
 
 @dataclass(frozen=True)
 class Scale:
@@ -18,13 +16,6 @@ class Scale:
 
     least: float
     most: float
-
-    def fault(self, pointer: str, value: float | None) -> Fault | None:
-        """The fault of a value outside the range, at `pointer`."""
-        if not value or self.least <= value <= self.most:
-            return None
-        message = "is outside the range that squares survive; choose other units"
-        return Fault(pointer, message, f"≥ {self.least:g} and ≤ {self.most:g}")
 
 
 SQUARES = Scale(1e-100, 1e100)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import cached_property
+from typing import Protocol
 
 from epsilond.accountants.errors import InvalidInput
 
@@ -67,6 +68,25 @@ def asks_for(log_delta: float, delta: Fraction) -> bool:
     if not _DEEPEST < log_delta < 0.0:
         return log_delta >= 0.0
     return delta <= Fraction(_DIGITS.exp(Decimal(log_delta))) * _SHORT_OF
+
+
+class _GivesDelta(Protocol):
+    """A request that gives δ by one of two fields."""
+
+    @property
+    def delta(self) -> float | None: ...
+
+    @property
+    def log10_delta(self) -> float | None: ...
+
+
+def check_delta(record: _GivesDelta) -> None:
+    """Reject a request that gives both of delta and log10_delta, or neither.
+
+    Raises:
+        InvalidInput: both or neither are given.
+    """
+    natural_log_delta(record.delta, record.log10_delta)
 
 
 def natural_log_delta(delta: float | None, log10_delta: float | None) -> float:

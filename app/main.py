@@ -59,7 +59,6 @@ service, at `/guide`, explains the terms.
 """.strip()
 
 OF_LEDGERS = (
-    "epsilond.app.ledgers.computing",
     "epsilond.accountants.ledger.moves",
     "epsilond.accountants.ledger.what_if",
     "epsilond.accountants.ledger.opening",

@@ -27,7 +27,7 @@ from epsilond.accountants.quantity import (
     whole_number,
 )
 from epsilond.accountants.scale import ANY_SCALE, RATIOS, SQUARES
-from epsilond.accountants.target import Target, natural_log_delta
+from epsilond.accountants.target import Target, check_delta, natural_log_delta
 
 __all__ = [
     "ANY_SCALE",
@@ -173,7 +173,7 @@ class DeltaFields:
     delta: Annotated[float | None, DELTA] = None
     log10_delta: Annotated[float | None, LOG10_DELTA] = None
 
-    checks: ClassVar[Checks] = (lambda record: record.log_delta,)
+    checks: ClassVar[Checks] = (check_delta,)
 
     @property
     def log_delta(self) -> float:

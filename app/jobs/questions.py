@@ -11,11 +11,11 @@ from epsilond.app.http.problems import Problem, problem_of, text_of
 from epsilond.app.jobs.running import RunningQuestion
 from epsilond.app.jobs.turns import AGAIN_SECONDS, in_turn, turned_away
 from epsilond.app.questions.compute import Compute
-from epsilond.app.questions.question import Question, Reading, opened, read_in_worker
+from epsilond.app.questions.question import Question, Reading
 from epsilond.app.settings import Settings
 from epsilond.app.store.record import End
 from epsilond.app.workers.pool import Pool
-from epsilond.app.workers.work import Failed
+from epsilond.app.workers.work import Failed, opened, pickled
 
 
 class QuestionRunner:
@@ -81,5 +81,5 @@ class QuestionRunner:
 
     async def _read(self, running: RunningQuestion, reading: Reading) -> Question:
         """The question of a job that was taken over, read from its body."""
-        reading_it = partial(read_in_worker, reading, running.record.request)
-        return opened(await in_turn(self._pool, reading_it, caller=running.record.caller, lane="read"))
+        read = partial(pickled, partial(reading, running.record.request))
+        return opened(await in_turn(self._pool, read, caller=running.record.caller, lane="read"), Question)

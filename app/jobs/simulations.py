@@ -20,12 +20,12 @@ from epsilond.app.jobs.limits import MEGABYTE, SimulationLimits
 from epsilond.app.jobs.running import RunningSimulation
 from epsilond.app.jobs.turns import in_turn
 from epsilond.app.metrics import Metrics
-from epsilond.app.questions.simulations import SimulationAsked, opened_simulation, read_simulation
+from epsilond.app.questions.simulations import SimulationAsked, read_simulation
 from epsilond.app.settings import Settings
 from epsilond.app.store.record import End, Record
 from epsilond.app.workers.cluster import Cluster
 from epsilond.app.workers.pool import Pool
-from epsilond.app.workers.work import Computation, RenderedAnswer
+from epsilond.app.workers.work import Computation, RenderedAnswer, opened, pickled
 from epsilond.witness.kind import SimulationKind
 
 OVERRUN = 10
@@ -56,7 +56,7 @@ class SimulationRunner:
 
     def reading(self, body: bytes) -> Computation:
         """How a worker reads a body."""
-        return partial(read_simulation, self._kinds, self._limits, body)
+        return partial(pickled, partial(read_simulation, self._kinds, self._limits, body))
 
     async def end_of(self, running: RunningSimulation) -> End:
         """Run it to its end, whatever that is. Cancelling kills its workers."""
@@ -87,7 +87,7 @@ class SimulationRunner:
     async def _read(self, record: Record) -> SimulationAsked:
         """What was posted, read again: another version may have other limits."""
         reading = self.reading(record.request)
-        return opened_simulation(await in_turn(self._pool, reading, caller=record.caller, lane="read"))
+        return opened(await in_turn(self._pool, reading, caller=record.caller, lane="read"), SimulationAsked)
 
     async def _side_by_side(self, blocks: int) -> int:
         """How many blocks are given out at one time."""

@@ -8,7 +8,7 @@ import anyio
 
 from epsilond.app.http.problems import Problem
 from epsilond.app.workers.pool import Pool
-from epsilond.app.workers.task import Lane
+from epsilond.app.workers.process import Lane
 from epsilond.app.workers.work import Computation, RenderedAnswer
 
 AGAIN_SECONDS: Final = 2.0

@@ -14,27 +14,27 @@ from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 import anyio
 import structlog
 from anyio import from_thread, to_thread
 from starlette.requests import Request
 
+from epsilond.accountants.ledger.state import LedgerState
 from epsilond.accountants.ledger.what_if import WhatIf, what_if
 from epsilond.app.callers.caller import Caller
 from epsilond.app.http.problems import Problem
 from epsilond.app.http.record import ServicePart
 from epsilond.app.jobs.attending import first_of, left
 from epsilond.app.jobs.manager import Jobs
-from epsilond.app.ledgers.computing import pickled
 from epsilond.app.ledgers.keys import Keys
 from epsilond.app.ledgers.refusals import as_problems, not_durable
 from epsilond.app.ledgers.signatures import Signatures
 from epsilond.app.metrics import Metrics
 from epsilond.app.settings import PREFIX, Settings
 from epsilond.app.workers.pool import Pool
-from epsilond.app.workers.work import RenderedAnswer
+from epsilond.app.workers.work import RenderedAnswer, opened, pickled
 from epsilond.calibrators.answer import Caution
 from epsilond.ledgers.book.answers import Promised, promised
 from epsilond.ledgers.book.book import Book
@@ -42,6 +42,7 @@ from epsilond.ledgers.book.restore import CheckpointFile
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.requests import WhatIfAsked
 from epsilond.ledgers.storage.opening import added
+from epsilond.ledgers.storage.records import LedgerRow
 from epsilond.storage.transactions import Database
 
 P = ParamSpec("P")
@@ -214,12 +215,11 @@ class Ledgers:
                     raise
                 roughly = partial(what_if, state, **asked.job, rough=True)
                 answered = await self._in_worker(partial(pickled, roughly), caller.identity, half)
-            found: WhatIf = pickle.loads(answered.body)  # noqa: S301 (made by a worker of our own)
-            return found
+            return opened(answered, WhatIf)
 
         return await first_of(course, partial(left, request))
 
-    def promised(self, tenant: str, identifier: str) -> tuple[Any, Any, Promised]:
+    def promised(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState, Promised]:
         """A ledger's rows and state, with what takes time to say of it: computed once for each version. It blocks."""
         row, state = self.book.whole(tenant, identifier)
         told = self._promises.get((row.id, row.version))
@@ -290,7 +290,7 @@ class Ledgers:
 
     # Computations.
 
-    def _evaluated(self, call: Callable[[], object]) -> Any:
+    def _evaluated(self, call: Callable[[], T]) -> T:
         """What a call gives, computed by a worker. It blocks a thread of the book.
 
         Raises:
@@ -299,7 +299,8 @@ class Ledgers:
         """
         seconds = self._settings.deadline_seconds
         answered = from_thread.run(self._in_worker, partial(pickled, call), _CALLER.get(), seconds)
-        return pickle.loads(answered.body)  # noqa: S301 (made by a worker of our own)
+        value: T = pickle.loads(answered.body)  # noqa: S301 (made by a worker of our own)
+        return value
 
     async def _in_worker(
         self, computation: Callable[[], RenderedAnswer], caller: str, seconds: float

@@ -27,10 +27,10 @@ from epsilond.app.jobs.responses import headers_of, job_response, result_respons
 from epsilond.app.ledgers.signatures import signed
 from epsilond.app.metrics import METRICS
 from epsilond.app.questions.compute import COMPUTE, Shared
-from epsilond.app.questions.question import Question, Reading, opened, read_in_worker
+from epsilond.app.questions.question import Question, Reading
 from epsilond.app.settings import SETTINGS
 from epsilond.app.workers.pool import POOL
-from epsilond.app.workers.work import Computation, Outcome, RenderedAnswer
+from epsilond.app.workers.work import Computation, Outcome, RenderedAnswer, opened, pickled
 
 SMALL = 4_096
 """Bytes; a longer body is read by a worker."""
@@ -156,7 +156,7 @@ async def _read(request: Request, kind: str, reading: Reading, body: bytes) -> Q
     """The question of a body: read here if that is quick, else by a worker."""
     if quickly_read(kind, body):
         return reading(body)
-    return opened(await in_worker(request, partial(read_in_worker, reading, body)))
+    return opened(await in_worker(request, partial(pickled, partial(reading, body))), Question)
 
 
 def quickly_read(kind: str, body: bytes) -> bool:

@@ -30,7 +30,7 @@ from epsilond.app.metrics import Metrics
 from epsilond.app.questions.question import Question, joined
 from epsilond.app.settings import Settings
 from epsilond.app.workers.pool import Pool
-from epsilond.app.workers.task import Lane, Task, TurnedAway
+from epsilond.app.workers.process import Lane, Task, TurnedAway
 from epsilond.app.workers.work import Computation, Failed, Outcome, RenderedAnswer
 
 

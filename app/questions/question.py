@@ -10,10 +10,9 @@ from functools import cached_property, partial
 from typing import cast
 
 from epsilond.accountants import ENGINE_VERSION
-from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.json_types import JsonObject
 from epsilond.app.workers.work import Computation, Outcome, RenderedAnswer, rendered
-from epsilond.calibrators.strict_json import MalformedJson, parse
+from epsilond.calibrators.strict_json import parse
 from epsilond.reading import read_body
 
 JSON = "application/json"
@@ -144,28 +143,6 @@ def read_posted(kind: str, problem: type, solve: Callable[[object], object], bod
     """
     asked = read_body(problem, parse(body))
     return Question.of(kind, kind, asked, partial(rendered, solve, asked))
-
-
-def read_in_worker(reading: Reading, body: bytes) -> RenderedAnswer:
-    """The question of a body, or the refusal to read it, pickled."""
-    try:
-        read: Question | Exception = reading(body)
-    except (MalformedJson, EpsilondError) as refusal:
-        read = refusal
-    return RenderedAnswer(pickle.dumps(read, pickle.HIGHEST_PROTOCOL))
-
-
-def opened(read: RenderedAnswer) -> Question:
-    """What `read_in_worker` answered.
-
-    Raises:
-        MalformedJson: the body is not JSON.
-        InvalidInput: it asks what cannot be asked.
-    """
-    question: Question | Exception = pickle.loads(read.body)  # noqa: S301 (made by a worker of our own)
-    if isinstance(question, Exception):
-        raise question
-    return question
 
 
 def joined(join: bytes, outcomes: tuple[Outcome, ...]) -> RenderedAnswer:

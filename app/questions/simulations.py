@@ -11,11 +11,10 @@ from typing import Annotated
 
 from typing_extensions import TypeAliasType
 
-from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.quantities import Tagged
 from epsilond.app.jobs.limits import SimulationLimits, require_within
-from epsilond.app.workers.work import RenderedAnswer, render
-from epsilond.calibrators.strict_json import MalformedJson, parse
+from epsilond.app.workers.work import render
+from epsilond.calibrators.strict_json import parse
 from epsilond.reading import read_body
 from epsilond.witness.kind import SimulationKind, SimulationPlan
 
@@ -34,29 +33,6 @@ class SimulationAsked:
     plan: SimulationPlan
 
 
-def read_simulation(kinds: tuple[SimulationKind, ...], limits: SimulationLimits, body: bytes) -> RenderedAnswer:
-    """The simulation that a body asks for, or the refusal to take it, pickled. It takes as long as its plan."""
-    try:
-        read: SimulationAsked | Exception = _read(kinds, limits, body)
-    except (MalformedJson, EpsilondError) as refusal:
-        read = refusal
-    return RenderedAnswer(pickle.dumps(read, pickle.HIGHEST_PROTOCOL))
-
-
-def opened_simulation(read: RenderedAnswer) -> SimulationAsked:
-    """What `read_simulation` answered.
-
-    Raises:
-        MalformedJson: the body is not JSON.
-        InvalidInput: what cannot be run.
-        BeyondBudget: its estimate is beyond the limits.
-    """
-    asked: SimulationAsked | Exception = pickle.loads(read.body)  # noqa: S301 (made by a worker of our own)
-    if isinstance(asked, Exception):
-        raise asked
-    return asked
-
-
 @cache
 def request_type(requests: tuple[type, ...]) -> object:
     """A request of any of these classes, told apart by `kind`."""
@@ -65,7 +41,19 @@ def request_type(requests: tuple[type, ...]) -> object:
     return TypeAliasType("SimulationRequest", Annotated[reduce(or_, requests), Tagged("kind")])
 
 
-def _read(kinds: tuple[SimulationKind, ...], limits: SimulationLimits, body: bytes) -> SimulationAsked:
+def read_simulation(kinds: tuple[SimulationKind, ...], limits: SimulationLimits, body: bytes) -> SimulationAsked:
+    """Read the simulation that a body asks for, which takes as long as its plan.
+
+    Args:
+        kinds: the kinds of simulations that the service runs.
+        limits: the most that one simulation may cost.
+        body: the JSON text.
+
+    Raises:
+        MalformedJson: the body is not JSON.
+        InvalidInput: the simulation cannot be run.
+        BeyondBudget: its estimate is beyond the limits.
+    """
     request = read_body(request_type(tuple(kind.request for kind in kinds)), parse(body))
     kind = next(kind for kind in kinds if isinstance(request, kind.request))
     plan = kind.plan(request)

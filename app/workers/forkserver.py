@@ -40,7 +40,7 @@ class ForkServer:
         self._control: socket.socket | None = None
         self._log = structlog.get_logger()
 
-    def start(self, born: Callable[[Process], None]) -> None:
+    def start(self, born: Callable[[Process], object]) -> None:
         """Start the thread; it calls `born` with each new worker, which is ready to compute."""
         self._thread = Thread(target=self._serve, args=(born,), name="forkserver", daemon=True)
         self._thread.start()
@@ -66,7 +66,7 @@ class ForkServer:
         """The process id of the forkserver; None if there is none."""
         return None if self._server is None else self._server.pid
 
-    def _serve(self, born: Callable[[Process], None]) -> None:
+    def _serve(self, born: Callable[[Process], object]) -> None:
         try:
             while self._wanted.get() and not self._stopping.is_set():
                 process = self._made()

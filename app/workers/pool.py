@@ -11,10 +11,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Final
 
 import anyio
 import structlog
@@ -25,8 +24,19 @@ from epsilond.app.http.record import ServicePart
 from epsilond.app.metrics import Metrics
 from epsilond.app.settings import Settings
 from epsilond.app.workers.forkserver import ForkServer
-from epsilond.app.workers.process import NICER, Process, WarmWorkers, step_back
-from epsilond.app.workers.task import LANES, Cause, FairQueue, Lane, MeanSeconds, Task, TurnedAway, Usage
+from epsilond.app.workers.process import (
+    LANES,
+    NICER,
+    Cause,
+    FairQueue,
+    Lane,
+    MeanSeconds,
+    Process,
+    Task,
+    TurnedAway,
+    Usage,
+    WarmWorkers,
+)
 from epsilond.app.workers.work import Computation, Failed, Outcome
 
 TURN_SECONDS = 1.0
@@ -35,10 +45,6 @@ LATE_SECONDS = 5.0
 """So long a question past its deadline keeps its place, if the background is full, while another caller waits."""
 SOON = 0.05
 """A clock that calls back may be so much ahead of the other, in seconds."""
-TRIES: Final[Mapping[Lane, int]] = {"read": 4, "question": 2, "job": 5}
-"""How many workers a task of each lane may cost before it has failed; a long one meets more that others end."""
-STARTS = 8
-"""How often it is given to a worker; one that had died before it began does not count as a try."""
 
 
 class Pool:
@@ -90,7 +96,7 @@ class Pool:
         settings = self._settings
         self._forkserver = ForkServer(self._modules, settings.worker_memory_megabytes, NICER)
         async with anyio.create_task_group() as self._timers:
-            self._forkserver.start(partial(self._from_thread, self._born))
+            self._forkserver.start(lambda process: self._loop.call_soon_threadsafe(self._born, process))
             self._open = True
             self._dispatch()
             try:
@@ -106,7 +112,8 @@ class Pool:
         Raises:
             Problem: there is no room, or the service is stopping.
         """
-        self._require_open()
+        if not self._open:
+            raise Problem("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
         queue = self._queues[lane]
         free = self.running_in(lane) < self._places[lane] and not queue
         if not free and queue.full_for(caller):
@@ -226,7 +233,7 @@ class Pool:
         beside = [other.caller for other in self._running if other.background]
         if len(beside) < self._settings.job_processes and beside.count(task.caller) < self._share_of_background:
             task.background, task.late_since = True, None
-            step_back(self._running[task])
+            self._running[task].step_back()
 
     @property
     def _share_of_background(self) -> int:
@@ -260,9 +267,6 @@ class Pool:
         return max(free, 0) + self._settings.spare_workers - len(self._warm.usual)
 
     # What the forkserver and the workers tell.
-
-    def _from_thread(self, told: Callable[[Process], None], process: Process) -> None:
-        self._loop.call_soon_threadsafe(told, process)
 
     def _born(self, process: Process) -> None:
         """There is a new worker, ready to compute."""
@@ -320,7 +324,7 @@ class Pool:
         task.starts += 1
         if task.abandoned:
             self._end(task, None)
-        elif task.deaths >= TRIES[task.lane] or task.starts >= STARTS:
+        elif task.has_failed:
             self._end(task, Failed(f"Its worker died, {task.deaths} times in all.", lost=True))
         else:
             task.lane = "job" if task.background or task.late_since is not None else task.lane
@@ -384,10 +388,6 @@ class Pool:
             await process.gone.wait()
 
     # Refusals.
-
-    def _require_open(self) -> None:
-        if not self._open:
-            raise Problem("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
 
     def _too_many(self, lane: Lane) -> Problem:
         """When it is worth to come back: when what waits now will have been computed."""

@@ -30,12 +30,14 @@ from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from typing import Final
+from typing import Final, TypeVar
 
 from epsilond.accountants.errors import EpsilondError
 from epsilond.calibrators.answer import as_json
+from epsilond.calibrators.strict_json import MalformedJson
 from epsilond.witness.one_thread import one_thread
 
+T = TypeVar("T")
 ONE_THREAD: Mapping[str, str] = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )
@@ -71,9 +73,9 @@ class RenderedAnswer:
 
 @dataclass(frozen=True)
 class RefusedAnswer:
-    """A refusal that the mathematics gave on purpose."""
+    """A refusal that the mathematics gave on purpose, or that the reader gave to a body."""
 
-    error: EpsilondError
+    error: EpsilondError | MalformedJson
 
     def get(self) -> RenderedAnswer:
         """Raises the refusal: a copy, for one refusal may answer many requests."""
@@ -118,11 +120,28 @@ def rendered(question: Callable[..., object], *arguments: object) -> RenderedAns
     return RenderedAnswer(render(answer), getattr(numerical, "relative_width", None))
 
 
+def pickled(call: Callable[[], object]) -> RenderedAnswer:
+    """Return the pickled value of a call, for the process that requested it."""
+    return RenderedAnswer(pickle.dumps(call(), pickle.HIGHEST_PROTOCOL))
+
+
+def opened(answer: RenderedAnswer, kind: type[T]) -> T:
+    """Return the value that `pickled` has pickled in a worker of this service.
+
+    Args:
+        answer: the answer of the worker.
+        kind: class of the value.
+    """
+    value = pickle.loads(answer.body)  # noqa: S301 (made by a worker of our own)
+    assert isinstance(value, kind)
+    return value
+
+
 def outcome_of(computation: Computation) -> Outcome:
     """Run a computation; whatever it does, an outcome comes of it."""
     try:
         return computation()
-    except EpsilondError as refusal:
+    except (EpsilondError, MalformedJson) as refusal:
         return RefusedAnswer(refusal)
     except Exception:  # noqa: BLE001 (this is the boundary: nothing may be lost, and nothing may pass)
         return Failed(traceback.format_exc())

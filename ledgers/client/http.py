@@ -1,30 +1,19 @@
-"""Requests to a service over urllib, sent again under the same key when they are lost; problems become errors."""
+"""Answers of a service of ledgers: a document or a text, or else the error of the library that its problem names."""
 
 from __future__ import annotations
 
 import json
-import random
-import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Final, NoReturn
-from urllib.error import HTTPError, URLError
-from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from epsilond.accountants import errors
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import Fault, InvalidInput, NoCertificate, Observation, RunDiffers
-from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.ledger.entries import observations_of
 from epsilond.accountants.verdict import Verdict
+from epsilond.connection import Connection, NoAnswer, ServiceAnswer, ServiceProblem
 from epsilond.ledgers.client.errors import Refused, Unanswered
 
-TRIES: Final = 5
-"""How often a request is sent that is put off or lost: with its idempotency key it is the same request."""
-LONGEST_PAUSE: Final = 60
-"""Seconds; what is put off for longer is told at once."""
-FIRST_PAUSE: Final = 0.2
-LONGEST_ANSWER: Final = 64 << 20
 _REFUSALS: Final[Mapping[str, type[NoCertificate]]] = {
     found.slug: found
     for found in vars(errors).values()
@@ -32,91 +21,56 @@ _REFUSALS: Final[Mapping[str, type[NoCertificate]]] = {
 }
 
 
-class _Stays(HTTPRedirectHandler):
-    """A key is for one host, and a debit for one service: whoever sends us elsewhere is not followed."""
+def ask(
+    service: Connection,
+    method: str,
+    path: str,
+    body: object = None,
+    *,
+    key: str | None = None,
+    accept: str = "application/json, text/plain",
+) -> object:
+    """Send a request to a service, and return the document or the text of its answer.
 
-    def redirect_request(self, *_: object) -> None:
-        """Never: the redirect is then an error like others."""
+    Args:
+        service: the service.
+        method: the HTTP method.
+        path: the path and the query.
+        body: the JSON body, if any.
+        key: the idempotency key, if any.
+        accept: the media types that are wanted.
 
-
-_OPENER = build_opener(_Stays)
-
-
-@dataclass(frozen=True)
-class Connection:
-    """Where a service is, and the key it is asked with."""
-
-    url: str
-    key: str | None = field(default=None, repr=False)
-    timeout: float = 60.0
-
-    def ask(
-        self,
-        method: str,
-        path: str,
-        body: object = None,
-        *,
-        key: str | None = None,
-        accept: str = "application/json, text/plain",
-    ) -> object:
-        """What the service answers: a document, or a text where that is what it is.
-
-        Raises:
-            InvalidInput, NoCertificate: as the service's problem says.
-            Refused: it refuses otherwise.
-            Unanswered: nothing came back in several tries; the same key asked again tells what became of it.
-        """
-        headers = {"Accept": accept}
-        headers |= {} if self.key is None else {"Authorization": f"Bearer {self.key}"}
-        headers |= {} if key is None else {"Idempotency-Key": key}
-        data = None
-        if body is not None:
-            headers["Content-Type"] = "application/json"
-            data = json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
-        asked = Request(f"{self.url}{path}", data=data, method=method, headers=headers)  # noqa: S310  looked at before
-        for tried, pause in enumerate(_pauses(), start=1):
-            try:
-                with _OPENER.open(asked, timeout=self.timeout) as response:
-                    text = response.read(LONGEST_ANSWER)
-                    plain = response.headers.get_content_type().startswith("text/")
-                    return text.decode() if plain else json.loads(text) if text else {}
-            except HTTPError as error:
-                wait = _put_off(error, pause)
-                if wait is None or tried == TRIES:
-                    _refuse(error)
-                time.sleep(wait)
-            except (URLError, OSError, ValueError) as error:
-                if tried == TRIES:
-                    reason = getattr(error, "reason", error)
-                    raise Unanswered(f"the service at {self.url} does not answer: {reason}") from None
-                time.sleep(pause)
-        raise AssertionError  # the last try answers or raises
-
-
-def _pauses() -> Iterator[float]:
-    for tried in range(TRIES):
-        yield FIRST_PAUSE * 2.0**tried * (1.0 + random.random())  # noqa: S311  no secret
-
-
-def _put_off(error: HTTPError, pause: float) -> float | None:
-    """After how many seconds it may be asked again; None if that would not help."""
-    if error.code not in (429, 502, 503, 504):
-        return None
-    told = error.headers.get("Retry-After", "")
-    if told.isdecimal():
-        return float(told) + pause if int(told) <= LONGEST_PAUSE else None
-    return pause
-
-
-def _refuse(error: HTTPError) -> NoReturn:
-    """Raise what a problem says, in the library's own words where it has some."""
+    Raises:
+        InvalidInput, NoCertificate: as the service's problem says.
+        Refused: the service refuses otherwise.
+        Unanswered: nothing came back in several tries; the same key sent again tells what became of it.
+    """
+    headers = {"Accept": accept}
+    headers |= {} if key is None else {"Idempotency-Key": key}
+    data = None
+    if body is not None:
+        headers["Content-Type"] = "application/json"
+        data = json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
     try:
-        found = json.loads(error.read(LONGEST_ANSWER))
-    except (ValueError, OSError):
-        found = None
-    problem: JsonObject = found if isinstance(found, dict) else {}
+        return service.send(method, path, _read, data=data, headers=headers)
+    except ServiceProblem as error:
+        _refuse(error)
+    except NoAnswer as error:
+        raise Unanswered(str(error)) from None
+
+
+def _read(answer: ServiceAnswer) -> object:
+    """Return a text as it is, and a document as its value; an empty answer is an empty document."""
+    if answer.media_type.startswith("text/"):
+        return answer.content.decode()
+    return json.loads(answer.content) if answer.content else {}
+
+
+def _refuse(error: ServiceProblem) -> NoReturn:
+    """Raise what a problem says, in the library's own words where it has some."""
+    problem = error.problem
     slug = str(problem.get("type", "")).rpartition("/")[2]
-    said = str(problem.get("detail") or problem.get("title") or f"{error.code} {error.reason}")
+    said = str(problem.get("detail") or problem.get("title") or f"{error.status} {error.reason}")
     if slug == RunDiffers.slug:
         raise RunDiffers(said, _observations(problem.get("observations"))) from None
     if slug in _REFUSALS:
@@ -129,7 +83,7 @@ def _refuse(error: HTTPError) -> NoReturn:
     ]
     if faults:
         raise InvalidInput(*faults) from None
-    if error.code >= 500 or error.code == 429:
+    if error.status >= 500 or error.status == 429:
         raise Unanswered(f"the service cannot answer now: {said}") from None
     raise Refused(said) from None
 

@@ -8,9 +8,10 @@ from urllib.parse import quote, urlsplit
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.calibrators.answer import as_json
+from epsilond.connection import Connection
 from epsilond.ledgers.book.restore import ACCOUNTED_FOR
 from epsilond.ledgers.client.errors import Refused
-from epsilond.ledgers.client.http import Connection
+from epsilond.ledgers.client.http import ask
 from epsilond.ledgers.client.place import Answer, Body
 from epsilond.ledgers.log import checkpoints, receipts
 from epsilond.ledgers.log.bundles import Bundle
@@ -117,10 +118,10 @@ class ServicePlace:
         self._document("POST", f"/v1/ledgers/{_quoted(identifier)}/contradictions", as_json(body), key)
 
     def report(self, identifier: str) -> str:
-        return str(self._service.ask("GET", f"/v1/ledgers/{_quoted(identifier)}/report", accept="text/html"))
+        return str(ask(self._service, "GET", f"/v1/ledgers/{_quoted(identifier)}/report", accept="text/html"))
 
     def checkpoint(self) -> str:
-        found = self._service.ask("GET", "/v1/log/checkpoint")
+        found = ask(self._service, "GET", "/v1/log/checkpoint")
         if not isinstance(found, dict):
             return str(found)
         self._note(found)
@@ -195,7 +196,7 @@ class ServicePlace:
         self._trusted = tuple(each.key for each in published_keys(self.keys()))
 
     def _document(self, method: str, path: str, body: object = None, key: str | None = None) -> Answer:
-        found = self._service.ask(method, path, body, key=key)
+        found = ask(self._service, method, path, body, key=key)
         if not isinstance(found, dict):
             raise Refused(f"the service answers something else than a document at {path}")
         self._note(found)

@@ -5,10 +5,10 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+from epsilond import connection
 from epsilond.commands.exits import BAD_INPUT, NOT_CERTIFIED, UNANSWERED
 from epsilond.commands.ledger.audit import NOT_VERIFIED
 from epsilond.commands.line import line
-from epsilond.ledgers.client import http
 
 STEP = '{"kind":"subsampled","sampling":"poisson","rate":0.01,"mechanism":{"kind":"gaussian","noise_multiplier":1.0}}'
 PLAN = f'train={{"kind":"repeated","times":1000,"mechanism":{STEP}}}'
@@ -176,5 +176,5 @@ def test_nothing_is_committed_where_the_receipt_has_no_place(opened, tmp_path):
 
 
 def test_a_service_that_is_not_there(run, monkeypatch):
-    monkeypatch.setattr(http, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(connection, "FIRST_PAUSE", 0.001)
     assert "does not answer" in run("list", "--at", "http://127.0.0.1:9", code=UNANSWERED).stderr

@@ -18,10 +18,11 @@ from epsilond.app.jobs.places import JOB_WAITS
 from epsilond.app.jobs.responses import job_response
 from epsilond.app.jobs.simulations import SIMULATIONS
 from epsilond.app.questions.asking import in_worker
-from epsilond.app.questions.simulations import opened_simulation, request_type
+from epsilond.app.questions.simulations import SimulationAsked, request_type
 from epsilond.app.routes.by_algorithm import Endpoint
 from epsilond.app.routes.jobs.looking import looked_for
 from epsilond.app.routes.questions import APPLIED, LOCATION, RETRY
+from epsilond.app.workers.work import opened
 from epsilond.witness.kind import SimulationKind
 
 PATH = "/v1/simulations"
@@ -59,8 +60,7 @@ def _post(kinds: tuple[SimulationKind, ...]) -> Endpoint:
         """
         jobs = JOBS.of(request)
         caller = caller_of(request)
-        reading = await in_worker(request, SIMULATIONS.of(request).reading(simulation))
-        question = opened_simulation(reading)
+        question = opened(await in_worker(request, SIMULATIONS.of(request).reading(simulation)), SimulationAsked)
         job: Job | None = None
         if preferences.key is not None:
             job = await jobs.with_key(caller.name, preferences.key, question.fingerprint)

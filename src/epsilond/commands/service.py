@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import random
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -14,31 +11,16 @@ from urllib.parse import urlsplit
 import typer
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.json_types import JsonObject, JsonRecord
+from epsilond.accountants.json_types import JsonObject
 from epsilond.commands.exits import BAD_INPUT, NOT_CERTIFIED, UNANSWERED
 
 if TYPE_CHECKING:
-    from urllib.error import HTTPError
+    from epsilond.connection import ServiceAnswer
 
-TRIES = 5
-"""How often a request is sent that the service puts off."""
 LONGEST_PAUSE = 120
 """Seconds; what is put off for longer is told at once."""
 PATIENCE = 60.0
 """Seconds that a response may take beyond those for which the service is asked to hold it."""
-
-
-@dataclass(frozen=True)
-class ServiceAnswer:
-    """What the service answered: a problem is no answer."""
-
-    status: int
-    media_type: str
-    content: bytes
-
-    def document(self) -> JsonRecord:
-        """As JSON."""
-        return dict(json.loads(self.content))
 
 
 @dataclass(frozen=True)
@@ -68,43 +50,28 @@ class Service:
         return cls(url.rstrip("/"), key)
 
     def ask(self, path: str, *, method: str = "GET", wait: int = 0) -> ServiceAnswer:
-        """The answer to a request, which the service is asked to hold for `wait` seconds.
-
-        What it puts off is sent again after the time it names, a few times.
+        """Send a request, which the service is asked to hold for `wait` seconds, and return the answer.
 
         Raises:
-            typer.Exit: it refuses, or does not answer; why was said.
+            typer.Exit: the service refuses, or does not answer; why was said.
         """
-        from urllib.error import HTTPError, URLError  # noqa: PLC0415  help asks no service
-        from urllib.request import Request, urlopen  # noqa: PLC0415
+        from epsilond.connection import Connection, NoAnswer, ServiceProblem  # noqa: PLC0415  help asks no service
 
-        headers = {"Accept": "*/*"} if self.key is None else {"Authorization": f"Bearer {self.key}"}
-        headers |= {"Prefer": f"wait={wait}"} if wait else {}
-        asked = Request(f"{self.url}{path}", method=method, headers=headers)  # noqa: S310  the scheme was looked at
-        for tried in range(1, TRIES + 1):
-            try:
-                with urlopen(asked, timeout=wait + PATIENCE) as response:  # noqa: S310
-                    return ServiceAnswer(response.status, response.headers.get_content_type(), response.read())
-            except HTTPError as error:
-                later = error.headers.get("Retry-After", "")
-                put_off = error.code in (429, 503) and later.isdecimal() and int(later) <= LONGEST_PAUSE
-                if not put_off or tried == TRIES:
-                    refuse(_problem(error))
-                time.sleep(int(later) + random.random())  # noqa: S311  no secret
-            except (URLError, OSError) as error:
-                reason = getattr(error, "reason", error)
-                unanswered(f"the service at {self.url} does not answer: {reason}")
-        raise AssertionError  # the last try answers, or is refused
-
-
-def _problem(error: HTTPError) -> JsonRecord:
-    """The problem that a refusal holds, or one made of its status."""
-    try:
-        found = json.loads(error.read())
-    except ValueError:
-        found = None
-    plain = {"status": error.code, "title": f"{error.code} {error.reason}"}
-    return plain | (found if isinstance(found, dict) else {})
+        service = Connection(
+            self.url,
+            self.key,
+            timeout=wait + PATIENCE,
+            longest_pause=LONGEST_PAUSE,
+            longest_answer=-1,
+            is_repeatable=False,
+        )
+        headers = {"Accept": "*/*"} | ({"Prefer": f"wait={wait}"} if wait else {})
+        try:
+            return service.send(method, path, lambda answer: answer, headers=headers)
+        except ServiceProblem as error:
+            refuse({"status": error.status, "title": f"{error.status} {error.reason}", **error.problem})
+        except NoAnswer as error:
+            unanswered(str(error))
 
 
 def refuse(problem: JsonObject) -> NoReturn:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 
-from epsilond.app.workers.pool import TRIES
+from epsilond.app.workers.process import TRIES
 from tests.app import toy_simulations as toys
 from tests.app.conftest import problem, sample_of, wait_until
 from tests.app.documents import conforms, content, resolved

@@ -13,7 +13,7 @@ import anyio
 from epsilond.app.metrics import Metrics
 from epsilond.app.settings import Settings
 from epsilond.app.workers.pool import Pool
-from epsilond.app.workers.task import Task
+from epsilond.app.workers.process import Task
 from tests.app.conftest import PATIENCE
 from tests.app.workers.toy_work import held
 

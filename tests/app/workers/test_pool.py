@@ -13,7 +13,7 @@ import pytest
 from epsilond.app.http.problems import Problem
 from epsilond.app.settings import Settings
 from epsilond.app.workers.pool import Pool
-from epsilond.app.workers.task import TurnedAway
+from epsilond.app.workers.process import TurnedAway
 from epsilond.app.workers.work import Failed, RenderedAnswer
 from tests.app.conftest import PATIENCE
 from tests.app.processes import descendants, gone

@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from epsilond.app.workers.task import FairQueue, Task
+from epsilond.app.workers.process import FairQueue, Task
 
 
 @pytest.fixture

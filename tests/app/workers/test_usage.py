@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from epsilond.app.workers import task
-from epsilond.app.workers.task import HALF_LIFE, Usage
+from epsilond.app.workers.process import CALLERS, HALF_LIFE, Usage
 
 
 def test_it_halves() -> None:
@@ -20,7 +19,7 @@ def test_it_halves() -> None:
 def test_callers_of_long_ago_are_forgotten() -> None:
     now = [0.0]
     used = Usage(lambda: now[0])
-    for caller in range(task.CALLERS):
+    for caller in range(CALLERS):
         used.add(str(caller), 1.0)
     now[0] = 60 * HALF_LIFE
     used.add("new", 1.0)

@@ -3,8 +3,8 @@
 import pytest
 
 import epsilond
+from epsilond import connection
 from epsilond.accountants.errors import BlockHasLedger
-from epsilond.ledgers.client import http
 from epsilond.ledgers.client.auditing import audited
 from epsilond.ledgers.client.errors import ReceiptUsed, Refused, Unanswered
 from epsilond.ledgers.log.canonical import canonical
@@ -14,7 +14,7 @@ from tests.ledgers.client.service import serving
 
 @pytest.fixture
 def service(tmp_path, monkeypatch):
-    monkeypatch.setattr(http, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(connection, "FIRST_PAUSE", 0.001)
     with serving(tmp_path) as found:
         yield found
 
@@ -70,7 +70,7 @@ def test_no_answer_begins_nothing_and_the_same_key_tells(service, books, tmp_pat
     _, faults, _ = service
     ledger = books.open(**ASKED)
     run = ledger.reserve("train", count=10)
-    faults.lost = http.TRIES
+    faults.lost = connection.TRIES
     with pytest.raises(Unanswered, match="does not answer"):
         run.commit(4, key="mine")
     assert not list(tmp_path.glob("runs/*.json"))
@@ -115,7 +115,7 @@ def test_a_bundle_of_receipts_is_verified(service, books, tmp_path):
 
 
 def test_nobody_there(tmp_path, monkeypatch):
-    monkeypatch.setattr(http, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(connection, "FIRST_PAUSE", 0.001)
     with epsilond.ledger("http://127.0.0.1:9", runs=tmp_path) as books, pytest.raises(Unanswered):
         books.ledgers()
 

@@ -1,0 +1,148 @@
+"""Requests to a service over urllib. A request that the service puts off, or whose answer is lost, is sent again."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+from urllib.error import HTTPError, URLError
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from epsilond.accountants.json_types import JsonObject, JsonRecord
+
+T = TypeVar("T")
+TRIES: Final = 5
+"""Number of times that a request is sent at most."""
+FIRST_PAUSE: Final = 0.2
+"""Seconds before the second try, at least. Each further pause is twice as long."""
+
+
+class _RejectRedirects(HTTPRedirectHandler):
+    """A handler that follows no redirect: a key is for one host, and a debit for one service."""
+
+    def redirect_request(self, *_: object) -> None:
+        """Return nothing, so that the redirect is an error."""
+
+
+_OPENER = build_opener(_RejectRedirects)
+
+
+class ServiceProblem(Exception):
+    """An answer of a service that is an error.
+
+    Attributes:
+        status: the HTTP status.
+        reason: the words of the status.
+        problem: the problem document; empty if the answer has none.
+    """
+
+    def __init__(self, status: int, reason: str, problem: JsonObject) -> None:
+        super().__init__(status, reason, problem)
+        self.status = status
+        self.reason = reason
+        self.problem = problem
+
+
+class NoAnswer(Exception):
+    """No answer of a service came back. The message says why."""
+
+
+@dataclass(frozen=True)
+class ServiceAnswer:
+    """The answer of a service to one request."""
+
+    status: int
+    media_type: str
+    content: bytes
+
+    def document(self) -> JsonRecord:
+        """Return the content as a JSON object."""
+        return dict(json.loads(self.content))
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A service, and how it is asked.
+
+    Attributes:
+        url: where the service is.
+        key: the API key, if any.
+        timeout: seconds of each try.
+        longest_pause: seconds; a request that is put off for longer is not sent again.
+        longest_answer: most bytes that are read of an answer; -1 if all are read.
+        is_repeatable: whether the same request may be sent again when nobody knows what became of it.
+    """
+
+    url: str
+    key: str | None = field(default=None, repr=False)
+    timeout: float = 60.0
+    longest_pause: int = 60
+    longest_answer: int = 64 << 20
+    is_repeatable: bool = True
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        read: Callable[[ServiceAnswer], T],
+        *,
+        data: bytes | None = None,
+        headers: Mapping[str, str],
+    ) -> T:
+        """Send a request, and read its answer.
+
+        Args:
+            method: the HTTP method.
+            path: the path and the query.
+            read: reads the answer; a ValueError says that the answer is not whole.
+            data: the body, if any.
+            headers: the headers, without the key.
+
+        Raises:
+            ServiceProblem: the service answers with an error.
+            NoAnswer: no whole answer came back.
+        """
+        authorization = {} if self.key is None else {"Authorization": f"Bearer {self.key}"}
+        request = Request(f"{self.url}{path}", data, {**headers, **authorization}, method=method)  # noqa: S310  http
+        for number, pause in enumerate(_pauses(), start=1):
+            try:
+                with _OPENER.open(request, timeout=self.timeout) as response:
+                    content = response.read(self.longest_answer)
+                    return read(ServiceAnswer(response.status, response.headers.get_content_type(), content))
+            except HTTPError as error:
+                wait = self._pause_after(error, pause)
+                if wait is None or number == TRIES:
+                    raise ServiceProblem(error.code, error.reason, self._problem_of(error)) from None
+                time.sleep(wait)
+            except (URLError, OSError, ValueError) as error:
+                if not self.is_repeatable or number == TRIES:
+                    reason = getattr(error, "reason", error)
+                    raise NoAnswer(f"the service at {self.url} does not answer: {reason}") from None
+                time.sleep(pause)
+        raise AssertionError  # the last try answers or raises
+
+    def _pause_after(self, error: HTTPError, pause: float) -> float | None:
+        """Return the seconds until a request is sent again, or None if it is not."""
+        if error.code not in ((429, 502, 503, 504) if self.is_repeatable else (429, 503)):
+            return None
+        after = error.headers.get("Retry-After", "")
+        if after.isdecimal():
+            return float(after) + pause if int(after) <= self.longest_pause else None
+        return pause if self.is_repeatable else None
+
+    def _problem_of(self, error: HTTPError) -> JsonObject:
+        """Return the problem document of an error."""
+        try:
+            problem = json.loads(error.read(self.longest_answer))
+        except (ValueError, OSError):
+            return {}
+        return problem if isinstance(problem, dict) else {}
+
+
+def _pauses() -> Iterator[float]:
+    """Yield the seconds after each try."""
+    for number in range(TRIES):
+        yield FIRST_PAUSE * 2.0**number * (1.0 + random.random())  # noqa: S311  no secret
