@@ -30,18 +30,17 @@ FIELDS = (
 ACCELERATED = (*FIELDS, "gradient_std", "empirical_gradient_std", "initial_gap")
 """Fields of the plan that the accelerated algorithms take: these, and what is known of the gradients."""
 
-PLANS = (
-    PlanAdapter(
-        definition="local",
-        observer="server",
-        units=("record", "client"),
-        objective="population",
-        mean_noise=on_each_message,
-        computed=as_budget,
-        copied=FIELDS,
-    ),
+LOCAL_PLAN = PlanAdapter(
+    definition="local",
+    observer="server",
+    units=("record", "client"),
+    objective="population",
+    mean_noise=on_each_message,
+    computed=as_budget,
+    copied=FIELDS,
 )
-ACCELERATED_PLANS = (replace(PLANS[0], objective="empirical", copied=ACCELERATED),)
+PLANS = (LOCAL_PLAN,)
+ACCELERATED_PLANS = (replace(LOCAL_PLAN, objective="empirical", copied=ACCELERATED),)
 """The plan of accelerated-mb-sgd. Records are used again and again, so that the risk is empirical."""
-ONE_PASS_PLANS = (replace(PLANS[0], copied=ACCELERATED),)
+ONE_PASS_PLANS = (replace(LOCAL_PLAN, copied=ACCELERATED),)
 """The plan of one-pass-accelerated-mb-sgd, in which each record is used once."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
-from epsilond.calibrators.mb_sgd.plan import FIELDS
-from epsilond.calibrators.planning.adapter import PlanAdapter, on_each_message
+from epsilond.calibrators.mb_sgd.plan import FIELDS, LOCAL_PLAN
 from epsilond.calibrators.planning.answer import Reason
-from epsilond.calibrators.planning.limits import as_budget
 from epsilond.calibrators.planning.problem import PlanProblem
 
 ALIKE = "identically_distributed"
@@ -25,13 +24,10 @@ def refusals(plan: PlanProblem) -> Iterable[Reason]:
 
 
 PLANS = (
-    PlanAdapter(
+    replace(
+        LOCAL_PLAN,
         definition="shuffle",
         observer="shuffled-server",
-        units=("record", "client"),
-        objective="population",
-        mean_noise=on_each_message,
-        computed=as_budget,
         copied=tuple(name for name in FIELDS if name not in LEFT_OUT),
         read=("sampling", ALIKE),
         refusals=refusals,
