@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from epsilond.accountants.attempts import ConditionResult
-from epsilond.accountants.estimates.near_target import known_epsilon
 from epsilond.accountants.guarantee import PrivacyCurve
 from epsilond.accountants.json_types import Fields, JsonObject
 from epsilond.accountants.numerics.outward import round_to_digits
@@ -65,7 +64,7 @@ def true_figures(guarantee: Guarantee, target: Target) -> TrueFigures:
     """What is known of ε at the target δ and of δ at the target ε."""
     log_delta = guarantee.curve.log_delta(target.epsilon)
     return TrueFigures(
-        epsilon=Ends.of(known_epsilon(guarantee.curve, target)),
+        epsilon=Ends.of(guarantee.curve.epsilon_of_target(target)),
         delta=Ends.delta(log_delta),
         log10_delta=Ends.log10(log_delta),
     )

@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from epsilond.accountants.account import account
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import Infeasible, InvalidInput
-from epsilond.accountants.estimates.central_limit import central_log_mu
-from epsilond.accountants.estimates.noise import Chart, central_mu, rise
-from epsilond.accountants.numerics.interpolation import RootEvaluations
-from epsilond.accountants.numerics.root_search import false_position
+from epsilond.accountants.estimates.noise import Chart, central_log_mu, central_mu, rise
+from epsilond.accountants.numerics.root_search import RootEvaluations, false_position
 from epsilond.accountants.rule import Effort
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
 from epsilond.accountants.verdict import Verdict

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from epsilond.accountants.composition.exact_laws import ExactProfile, Laws
 from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.curve.facts import Law
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.search import PairSearch
 
@@ -97,18 +98,15 @@ class ExactSearch(PairSearch):
         return lower
 
 
-def exact_pair(parts: Sequence[tuple[Pair, int]], fallback: Callable[[], Pair]) -> Pair | None:
-    """Return the product of pairs that all carry a law; None if one does not.
+def exact_pair(laws: Sequence[tuple[Law, int]], fallback: Callable[[], Pair]) -> Pair:
+    """Return the product of pairs that are known by their laws.
 
     Args:
-        parts: pairs, and how often each is run.
+        laws: the law of each pair, and how often it is run.
         fallback: makes a pair that encloses the product where the contour engine refuses; called twice it returns the
             same pair.
     """
-    laws = [(pair.law, count) for pair, count in parts]
-    forward: Laws = tuple((law, count) for law, count in laws if law is not None)
-    if len(forward) < len(laws):
-        return None
+    forward: Laws = tuple(laws)
     backward: Laws = tuple((law.reversed(), count) for law, count in forward)
     first = ExactProfile(forward, fallback)
     if backward == forward:

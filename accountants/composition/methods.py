@@ -144,7 +144,13 @@ class ContourMethod(Method):
 
     def compose(self, parts: Parts, fallback: Fallback) -> Pair | None:
         """Transform; None if the bounds are wide where those of the fallback are close."""
-        pair = exact_pair(parts, fallback.make) or laplace_sum_pair(parts, fallback.make)
+        laws = [(pair.law, times) for pair, times in parts if pair.law is not None]
+        if len(laws) == len(parts):
+            pair: Pair | None = exact_pair(laws, fallback.make)
+        elif all(pair.gaussian_dp_mu is not None or pair.laplace_shift is not None for pair, _ in parts):
+            pair = laplace_sum_pair(parts, fallback.make)
+        else:
+            return None
         if pair is None or fallback.close_from is None:
             return pair
         bounds = pair.log_delta_bounds(fallback.close_from)

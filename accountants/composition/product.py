@@ -34,7 +34,9 @@ def composed_pair(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
     Raises:
         BeyondBudget: the coarsest certified lattice would exceed the budget.
     """
-    choices = max((len(alternatives_of(pair)) for pair, _ in parts), default=1)
+    if not any(pair.alternatives for pair, _ in parts):
+        return _product(parts, effort)
+    choices = max(len(alternatives_of(pair)) for pair, _ in parts)
     chosen = [
         [(alternatives_of(pair)[min(place, len(alternatives_of(pair)) - 1)], times) for pair, times in parts]
         for place in range(choices)

@@ -8,9 +8,12 @@ import numpy as np
 
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.curve.least import alternatives_of
+from epsilond.accountants.profiles.concentrated import LARGEST_EXPONENT, minimiser_at
 
 LIKELY_SHARE = 1 / 16
 """Share of ε at which the bounds of single rounds are compared."""
+_NEARLY = 1e-9
+"""Relative tolerance of the minimiser's logarithm; the error of the bound is about its square."""
 
 
 def alternatives(curve: Curve) -> tuple[Curve, ...]:
@@ -50,3 +53,12 @@ def closed_form_decides(curve: Curve, epsilon: float, share: float) -> bool:
         share: how far above the least closed form all composed bounds must be, relative to its log δ.
     """
     return all(profile.closed_decides(epsilon, share) for profile in curve.upper.directions())
+
+
+def likely_concentrated_log_delta(rho: float, epsilon: float) -> float:
+    """Return an estimate of the log δ(ε) that ρ-zCDP gives."""
+    log_b = minimiser_at(rho, epsilon, near=_NEARLY)
+    b = math.exp(min(log_b, LARGEST_EXPONENT))
+    if log_b < 0.0:
+        return b * ((b + 1.0) * rho - epsilon) + b * log_b - (b + 1.0) * math.log1p(b)
+    return b * ((b + 1.0) * rho - epsilon) - log_b - (b + 1.0) * math.log1p(math.exp(-log_b))

@@ -1,13 +1,13 @@
 """Noise, rates and rounds with which a search starts: estimates that decide nothing else.
 
-R rounds at rate q and noise multiplier z are about μ-Gaussian differentially private (`central_limit.py`). The noise of
+R rounds at rate q and noise multiplier z are about μ-Gaussian differentially private (`delta.py`). The noise of
 a target is the one whose μ has the target's δ at the target ε.
 
 With batches of fixed size under replace-one, K of n leaves a contribution δ(ε) = q δ₀(log(1 + (e^ε − 1)/q)) in both
 directions, q = K/n. At small rates the likelihood ratio less one is about ±q w, either sign as likely, where
 w = e^ℓ − 1 > 0 is that of the inner Gaussian pair. Its variance is 2 q² E[w²; w > 0], and not q² E[w²] as with Poisson
 batches; at rate 1 it is the latter, and between them the difference is taken times 1 − q. From there secant steps on an
-estimate of δ itself (`batches.py`) lead to within about 1e-5 of the noise.
+estimate of δ itself (`delta.py`) lead to within about 1e-5 of the noise.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import math
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from epsilond.accountants.estimates.batches import likely_log_delta_of_batches
-from epsilond.accountants.estimates.central_limit import (
+from epsilond.accountants.estimates.delta import (
     batch_variance,
     central_log_delta,
     exceeds_variance,
     is_below_delta,
     is_below_square,
+    likely_log_delta_of_batches,
 )
 from epsilond.accountants.numerics.root_search import bisect_reals
 from epsilond.accountants.numerics.special import log_expm1
@@ -31,6 +31,8 @@ from epsilond.accountants.numerics.special import log_expm1
 if TYPE_CHECKING:
     from epsilond.accountants.target import Target
 
+_MU_STEPS, _SMOOTH_STEPS, _LONGEST_STEP, _EXACT = 120, 10, 2.0, 1e-14
+"""Steps in all, those before every other one halves the bracket, and the longest."""
 TARGETS_KEPT = 64
 """Targets whose μ is remembered: the noise of many runs is estimated for one target."""
 SLOPE_STEP, STEEPEST = 1.01, 100.0
@@ -91,6 +93,36 @@ def central_mu(target: Target) -> float:
             break
     low, high = bisect_reals(below, low, high, steps=HALVINGS)
     return math.exp(0.5 * (low + high))
+
+
+def central_log_mu(epsilon: float, log_delta: float, start: float) -> float:
+    """About the log μ at which log δ(ε) is as given, below 0: from a start, by secant steps on log |log δ|.
+
+    That falls, and a step that leaves the bracket is halved into it: for huge ε, log δ all but jumps where the mean
+    loss passes ε.
+    """
+    wanted = math.log(-log_delta)
+
+    def excess(log_mu: float) -> float:
+        return math.log(-central_log_delta(epsilon, math.exp(log_mu))) - wanted
+
+    low, high = -math.inf, math.inf
+    before, value_before, here = math.nan, math.nan, start
+    for attempt in range(_MU_STEPS):
+        value = excess(here)
+        if abs(value) <= _EXACT * (1.0 + abs(wanted)) or here in (low, high):
+            break
+        low, high = (here, high) if value > 0.0 else (low, here)
+        change = value - value_before
+        step = -value * (here - before) / change if change else 0.5 * value  # NaN at first
+        if math.isnan(step):
+            step = 0.5 * value
+        before, value_before = here, value
+        here += min(max(step, -_LONGEST_STEP), _LONGEST_STEP)
+        halved = attempt >= _SMOOTH_STEPS and attempt % 2 == 0
+        if (halved or not low < here < high) and math.isfinite(high - low):
+            here = 0.5 * (low + high)
+    return here
 
 
 def likely_slope(target: Target, *, rate: float, noise: float, distance: float) -> float:

@@ -28,7 +28,6 @@ import numpy as np
 from epsilond.accountants.curve.enclosure import Interval, Tails
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import PointwiseProfile, Profile
-from epsilond.accountants.profiles.deferred import deferred_pair
 from epsilond.accountants.profiles.one_large_step import OneLargeStep, RepeatedStep
 
 if TYPE_CHECKING:
@@ -94,13 +93,25 @@ def _integral(profile: Profile, epsilon: FloatArray) -> float:
 class RareProfile(PointwiseProfile):
     """One order of such a composition.
 
-    Guarantees: lower ≤ log δ ≤ upper at every ε ≥ 0. Tails and infinite mass are those of the pair `behind`, which
-    dominates and is made when they are asked for.
+    Guarantees: lower ≤ log δ ≤ upper at every ε ≥ 0. Tails and infinite mass are those of a pair that dominates.
+
+    Attributes:
+        moment: the second moment of the loss.
+        large: bounds for one large step.
+        fallback: makes the pair that dominates; called twice it returns the same pair.
+        is_backward: whether this is the backward direction of that pair.
     """
 
     moment: Moment
     large: OneLargeStep
-    behind: Profile
+    fallback: Callable[[], Pair]
+    is_backward: bool
+
+    @property
+    def behind(self) -> Profile:
+        """The profile of the pair that dominates, in this direction."""
+        pair = self.fallback()
+        return pair.backward if self.is_backward else pair.forward
 
     @property
     def log_infinite_mass(self) -> float:
@@ -145,15 +156,13 @@ def rare_composition(parts: Sequence[tuple[Pair, int]], behind: Callable[[], Pai
     count = sum(times for _, times in parts)
     if not all(_may_be_lost(pair, times) for pair, times in parts):
         return None
-    dominating = deferred_pair(behind)
     profiles, deviations = [], []
     for backward in (False, True)[: 1 if all(pair.symmetric for pair, _ in parts) else 2]:
         moment = second_moment(parts, backward=backward)
         if moment is None or math.sqrt(moment.variance) > LATTICE_ERROR * count:
             return None
         steps = tuple(RepeatedStep(pair.reversed() if backward else pair, times) for pair, times in parts)
-        tails = dominating.backward if backward else dominating.forward
-        profiles.append(RareProfile(moment, OneLargeStep(steps), tails))
+        profiles.append(RareProfile(moment, OneLargeStep(steps), behind, backward))
         deviations.append(math.sqrt(moment.variance))
     return RareComposition(Pair(profiles[0], profiles[-1]), deviations[0])
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from epsilond.accountants.federation import ClientGroup
 from epsilond.accountants.quantities import LARGEST_COUNT
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import effective_samples
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.enveloped_bound import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     best_envelope,
     enveloped_excess_risk,
     on_envelope,

@@ -18,8 +18,7 @@ import numpy as np
 
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import Infeasible, InvalidInput
-from epsilond.accountants.estimates.bounds import closed_form_decides
-from epsilond.accountants.estimates.concentrated import likely_concentrated_log_delta
+from epsilond.accountants.estimates.bounds import closed_form_decides, likely_concentrated_log_delta
 from epsilond.accountants.numerics.minimum import golden_section
 from epsilond.accountants.numerics.root_search import bisect_reals, least_integer
 from epsilond.accountants.numerics.truncated_laplace import largest_rate, least_levels, variance

@@ -13,7 +13,7 @@ from epsilond.accountants.json_types import Fields
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.quantities import GRADIENT_STD, LEARNING_RADIUS, NOISE_STD, STEP_SIZE, request
 from epsilond.accountants.theorem import Evaluation, Theorem
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.enveloped_bound import best_envelope, enveloped_excess_risk
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import best_envelope, enveloped_excess_risk
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
     ExcessRisk,
     ExcessRiskProblem,

@@ -17,8 +17,7 @@ from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.estimates.bounds import likely_least
-from epsilond.accountants.estimates.central_limit import central_log_delta
-from epsilond.accountants.estimates.near_target import known_epsilon
+from epsilond.accountants.estimates.delta import central_log_delta
 from epsilond.accountants.estimates.noise import central_mu, likely_noise, likely_slope
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.rule import Effort
@@ -312,7 +311,7 @@ def test_epsilon_at_the_target_delta_from_any_start(target_epsilon: float, delta
     """Of a Laplace mechanism of scale b: δ = 1 − e^{(ε − 1/b)/2}."""
     own = account(Laplace(scale_multiplier=1.0), relation="add-or-remove-one").guarantee.curve.upper
     plain = Pair(own.forward, own.backward)
-    found = known_epsilon(Curve(plain, (plain,)), Target(target_epsilon, math.log(delta)))
+    found = Curve(plain, (plain,)).epsilon_of_target(Target(target_epsilon, math.log(delta)))
     exact = 1.0 + 2.0 * math.log1p(-delta)
     assert found.lower <= exact * (1.0 + 1e-14)
     assert found.upper >= exact * (1.0 - 1e-14)

@@ -6,8 +6,15 @@ from typing import Any
 import mpmath
 import pytest
 
-from epsilond.accountants.estimates.central_limit import central_log_delta, central_log_mu
-from epsilond.accountants.estimates.noise import Chart, central_mu, likely_noise, likely_rate, likely_rounds
+from epsilond.accountants.estimates.delta import central_log_delta
+from epsilond.accountants.estimates.noise import (
+    Chart,
+    central_log_mu,
+    central_mu,
+    likely_noise,
+    likely_rate,
+    likely_rounds,
+)
 from epsilond.accountants.target import Target
 
 

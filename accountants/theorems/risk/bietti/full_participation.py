@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar, NamedTuple
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.formula import in_doubles
+from epsilond.accountants.json_types import Fields
 from epsilond.accountants.quantities import (
     ANY_SCALE,
     LIPSCHITZ,
@@ -87,7 +88,16 @@ def parts_at_step(
 
 
 def simple_bound_at_step(*, step: float, squared_norm: float, variance: float, rounds: int) -> float:
-    """‖z*‖²/(ηn) + 2ησ², for η ≤ 1/(4L_α) (23)."""
+    """Return ‖z*‖²/(ηn) + 2ησ², for η ≤ 1/(4L_α) (23); a step of 0 is that of an optimum at the start.
+
+    Args:
+        step: η.
+        squared_norm: ‖z*‖².
+        variance: σ².
+        rounds: number n of rounds.
+    """
+    if step == 0.0:
+        return 0.0
     return squared_norm / (step * rounds) + 2.0 * step * variance
 
 
@@ -100,11 +110,7 @@ def bound_outputs(*, smoothness: float, norm: float, variance: float, rounds: in
     )
     step = theorem_step(smoothness=smoothness, norm=norm, variance=variance, rounds=rounds)
     finer = theorem_step(smoothness=smoothness, norm=norm, variance=2.0 * variance, rounds=rounds)
-
-    def at(step: float) -> float:
-        if step == 0.0:  # the optimum is the start
-            return 0.0
-        return simple_bound_at_step(step=step, squared_norm=squared, variance=variance, rounds=rounds)
+    run: Fields = {"squared_norm": squared, "variance": variance, "rounds": rounds}
 
     return {
         "weighted_smoothness": smoothness,
@@ -113,10 +119,10 @@ def bound_outputs(*, smoothness: float, norm: float, variance: float, rounds: in
         "optimisation_term": found.optimisation,
         "variance_term": found.variance,
         "excess_risk": found.total,
-        "excess_risk_at_step": at(step),
+        "excess_risk_at_step": simple_bound_at_step(step=step, **run),
         "refined_step_size": finer,
         "refined_excess_risk": refined.total,
-        "excess_risk_at_refined_step": at(finer),
+        "excess_risk_at_refined_step": simple_bound_at_step(step=finer, **run),
     }
 
 

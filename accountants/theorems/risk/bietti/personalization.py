@@ -60,13 +60,6 @@ def minimal_norm(*, alpha: float, clients: int, mean_squared: float, spread_squa
     return clients * mean_squared / (alpha * clients + 1.0) + spread_squared
 
 
-def _at_step(squared: float, step: float, variance: float, rounds: int) -> float:
-    """‖z*‖²/(ηn) + 2ησ² (23); a step of 0 is that of an optimum at the start."""
-    if step == 0.0:
-        return 0.0
-    return simple_bound_at_step(step=step, squared_norm=squared, variance=variance, rounds=rounds)
-
-
 def shared_part(*, alpha: float, clients: int) -> float:
     """w/v̄ = αN/(αN + 1)."""
     return 1.0 if math.isinf(alpha) else alpha * clients / (alpha * clients + 1.0)
@@ -158,7 +151,7 @@ class Landscape:
             variance=found.variance,
             statistical=3.0 * math.sqrt(sampled / self.rounds),
             privacy=3.0 * math.sqrt(private / self.rounds),
-            at_step=_at_step(squared, step, variance, self.rounds),
+            at_step=simple_bound_at_step(step=step, squared_norm=squared, variance=variance, rounds=self.rounds),
             proved=parts_at_step(
                 step=step, smoothness=weighted, squared_norm=squared, variance=variance, rounds=self.rounds
             ),

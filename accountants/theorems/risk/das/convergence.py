@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from epsilond.accountants.formula import formula
+from epsilond.accountants.json_types import Fields
 from epsilond.accountants.quantities import (
     ANY_SCALE,
     InitialDistance,
@@ -67,28 +68,6 @@ def best_ratio(
     return 4.0 * smoothness * initial_distance * local_steps / (quasar_convexity * math.sqrt(rounds))
 
 
-def gradient_terms(
-    *,
-    smoothness: float,
-    quasar_convexity: float,
-    initial_distance: float,
-    client_optimum_distance: float,
-    rounds: int,
-    local_steps: int,
-    step_ratio: float,
-    compression: float,
-    participants: int,
-) -> dict[str, float]:
-    """The terms of (39): from the start, from the steps, and from clients that want different models."""
-    spread = spread_factor(compression, participants)
-    start = 12.0 * (smoothness * initial_distance / quasar_convexity) ** 2 * local_steps / (step_ratio * rounds)
-    return {
-        "start": start * spread,
-        "steps": 0.75 * step_ratio / local_steps * spread,
-        "client_optima": 6.0 * smoothness / quasar_convexity * client_optimum_distance,
-    }
-
-
 @request
 class ConvergenceInputs:
     """A run of DP-NormFedAvg. Absent: β/η as printed. γ = 0 is NormFedAvg, without rounding and noise."""
@@ -130,18 +109,16 @@ class ConvergenceInputs:
 
 
 def bound_39(inputs: ConvergenceInputs) -> Outputs:
-    """The steps, and the bound on the mean gradient norm with its terms."""
-    terms = gradient_terms(
-        smoothness=inputs.smoothness,
-        quasar_convexity=inputs.quasar_convexity,
-        initial_distance=inputs.initial_distance,
-        client_optimum_distance=inputs.client_optimum_distance,
-        rounds=inputs.rounds,
-        local_steps=inputs.local_steps,
-        step_ratio=inputs.ratio,
-        compression=inputs.compression,
-        participants=inputs.participants,
-    )
+    """The steps, and the bound on the mean gradient norm: from the start, the steps, and clients' different optima."""
+    ratio = inputs.ratio
+    spread = spread_factor(inputs.compression, inputs.participants)
+    reach = inputs.smoothness * inputs.initial_distance / inputs.quasar_convexity
+    start = 12.0 * reach**2 * inputs.local_steps / (ratio * inputs.rounds)
+    terms = {
+        "start": start * spread,
+        "steps": 0.75 * ratio / inputs.local_steps * spread,
+        "client_optima": 6.0 * inputs.smoothness / inputs.quasar_convexity * inputs.client_optimum_distance,
+    }
     steps = inputs.steps
     return {
         "local_step_size": steps.local,
@@ -155,15 +132,15 @@ QUASAR_CONVEX = Condition("quasar-convex", "every client's loss is β-smooth and
 FULL_GRADIENTS = Condition("full-gradients", "clients descend on their full gradient; updates are normalised exactly")
 UNIFORM_CLIENTS = Condition("uniform-clients", "participants are drawn uniformly without replacement in each round")
 ASSUMPTIONS = (QUASAR_CONVEX, FULL_GRADIENTS, UNIFORM_CLIENTS)
-_EXAMPLE = {
+_LOSS_AND_RUN: Fields = {
     "smoothness": 2.0,
     "quasar_convexity": 0.5,
     "initial_distance": 3.0,
     "rounds": 400,
     "local_steps": 20,
-    "compression": 100.0,
     "participants": 25,
 }
+_EXAMPLE: Fields = {**_LOSS_AND_RUN, "compression": 100.0}
 EQUATION_39 = Theorem(
     id="das.equation-39",
     title="Convergence of DP-NormFedAvg, for any number of local steps",
@@ -261,17 +238,7 @@ THEOREM_4 = Theorem(
     conditions=ASSUMPTIONS[::2],
     inputs=FedAvgInputs,
     formula=theorem_4,
-    examples=(
-        {
-            "smoothness": 2.0,
-            "quasar_convexity": 0.5,
-            "initial_distance": 3.0,
-            "rounds": 400,
-            "local_steps": 20,
-            "clients": 50,
-            "participants": 25,
-        },
-    ),
+    examples=({**_LOSS_AND_RUN, "clients": 50},),
 )
 
 

@@ -56,7 +56,7 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.enveloped_bound import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     EnvelopeChoice,
     best_envelope,
     enveloped_excess_risk,

@@ -33,7 +33,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.descent_lemmas im
     recursion_step_size,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import EqualClientsRound
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import stability
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import LEMMA_E2
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import complete_convex
 from tests.oracles import lowy as oracle
 
@@ -179,9 +179,17 @@ def test_optimisation_and_stability_are_the_sums_they_stand_for(rng: np.random.G
     distance, lipschitz = float(10 ** rng.uniform(-3, 3)), float(10 ** rng.uniform(-3, 3))
     found = optimisation_error(initial_distance=distance, step_size=eta, rounds=rounds, strong_convexity=mu)
     assert close(found, oracle.optimisation(distance, mu, eta, rounds), 1e-11)
-    moved = stability(
-        lipschitz=lipschitz, samples_per_client=7, clients=3, step_size=eta, rounds=rounds, strong_convexity=mu
+    record = LEMMA_E2.request(
+        lipschitz=lipschitz,
+        samples_per_client=7,
+        clients=3,
+        participants=3,
+        step_size=eta,
+        rounds=rounds,
+        smoothness=max(mu, 1.0),
+        strong_convexity=mu,
     )
+    moved = LEMMA_E2.evaluate(record, "corrected").outputs["stability"]
     assert close(moved, oracle.stability(lipschitz, 7, 3, mu, eta, rounds), 1e-11)
 
 

@@ -5,12 +5,11 @@ import math
 import numpy as np
 import pytest
 
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import READINGS
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import (
-    convex_stability_printed,
+    LEMMA_E2,
     divergence,
     mean_divergence,
-    stability,
-    strongly_convex_stability_printed,
 )
 
 
@@ -53,19 +52,15 @@ def test_one_record_moves_a_linear_run_by_exactly_the_sharper_bound(curvature: f
     assert distances == pytest.approx(expected, rel=0.04)
     weights = (1 - contraction) ** -np.arange(1.0, rounds + 1)
     moved = float(np.average(distances, weights=weights))
-    alpha = stability(
-        lipschitz=1.0, samples_per_client=n, clients=clients, step_size=step, rounds=rounds, strong_convexity=curvature
-    )
+    record = LEMMA_E2.request(
+        lipschitz=1.0, samples_per_client=n, clients=clients, participants=taking_part, step_size=step, rounds=rounds,
+        smoothness=1.0, strong_convexity=curvature,
+    )  # fmt: skip
+    printed, alpha = (LEMMA_E2.evaluate(record, reading).outputs["stability"] for reading in READINGS)
     assert moved == pytest.approx(alpha, rel=0.04)
     if curvature:
-        printed = strongly_convex_stability_printed(
-            lipschitz=1.0, samples_per_client=n, participants=taking_part, strong_convexity=curvature
-        )
         assert alpha < 2 / (curvature * clients * n)
     else:
-        printed = convex_stability_printed(
-            lipschitz=1.0, samples_per_client=n, participants=taking_part, step_size=step, rounds=rounds
-        )
         assert alpha == pytest.approx(step * (rounds + 1) / (clients * n))
     assert printed > 4 * moved
 
@@ -101,6 +96,8 @@ def test_the_seam_between_series_and_closed_form() -> None:
 
 
 def test_the_printed_stability_needs_more_than_one_record() -> None:
-    assert math.isinf(
-        strongly_convex_stability_printed(lipschitz=1.0, samples_per_client=1, participants=1, strong_convexity=1.0)
-    )
+    record = LEMMA_E2.request(
+        lipschitz=1.0, samples_per_client=1, clients=1, participants=1, step_size=0.5, rounds=1,
+        smoothness=1.0, strong_convexity=1.0,
+    )  # fmt: skip
+    assert LEMMA_E2.evaluate(record).outputs["stability"] == math.inf

@@ -13,7 +13,7 @@ from mpmath import mpf
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.federation import ClientGroup, ParticipationMoments, loss_scales
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.enveloped_bound import best_envelope, enveloped_excess_risk
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import best_envelope, enveloped_excess_risk
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
     ExcessRiskProblem,
     best_step_size,

@@ -35,21 +35,6 @@ from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Rea
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_stability.py"
 
 
-def convex_stability_printed(
-    *, lipschitz: float, samples_per_client: int, participants: float, step_size: float, rounds: int
-) -> float:
-    """α = 2L²Rη/(n_min M), in loss units, for η ≤ 1/β."""
-    return 2.0 * lipschitz * lipschitz * rounds * step_size / (samples_per_client * participants)
-
-
-def strongly_convex_stability_printed(
-    *, lipschitz: float, samples_per_client: int, participants: float, strong_convexity: float
-) -> float:
-    """α = 4L²/(μ(M n_min − 1)), for η ≤ 1/β; infinite unless M n_min > 1."""
-    left = participants * samples_per_client - 1.0
-    return 4.0 * lipschitz * lipschitz / (strong_convexity * left) if left > 0.0 else math.inf
-
-
 def divergence(*, contraction: float, steps: int) -> float:
     """(1 − (1 − x)^t)/x for x in [0, 1): the sum of t powers of 1 − x, t itself at x = 0."""
     return -math.expm1(steps * math.log1p(-contraction)) / contraction if contraction > 0.0 else float(steps)
@@ -77,24 +62,6 @@ def mean_divergence(*, contraction: float, rounds: int) -> float:
     return (1.0 - rounds * contraction * fading / (1.0 - fading)) / contraction
 
 
-def stability(
-    *,
-    lipschitz: float,
-    samples_per_client: int,
-    clients: int,
-    step_size: float,
-    rounds: int,
-    strong_convexity: float = 0.0,
-) -> float:
-    """α = 2L²η/(Nn) · mean of (1 − (1 − ημ)^t)/(ημ), for the average of w_1, …, w_R with weights (1 − ημ)^{−t}.
-
-    In loss units, for η ≤ 2/(β + μ). It is L²η(R + 1)/(Nn) for μ = 0 (R − 1 where w_0, …, w_{R−1} are averaged), and
-    below 2L²/(μNn) for every μ. n is the smallest client's.
-    """
-    moved = mean_divergence(contraction=step_size * strong_convexity, rounds=rounds)
-    return 2.0 * lipschitz * lipschitz * step_size * moved / (float(clients) * samples_per_client)
-
-
 @formula(given="An algorithm's stability, and its expected excess risk on the data at hand.", bounded=False)
 def generalisation(
     *, stability: Annotated[float, STABILITY], empirical_excess_risk: Annotated[float, EXCESS_RISK]
@@ -118,30 +85,20 @@ class StabilityInputs(ParticipantFields):
 
 
 def replaced_record(inputs: StabilityInputs, reading: Reading = "printed") -> Outputs:
-    """α, by the printed lemma or by the sharper recursion above."""
-    lipschitz, n, mu = inputs.lipschitz, inputs.samples_per_client, inputs.strong_convexity
+    """α in loss units, by the printed lemma or by the sharper recursion above.
+
+    Corrected it is 2L²η/(Nn) times the mean of (1 − (1 − ημ)^t)/(ημ) with weights (1 − ημ)^{−t}, t = 1, …, R. The
+    output averages w_1, …, w_R with these weights, and η ≤ 2/(β + μ). For μ = 0 it is L²η(R + 1)/(Nn), with R − 1 where
+    w_0, …, w_{R−1} are averaged. It is below 2L²/(μNn) for every μ.
+    """
+    squared, step, mu = inputs.lipschitz * inputs.lipschitz, inputs.step_size, inputs.strong_convexity
+    records = inputs.participants * inputs.samples_per_client
     if reading == "corrected":
-        alpha = stability(
-            lipschitz=lipschitz,
-            samples_per_client=n,
-            clients=inputs.clients,
-            step_size=inputs.step_size,
-            rounds=inputs.rounds,
-            strong_convexity=mu if inputs.step_size * mu < 1.0 else 0.0,
-        )
-    elif mu > 0.0:
-        alpha = strongly_convex_stability_printed(
-            lipschitz=lipschitz, samples_per_client=n, participants=inputs.participants, strong_convexity=mu
-        )
-    else:
-        alpha = convex_stability_printed(
-            lipschitz=lipschitz,
-            samples_per_client=n,
-            participants=inputs.participants,
-            step_size=inputs.step_size,
-            rounds=inputs.rounds,
-        )
-    return {"stability": alpha}
+        moved = mean_divergence(contraction=step * mu if step * mu < 1.0 else 0.0, rounds=inputs.rounds)
+        return {"stability": 2.0 * squared * step * moved / (float(inputs.clients) * inputs.samples_per_client)}
+    if mu == 0.0:
+        return {"stability": 2.0 * squared * inputs.rounds * step / records}
+    return {"stability": 4.0 * squared / (mu * (records - 1.0)) if records > 1 else math.inf}
 
 
 LOST_STEP_SIZE = Erratum(

@@ -1,12 +1,18 @@
-"""About δ of many batches of fixed size, under replace-one: estimates that decide where a search starts, nothing else.
+"""About δ: formulas of estimates, by the central limit of composition and for many batches of fixed size.
 
-Drawing K of n leaves a contribution δ(ε) = q δ₀(log(1 + (e^ε − 1)/q)) in both orders, q = K/n, δ₀ that of N(μ, 1)
-against N(0, 1). With r(x) = 1 − q + q e^{μx − μ²/2} the symmetric pair of this profile has the loss log r(x) with
-density φ(x) r(x), −log r(x) with density φ(x), both on x > μ/2, and 0 with what is left, so that
+Nothing here is certified, and it decides no answer: searches start with it.
+
+*Central limit.* R rounds at rate q and noise multiplier z are about μ-Gaussian differentially private with
+μ = q√(R(e^{(sensitivity/z)²} − 1)).
+
+*Batches of fixed size*, under replace-one. Drawing K of n leaves a contribution δ(ε) = q δ₀(log(1 + (e^ε − 1)/q)) in
+both directions, q = K/n, δ₀ that of N(μ, 1) against N(0, 1). With r(x) = 1 − q + q e^{μx − μ²/2} the symmetric pair of
+this profile has the loss log r(x) with density φ(x) r(x), −log r(x) with density φ(x), both on x > μ/2, and 0 with what
+is left, so that
 
     M(z) = E[e^{zL}] = 1 + ∫_{μ/2}^∞ φ (r^{1+z} − r + r^{−z} − 1) dx,   δ(ε) = (1/2πi) ∫ M(z)^T e^{−zε}/(z(1 + z)) dz.
 
-The first by Gauss and Legendre's rule, the second by the trapezoidal rule through the saddle. Nothing is certified.
+The first by Gauss and Legendre's rule, the second by the trapezoidal rule through the saddle.
 """
 
 from __future__ import annotations
@@ -16,12 +22,13 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-
-from epsilond.accountants.estimates.central_limit import central_log_delta
+from scipy.special import erfcx
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
+_SMALL_MU = 1e-3
+"""μ of one batch below which the variance of its likelihood ratio is taken from the first two terms."""
 _POINTS, _PANEL, _MOST_PANELS = 10, 1.2, 256
 """Points of a panel, its width in standard deviations of the noise, and the most panels."""
 _BEYOND = 7.5
@@ -43,6 +50,59 @@ _RARE = 5e-3
 _BLUR = 3e-3
 """Of normal noise, in units of 1/λ, that is added to the loss so that few frequencies matter where large ones are rare:
 it adds half its square to log δ, nearly."""
+
+
+def central_log_delta(epsilon: float, mu: float) -> float:
+    """About log δ at ε of μ-Gaussian differential privacy (Balle and Wang 2018, Theorem 8), below 0."""
+    far = epsilon / mu - 0.5 * mu
+    near = 0.5 * float(erfcx((far + mu) * math.sqrt(0.5)))
+    if far < 0.0:  # then 1 − δ keeps its digits
+        rest = 0.5 * math.erfc(-far * math.sqrt(0.5)) + near * math.exp(-0.5 * far * far)
+        return min(math.log1p(-min(rest, 1.0 - 1e-16)), -1e-300)
+    tails = 0.5 * float(erfcx(far * math.sqrt(0.5))) - near
+    return math.log(max(tails, 1e-300)) - 0.5 * far * far
+
+
+def is_below_delta(log_mu: float, *, epsilon: float, log_delta: float) -> bool:
+    """Return whether log δ(ε) of μ-Gaussian differential privacy is about below a given log δ."""
+    return central_log_delta(epsilon, math.exp(log_mu)) < log_delta
+
+
+def batch_variance(mu: float, rate: float) -> float:
+    """Return about the variance of the likelihood ratio of one round with a batch of fixed size, over q².
+
+    Args:
+        mu: distance of the two means if the contribution is drawn, in standard deviations.
+        rate: probability q that the contribution is drawn.
+    """
+    whole = math.expm1(mu * mu)
+    if mu < _SMALL_MU:
+        upper = mu * mu * (1.0 + math.sqrt(2.0 / math.pi) * mu)
+    else:
+        upper = 2.0 * (math.exp(mu * mu) * _below(1.5 * mu) - 2.0 * _below(0.5 * mu) + _below(-0.5 * mu))
+    return whole + (1.0 - rate) * (upper - whole)
+
+
+def exceeds_variance(log_noise: float, *, rate: float, distance: float, variance: float) -> bool:
+    """Return whether `batch_variance` at a noise is above a given variance.
+
+    Args:
+        log_noise: logarithm of the noise multiplier.
+        rate: probability q that a contribution is drawn.
+        distance: sensitivity factor of the relation.
+        variance: the given variance, over q².
+    """
+    return batch_variance(distance / math.exp(log_noise), rate) > variance
+
+
+def _below(place: float) -> float:
+    """The standard normal distribution function."""
+    return 0.5 * math.erfc(-place / math.sqrt(2.0))
+
+
+def is_below_square(square: float, *, fall: float) -> bool:
+    """Return whether s² is below the root of s² = (1 − e^{−s²}) · fall, at which log μ falls so much per log noise."""
+    return square < -math.expm1(-square) * fall
 
 
 class _Tilted(NamedTuple):
