@@ -16,12 +16,12 @@ from epsilond.app.jobs.documents import PATH, JobDocument, JobList, JobSummary, 
 from epsilond.app.jobs.manager import JOBS
 from epsilond.app.ledgers.signatures import DESCRIBED
 from epsilond.app.questions.asking import signed_result
+from epsilond.app.questions.question import JSON
 from epsilond.app.routes.jobs import events
 from epsilond.app.routes.jobs.looking import looked_for, removed
 from epsilond.app.store.record import State
 
 TAGS: list[str | Enum] = ["jobs"]
-JSON = "application/json"
 
 
 def add(app: FastAPI) -> None:
