@@ -7,6 +7,7 @@ decimal strings, other numbers the shortest strings that give the same double.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
 from epsilond.accountants.errors import InvalidInput, Observation
 from epsilond.accountants.guarantee import Setting
@@ -98,18 +99,8 @@ def contradiction(observations: Sequence[Observation], reservations: Sequence[st
         observations: at least one.
         reservations: ids of those that paid for the run; None means all with committed runs.
     """
-    record: Record = {"kind": "contradicted", "observations": [observation_record(each) for each in observations]}
+    record: Record = {"kind": "contradicted", "observations": [asdict(each) for each in observations]}
     return record if reservations is None else record | {"reservations": list(reservations)}
-
-
-def observation_record(observation: Observation) -> Record:
-    """Return an observation as JSON values."""
-    return {
-        "premise": observation.premise,
-        "message": observation.message,
-        "remedy": observation.remedy,
-        "count": observation.count,
-    }
 
 
 def observations_of(record: JsonObject) -> tuple[Observation, ...]:

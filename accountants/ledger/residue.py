@@ -223,7 +223,7 @@ def _composed_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Am
         if cost >= remaining:
             return None
         trial.add(worst)
-        found = max(found * (1.0 + _TOLERANCE * 4.0**raised), trial.again(found))
+        found = max(found * (1.0 + _TOLERANCE * 4.0**raised), trial.meet(found, _TOLERANCE))
     right, _ = trial.certified(remaining)
     return Residue(remaining, remaining, eta) if right else None
 
@@ -267,9 +267,9 @@ class _SlotTrial:
             self._whole_fits = float(np.max(self._gaps(self._whole))) <= 0.0
         if not self._whole_fits:
             return None
-        first = self._met(min(self._guess(), 0.9 * self._whole), _ROUGH)
+        first = self.meet(min(self._guess(), 0.9 * self._whole), _ROUGH)
         self.refine(first)
-        return self._met(first, _TOLERANCE)
+        return self.meet(first, _TOLERANCE)
 
     def worst(self, cost: float) -> float:
         """The largest gap at the points."""
@@ -281,12 +281,8 @@ class _SlotTrial:
         sides = self._points[max(place - 1, 0)], self._points[min(place + 1, self._points.size - 1)]
         self._points = np.unique(np.concatenate([self._points, np.linspace(*sides, 10)]))
 
-    def again(self, found: float) -> float:
-        """As `search`, from a cost that was too small."""
-        return self._met(found, _TOLERANCE)
-
-    def _met(self, start: float, tolerance: float) -> float:
-        """The cost at which the worst point is met.
+    def meet(self, start: float, tolerance: float) -> float:
+        """Return the cost at which the worst point is met.
 
         At each point the logarithm of the left profile falls nearly straight in the cost: two costs tell where each
         point would be met, and the largest of these is tried next.

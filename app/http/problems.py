@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
 
 from starlette.datastructures import Headers
@@ -22,7 +22,6 @@ from starlette.types import Receive, Scope, Send
 from epsilond.accountants.attempts import Attempt, ConditionResult
 from epsilond.accountants.errors import Fault, InvalidInput, NoCertificate, Observation, RunDiffers
 from epsilond.accountants.json_types import JsonRecord
-from epsilond.accountants.ledger.entries import observation_record
 from epsilond.app.http.problem_kinds import BY_STATUS, KINDS
 from epsilond.app.http.record import record_in
 from epsilond.app.workers.work import WorkerLost
@@ -132,7 +131,7 @@ def text_of(problem: Problem) -> bytes:
     if problem.considered:
         body["considered"] = as_json(problem.considered)
     if problem.observations:
-        body["observations"] = [observation_record(each) for each in problem.observations]
+        body["observations"] = [asdict(each) for each in problem.observations]
     return json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
 
 

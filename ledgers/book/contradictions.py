@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Annotated
 
 from epsilond.accountants.errors import Observation
 from epsilond.accountants.json_types import JsonObject, JsonRecord
-from epsilond.accountants.ledger.entries import observation_record
 from epsilond.calibrators.answer import Caution, Served
 from epsilond.ledgers.storage.records import LedgerRow
 
@@ -26,7 +25,7 @@ class ObservationAnswer:
     @classmethod
     def of(cls, observation: Observation) -> ObservationAnswer:
         """Return the answer about an observation."""
-        return cls(**observation_record(observation))
+        return cls(**asdict(observation))
 
 
 def cautions(contradicted: Sequence[str]) -> tuple[Caution, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from decimal import Decimal
 from types import TracebackType
 from typing import Literal, Self
@@ -11,7 +12,6 @@ from typing import Literal, Self
 from epsilond.accountants.errors import InvalidInput, Observation
 from epsilond.accountants.guarantee import require_setting
 from epsilond.accountants.json_types import JsonObject, JsonRecord
-from epsilond.accountants.ledger.entries import observation_record
 from epsilond.accountants.ledger.state import SlotKind
 from epsilond.accountants.quantities import Observer, Relation, Unit
 from epsilond.calibrators.answer import as_json
@@ -316,7 +316,7 @@ class Ledger:
         Raises:
             InvalidInput: no observation, or a reservation of another ledger.
         """
-        body: JsonRecord = {"observations": [observation_record(each) for each in observations]}
+        body: JsonRecord = {"observations": [asdict(each) for each in observations]}
         if reservations is not None:
             body["reservations"] = [each.id if isinstance(each, HeldRun) else each for each in reservations]
         self._place.contradict(self.id, body, _key(key))

@@ -89,10 +89,6 @@ class SigningKeys:
         now = _second(at)
         return cls(signing, (*retired(published, now), PublishedKey(signing.public, now)))
 
-    def rotated(self, signing: SigningKey, at: datetime) -> SigningKeys:
-        """`following` these keys."""
-        return SigningKeys.following(self.published, signing, at)
-
     @property
     def keys(self) -> tuple[PublicKey, ...]:
         """Whom the signatures of this service are verified with."""

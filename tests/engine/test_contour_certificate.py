@@ -67,7 +67,7 @@ def test_a1_the_alias_only_adds_and_stays_within_its_bound() -> None:
     for period in (2.0, 4.0, 6.0):
         aliased = by_contour([step], epsilon, tilt=tilt, period=period, count=math.ceil(17.5 * period), spacing=0.1)
         assert truth < aliased
-        assert aliased - truth <= mp.exp(near.nodes.chernoff.log_excess(epsilon, period))
+        assert aliased - truth <= mp.exp(near.nodes.chernoff.series(period).log_excess(epsilon))
 
 
 def test_a1_the_bound_is_taken_at_the_epsilon_that_is_asked() -> None:
@@ -79,8 +79,8 @@ def test_a1_the_bound_is_taken_at_the_epsilon_that_is_asked() -> None:
         assert kept.lower <= fresh.upper
         assert fresh.lower <= kept.upper
     # Far below the centre the alias grows faster than e^{λ(ε₀ − ε)}, and the enclosure says so.
-    log_excess, tilt = near.nodes.chernoff.log_excess, near.nodes.line.tilt
-    growth = log_excess(6.0 - 3.0 * near.width, near.nodes.period) - log_excess(6.0, near.nodes.period)
+    series, tilt = near.nodes.chernoff.series(near.nodes.period), near.nodes.line.tilt
+    growth = series.log_excess(6.0 - 3.0 * near.width) - series.log_excess(6.0)
     assert growth > tilt * 3.0 * near.width
 
 

@@ -342,10 +342,6 @@ class ChernoffBounds:
         rounding = 16 * UNIT_ROUNDOFF * (np.abs(logs) + gap)
         return Series(tilts, logs + rounding - gap - np.log(-np.expm1(-gap)), self.above.size)
 
-    def log_excess(self, epsilon: float, period: float) -> float:
-        """log of the bound on Σ_{k≠0} e^{λkA} D(ε + kA)."""
-        return self.series(period).log_excess(epsilon)
-
     def period(self, epsilons: Sequence[float], targets: Sequence[float]) -> float:
         """A period whose excess is about e^target at most at each ε with its target."""
         at, wanted = np.asarray(epsilons)[:, None], np.asarray(targets)[:, None]

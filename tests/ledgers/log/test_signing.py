@@ -14,7 +14,7 @@ from tests.ledgers.log.keys import FIRST, ORIGIN, OTHERS, SECOND
 
 START = datetime(2026, 11, 23, 1, 2, 3, 456789, tzinfo=UTC)
 LATER = START + timedelta(days=30)
-ROTATED = SigningKeys.new(FIRST, START).rotated(SECOND, LATER)
+ROTATED = SigningKeys.following(SigningKeys.new(FIRST, START).published, SECOND, LATER)
 
 
 def test_a_first_key_signs_until_another_follows():
@@ -57,17 +57,17 @@ def test_others_read_it_as_a_set_of_json_web_keys():
 def test_a_retired_key_does_not_sign_again():
     for key in (FIRST, SECOND):
         with pytest.raises(KeysUnusable, match="does not follow itself"):
-            ROTATED.rotated(key, LATER)
+            SigningKeys.following(ROTATED.published, key, LATER)
 
 
 def test_keys_of_another_name_do_not_follow():
     with pytest.raises(KeysUnusable, match="keep that name"):
-        ROTATED.rotated(OTHERS, LATER)
+        SigningKeys.following(ROTATED.published, OTHERS, LATER)
 
 
 def test_time_does_not_go_back():
     with pytest.raises(KeysUnusable, match="before it signs"):
-        ROTATED.rotated(SigningKey.new(ORIGIN), START)
+        SigningKeys.following(ROTATED.published, SigningKey.new(ORIGIN), START)
 
 
 def test_a_keyring_signs_with_the_key_that_it_publishes():

@@ -128,13 +128,6 @@ class Aggregates:
     noise_ratio: float
 
 
-def noise_stds(federation: Federation, *, lipschitz: float, rounds: int) -> tuple[float, ...]:
-    """σ of each group, for the same Lipschitz constant."""
-    return tuple(
-        noise_std(lipschitz=lipschitz, rounds=rounds, **group.records_and_target) for group in federation.groups
-    )
-
-
 def client_outputs(client: ClientGroup, std: float, *, rounds: int, reading: Range) -> dict[str, float]:
     """A client's noise, by itself and over the Lipschitz constant of its mean gradient, and what it asks for."""
     return {

@@ -17,7 +17,7 @@ from epsilond.integrations.jax_privacy.journal import (
     fingerprint_rows,
     group_starts,
     sample,
-    state_buffers,
+    sampled_update,
     state_identity,
 )
 
@@ -120,23 +120,7 @@ def observe_noise(
         journal: takes the calls.
         compiled: whether the update is compiled here, so that the caller need not.
     """
-
-    def evaluate(
-        sums: optax.Updates, state: optax.OptState, params: optax.Params | None
-    ) -> tuple[optax.Updates, optax.OptState, tuple[jax.Array, ...]]:
-        """Return the update, and the arrays that the journal takes."""
-        noisy, later = transform.update(sums, state, params)
-        arrays = (
-            sample(sums),
-            sample(noisy),
-            state_identity(state),
-            state_identity(later),
-            state_buffers(state),
-            state_buffers(later),
-        )
-        return noisy, later, arrays
-
-    compute = jax.jit(evaluate) if compiled else evaluate
+    compute = sampled_update(transform, compiled=compiled)
 
     def init(params: optax.Params) -> optax.OptState:
         """Return the first state of the noise."""

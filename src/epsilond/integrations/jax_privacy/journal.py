@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final, TypeAlias, TypedDict
@@ -16,6 +16,7 @@ from jax.experimental import io_callback
 from epsilond.accountants.errors import InvalidInput
 
 if TYPE_CHECKING:
+    import optax
     from numpy.typing import NDArray
 
 PyTree: TypeAlias = object
@@ -157,6 +158,32 @@ def state_buffers(state: PyTree) -> jax.Array:
     """Return some of the real numbers of a noise state."""
     leaves = [jnp.asarray(leaf) for leaf in jax.tree.leaves(state)]
     return sample([leaf for leaf in leaves if jnp.issubdtype(leaf.dtype, jnp.floating)])
+
+
+def sampled_update(
+    transform: optax.GradientTransformation, *, compiled: bool
+) -> Callable[
+    [optax.Updates, optax.OptState, optax.Params | None], tuple[optax.Updates, optax.OptState, tuple[jax.Array, ...]]
+]:
+    """Return an update that returns the arrays of its journal entry, too.
+
+    They are samples of the input, the result and the parameters, and what `state_identity` and `state_buffers` return
+    of the state before and after.
+
+    Args:
+        transform: a gradient transformation.
+        compiled: whether the update is compiled here, so that the caller need not.
+    """
+
+    def evaluate(
+        updates: optax.Updates, state: optax.OptState, params: optax.Params | None
+    ) -> tuple[optax.Updates, optax.OptState, tuple[jax.Array, ...]]:
+        """Return the result, the next state and the arrays."""
+        result, later = transform.update(updates, state, params)
+        states = [part for each in (state, later) for part in (state_identity(each), state_buffers(each))]
+        return result, later, (sample(updates), sample(result), sample(params), *states)
+
+    return jax.jit(evaluate) if compiled else evaluate
 
 
 def fingerprint_rows(tree: PyTree) -> jax.Array:

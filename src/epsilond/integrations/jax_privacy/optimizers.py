@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-import jax
 import numpy as np
 import optax
 from numpy.typing import NDArray
 
-from epsilond.integrations.jax_privacy.journal import Journal, sample, state_buffers, state_identity
+from epsilond.integrations.jax_privacy.journal import Journal, sampled_update, state_buffers, state_identity
 from epsilond.runs.evidence import Evidence
 from epsilond.runs.premises import PARAMETERS
 
@@ -30,30 +29,7 @@ def observe_optimizer(
         journal: takes the calls.
         compiled: whether the update is compiled here, so that the caller need not.
     """
-
-    def evaluate(
-        gradient: optax.Updates, state: optax.OptState, params: optax.Params | None
-    ) -> tuple[optax.Updates, optax.OptState, tuple[jax.Array, ...]]:
-        """Return the update, and the arrays that the journal takes.
-
-        Args:
-            gradient: as optax's.
-            state: as optax's.
-            params: as optax's.
-        """
-        step, later = optimizer.update(gradient, state, params)
-        arrays = (
-            sample(gradient),
-            sample(step),
-            sample(params),
-            state_identity(state),
-            state_buffers(state),
-            state_identity(later),
-            state_buffers(later),
-        )
-        return step, later, arrays
-
-    compute = jax.jit(evaluate) if compiled else evaluate
+    compute = sampled_update(optimizer, compiled=compiled)
 
     def init(params: optax.Params) -> optax.OptState:
         """Return the first state of the optimizer."""

@@ -142,9 +142,11 @@ class ObservedSteps:
         facts: Facts,
         sums: NDArray[np.float32],
         noisy: NDArray[np.float32],
+        _parameters: NDArray[np.float32],
         before: NDArray[np.uint32],
+        buffers_before: NDArray[np.float64],
         after: NDArray[np.uint32],
-        *numbers: NDArray[np.float64],
+        buffers_after: NDArray[np.float64],
     ) -> None:
         clean = sums.astype(np.float64)
         noise = noisy.astype(np.float64) - clean
@@ -152,7 +154,7 @@ class ObservedSteps:
         self._match_sum(clean)
         error = float(facts["precision"]) * float(np.max(np.abs(noisy), initial=0.0))
         shown |= self.noise.observe_update(noise, error=error, groups=facts["groups"])
-        shown |= self.noise.observe_states(before, after, (numbers[0], numbers[1]))
+        shown |= self.noise.observe_states(before, after, (buffers_before, buffers_after))
         self._changes.observe_update(clean, noise)
         self._clear_gradients()
         self._evidence.count_step(shown)

@@ -22,7 +22,6 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     average_of_largest,
     epsilon_limit,
     minimal_batch_size_real,
-    noise_stds,
     proof_chain,
     xi,
 )
@@ -47,6 +46,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import (
     complete_strongly_convex,
 )
 from epsilond.accountants.verdict import Verdict
+from tests.theorems.lowy_noise import noise_stds
 
 CASES = json.loads((Path(__file__).parents[3] / "golden" / "lowy.json").read_text())["cases"]
 

@@ -13,7 +13,7 @@ from mpmath import mp, mpf
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.federation import ClientGroup, Federation
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import noise_stds, with_own_lipschitz
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import with_own_lipschitz
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import (
     AcceleratedProblem,
     accelerated_risk,
@@ -31,6 +31,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_reused impor
     SmoothReusedInputs,
 )
 from tests.oracles import lowy as oracle
+from tests.theorems.lowy_noise import noise_stds
 
 GOLDEN = json.loads((Path(__file__).parents[3] / "golden" / "lowy.json").read_text())["cases"]
 CASES = {case["id"]: case for case in GOLDEN}

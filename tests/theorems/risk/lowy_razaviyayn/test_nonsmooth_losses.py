@@ -12,7 +12,7 @@ from mpmath import mp, mpf
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.federation import ClientGroup, Federation
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import aggregates, epsilon_limit, noise_stds
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import aggregates, epsilon_limit
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import DescentRun, informal
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     envelope_gap,
@@ -27,6 +27,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import 
 )
 from epsilond.accountants.verdict import Verdict
 from tests.oracles import lowy as oracle
+from tests.theorems.lowy_noise import noise_stds
 
 CASES = json.loads((Path(__file__).parents[3] / "golden" / "lowy.json").read_text())["cases"]
 INFORMAL = [case for case in CASES if case["function"].startswith("thm22")]

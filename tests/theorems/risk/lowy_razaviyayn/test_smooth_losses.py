@@ -9,7 +9,7 @@ from mpmath import mp, mpf
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.federation import Federation
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import noise_stds, xi
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import xi
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import smallest_round_count
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import DescentRun, informal
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import ExcessRiskProblem, excess_risk
@@ -24,6 +24,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import (
     master_inequality,
 )
 from tests.oracles import lowy as oracle
+from tests.theorems.lowy_noise import noise_stds
 
 EQUAL: dict[str, Any] = {
     "clients": 10, "participants": 10, "samples_per_client": 1000, "batch_size": 100, "epsilon": 1.0,

@@ -97,12 +97,7 @@ class LowerBoundFields:
         return LossScales(lipschitz=self.lipschitz, diameter=diameter, strong_convexity=self.strong_convexity)
 
     def statistical_outputs(self, gradient_std: float | None, scales: LossScales) -> dict[str, float]:
-        """Return the statistical term and, for strongly convex losses, the one that the paper prints (E-37).
-
-        Args:
-            gradient_std: bound φ on the standard deviation of gradients; absent: L.
-            scales: orders on the domain.
-        """
+        """Return the statistical term, at φ = L where it is absent; for μ > 0 also the one of the paper (E-37)."""
         phi = self.lipschitz if gradient_std is None else gradient_std
         records = float(self.samples_per_client) * self.clients
         outputs = {"statistical_term": scales.statistical(phi, records)}

@@ -57,13 +57,8 @@ class ReferenceInputs:
 def reference(inputs: ReferenceInputs, reading: Reading = "printed") -> Outputs:
     """Return the scales that Section 3 compares with, and the ε at which privacy is free.
 
-    Args:
-        inputs: the federation and the loss.
-        reading: "printed" begins the central rate of convex losses with φ²/√(nN) (E-26). "corrected" has φD/√(nN).
-
-    Returns:
-        `non_private_scale`; `one_record_scale`, the local model with one record per person; `central_scale`, with a
-        trusted server; `free_privacy_epsilon`, √(d/n). No corrected scale exceeds LD.
+    `one_record_scale` is the local model with one record per person, `central_scale` that with a trusted server, whose
+    printed rate for convex losses begins with φ²/√(nN) for φD/√(nN) (E-26). No corrected scale exceeds LD.
     """
     phi = inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std
     scales = LossScales(lipschitz=inputs.lipschitz, diameter=inputs.diameter, strong_convexity=inputs.strong_convexity)
@@ -96,21 +91,12 @@ def figure(
     condition_number: Annotated[float, CONDITION_NUMBER],
     reading: Reading = "printed",
 ) -> Outputs:
-    """Return every entry of Figure 2, and the ratio of (8) to (4).
+    """Return every entry of Figure 2 by its name, and the ratio of (8) to (4).
 
-    Args:
-        samples_per_client: records n of each client.
-        clients: number N of clients.
-        dimension: d.
-        epsilon: ε₀, or ε with a shuffler.
-        condition_number: κ = β/μ.
-        reading: "printed" leaves the entries as they are, with √(κd) for different clients and strongly convex losses.
-            "corrected" has √κ d (E-25), and no rate exceeds 1, the largest possible excess risk.
-
-    Returns:
-        The entries by name. `one_pass_compositionality_squared` is C² of the one-pass algorithm that (8) is for; it
-        divides the lower bound for different clients, and `different_convex_lower_sequential` is that bound at C = 1.
-        The corrected C² is at least 1, as every C-compositional algorithm has C ≥ 1 (E-27).
+    `one_pass_compositionality_squared` is C² of the one-pass algorithm that (8) is for. It divides the lower bound for
+    different clients, and `different_convex_lower_sequential` is that bound at C = 1. The printed entries have √(κd)
+    for different clients and strongly convex losses. The corrected ones have √κ d (E-25). The corrected C² is at least
+    1, as every C-compositional algorithm has C ≥ 1 (E-27). No corrected rate exceeds 1, the largest possible excess.
     """
     corrected = reading == "corrected"
     records = float(samples_per_client) * clients
