@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Generic
+
+from typing_extensions import TypeVar
 
 from epsilond.accountants.json_types import JsonObject
 
-Request: TypeAlias = Any
-"""A request of the class that a kind has as its `request`."""
-Resolved: TypeAlias = Any
-"""A request made ready to run, as its kind's `prepare` returns it."""
-Block: TypeAlias = Any
-"""The plain data that its kind's `run_block` returns."""
-Answer: TypeAlias = object
-"""The dataclass that its kind's `assemble` returns."""
+RequestT = TypeVar("RequestT", default=Any)
+"""The class of a kind's requests."""
+ResolvedT = TypeVar("ResolvedT", default=Any)
+"""The class of a request made ready to run."""
+BlockT = TypeVar("BlockT", default=Any)
+"""The class of the plain data of one block."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,26 +36,26 @@ class Prepared:
     Pickles, so that blocks can run in other processes.
     """
 
-    request: Request
+    request: object
     plan: SimulationPlan
-    resolved: Resolved
+    resolved: object
     """What the kind of simulation has made of the request; its own blocks alone read it."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimulationKind:
+class SimulationKind(Generic[RequestT, ResolvedT, BlockT]):
     """One kind of simulation. The first takes milliseconds, rarely a second, and the others run in workers.
 
     All raise `InvalidInput` for what cannot be run, and `prepare` also `NoCertificate` where nothing can be calibrated.
     """
 
-    request: type
-    plan: Callable[[Request], SimulationPlan]
-    prepare: Callable[[Request], Resolved]
+    request: type[RequestT]
+    plan: Callable[[RequestT], SimulationPlan]
+    prepare: Callable[[RequestT], ResolvedT]
     """What `Prepared.resolved` is to be."""
-    run_block: Callable[[Resolved, int], Block]
+    run_block: Callable[[ResolvedT, int], BlockT]
     """Block `index` of a resolved request: plain data that pickles."""
-    assemble: Callable[[Request, Resolved, Sequence[Block]], Answer]
+    assemble: Callable[[RequestT, ResolvedT, Sequence[BlockT]], object]
     """The answer, from request, resolved and all blocks in order: a frozen dataclass that `as_json` renders."""
     answer: type | None = None
     """The dataclass that `assemble` makes; None: not told, any object."""

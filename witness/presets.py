@@ -28,7 +28,7 @@ from epsilond.witness.experiments import (
     tdl_as_printed_audit,
     unlike_clients,
 )
-from epsilond.witness.kind import Block, Prepared, SimulationKind, SimulationPlan, kind_of
+from epsilond.witness.kind import Prepared, SimulationKind, SimulationPlan, kind_of
 from epsilond.witness.memberships.membership import MEMBERSHIP
 from epsilond.witness.risks.measurement import KIND, REPETITIONS, RISK, SEED
 
@@ -143,7 +143,7 @@ def prepare(request: PresetSimulation) -> tuple[Prepared, ...]:
     )
 
 
-def run_block(resolved: Sequence[Prepared], index: int) -> Block:
+def run_block(resolved: Sequence[Prepared], index: int) -> object:
     """A block of one of the cells; blocks are counted through them."""
     for cell in resolved:
         if index < cell.plan.blocks:

@@ -9,24 +9,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from epsilond.witness.kind import Block, Prepared, Request, SimulationPlan, kind_of
+from epsilond.witness.kind import Prepared, SimulationPlan, kind_of
 from epsilond.witness.kinds import KINDS
 from epsilond.witness.one_thread import one_thread
 
 
-def plan(request: Request) -> SimulationPlan:
+def plan(request: object) -> SimulationPlan:
     """What it will cost: from the request alone, in the time that its problems take to build."""
     return kind_of(request, KINDS).plan(request)
 
 
-def prepare(request: Request) -> Prepared:
+def prepare(request: object) -> Prepared:
     """Make it ready to run; this may take as long as a calibration."""
     kind = kind_of(request, KINDS)
     with one_thread():
         return Prepared(request, kind.plan(request), kind.prepare(request))
 
 
-def run_block(prepared: Prepared, index: int) -> Block:
+def run_block(prepared: Prepared, index: int) -> object:
     """One block of it, 0 ≤ index < plan.blocks, in seconds rather than minutes."""
     # Sums of a threaded BLAS depend on the number of its threads.
     with one_thread():

@@ -1,6 +1,9 @@
-"""Answers of the service's own, which change from one moment to the next."""
+"""Answers of the service's own, which change from one moment to the next, and links to further pages of them."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlencode
 
 from starlette.responses import Response
 
@@ -10,3 +13,13 @@ from epsilond.app.workers.work import render
 def json_response(answer: object, status: int = 200) -> Response:
     """An answer that is to be asked for anew each time."""
     return Response(render(answer), status, media_type="application/json", headers={"cache-control": "no-cache"})
+
+
+def page_link(path: str, query: Mapping[str, object]) -> str:
+    """Return the link to another page of a list.
+
+    Args:
+        path: the path of the list.
+        query: the parameters of the page by name; those that are None are left out.
+    """
+    return f"{path}?{urlencode({name: value for name, value in query.items() if value is not None})}"

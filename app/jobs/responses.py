@@ -12,8 +12,8 @@ from epsilond.app.http.body import Preferences
 from epsilond.app.http.problems import MEDIA_TYPE, Problem
 from epsilond.app.jobs.documents import PATH, document
 from epsilond.app.jobs.job import Job
+from epsilond.app.questions.question import JSON
 
-JSON = "application/json"
 REPORT_HEADERS = {
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
     "cache-control": "no-cache",

@@ -76,7 +76,7 @@ class SimulationRunner:
     async def _result(self, running: RunningSimulation) -> bytes:
         caller, asked = running.record.caller, await self._read(running.record)
         running.asked, running.concurrency = asked, await self._side_by_side(asked.plan.blocks)
-        kind = next(kind for kind in self._kinds if kind.request.kind == asked.kind)  # type: ignore[attr-defined]
+        kind = next(kind for kind in self._kinds if kind.request.kind == asked.kind)
         request = asked.request
         resolved = (await self._step(partial(work.prepared, kind, request), caller)).body
         blocks = await self._blocks(running, kind, resolved)

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.app.callers.caller import Caller, caller_of
 from epsilond.app.ledgers.service import LEDGERS_OF, Ledgers
+from epsilond.app.questions.question import JSON
 from epsilond.app.workers.work import render
 from epsilond.calibrators.strict_json import parse
 from epsilond.reading import read_body
@@ -21,7 +22,6 @@ from epsilond.reading import read_body
 T = TypeVar("T")
 LEDGERS = "/v1/ledgers"
 RESERVATIONS = "/v1/reservations"
-JSON = "application/json"
 SMALL = 4_096
 """Bytes; a longer body is read in a thread."""
 LOCATION = {"Location": {"description": "where it is", "schema": {"type": "string"}}}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
-from urllib.parse import urlencode
 
 from epsilond.accountants.json_types import JsonRecord
+from epsilond.app.http.answers import page_link
 from epsilond.app.ledgers.asking import LEDGERS
 from epsilond.app.ledgers.documents import EntryList
 from epsilond.app.ledgers.proving import add_warnings
@@ -35,16 +35,17 @@ def listed(ledgers: Ledgers, tenant: str, limit: int, cursor: str | None) -> ans
     """A page of ledgers."""
     found = ledgers.book.ledgers(tenant, limit=limit + 1, after=cursor)
     shown = found[:limit]
-    more = f"{LEDGERS}?{urlencode({'cursor': shown[-1].id, 'limit': limit})}" if len(found) > limit else None
+    more = page_link(LEDGERS, {"cursor": shown[-1].id, "limit": limit}) if len(found) > limit else None
     return answers.LedgerList(ledgers=tuple(map(answers.summary, shown)), next=more, warnings=ledgers.warnings or None)
 
 
 def entries(ledgers: Ledgers, tenant: str, identifier: str, start: int | None, limit: int, order: Order) -> EntryList:
     """A page of a ledger's entries."""
     found = ledgers.book.entries(tenant, identifier, start=start, limit=limit + 1, order=order)
-    more, told = None, {} if order == "oldest" else {"order": order}
+    more = None
     if len(found) > limit:
-        more = f"{LEDGERS}/{identifier}/entries?{urlencode({**told, 'from': found[limit]['seq'], 'limit': limit})}"
+        place = {"order": None if order == "oldest" else order, "from": found[limit]["seq"], "limit": limit}
+        more = page_link(f"{LEDGERS}/{identifier}/entries", place)
     return EntryList(entries=tuple(found[:limit]), next=more, warnings=ledgers.warnings or None)
 
 

@@ -64,7 +64,7 @@ def test_nodes_below_the_saddle_of_giant_losses_are_few_and_agree_with_a_cut(
         here = contour.log_delta(laws, epsilon)
         target = saddle.at_epsilon(epsilon)
         cut = contour._evaluated(
-            reductions.cut_noise(parts, target, contour.DEFAULT_BUDGET), epsilon, contour.DEFAULT_BUDGET
+            reductions.cut_noise(parts, target, contour.DEFAULT_BUDGET)[0], epsilon, contour.DEFAULT_BUDGET
         )
         assert max(here.lower, cut.value.lower) <= min(here.upper, cut.value.upper)
         assert here.upper - here.lower <= 1e-6

@@ -4,7 +4,7 @@ import json
 import pickle
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -160,7 +160,7 @@ def test_a_smaller_delta_is_given_more_time():
 def test_repetitions_do_not_depend_on_those_beside_them(name, prepared):
     resolved = prepared[name].resolved
     alone = replace(prepared[name], resolved=replace(resolved, block=1))
-    together = simulation.run_block(prepared[name], 0)
+    together: Any = simulation.run_block(prepared[name], 0)
     for run, (excess, diagnostics, *_) in together.items():
         for place in range(3):
             one, told, *_ = simulation.run_block(alone, place)[run]

@@ -1,6 +1,7 @@
 """What the tables of experiments keep of the simulations in them, and the printed claim that is disproved."""
 
 import math
+from typing import Any
 
 import pytest
 
@@ -51,5 +52,6 @@ def test_blocks_beyond_the_last_are_refused():
 
 
 def test_audits_of_a_preset_have_its_samples_and_seed():
-    (first, *_) = simulation.prepare(PresetSimulation(preset="tdl-as-printed-audit", repetitions=2, seed=9)).resolved
-    assert first.request == printed_truncated_discrete_laplace(epsilon=0.5, samples=4000, seed=9)
+    prepared = simulation.prepare(PresetSimulation(preset="tdl-as-printed-audit", repetitions=2, seed=9))
+    resolved: Any = prepared.resolved
+    assert resolved[0].request == printed_truncated_discrete_laplace(epsilon=0.5, samples=4000, seed=9)

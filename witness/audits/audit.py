@@ -18,7 +18,7 @@ from epsilond.witness.audits.answer import AuditAnswer
 from epsilond.witness.audits.certificate import certified
 from epsilond.witness.audits.request import AuditSimulation
 from epsilond.witness.audits.verdict import audited
-from epsilond.witness.kind import Block, SimulationKind, SimulationPlan
+from epsilond.witness.kind import SimulationKind, SimulationPlan
 
 BLOCK_SAMPLES = 65_536
 BLOCK_NUMBERS = 4e7
@@ -81,7 +81,7 @@ def run_block(ready: PreparedAudit, index: int) -> Losses:
     return Losses(ready.target.statistics(generator, count, FIRST), ready.target.statistics(generator, count, SECOND))
 
 
-def assemble(asked: AuditSimulation, ready: PreparedAudit, blocks: Sequence[Block]) -> AuditAnswer:
+def assemble(asked: AuditSimulation, ready: PreparedAudit, blocks: Sequence[Losses]) -> AuditAnswer:
     """Bounds from all samples, and the verdict."""
     first = np.concatenate([block.first for block in blocks])
     second = np.concatenate([block.second for block in blocks])

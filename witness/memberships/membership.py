@@ -10,7 +10,7 @@ from epsilond.accountants.account import account
 from epsilond.calibrators.answer import Ends
 from epsilond.simulators.memberships.training import Members, TrainedRuns, train
 from epsilond.simulators.seeds import generators
-from epsilond.witness.kind import Block, SimulationKind, SimulationPlan
+from epsilond.witness.kind import SimulationKind, SimulationPlan
 from epsilond.witness.memberships.answer import MembershipAnswer
 from epsilond.witness.memberships.request import MembershipSimulation
 from epsilond.witness.memberships.verdict import answered, half_in, joined
@@ -77,7 +77,7 @@ def run_block(ready: PreparedMembership, index: int) -> TrainedRuns:
     return train(asked.training, drawn, half_in(asked, numbers, drawn))
 
 
-def assemble(asked: MembershipSimulation, ready: PreparedMembership, blocks: Sequence[Block]) -> MembershipAnswer:
+def assemble(asked: MembershipSimulation, ready: PreparedMembership, blocks: Sequence[TrainedRuns]) -> MembershipAnswer:
     """The attacks on all runs."""
     return answered(asked, ready.certified, ready.members, joined(blocks))
 

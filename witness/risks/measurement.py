@@ -20,7 +20,7 @@ from epsilond.simulators.problems.problem import SimulatedProblem
 from epsilond.simulators.problems.problem_specs import AnyProblem
 from epsilond.simulators.seeds import generators
 from epsilond.witness.joins import join_of
-from epsilond.witness.kind import Block, SimulationKind, SimulationPlan
+from epsilond.witness.kind import SimulationKind, SimulationPlan
 from epsilond.witness.pointers import inside
 from epsilond.witness.risks.answer import RiskAnswer
 from epsilond.witness.risks.report import BlockOfRun, Measurement, report
@@ -172,7 +172,7 @@ def run_block(resolved: ResolvedRuns, index: int) -> Mapping[str, BlockOfRun]:
     return measured
 
 
-def assemble(request: RiskSimulation, resolved: ResolvedRuns, blocks: Sequence[Block]) -> RiskAnswer:
+def assemble(request: RiskSimulation, resolved: ResolvedRuns, blocks: Sequence[Mapping[str, BlockOfRun]]) -> RiskAnswer:
     """The answer: bounds are computed here, beside the measurements."""
     measurements = [
         Measurement(name=name, run=run, rounds=rounds_of(resolved, run), blocks=[block[name] for block in blocks])

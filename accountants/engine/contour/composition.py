@@ -35,7 +35,7 @@ from epsilond.accountants.engine.contour.transforms.transform import ContourRefu
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from epsilond.accountants.curve.facts import Law
     from epsilond.accountants.engine.contour.kernel import Steps
@@ -186,24 +186,7 @@ def best_of(
     """
     best: ValueWithWidth[Value] | None = None
     refusal = RefusalReason.NO_TILT, ""
-    ways: tuple[Callable[[], tuple[tuple[Part, ...], NodeBudget]], ...] = (
-        lambda: (parts, smaller(QUICK, budget)),
-        lambda: (cut_noise(parts, target, budget), budget),
-        lambda: (parts, budget),
-    )
-    if any(isinstance(part, LaplaceSteps) for part in parts):
-        ways = (ways[2],)  # a closed form has nothing to cut, and no quadrature to make smaller
-    elif len(parts) > _FEW and not quickly:
-        # To find out that nodes are too many for a small budget is as dear as to lay them; to cut many is dearer still.
-        ways = (ways[2], ways[1]) if len(parts) <= _MANY else (ways[2],)
-    if can_be_marked(parts):
-        place = 1 if few_steps(parts) else 2
-        fine, coarse = (
-            functools.partial(mark_steps_among_many if among_many else mark_steps, parts, target, budget, leak, most)
-            for leak, most in ((FINE_LEAK, MARKED), (COARSE_LEAK, budget))
-        )
-        ways = (*ways[:place], fine, *ways[place:], coarse)
-    for way in ways[:1] if quickly else ways:
+    for way in _ways(parts, target, budget, among_many=among_many, quickly=quickly):
         try:
             answer = attempt(*way())
         except ContourRefused as refused:
@@ -220,6 +203,35 @@ def best_of(
         reason = RefusalReason.TOO_WIDE if math.isfinite(best.width) else RefusalReason.NOT_POSITIVE
         raise ContourRefused(reason, f"relative width {best.width:.3g}")
     return best.value
+
+
+def _ways(
+    parts: tuple[Part, ...], target: saddle.SaddleTarget, budget: NodeBudget, *, among_many: bool, quickly: bool
+) -> Iterator[Callable[[], tuple[tuple[Part, ...], NodeBudget]]]:
+    """Yield the ways to a certificate in the order in which they are tried.
+
+    They are the whole transform with few nodes, the transform with the noise cut off, with large steps marked, and the
+    whole transform with many nodes. Each makes the parts that are transformed and their budget.
+    """
+    quick, whole = (lambda: (parts, smaller(QUICK, budget))), (lambda: (parts, budget))
+    cut = functools.partial(cut_noise, parts, target, budget)
+    ways: tuple[Callable[[], tuple[tuple[Part, ...], NodeBudget]], ...] = (quick, cut, whole)
+    if any(isinstance(part, LaplaceSteps) for part in parts):
+        ways = (whole,)  # a closed form has nothing to cut, and no quadrature to make smaller
+    elif len(parts) > _FEW and not quickly:
+        # To find out that nodes are too many for a small budget is as dear as to lay them; to cut many is dearer still.
+        ways = (whole, cut) if len(parts) <= _MANY else (whole,)
+    yield ways[0]
+    if quickly:
+        return
+    if can_be_marked(parts):
+        place = 1 if few_steps(parts) else 2
+        fine, coarse = (
+            functools.partial(mark_steps_among_many if among_many else mark_steps, parts, target, budget, leak, most)
+            for leak, most in ((FINE_LEAK, MARKED), (COARSE_LEAK, budget))
+        )
+        ways = (*ways[:place], fine, *ways[place:], coarse)
+    yield from ways[1:]
 
 
 @functools.cache

@@ -42,18 +42,28 @@ _RARE = 0.1
 """Expected number of steps that are sampled, below which there are as good as few."""
 
 
-def cut_noise(parts: tuple[Part, ...], target: saddle.SaddleTarget, budget: NodeBudget) -> tuple[Part, ...]:
-    """The parts, with noise cut off where it holds e^−19 of δ; δ is estimated on what is left if it is not given."""
+def cut_noise(
+    parts: tuple[Part, ...], target: saddle.SaddleTarget, budget: NodeBudget
+) -> tuple[tuple[Part, ...], NodeBudget]:
+    """Return the parts with noise cut off where it holds e^−19 of δ, and the budget.
+
+    δ is estimated on what is left if it is not given.
+
+    Args:
+        parts: the whole composition.
+        target: the ε or the log δ of the question.
+        budget: the budget of the estimate, which is returned.
+    """
     if target.log_delta is not None:
-        return _cut_at(parts, target.log_delta - LEAK)
+        return _cut_at(parts, target.log_delta - LEAK), budget
     log_delta = -20.0
     for _ in range(MOST_KEPT):
         chosen = _cut_at(parts, log_delta - LEAK)
-        found = saddle.find(chosen, target, budget).place.log_delta
-        if abs(found - log_delta) < 1.0:
+        estimate = saddle.find(chosen, target, budget).place.log_delta
+        if abs(estimate - log_delta) < 1.0:
             break
-        log_delta = found
-    return chosen
+        log_delta = estimate
+    return chosen, budget
 
 
 def mark_steps(

@@ -10,18 +10,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from epsilond.app.callers.caller import caller_of
-from epsilond.app.http.answers import json_response
+from epsilond.app.http.answers import json_response, page_link
 from epsilond.app.http.body import OfLook
 from epsilond.app.jobs.documents import PATH, JobDocument, JobList, JobSummary, document
 from epsilond.app.jobs.manager import JOBS
 from epsilond.app.ledgers.signatures import DESCRIBED
 from epsilond.app.questions.asking import signed_result
+from epsilond.app.questions.question import JSON
 from epsilond.app.routes.jobs import events
-from epsilond.app.routes.jobs.looking import looked_for, next_page, removed
+from epsilond.app.routes.jobs.looking import looked_for, removed
 from epsilond.app.store.record import State
 
 TAGS: list[str | Enum] = ["jobs"]
-JSON = "application/json"
 
 
 def add(app: FastAPI) -> None:
@@ -88,9 +88,11 @@ async def list_jobs(
     jobs = JOBS.of(request)
     before = None if cursor is None else int(cursor)
     page = await jobs.waiting.page(caller_of(request).name, state, kind, before, limit + 1)
-    shown = page[:limit]
-    answer = JobList(jobs=tuple(map(JobSummary.of, shown)), next=next_page(PATH, page, limit, state=state, kind=kind))
-    return json_response(answer)
+    shown, following = page[:limit], None
+    if len(page) > limit:
+        place = {"cursor": shown[-1].record.sequence, "limit": limit, "state": state, "kind": kind}
+        following = page_link(PATH, place)
+    return json_response(JobList(jobs=tuple(map(JobSummary.of, shown)), next=following))
 
 
 async def get_job(request: Request, id: str, preferences: OfLook) -> Response:  # noqa: A002 (the path parameter)

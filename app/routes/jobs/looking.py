@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
-from urllib.parse import urlencode
 
 from starlette.requests import Request
 
@@ -26,14 +24,6 @@ async def looked_for(request: Request, identifier: str, seconds: float) -> Job:
     job = await (attended(request, wait) if seconds else wait())
     caller_of(request).require_scope("simulate" if job.record.kind == SIMULATION else "calibrate")
     return job
-
-
-def next_page(path: str, page: Sequence[Job], limit: int, **chosen: str | None) -> str | None:
-    """Where older ones are, if one more than the limit was found."""
-    if len(page) <= limit:
-        return None
-    place = {"cursor": page[limit - 1].record.sequence, "limit": limit}
-    return f"{path}?{urlencode(place | {name: value for name, value in chosen.items() if value is not None})}"
 
 
 async def removed(request: Request, identifier: str) -> Job | None:

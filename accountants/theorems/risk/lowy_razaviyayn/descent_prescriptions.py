@@ -108,7 +108,13 @@ def effective_samples(*, samples_per_client: int, epsilon: float, dimension: int
 
 
 def contraction_rounds(smoothness: float, strong_convexity: float, argument: float) -> float:
-    """Return 8β/μ · ln(argument), −∞ where the argument, the ratio of the initial error to the final one, vanishes."""
+    """Return 8β/μ · ln(argument), −∞ where the argument vanishes.
+
+    Args:
+        smoothness: β.
+        strong_convexity: μ > 0.
+        argument: ratio of the initial error to the final one, ≥ 0.
+    """
     return 8.0 * smoothness / strong_convexity * math.log(argument) if argument > 0.0 else -math.inf
 
 

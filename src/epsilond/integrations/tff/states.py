@@ -75,7 +75,7 @@ def is_initial(state: LearningAlgorithmState | DPAggregatorState) -> bool:
     Raises:
         InvalidInput: there is no event in it.
     """
-    return bool(_plain(find_aggregator(state).is_init_state))
+    return bool(find_aggregator(state).is_init_state)
 
 
 def find_aggregator(state: LearningAlgorithmState | DPAggregatorState) -> DPAggregatorState:
@@ -92,8 +92,3 @@ def find_aggregator(state: LearningAlgorithmState | DPAggregatorState) -> DPAggr
             break
         state = inside[0]
     raise InvalidInput.at("/dp_event", "is required: this is no state of a DifferentiallyPrivateFactory")
-
-
-def _plain(value: object) -> object:
-    item = getattr(value, "item", None)
-    return item() if callable(item) else value

@@ -57,7 +57,7 @@ class ReferenceInputs:
 def reference(inputs: ReferenceInputs, reading: Reading = "printed") -> Outputs:
     """Return the scales that Section 3 compares with, and the ε at which privacy is free.
 
-    `one_record_scale` is the local model with one record per person, `central_scale` that with a trusted server, whose
+    `one_record_scale` is the local model with one record per person, `central_scale` that with a trusted server. Its
     printed rate for convex losses begins with φ²/√(nN) for φD/√(nN) (E-26). No corrected scale exceeds LD.
     """
     phi = inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std
