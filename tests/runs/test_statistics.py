@@ -99,10 +99,10 @@ def test_the_bound_on_the_sum_of_squares_is_one(size, ratio):
     assert tail <= math.exp(-exponent) * (1 + 1e-9)
 
 
-def noise(samples):
+def noise(samples, groups=GROUPS):
     tests = NoiseSamples()
     for step, sample in enumerate(samples, 1):
-        tests.observe(sample, GROUPS)
+        tests.observe(sample, groups)
         if tests.alarm:
             return step, tests.alarm
     return None
@@ -129,6 +129,25 @@ def test_repeated_noise_is_noticed_also_when_it_is_scaled_or_negated():
     assert noise([*samples, samples[3]])[0] == 21
     assert noise([*samples, -samples[7]])[0] == 21
     assert "generator was reset" in noise([*samples, samples[3]])[1]
+
+
+@pytest.mark.parametrize("size", [6, 20, 85])
+def test_noise_that_repeats_is_noticed_however_small_it_is(size):
+    random = np.random.default_rng(13)
+    for _ in range(200):
+        sample = random.normal(size=size)
+        rounded = (sample + 1e-6 * random.normal(size=size)) * random.choice([-1.0, 1.0])
+        found = noise([sample, rounded], groups=np.zeros(1, dtype=np.intp))
+        assert found is not None
+        assert found[0] == 2
+
+
+@pytest.mark.parametrize("size", [1, 2, 6])
+def test_short_fresh_noise_of_single_precision_raises_no_alarm(size):
+    random = np.random.default_rng(21)
+    for _ in range(40):
+        samples = random.normal(size=(300, size)).astype(np.float32).astype(np.float64)
+        assert noise(samples, groups=np.zeros(1, dtype=np.intp)) is None
 
 
 def test_what_is_no_number_is_noticed():

@@ -40,7 +40,8 @@ class NoiseSamples:
     * the sum of squares of each group in one step and in a window of steps, by Chernoff's bound on the chi-squared
       distribution;
     * the sum of squares of all steps, by a mixture of likelihood ratios over the variance (Ville's inequality);
-    * the inner product with an earlier sample, by the Gaussian tail. A generator that was reset repeats its noise;
+    * the inner product with an earlier sample, by the Gaussian tail, and the sum of squares of the difference from it, by
+      Chernoff's bound. A generator that was reset repeats its noise;
     * equal values in one sample, because 128 Gaussian variables have 0.05 pairs within 1e-5 on average;
     * the likelihood ratio of Laplace noise of the same variance over all steps (Ville's inequality).
 
@@ -57,6 +58,7 @@ class NoiseSamples:
         self._window_squares: NDArray[np.float64] = np.zeros(0)
         self._window_steps = 0
         self._earlier: NDArray[np.float32] = np.zeros((0, 0), dtype=np.float32)
+        self._norms: NDArray[np.float64] = np.zeros(2 * _MEMORY)
 
     def observe(self, sample: NDArray[np.float64], groups: NDArray[np.intp]) -> None:
         """Take the noise of the next step.
@@ -112,9 +114,11 @@ class NoiseSamples:
             self._raise_alarm(f"the noise of all steps is {deviation:.3g} times the recorded one")
 
     def _test_products(self, sample: NDArray[np.float64], norm: float) -> None:
-        """Reject noise that is correlated with an earlier sample: given it, the inner product is N(0, its norm²).
+        """Reject noise that is correlated with an earlier sample, or nearly that sample, up to its sign.
 
-        The earlier samples are kept with norm 1: the first ones of the run, and a ring of the latest ones.
+        Given the earlier sample, the inner product with it is N(0, its norm²). The difference of two samples has
+        independent variables of variance 2, and so has their sum. The earlier samples are kept with norm 1: the first
+        ones of the run, and a ring of the latest ones.
         """
         if not len(self._earlier):
             self._earlier = np.zeros((2 * _MEMORY, len(sample)), dtype=np.float32)
@@ -122,11 +126,17 @@ class NoiseSamples:
         index = self._steps - 1
         earlier = min(index, 2 * _MEMORY)
         if earlier:
-            score = float(np.abs(self._earlier[:earlier] @ single).max())
-            if not 0.5 * score**2 < log_threshold(self._steps, hypotheses=2 * earlier):
+            products = np.abs(self._earlier[:earlier] @ single).astype(np.float64)
+            norms = self._norms[:earlier]
+            squares = norm**2 + norms**2 - 2.0 * norms * products
+            ratios = np.clip(squares / (2.0 * len(sample)), _LEAST_RATIO, 1.0)
+            closeness = 0.5 * len(sample) * (ratios - 1.0 - np.log(ratios))
+            exponent = max(float(closeness.max()), 0.5 * float(products.max()) ** 2)
+            if not exponent < log_threshold(self._steps, hypotheses=4 * earlier):
                 self._raise_alarm("the noise repeats that of an earlier step: its generator was reset")
         place = index if index < _MEMORY else _MEMORY + (index - _MEMORY) % _MEMORY
         self._earlier[place] = single / norm if norm > 0.0 else 0.0
+        self._norms[place] = norm
 
     def _test_shape(self, sample: NDArray[np.float64], total: float) -> None:
         """Reject values that repeat within a sample, and those of a Laplace distribution.
