@@ -40,8 +40,8 @@ class NoiseSamples:
     * the sum of squares of each group in one step and in a window of steps, by Chernoff's bound on the chi-squared
       distribution;
     * the sum of squares of all steps, by a mixture of likelihood ratios over the variance (Ville's inequality);
-    * the inner product with an earlier sample, by the Gaussian tail, and the sum of squares of the difference from it, by
-      Chernoff's bound. A generator that was reset repeats its noise;
+    * the inner product with an earlier sample, by the Gaussian tail, and the distance to it, by Chernoff's bound.
+      A generator that was reset repeats its noise;
     * equal values in one sample, because 128 Gaussian variables have 0.05 pairs within 1e-5 on average;
     * the likelihood ratio of Laplace noise of the same variance over all steps (Ville's inequality).
 
