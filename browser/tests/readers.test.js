@@ -37,6 +37,7 @@ test("whose data is protected, and who looks, is chosen on top and drawn", async
     await shoot(page, "adversary");
   });
   await on("#/mb-sgd?observer=final-model", {}, async (page) => {
+    await page.waitForSelector("#f-observer"); // the page listens to its buttons from then on
     await page.click("#reset");
     await answered(page, "mb-sgd");
     await forget(page);
