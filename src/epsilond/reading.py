@@ -300,7 +300,7 @@ class _Reader:
         if isinstance(number, bool) or not isinstance(number, int if shape.kind == "int" else int | float):
             return self.add_fault(at, _KINDS[shape.kind], shape)
         if shape.kind == "float":
-            number = float(number) if abs(number) <= sys.float_info.max else math.copysign(math.inf, number)
+            number = float(number) if abs(number) <= sys.float_info.max else math.inf if number > 0 else -math.inf
         fault = None if shape.quantity is None else check_value(at, number, shape.bare, shape.quantity, shape.scale)
         if fault is None:
             return number

@@ -87,7 +87,7 @@ def log_delta(
     Source: docs/engine-certificate.md, A5.
 
     Raises:
-        Refused: no such certificate within the budget.
+        ContourRefused: no such certificate within the budget.
     """
     _demand_number(epsilon)
     parts = compiled(laws)
@@ -117,7 +117,7 @@ def upper_log_delta(
     At the saddle it is about as much too high as λ + 1 is above one.
 
     Raises:
-        Refused: no tilt within the budget.
+        ContourRefused: no tilt within the budget.
     """
     parts = compiled(laws)
     if not parts or epsilon >= parts.supremum:
@@ -146,7 +146,7 @@ def epsilon(
     `widest`.
 
     Raises:
-        Refused: no such certificate within the budget.
+        ContourRefused: no such certificate within the budget.
     """
     _demand_number(log_delta)
     parts = compiled(laws)
@@ -182,7 +182,7 @@ def best_of(
     `among_many` and `quickly` are as in `log_delta`.
 
     Raises:
-        Refused: there is none; the reason is that of the last attempt.
+        ContourRefused: there is none; the reason is that of the last attempt.
     """
     best: ValueWithWidth[Value] | None = None
     refusal = RefusalReason.NO_TILT, ""
@@ -363,7 +363,7 @@ def _first(root: float, pad: float, passes: Callable[[float], bool]) -> float:
     """The first of root + pad, root + 3 pad, root + 7 pad, … that passes, kept at or above 0.
 
     Raises:
-        Refused: none does.
+        ContourRefused: none does.
     """
     offset = pad
     for _ in range(_DOUBLINGS):

@@ -187,7 +187,7 @@ def build(
     """Nodes at λ = place.tilt that serve ε and its neighbours within about `reach` of the integrand's width.
 
     Raises:
-        Refused: the integrand does not decay, or the nodes would exceed the budget, both before the work is done.
+        ContourRefused: the integrand does not decay, or the nodes exceed the budget, before the work is done.
     """
     tilts = ChernoffBounds.tilts(place.tilt, place.width)
     survey = _reaching(parts, survey, tilts, budget)
@@ -225,7 +225,7 @@ def _truncation(survey: TiltSurvey, place: Saddle, epsilon: float, most: float) 
     Σ_{k>n} (Δt/π) |g(t_k)| ≤ B(t_n) (1/π) ∫_{t_n}^∞ dt/(λ² + t²) in units of e^{K − λε}.
 
     Raises:
-        Refused: there is none below `most`.
+        ContourRefused: there is none below `most`.
     """
     target = place.log_delta_near(epsilon) - (place.cumulant - place.tilt * epsilon) - NATS
     start = 5.0 / place.width
@@ -261,7 +261,7 @@ def _slow_truncation(survey: TiltSurvey, place: Saddle, epsilon: float, most: fl
     """The same of a transform that falls as a power of t: with many nodes, less is asked.
 
     Raises:
-        Refused: too much is left out beyond `most`.
+        ContourRefused: too much is left out beyond `most`.
     """
     start = 5.0 / place.width
     if not start < most:

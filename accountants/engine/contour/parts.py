@@ -145,7 +145,7 @@ class SampledGaussian:
         """The widest trapezoidal grid that keeps the quadrature error of one step below e^−31/T.
 
         Raises:
-            Refused: the grid exceeds the budget, or the rate is below 1e−100.
+            ContourRefused: the grid exceeds the budget, or the rate is below 1e−100.
         """
         if self.loss.rate < LEAST_RATE:
             raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"rate {self.loss.rate:g}")
@@ -166,7 +166,7 @@ def resolve_all(
     """What resolves all parts together, the sums over which are those over the parts.
 
     Raises:
-        Refused: some quadrature exceeds the budget.
+        ContourRefused: some quadrature exceeds the budget.
     """
     if len(parts) < _FEWEST:
         return tuple(part.resolve(tilts, frequency, budget) for part in parts)

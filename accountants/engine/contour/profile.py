@@ -74,7 +74,7 @@ class ContourProfile:
         Source: docs/engine-certificate.md, A5.
 
         Raises:
-            Refused: the sum contradicts the Chernoff bound, so that something is wrong.
+            ContourRefused: the sum contradicts the Chernoff bound, so that something is wrong.
         """
         known = self._known.get(epsilon)
         if known is None:
@@ -108,7 +108,7 @@ class ContourProfile:
         """What a run adds that its transform leaves out, and what its unit is in units of e^{K − λε}.
 
         Raises:
-            Refused: that unit is no double.
+            ContourRefused: that unit is no double.
         """
         (part,) = self.parts if len(self.parts) == 1 else (None,)
         if not isinstance(part, LaplaceRun):
@@ -130,7 +130,7 @@ class ContourProfile:
         """log δ(ε) and its derivative in ε from the same nodes, for root searches; nothing is certified.
 
         Raises:
-            Refused: the sum is not positive, or does not fall.
+            ContourRefused: the sum is not positive, or does not fall.
         """
         value, slope, _ = self.nodes.sums(epsilon)
         if (found := self._beside(epsilon)) is not None:
@@ -166,7 +166,7 @@ class ContourProfile:
         """log Q(S > ε) = log(−dδ/dε) − ε and its derivative in ε from the same nodes; nothing is certified.
 
         Raises:
-            Refused: δ, or its slope, does not fall.
+            ContourRefused: δ, or its slope, does not fall.
         """
         slope, curvature = self.nodes.derivatives(epsilon)
         if (found := self._beside(epsilon)) is not None:
@@ -216,7 +216,7 @@ def shared(parts: tuple[Part, ...], place: Saddle, budget: NodeBudget) -> Contou
     small, a lower one is tried then.
 
     Raises:
-        Refused: as `build`.
+        ContourRefused: as `build`.
     """
     steps = 0.7 * place.tilt * place.width
     jumps = place.tilt * place.width / math.sqrt(1.0 - 2.0 * min(place.log_delta, 0.0))

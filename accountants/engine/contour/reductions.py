@@ -74,7 +74,7 @@ def mark_steps(
     Which steps are large depends on ε and δ; the one that is not given is estimated on what is left.
 
     Raises:
-        Refused: nothing that leaks so little can be left out.
+        ContourRefused: nothing that leaks so little can be left out.
     """
     near = _near(parts, target, budget)
     chosen = marked_at(parts, near.epsilon, near.log_delta - leak)
@@ -96,7 +96,7 @@ def mark_steps_among_many(
     """The same, refused where it is at the next power of two: the smaller ε, the smaller losses matter.
 
     Raises:
-        Refused: as `mark_steps`.
+        ContourRefused: as `mark_steps`.
     """
     if target.epsilon is not None and 0.0 < target.epsilon < math.inf:
         next_power = math.ldexp(1.0, math.frexp(target.epsilon)[1])
@@ -164,7 +164,7 @@ def marked_at(parts: Sequence[Part], epsilon: float, log_leak: float) -> SomeLar
     Law: neighbouring ε and leaks give the same.
 
     Raises:
-        Refused: ε is not positive, or no size leaks so little.
+        ContourRefused: ε is not positive, or no size leaks so little.
     """
     if not 0.0 < epsilon < math.inf:
         raise ContourRefused(RefusalReason.NO_TILT, f"nothing is small beside epsilon {epsilon:.3g}")

@@ -221,7 +221,7 @@ def survey_for(parts: Sequence[Part], tilt: float, budget: NodeBudget) -> TiltSu
     """The lowest survey that reaches beyond a tilt, not too far beyond a small one.
 
     Raises:
-        Refused: a quadrature exceeds the budget.
+        ContourRefused: a quadrature exceeds the budget.
     """
     parts = parts if isinstance(parts, tuple) else tuple(parts)
     reach = _first_reach(parts, budget)
@@ -236,7 +236,7 @@ def find(parts: Sequence[Part], target: SaddleTarget, budget: NodeBudget) -> Fou
     """The place where the target is met, within a small fraction of the integrand's width.
 
     Raises:
-        Refused: the tilt would exceed 10^15, or a quadrature the budget.
+        ContourRefused: the tilt would exceed 10^15, or a quadrature the budget.
     """
     parts = parts if isinstance(parts, tuple) else tuple(parts)
     low, reach = 0.0, _first_reach(parts, budget)
@@ -259,7 +259,7 @@ def find_at_epsilon(parts: tuple[Part, ...], epsilon: float, budget: NodeBudget)
     """`find` at an ε, kept: a bound and the ends are asked for at the same one.
 
     Raises:
-        Refused: as `find`.
+        ContourRefused: as `find`.
     """
     return find(parts, at_epsilon(epsilon), budget)
 

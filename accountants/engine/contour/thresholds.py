@@ -45,7 +45,7 @@ def thresholds(
     smaller are the losses that matter: where one is refused, larger ones are not tried.
 
     Raises:
-        Refused: there is no loss at all.
+        ContourRefused: there is no loss at all.
     """
     parts = compiled(laws)
     if not parts:

@@ -70,7 +70,7 @@ class CutSampledGaussian:
         """Panels over the interval.
 
         Raises:
-            Refused: they exceed the budget.
+            ContourRefused: they exceed the budget.
         """
         nats = QUADRATURE_NATS + math.log(self.count) + (DECAY_NATS / self.count if frequency == 0.0 else 0.0)
         interval, most_nodes = (self.low, self.high), budget.noise_nodes

@@ -132,7 +132,7 @@ class MarkedStep:
         """A quadrature that keeps the error of both halves below e^−31/T of the marked one.
 
         Raises:
-            Refused: it exceeds the budget, or the rate is below 1e−100.
+            ContourRefused: it exceeds the budget, or the rate is below 1e−100.
         """
         if self.loss.rate < LEAST_RATE:
             raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"rate {self.loss.rate:g}")

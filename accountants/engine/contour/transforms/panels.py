@@ -180,7 +180,7 @@ def panels(
     Panels for real tilts alone (frequency 0) also serve the decay bound, which needs s b ≤ π/2 and s (b + y) < π.
 
     Raises:
-        Refused: more than `most_nodes` nodes, or no width is small enough.
+        ContourRefused: more than `most_nodes` nodes, or no width is small enough.
     """
     low, high = interval
     widest_angle = 1.5 if frequency == 0.0 else 3.0

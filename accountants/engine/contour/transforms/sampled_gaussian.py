@@ -269,7 +269,7 @@ def whole_line(
     of modulus at most e^{y²/2τ²} times its own at height y (certificate, A6), and errs by e^−finer less.
 
     Raises:
-        Refused: more than `most_nodes` nodes.
+        ContourRefused: more than `most_nodes` nodes.
     """
     nats = QUADRATURE_NATS + math.log(count) + (DECAY_NATS / count if frequency == 0.0 else 0.0) + finer
     heights = min(12.0, (1.5 if frequency == 0.0 else 3.0) / loss.shift) * HEIGHTS

@@ -189,7 +189,7 @@ def shared_line(losses: LossRows, counts: FloatArray, tilts: Tilts, frequency: f
     `counts` is a column.
 
     Raises:
-        Refused: more than `most_nodes` nodes.
+        ContourRefused: more than `most_nodes` nodes.
     """
     nats = QUADRATURE_NATS + np.log(counts)
     if frequency == 0.0:

@@ -72,7 +72,7 @@ class SomeLarge:
         """One quadrature for each different step.
 
         Raises:
-            Refused: one exceeds the budget.
+            ContourRefused: one exceeds the budget.
         """
         return SomeLargeGrid(tuple(step.resolve(tilts, frequency, budget) for step in self.steps))
 

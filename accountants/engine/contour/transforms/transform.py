@@ -179,7 +179,7 @@ class Part(Protocol):
         """A quadrature for real tilts in [first, last] and frequencies up to the given one.
 
         Raises:
-            Refused: it takes more nodes than the budget has.
+            ContourRefused: it takes more nodes than the budget has.
         """
 
 
@@ -309,7 +309,7 @@ def polar(change: ComplexArray, error: FloatArray, mean: FloatArray | float, fre
     """φ − 1 of one step in polar form, elementwise.
 
     Raises:
-        Refused: the error of some φ exceeds a half.
+        ContourRefused: the error of some φ exceeds a half.
     """
     real, imaginary = change.real, change.imag
     square_less_one = 2.0 * real + real * real + imaginary * imaginary
