@@ -16,7 +16,7 @@ from types import ModuleType
 
 import pytest
 
-from epsilond.accountants.engine.contour import kernel
+from epsilond.accountants.engine import kernel
 
 SOURCES = Path(__file__).parents[2] / "kernel" / "src"
 FLAGS = ("-std=c11", "-O3", "-ffp-contract=off")
