@@ -22,7 +22,7 @@ from epsilond.accountants.curve.profile import PointwiseProfile
 from epsilond.accountants.engine import exact
 from epsilond.accountants.engine.direct.profile import DirectProfile
 from epsilond.accountants.engine.direct.thresholds import DirectTest, direct_tests
-from epsilond.accountants.engine.exact import NO_CERTIFICATE, Threshold
+from epsilond.accountants.engine.exact import NO_CERTIFICATE, SizedTest
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.one_large_step import NARROW, NARROW_LOG_DELTA, OneLargeStep
@@ -60,7 +60,7 @@ def _outward(near: Callable[[float], Interval], epsilon: float) -> Interval:
     return Interval(lowered(lower), min(raised(upper), 0.0))
 
 
-def _near_test(found: Threshold) -> NearTest:
+def _near_test(found: SizedTest) -> NearTest:
     """A threshold with log δ around it."""
     return NearTest(found.epsilon, functools.partial(_outward, found.log_delta), found.width, found.steepness)
 

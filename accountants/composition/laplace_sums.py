@@ -21,7 +21,7 @@ from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import PointwiseProfile
 from epsilond.accountants.curve.search import PairSearch
 from epsilond.accountants.engine import exact
-from epsilond.accountants.engine.exact import NO_CERTIFICATE, Threshold
+from epsilond.accountants.engine.exact import NO_CERTIFICATE, SizedTest
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class LaplaceSumProfile(PointwiseProfile):
     def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
         """For each size α in (0, 1) about the ε at which Q(S > ε) = α, and log δ around it, from either engine."""
         try:
-            found: list[Threshold | None] = exact.thresholds(
+            found: list[SizedTest | None] = exact.thresholds(
                 self.laws, [math.log(size) for size in sizes], widest=self.widest
             )
         except NO_CERTIFICATE:
@@ -100,7 +100,7 @@ class LaplaceSumProfile(PointwiseProfile):
             return [None if each is None else rated(self._near(each), size) for each, size in tests]
         return self.behind.forward.near_tests(sizes)
 
-    def _near(self, found: Threshold) -> NearTest:
+    def _near(self, found: SizedTest) -> NearTest:
         near, moved = found.log_delta, self.moved
 
         def bounds(epsilon: float) -> Interval:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.curve.facts import Law
 
 __all__ = [
-    "GOOD_WIDTH", "NO_CERTIFICATE", "Threshold", "WIDEST", "epsilon", "log_delta", "supremum", "thresholds",
+    "GOOD_WIDTH", "NO_CERTIFICATE", "SizedTest", "WIDEST", "epsilon", "log_delta", "supremum", "thresholds",
     "upper_log_delta",
 ]  # fmt: skip
 
@@ -32,7 +32,7 @@ NO_CERTIFICATE = (ContourRefused, ArithmeticError, ValueError)
 """What is raised where there is no answer, also where numbers at the edge of the doubles overflow."""
 
 
-class Threshold(NamedTuple):
+class SizedTest(NamedTuple):
     """Where a test S > ε has the size that was asked.
 
     Attributes:
@@ -99,7 +99,7 @@ def epsilon(
 
 def thresholds(
     laws: Sequence[tuple[Law, int]], log_sizes: Sequence[float], *, widest: float = WIDEST
-) -> list[Threshold | None]:
+) -> list[SizedTest | None]:
     """Where the test S > ε has each size e^x under Q, and log δ around it; None where that would be refused.
 
     Raises:
@@ -109,8 +109,8 @@ def thresholds(
     return [None if each is None else _of_profile(each) for each in found]
 
 
-def _of_profile(found: contour_thresholds.Threshold) -> Threshold:
-    return Threshold(found.epsilon, found.width, 1.0 + found.profile.nodes.place.tilt, found.profile.log_delta)
+def _of_profile(found: contour_thresholds.Threshold) -> SizedTest:
+    return SizedTest(found.epsilon, found.width, 1.0 + found.profile.nodes.place.tilt, found.profile.log_delta)
 
 
 def supremum(laws: Sequence[tuple[Law, int]]) -> float:
