@@ -34,7 +34,7 @@ _EXPONENTS: dict[Direction, tuple[int, int, int]] = {"remove": (1, 1, 0), "add":
 """The first law's density is φ r^a, and the loss is b log r(x) + c log r(−x), r = 1 − q + q e^{sx − s²/2}."""
 
 
-class Answer(NamedTuple):
+class KernelEnds(NamedTuple):
     """An enclosure, and the relative width of δ behind it."""
 
     ends: Interval
@@ -92,7 +92,7 @@ def agrees(make: MakeSteps) -> bool:
     return True
 
 
-def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> Answer | None:
+def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> KernelEnds | None:
     """Enclosure of log δ(ε) of a composition of laws with counts, ε in nats; None where the kernel refuses."""
     steps = _steps_of(tuple(laws))
     return None if steps is None else _answer(steps.log_delta(epsilon))
@@ -104,7 +104,7 @@ def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, enough: flo
     return None if steps is None else steps.upper_log_delta(epsilon, enough)
 
 
-def epsilon(laws: Sequence[tuple[Law, int]], log_delta: float, slack: float) -> Answer | None:
+def epsilon(laws: Sequence[tuple[Law, int]], log_delta: float, slack: float) -> KernelEnds | None:
     """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, or None; `slack` as in `exact.epsilon`."""
     steps = _steps_of(tuple(laws)) if log_delta < 0.0 else None
     return None if steps is None else _answer(steps.epsilon(log_delta, slack))
@@ -116,8 +116,8 @@ def forget() -> None:
     _steps_of.cache_clear()
 
 
-def _answer(found: tuple[float, float, float] | None) -> Answer | None:
-    return None if found is None else Answer(Interval(found[0], found[1]), found[2])
+def _answer(found: tuple[float, float, float] | None) -> KernelEnds | None:
+    return None if found is None else KernelEnds(Interval(found[0], found[1]), found[2])
 
 
 @functools.lru_cache(maxsize=_KEPT)
