@@ -38,6 +38,8 @@ Laws = tuple[tuple["NormalLaw", int], ...]
 
 _BEYOND_DOUBLES = -800.0
 """log δ that no double holds: the lattice has no lower bound there."""
+_GOOD_WIDTH = 1e-6
+"""A relative width of δ with which the direct convolution is not asked."""
 _NARROW = 1e-3
 """A relative width of δ, and of ε, of the direct convolution with which nothing else is tried."""
 ROUNDED_SHIFT = 64 * UNIT_ROUNDOFF
@@ -207,7 +209,7 @@ class ExactProfile(PointwiseProfile):
             if upper == lower or upper - lower <= _NARROW:
                 return Interval(lowered(lower), min(raised(upper), 0.0))
         try:
-            lower, upper = exact.log_delta(self.laws, epsilon, among_many=among_many)
+            lower, upper = exact.log_delta(self.laws, epsilon)
         except NO_CERTIFICATE:
             lower, upper = self.rare.log_delta(epsilon)
             if not upper - lower <= NARROW_LOG_DELTA:
@@ -221,7 +223,7 @@ class ExactProfile(PointwiseProfile):
         if self.direct is not None or not self._normal_log_delta(epsilon) < _BEYOND_DOUBLES:
             return False
         try:
-            exact.log_delta(self.laws, epsilon, quickly=True)
+            exact.log_delta(self.laws, epsilon)
         except NO_CERTIFICATE:
             return self.rare.log_delta(epsilon).upper < _BEYOND_DOUBLES
         return False
@@ -239,7 +241,7 @@ class ExactProfile(PointwiseProfile):
             return True
         if epsilon not in self._quick:
             try:
-                exact.log_delta(self.laws, epsilon, widest=exact.GOOD_WIDTH, quickly=True)
+                exact.log_delta(self.laws, epsilon, widest=_GOOD_WIDTH)
                 self._quick[epsilon] = True
             except NO_CERTIFICATE:
                 self._quick[epsilon] = False

@@ -11,11 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from epsilond.accountants.engine import kernel
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour import thresholds as contour_thresholds
-from epsilond.accountants.engine.contour.composition import GOOD_WIDTH, WIDEST
-from epsilond.accountants.engine.contour.parts import compiled
-from epsilond.accountants.engine.contour.transforms.transform import ContourRefused
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.engine.contour.composition import WIDEST, supremum
+from epsilond.accountants.engine.contour.refusal import ContourRefused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,7 +21,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.curve.facts import Law
 
 __all__ = [
-    "GOOD_WIDTH", "NO_CERTIFICATE", "SizedTest", "WIDEST", "epsilon", "log_delta", "supremum", "thresholds",
+    "NO_CERTIFICATE", "SizedTest", "WIDEST", "epsilon", "log_delta", "supremum", "thresholds",
     "upper_log_delta",
 ]  # fmt: skip
 
@@ -48,15 +45,8 @@ class SizedTest(NamedTuple):
     log_delta: Callable[[float], Interval]
 
 
-def log_delta(
-    laws: Sequence[tuple[Law, int]],
-    epsilon: float,
-    *,
-    widest: float = WIDEST,
-    among_many: bool = False,
-    quickly: bool = False,
-) -> Interval:
-    """Enclosure of log δ(ε), ε in nats and of any sign; `among_many` and `quickly` as in `contour.composition`.
+def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, widest: float = WIDEST) -> Interval:
+    """Enclosure of log δ(ε), ε in nats and of any sign.
 
     Guarantees: lower ≤ log δ(ε) ≤ upper ≤ 0 and upper − lower ≤ `widest`; (−inf, −inf) where δ is exactly zero.
 
@@ -66,7 +56,7 @@ def log_delta(
     found = kernel.log_delta(laws, epsilon)
     if found is not None and found.width <= widest:
         return found.ends
-    return contour.log_delta(laws, epsilon, widest=widest, among_many=among_many, quickly=quickly)
+    return contour.log_delta(laws, epsilon, widest=widest)
 
 
 def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, enough: float = -math.inf) -> float:
@@ -76,7 +66,7 @@ def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, enough: 
         ContourRefused: no tilt within the budget.
     """
     found = kernel.upper_log_delta(laws, epsilon, enough)
-    return contour.upper_log_delta(laws, epsilon, enough=enough) if found is None else found
+    return contour.upper_log_delta(laws, epsilon) if found is None else found
 
 
 def epsilon(
@@ -100,20 +90,17 @@ def epsilon(
 def thresholds(
     laws: Sequence[tuple[Law, int]], log_sizes: Sequence[float], *, widest: float = WIDEST
 ) -> list[SizedTest | None]:
-    """Where the test S > ε has each size e^x under Q, and log δ around it; None where that would be refused.
-
-    Raises:
-        ContourRefused: there is no loss at all.
-    """
-    found = contour_thresholds.thresholds(laws, log_sizes, widest=widest)
-    return [None if each is None else _of_profile(each) for each in found]
+    """Where the test S > ε has each size e^x under Q, and log δ around it; None where that is refused."""
+    return [_sized_test(laws, log_size, widest) for log_size in log_sizes]
 
 
-def _of_profile(found: contour_thresholds.Threshold) -> SizedTest:
-    return SizedTest(found.epsilon, found.width, 1.0 + found.profile.nodes.place.tilt, found.profile.log_delta)
-
-
-def supremum(laws: Sequence[tuple[Law, int]]) -> float:
-    """An ε from which on δ is zero, rounded up; math.inf if none is known."""
-    parts = compiled(laws)
-    return parts.supremum * (1.0 + 4 * UNIT_ROUNDOFF * len(parts))
+def _sized_test(laws: Sequence[tuple[Law, int]], log_size: float, widest: float) -> SizedTest | None:
+    """One of them, read on the line that was laid for it."""
+    try:
+        epsilon, integrand = contour.threshold(laws, log_size)
+        lower, upper = integrand.enclosure(epsilon)
+    except ContourRefused:
+        return None
+    if not upper - lower <= widest:
+        return None
+    return SizedTest(epsilon, upper - lower, 1.0 + integrand.line.tilt, integrand.enclosure)

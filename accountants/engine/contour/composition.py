@@ -1,234 +1,182 @@
 """The contour engine: certified δ(ε) and ε(δ) of compositions with exactly known transforms, at any number of steps.
 
-    δ(ε) = E_P[(1 − e^{ε−S})₊] = (1/2πi) ∫_{Re z = λ} e^{K(z) − zε}/(z(1 + z)) dz,   K(z) = Σ_j T_j log E_P[e^{zL_j}],
+    δ(ε) = E_P[(1 − e^{ε−S})₊] = (1/2πi) ∫_{Re z = l} e^{K(z) − zε}/(z(1 + z)) dz,   K(z) = Σ_j T_j log E_P[e^{zL_j}],
 
 by the trapezoidal rule on a line near the saddle. Work and relative accuracy do not depend on how small δ is, and
-hardly on the number of steps. All error terms are charged (docs/engine-certificate.md, A0 to A5); where they cannot be
-made small within the budget the engine refuses (`ContourRefused`) and the caller composes on the lattice.
+hardly on the number of steps. All errors are charged (docs/engine-certificate.md, A0 to A7); where they cannot be made
+small the engine refuses (`ContourRefused`) and the caller composes on the lattice.
 
 Losses are finite here: atoms at infinity are the caller's to add, δ = 1 − Π(1 − a_j)^{T_j} + D(ε).
 """
 
 from __future__ import annotations
 
-import functools
 import math
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.engine.contour import saddle
-from epsilond.accountants.engine.contour.nodes import REACH, build, good_width
-from epsilond.accountants.engine.contour.parts import Parts, compiled
-from epsilond.accountants.engine.contour.profile import ContourProfile, shared, width_of, with_leaks
-from epsilond.accountants.engine.contour.reductions import (
-    can_be_marked,
-    cut_noise,
-    few_steps,
-    mark_steps,
-    mark_steps_among_many,
-)
-from epsilond.accountants.engine.contour.transforms.laplace import LaplaceSteps
-from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, NodeBudget, RefusalReason
+from epsilond.accountants.curve.facts import GaussianLaw, LaplaceLaw
+from epsilond.accountants.engine.contour.closed_forms import MOST_SPLIT, GaussianSteps, LaplaceRun, LaplaceSteps
+from epsilond.accountants.engine.contour.line import laid
+from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
+from epsilond.accountants.engine.contour.saddle import by_epsilon, by_log_delta, by_log_size, find
+from epsilond.accountants.engine.contour.sampled_gaussian import EXPONENTS, SampledGaussianLoss
+from epsilond.accountants.engine.contour.sampled_steps import NoiseSums, SampledGaussianSteps
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from epsilond.accountants.curve.facts import Law
-    from epsilond.accountants.engine.contour.transforms.transform import Part
-    from epsilond.accountants.numerics.special import FloatArray
+    from epsilond.accountants.engine.contour.line import Integrand
+    from epsilond.accountants.engine.contour.part import Part
+    from epsilond.accountants.engine.contour.saddle import Saddle, Target, TiltRange
 
-DEFAULT_BUDGET = NodeBudget()
+    Laws = Sequence[tuple[Law, int]]
+    Ends = Callable[[float], "Placed"]
+
+Answer = TypeVar("Answer")
 WIDEST = 1e-4
 """A relative width of δ beyond which an enclosure is refused."""
-QUICK = NodeBudget(noise_nodes=1 << 12, frequencies=1 << 11, products=1 << 20, products_each=1 << 17)
-GOOD_WIDTH = 1e-6
-"""A relative width of δ with which the search for a better way ends."""
-FINE_LEAK, COARSE_LEAK = 18.0, 11.0
-"""What steps without a mark add is e^−18 of δ, or e^−11 where that is beyond the budget."""
-MARKED = DEFAULT_BUDGET._replace(products=3 << 22)
-"""The budget of the finer of the two."""
-_FEW, _MANY = 4, 128
-_KEPT = 5
-"""Limit on the compositions whose Chernoff bounds are kept."""
-_RECENTRINGS = 8
-_DOUBLINGS = 30
+_LEAK, _LEAST_LEAK = 22.0, 30.0
+"""Noise is left out that holds e^−22 of δ, or e^−30 where the tilted law is kept whole."""
+_SETTLED = 0.05
+"""How near to the ε of a line a root must lie, in units of √F″: the alias is then e^−27 of δ still."""
+_NEAR = 2.0
+"""Nats by which log δ may be off when ends and a line are chosen: what is left out is that much larger beside δ."""
+_TRIALS, _DOUBLINGS = 12, 30
+"""Limits of Newton's iterations and of lines laid for one question, and of the doublings of a distance."""
 
 
-Value = TypeVar("Value")
+def compiled(laws: Laws) -> list[Part]:
+    """Return the parts of a composition, none if no loss can be anything but zero.
+
+    Law: k entries of count 1 equal one entry of count k.
+    """
+    counts: Counter[Law] = Counter()
+    for law, count in laws:
+        counts[law] += count
+    parts: list[Part] = []
+    square = 0.0
+    for law, count in counts.items():
+        if isinstance(law, LaplaceLaw):
+            parts += [LaplaceSteps(law.shift, count)] if law.shift * count > 0.0 else []
+        elif isinstance(law, GaussianLaw) or law.rate == 1.0:
+            square += count * law.distance * law.distance
+        elif law.rate * law.shift * count > 0.0:
+            parts.append(
+                SampledGaussianSteps(SampledGaussianLoss(law.rate, law.shift, EXPONENTS[law.direction]), count)
+            )
+    parts += [GaussianSteps(square)] if square > 0.0 else []
+    if len(parts) == 1 and isinstance(only := parts[0], LaplaceSteps) and only.count <= MOST_SPLIT:
+        return [LaplaceRun(only.shift, only.count)]
+    return parts
 
 
-class ValueWithWidth(NamedTuple, Generic[Value]):
-    """What was found, and the relative width of δ behind it."""
+def supremum(laws: Laws) -> float:
+    """An ε from which on δ is zero, rounded up; inf if none is known."""
+    parts = compiled(laws)
+    return math.fsum(part.supremum for part in parts) * (1.0 + 4 * UNIT_ROUNDOFF * len(parts))
 
-    value: Value
-    width: float
 
-
-def log_delta(
-    laws: Sequence[tuple[Law, int]] | Parts,
-    epsilon: float,
-    *,
-    budget: NodeBudget = DEFAULT_BUDGET,
-    widest: float = WIDEST,
-    among_many: bool = False,
-    quickly: bool = False,
-) -> Interval:
+def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval:
     """Enclosure of log δ(ε) of a composition of laws with counts, ε in nats and of any sign.
-
-    Where it is asked `among_many` ε, marks are refused without a try if they are at the next power of two; `quickly`,
-    all but the whole transform with few nodes is.
 
     Guarantees: lower ≤ log δ(ε) ≤ upper ≤ 0 and upper − lower ≤ `widest`; (−inf, −inf) where δ is exactly zero.
     Source: docs/engine-certificate.md, A5.
 
     Raises:
-        ContourRefused: no such certificate within the budget.
+        ContourRefused: no such certificate.
     """
     _demand_number(epsilon)
-    parts = compiled(laws)
-    if not parts:
-        return _of_nothing(epsilon)
-    if epsilon >= parts.supremum:
+    if epsilon >= supremum(laws):
         return Interval(-math.inf, -math.inf)
+    if not (parts := compiled(laws)):
+        value = math.log(-math.expm1(epsilon))  # δ = 1 − e^ε of two equal laws
+        return Interval(value - 8 * UNIT_ROUNDOFF * abs(value), min(value + 8 * UNIT_ROUNDOFF * abs(value), 0.0))
 
-    def attempt(chosen: tuple[Part, ...], most: NodeBudget) -> ValueWithWidth[Interval]:
-        return _evaluated(chosen, epsilon, most)
+    def answer(ends: Ends, guess: float) -> Interval:
+        for _ in range(_TRIALS):
+            placed = ends(guess)
+            integrand = laid(placed.parts, placed.saddle, epsilon, guess)
+            before, guess = guess, integrand.estimate(epsilon)[0]
+            if abs(guess - before) <= _NEAR:
+                break
+        return _narrow(integrand.enclosure(epsilon), widest)
 
-    target = saddle.at_epsilon(epsilon)
-    return best_of(attempt, parts, target, budget, widest, among_many=among_many, quickly=quickly)
+    return _first_answer(answer, parts, by_epsilon(epsilon))
 
 
-def upper_log_delta(
-    laws: Sequence[tuple[Law, int]] | Parts,
-    epsilon: float,
-    *,
-    enough: float = -math.inf,
-    budget: NodeBudget = DEFAULT_BUDGET,
-) -> float:
-    """A Chernoff bound of log δ(ε), ε in nats; of the best tilt, unless one at hand is at most `enough`.
-
-    At the saddle it is about as much too high as λ + 1 is above one.
+def upper_log_delta(laws: Laws, epsilon: float) -> float:
+    """Return the Chernoff bound of log δ(ε) at the saddle: about as much too high as λ + 1 is above one (A1).
 
     Raises:
-        ContourRefused: no tilt within the budget.
+        ContourRefused: no tilt.
     """
     parts = compiled(laws)
-    if not parts or epsilon >= parts.supremum:
-        return log_delta(laws, epsilon, budget=budget).upper
-    try:
-        return _best_chernoff(parts, epsilon, enough, smaller(QUICK, budget))  # on what an answer will be read from
-    except ContourRefused:
-        return _best_chernoff(parts, epsilon, enough, budget)
+    if not parts or epsilon >= supremum(laws):
+        return log_delta(laws, epsilon).upper
+    return _chernoff(Placed(parts, *find(parts, by_epsilon(epsilon))), epsilon)
 
 
-def epsilon(
-    laws: Sequence[tuple[Law, int]] | Parts,
-    log_delta: float,
-    *,
-    slack: float = 0.0,
-    budget: NodeBudget = DEFAULT_BUDGET,
-    widest: float = WIDEST,
-) -> Interval:
-    """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, which is finite.
+def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float = WIDEST) -> Interval:
+    """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, which is finite (A5, ε(δ)).
 
     Guarantees: the upper bound has itself been evaluated. Its upper log δ meets the target less `slack` ≥ 0; the lower
-    end has a lower log δ above the target plus `slack`, or is 0. Near the root the enclosure of log δ is no wider than
+    bound has a lower log δ above the target plus `slack`, or is 0. At the root the enclosure of log δ is no wider than
     `widest`.
 
     Raises:
-        ContourRefused: no such certificate within the budget.
+        ContourRefused: no such certificate.
     """
     _demand_number(log_delta)
     parts = compiled(laws)
     if not parts or log_delta >= 0.0:
         return Interval(0.0, 0.0)
 
-    def attempt(chosen: tuple[Part, ...], most: NodeBudget) -> ValueWithWidth[Interval]:
-        found = saddle.find(chosen, saddle.at_log_delta(log_delta), most)
-        if found.place.epsilon <= 0.0:
-            if _chernoff(chosen, found, 0.0) <= log_delta - slack:
-                return ValueWithWidth(Interval(0.0, 0.0), 0.0)
-            found = saddle.find(chosen, saddle.at_epsilon(0.0), most)
-        solved, root, here = _solved(shared(chosen, found.place, most), log_delta, found.place.epsilon, most)
-        return ValueWithWidth(_certified(solved, root, here, log_delta, slack), width_of(here))
+    def answer(ends: Ends, _: float) -> Interval:
+        placed = ends(log_delta)
+        if placed.saddle.epsilon <= 0.0:
+            if _chernoff(placed, 0.0) <= log_delta - slack:
+                return Interval(0.0, 0.0)
+            placed = Placed(placed.parts, *find(placed.parts, by_epsilon(0.0)))
+        centre = max(placed.saddle.epsilon, 0.0)
+        for _ in range(_TRIALS):
+            integrand = laid(placed.parts, placed.saddle, centre, log_delta)
+            root = _root(integrand, log_delta, centre, placed.saddle.width)
+            if abs(root - centre) <= _SETTLED * placed.saddle.width:
+                here = _narrow(integrand.enclosure(root), widest)
+                return _certified(integrand, root, here.upper - here.lower, log_delta, slack)
+            placed, centre = Placed(placed.parts, *find(placed.parts, by_epsilon(root))), root
+        raise ContourRefused(RefusalReason.NO_TILT, "the root is not met")
 
-    return best_of(attempt, parts, saddle.at_log_delta(log_delta), budget, widest)
+    return _first_answer(answer, parts, by_log_delta(log_delta))
 
 
-def best_of(
-    attempt: Callable[[tuple[Part, ...], NodeBudget], ValueWithWidth[Value]],
-    parts: tuple[Part, ...],
-    target: saddle.SaddleTarget,
-    budget: NodeBudget,
-    widest: float,
-    *,
-    among_many: bool = False,
-    quickly: bool = False,
-) -> Value:
-    """The first good answer, else the best one, if it is no wider than `widest`.
-
-    `among_many` and `quickly` are as in `log_delta`.
+def threshold(laws: Laws, log_size: float) -> tuple[float, Integrand]:
+    """Return about the ε, of any sign, at which Q(S > ε) = e^`log_size`, and an integrand whose line suits it.
 
     Raises:
-        ContourRefused: there is none; the reason is that of the last attempt.
+        ContourRefused: no such line, or there is no loss at all.
     """
-    best: ValueWithWidth[Value] | None = None
-    refusal = RefusalReason.NO_TILT, ""
-    for way in _ways(parts, target, budget, among_many=among_many, quickly=quickly):
-        try:
-            answer = attempt(*way())
-        except ContourRefused as refused:
-            # Not the exception itself: it would hold this frame and all that the frame holds.
-            refusal = refused.reason, refused.detail
-            continue
-        if best is None or answer.width < best.width:
-            best = answer
-        if best.width <= GOOD_WIDTH:
-            break
-    if best is None:
-        raise ContourRefused(*refusal)
-    if best.width > widest:
-        reason = RefusalReason.TOO_WIDE if math.isfinite(best.width) else RefusalReason.NOT_POSITIVE
-        raise ContourRefused(reason, f"relative width {best.width:.3g}")
-    return best.value
+    if not (parts := compiled(laws)):
+        raise ContourRefused(RefusalReason.NO_TILT, "no loss")
 
+    def answer(ends: Ends, guess: float) -> tuple[float, Integrand]:
+        placed = ends(guess)
+        centre = place = placed.saddle.epsilon
+        integrand = laid(placed.parts, placed.saddle, centre, guess)
+        for _ in range(_TRIALS):
+            value, slope = integrand.estimate(place)
+            # log Q(S > ε) = log(−dδ/dε) − ε, and its derivative is about −1 − l.
+            step = (value + math.log(-slope) - place - log_size) / (1.0 + placed.saddle.tilt)
+            place = min(max(place + step, centre - placed.saddle.width), centre + placed.saddle.width)
+        return place, integrand
 
-def _ways(
-    parts: tuple[Part, ...], target: saddle.SaddleTarget, budget: NodeBudget, *, among_many: bool, quickly: bool
-) -> Iterator[Callable[[], tuple[tuple[Part, ...], NodeBudget]]]:
-    """Yield the ways to a certificate in the order in which they are tried.
-
-    They are the whole transform with few nodes, the transform with the noise cut off, with large steps marked, and the
-    whole transform with many nodes. Each makes the parts that are transformed and their budget.
-    """
-    quick, whole = (lambda: (parts, smaller(QUICK, budget))), (lambda: (parts, budget))
-    cut = functools.partial(cut_noise, parts, target, budget)
-    ways: tuple[Callable[[], tuple[tuple[Part, ...], NodeBudget]], ...] = (quick, cut, whole)
-    if any(isinstance(part, LaplaceSteps) for part in parts):
-        ways = (whole,)  # a closed form has nothing to cut, and no quadrature to make smaller
-    elif len(parts) > _FEW and not quickly:
-        # To find out that nodes are too many for a small budget is as dear as to lay them; to cut many is dearer still.
-        ways = (whole, cut) if len(parts) <= _MANY else (whole,)
-    yield ways[0]
-    if quickly:
-        return
-    if can_be_marked(parts):
-        place = 1 if few_steps(parts) else 2
-        fine, coarse = (
-            functools.partial(mark_steps_among_many if among_many else mark_steps, parts, target, budget, leak, most)
-            for leak, most in ((FINE_LEAK, MARKED), (COARSE_LEAK, budget))
-        )
-        ways = (*ways[:place], fine, *ways[place:], coarse)
-    yield from ways[1:]
-
-
-@functools.cache
-def smaller(first: NodeBudget, second: NodeBudget) -> NodeBudget:
-    """Return the smaller of two budgets, number by number."""
-    return NodeBudget(*map(min, first, second))
+    return _first_answer(answer, parts, by_log_size(log_size))
 
 
 def _demand_number(value: float) -> None:
@@ -236,120 +184,90 @@ def _demand_number(value: float) -> None:
         raise ValueError("not a number")
 
 
-def _of_nothing(epsilon: float) -> Interval:
-    """δ = (1 − e^ε)₊ of two equal laws."""
-    if epsilon >= 0.0:
-        return Interval(-math.inf, -math.inf)
-    value = math.log(-math.expm1(epsilon))
-    slack = 8 * UNIT_ROUNDOFF * abs(value)
-    return Interval(value - slack, min(value + slack, 0.0))
+def _narrow(found: Interval, widest: float) -> Interval:
+    if found.upper - found.lower > widest:
+        finite = math.isfinite(found.lower)
+        reason = RefusalReason.TOO_WIDE if finite else RefusalReason.NOT_POSITIVE
+        raise ContourRefused(reason, f"relative width {found.upper - found.lower:.3g}")
+    return found
 
 
-def _built(
-    parts: tuple[Part, ...], found: saddle.FoundSaddle, epsilon: float, budget: NodeBudget, reach: float = REACH
-) -> ContourProfile:
-    """Nodes at the tilt that was found, around ε."""
-    nodes = build(parts, found.place, found.survey, epsilon, budget, reach=reach)
-    return ContourProfile(parts, nodes, epsilon)
+class Placed(NamedTuple):
+    """Parts, the saddle of a question, and the range of tilts it was found in."""
+
+    parts: list[Part]
+    saddle: Saddle
+    tilts: TiltRange
 
 
-def _centred(parts: tuple[Part, ...], epsilon: float, budget: NodeBudget, reach: float = REACH) -> ContourProfile:
-    """Nodes at the saddle of ε."""
-    return _built(parts, saddle.find(parts, saddle.at_epsilon(epsilon), budget), epsilon, budget, reach)
+def _first_answer(answer: Callable[[Ends, float], Answer], parts: list[Part], target: Target) -> Answer:
+    """Answer with one choice of the ends of the noise, or where that is refused with the other (A2, Hard cut).
 
-
-def _evaluated(parts: tuple[Part, ...], epsilon: float, budget: NodeBudget) -> ValueWithWidth[Interval]:
-    """On nodes that neighbouring ε share, or where those are not good on nodes for this ε alone."""
-    found = saddle.find_at_epsilon(parts, epsilon, budget)
-    try:
-        near = shared(parts, found.place, budget)
-        interval = near.log_delta(epsilon)
-    except ContourRefused:
-        near = None
-    if near is None or not near.as_narrow_as_any(epsilon, interval, good_width(parts, GOOD_WIDTH)):
-        interval = _built(parts, found, epsilon, budget, 0.0).log_delta(epsilon)
-    return ValueWithWidth(interval, width_of(interval))
-
-
-def _chernoff(parts: tuple[Part, ...], found: saddle.FoundSaddle, epsilon: float) -> float:
-    """The Chernoff bound of log δ at one tilt, and what is cut off."""
-    tilts = np.asarray([found.place.tilt])
-    cumulant, decrease = float(found.survey.upper_cumulants(tilts)[0]), found.place.tilt * epsilon
-    bound = cumulant - decrease + float(saddle.log_chernoff_factor(tilts)[0])
-    bound += 16 * UNIT_ROUNDOFF * (1.0 + abs(cumulant) + abs(decrease) + abs(bound))
-    return min(with_leaks(bound, parts, epsilon), 0.0)
-
-
-def _best_chernoff(parts: tuple[Part, ...], epsilon: float, enough: float, budget: NodeBudget) -> float:
-    """The best of a ladder of tilts, if it is at most `enough`, else that of the saddle."""
-    if enough > -math.inf:
-        tilts, log_bounds = _chernoff_bounds(parts, budget)
-        least = float((log_bounds - tilts * epsilon).min()) + 32 * UNIT_ROUNDOFF * float(tilts[0]) * abs(epsilon)
-        bound = min(with_leaks(least, parts, epsilon), 0.0)
-        if bound <= enough:
-            return bound
-    return _chernoff(parts, saddle.find_at_epsilon(parts, epsilon, budget), epsilon)
-
-
-@functools.lru_cache(maxsize=_KEPT)
-def _chernoff_bounds(parts: tuple[Part, ...], budget: NodeBudget) -> tuple[FloatArray, FloatArray]:
-    """The tilts of the lowest ladder, falling, and upper bounds of K + log C with the rounding that knows no ε."""
-    survey, tilts = saddle.ladder(parts, budget)
-    cumulants, factors = survey.upper_cumulants(tilts), saddle.log_chernoff_factor(tilts)
-    rounding = 32 * UNIT_ROUNDOFF * (1.0 + np.abs(cumulants) + np.abs(factors))
-    return tilts, cumulants + factors + rounding
-
-
-def _solved(
-    start: ContourProfile, log_delta: float, guess: float | None, budget: NodeBudget
-) -> tuple[ContourProfile, float, Interval]:
-    """A profile, an ε ≥ 0 near the root and log δ there: Newton on the nodes.
-
-    Re-centred while the root lies outside their range, and once if the enclosure at the root is wide: where K bends
-    sharply the range of good nodes is narrower than its second derivative says.
-    """
-    current, refined = start, False
-    for _ in range(_RECENTRINGS):
-        root, inside = current.root(log_delta, guess)
-        guess = None
-        if inside:
-            here = current.log_delta(root)
-            if (
-                refined
-                or current.as_narrow_as_any(root, here, good_width(current.parts, GOOD_WIDTH))
-                or abs(root - current.centre) < 0.05 * current.width
-            ):
-                return current, root, here
-            refined = True
-            current = _centred(current.parts, root, budget)
-        else:
-            place = saddle.find(current.parts, saddle.at_epsilon(root), budget).place
-            current = shared(current.parts, place, budget)
-    raise ContourRefused(RefusalReason.NO_TILT, "the root is not met")
-
-
-def _certified(near: ContourProfile, root: float, here: Interval, log_delta: float, slack: float) -> Interval:
-    """The nearest ends around the root that are certified; 0 below where even δ(0) may be small enough."""
-    value, slope = near.estimate(root)
-    root, slope = max(root - (value - log_delta) / slope, 0.0), abs(slope)  # one more of Newton's steps, at no cost
-    pad = (0.6 * width_of(here) + slack + 8 * UNIT_ROUNDOFF * (1.0 + abs(log_delta))) / slope + 4 * UNIT_ROUNDOFF * root
-    above = min(log_delta + slack, -1e-300)
-    at_zero = root == 0.0 and near.log_delta(0.0).upper <= log_delta - slack
-    upper = 0.0 if at_zero else _first(root, +pad, lambda end: near.log_delta(end).upper <= log_delta - slack)
-    lower = _first(root, -pad, lambda end: end <= 0.0 or near.log_delta(end).lower > above)
-    return Interval(lower, upper)
-
-
-def _first(root: float, pad: float, passes: Callable[[float], bool]) -> float:
-    """The first of root + pad, root + 3 pad, root + 7 pad, … that passes, kept at or above 0.
+    Either the tilted law is kept whole, or noise is left out as its probability allows: first where giant losses rule
+    the saddle. Both are given about log δ; its estimate at the saddle is passed on.
 
     Raises:
-        ContourRefused: none does.
+        ContourRefused: both are refused.
     """
-    offset = pad
-    for _ in range(_DOUBLINGS):
-        end = max(root + offset, 0.0)
-        if passes(end):
-            return end
-        offset = 2.0 * offset + pad
-    raise ContourRefused(RefusalReason.NOT_POSITIVE, "no certified end near the root")
+    whole = Placed(parts, *find(parts, target))
+
+    def kept_whole(log_delta: float) -> Placed:
+        leak = log_delta - _LEAST_LEAK - math.log(len(parts))
+        spans = [
+            each.span(whole.saddle.tilt) if isinstance(each, NoiseSums) else (0.0, 0.0) for each in whole.tilts.parts
+        ]
+        kept = [_cut(part, leak, span) for part, span in zip(parts, spans, strict=True)]
+        return whole._replace(parts=kept)
+
+    def left_out(log_delta: float) -> Placed:
+        kept = [_cut(part, log_delta - _LEAK - math.log(len(parts)), (0.0, 0.0)) for part in parts]
+        return Placed(kept, *find(kept, target))
+
+    first, second = (left_out, kept_whole) if whole.saddle.jumps else (kept_whole, left_out)
+    try:
+        return answer(first, whole.saddle.log_delta)
+    except ContourRefused:
+        return answer(second, whole.saddle.log_delta)
+
+
+def _cut(part: Part, log_leak: float, span: tuple[float, float]) -> Part:
+    return part.cut_at(log_leak, span) if isinstance(part, SampledGaussianSteps) else part
+
+
+def _chernoff(placed: Placed, epsilon: float) -> float:
+    """The Chernoff bound of log δ(ε) at the saddle's tilt (A1), with what is left out."""
+    tilt = placed.saddle.tilt
+    bound = float(placed.tilts.upper_log_bounds(np.asarray([tilt]))[0])
+    bound += 16 * UNIT_ROUNDOFF * (1.0 + abs(bound) + tilt * abs(epsilon)) - tilt * epsilon
+    return min(float(np.logaddexp.reduce([bound, *(part.log_leak for part in placed.parts)])) + 1e-15, 0.0)
+
+
+def _root(integrand: Integrand, log_delta: float, centre: float, width: float) -> float:
+    """Newton's iteration for log D(ε) = target, at most one width from the centre, and not below 0."""
+    root = centre
+    for _ in range(_TRIALS):
+        value, slope = integrand.estimate(root)
+        root = max(min(max(root - (value - log_delta) / slope, centre - width), centre + width), 0.0)
+    return root
+
+
+def _certified(integrand: Integrand, root: float, width: float, log_delta: float, slack: float) -> Interval:
+    """Return the nearest bounds around the root that are certified; 0 below where even δ(0) may be small enough.
+
+    Raises:
+        ContourRefused: there are none near the root.
+    """
+    slope = abs(integrand.estimate(root)[1])
+    pad = (0.6 * width + slack + 8 * UNIT_ROUNDOFF * (1.0 + abs(log_delta))) / slope + 4 * UNIT_ROUNDOFF * root
+    distances = [0.0] if root == 0.0 else []
+    distances += [pad * (2.0**k - 1.0) for k in range(1, _DOUBLINGS)]
+    uppers = (root + distance for distance in distances)
+    upper = next((end for end in uppers if integrand.enclosure(end).upper <= log_delta - slack), math.inf)
+    lowers, above = (
+        (max(root - distance, 0.0) for distance in distances[-_DOUBLINGS + 1 :]),
+        min(log_delta + slack, -1e-300),
+    )
+    lower = next((end for end in lowers if end == 0.0 or integrand.enclosure(end).lower > above), -math.inf)
+    if not 0.0 <= lower <= upper < math.inf:
+        raise ContourRefused(RefusalReason.NOT_POSITIVE, "no certified bound near the root")
+    return Interval(lower, upper)

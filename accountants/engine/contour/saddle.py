@@ -1,43 +1,34 @@
-"""Where to put the line: a tilt λ near the saddle of F(l) = K(l) − l ε − log l − log(1 + l). Nothing is certified here.
+"""Where to put the line: a tilt λ near the saddle of F(l) = K(l) − l ε − log l − log(1 + l).
 
-F is convex, its poles keep λ above 0, and any λ > 0 gives correct ends; a good one gives few nodes. Tilts are surveyed
-on ladders, each on a quadrature laid for its range: first one that reaches about as far as questions go, then others
-that reach four times further each time. Between two rungs the ladder is made finer until a cubic is good enough.
+F is convex, its poles keep λ above 0, and any λ > 0 gives correct bounds; a good one gives few nodes. Only
+`TiltRange.upper_log_bounds` is certified here.
 """
 
 from __future__ import annotations
 
-import functools
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from epsilond.accountants.engine.contour.parts import resolve_all, usual_tilt
-from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, RefusalReason
+from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from epsilond.accountants.engine.contour.transforms.transform import NodeBudget, Part, ResolvedPart, Terms
+    from epsilond.accountants.engine.contour.part import Part, RealTilts
     from epsilond.accountants.numerics.special import FloatArray
 
-_FIRST_REACH = 12.0
-_GROWTH = 4.0
-_LEAST_REACH = 0.01
-_ROOM = 8.0
-_FEW_NODES = 2048
-_LARGEST_TILT = 1e15
-_ITERATIONS = 40
-_FIRST_RUNGS, _RUNGS = 1.4 ** -np.arange(30.0), math.sqrt(2.0) ** -np.arange(5.0)
-"""The tilts of a ladder over its reach: down to near 0, and to where the one before reaches."""
-_INNER, _MOST_SPAN, _LEAST_SPAN = 7, 1.0, 1e-6
-"""Places put between two rungs at once, and how far apart two may be for a cubic, in widths of the integrand."""
-_KEPT, _FEW_KEPT, _FEW_PARTS = 16, 2, 16
-"""How many surveys are kept, as a request asks for the same ones again: of a few parts, and of many."""
-_CLOSE = 0.05
-"""A tilt within this fraction of the integrand's width of the saddle is as good as the saddle."""
+_GROWTH, _LARGEST_TILT = 4.0, 1e15
+"""How much further each range of tilts reaches than the one before, from 1 on; beyond 10^15, 1/λ is no part of ε."""
+_ITERATIONS = 60
+"""Newton's steps and bisections for one tilt: enough to halve a factor of four down to a double's last bit."""
+_CLOSE = 0.02
+"""A tilt within this fraction of the integrand's width of the saddle costs no more nodes than the saddle."""
+_JUMPY = 1.9
+"""λ √F″, in units of that of a Gaussian loss, from which rare giant losses have a share in the saddle."""
 
 
 class Saddle(NamedTuple):
@@ -58,316 +49,98 @@ class Saddle(NamedTuple):
         """√F″: the range of ε that the tilt serves, and the reciprocal of the integrand's width in t."""
         return math.sqrt(self.curvature)
 
-    def log_delta_near(self, epsilon: float) -> float:
-        """The saddle-point estimate of log D at an ε near the place's own."""
-        offset = (epsilon - self.epsilon) / self.width
-        log_scale = self.cumulant - self.tilt * epsilon
-        poles = math.log(self.tilt) + math.log1p(self.tilt)
-        return log_scale - poles - 0.5 * math.log(2.0 * math.pi * self.curvature) - 0.5 * offset * offset
-
     @property
     def log_delta(self) -> float:
-        """The same at the place's own ε."""
-        return self.log_delta_near(self.epsilon)
+        """The saddle-point estimate of log D at that ε."""
+        poles = math.log(self.tilt) + math.log1p(self.tilt)
+        return self.cumulant - self.tilt * self.epsilon - poles - 0.5 * math.log(2.0 * math.pi * self.curvature)
+
+    @property
+    def jumps(self) -> bool:
+        """Whether rare giant losses have a share in it."""
+        return self.tilt * self.width > _JUMPY * math.sqrt(1.0 - 2.0 * min(self.log_delta, 0.0))
 
 
-class Stack(NamedTuple):
-    """The sums of many parts side by side, padded with empty terms."""
-
-    log_first: FloatArray
-    loss: FloatArray
-    counts: FloatArray
-
-    @classmethod
-    def of(cls, terms: Sequence[Terms]) -> Stack:
-        """One row for each part."""
-        width = max(each.loss.size for each in terms)
-        log_first, loss = np.full((len(terms), width), -np.inf), np.zeros((len(terms), width))
-        for row, each in enumerate(terms):
-            log_first[row, : each.loss.size], loss[row, : each.loss.size] = each.log_first, each.loss
-        return cls(log_first, loss, np.asarray([float(each.copies) for each in terms]))
-
-    def moments(self, tilt: float) -> tuple[float, float, float]:
-        """K, K′ and K″ of all rows together."""
-        exponent = self.log_first + tilt * self.loss
-        top = exponent.max(axis=1)
-        weights = np.exp(exponent - top[:, None])
-        total = weights.sum(axis=1)
-        weights *= self.loss
-        mean = weights.sum(axis=1) / total
-        weights *= self.loss
-        variance = np.maximum(weights.sum(axis=1) / total - mean * mean, 0.0)
-        cumulant = self.counts @ (top + np.log(total))
-        return float(cumulant), float(self.counts @ mean), float(self.counts @ variance)
+Target: TypeAlias = Callable[[Saddle], tuple[float, float]]
+"""A function of a saddle that rises through zero at the wanted tilt, and its derivative in the tilt."""
 
 
-class TiltSurvey(NamedTuple):
-    """Parts resolved for real tilts up to a largest one; many sums are stacked, others are evaluated one by one."""
+def by_epsilon(epsilon: float) -> Target:
+    """How far a saddle's own ε lies above this one: F′ = 0."""
+    return lambda at: (at.epsilon - epsilon, at.curvature)
 
-    resolved: tuple[ResolvedPart, ...]
+
+def by_log_delta(log_delta: float) -> Target:
+    """How far the estimate of log D lies below this; its derivative is −λ F″ up to a term in F‴."""
+    return lambda at: (log_delta - at.log_delta, at.tilt * at.curvature)
+
+
+def by_log_size(log_size: float) -> Target:
+    """How far the estimate of log Q(S > ε), which is log D + log λ − ε, lies below this."""
+    return lambda at: (
+        log_size - (at.log_delta + math.log(at.tilt) - at.epsilon),
+        (1.0 + at.tilt) * at.curvature - 1.0 / at.tilt,
+    )
+
+
+class TiltRange(NamedTuple):
+    """The parts of a composition at real tilts from 0 up to a largest one."""
+
+    parts: tuple[RealTilts, ...]
     reach: float
-    stack: Stack | None = None
 
     @classmethod
-    def of(cls, parts: Sequence[Part], reach: float, budget: NodeBudget) -> TiltSurvey:
-        """All parts, for tilts in [0, reach]."""
-        laid = _of_few if len(parts) <= _FEW_PARTS else _of_many
-        return laid(parts if isinstance(parts, tuple) else tuple(parts), reach, budget)
+    def of(cls, parts: Sequence[Part], reach: float) -> TiltRange:
+        """All parts; some may refuse."""
+        return cls(tuple(part.on_reals(reach) for part in parts), reach)
 
-    def moments(self, tilts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """K, K′ and F″ of the composition."""
-        cumulant, mean, curvature = np.zeros_like(tilts), np.zeros_like(tilts), tilts**-2.0 + (1.0 + tilts) ** -2.0
-        if self.stack is not None:
-            together = np.asarray([self.stack.moments(tilt) for tilt in tilts.tolist()]).T
-            cumulant, mean, curvature = cumulant + together[0], mean + together[1], curvature + together[2]
-        for each in self.resolved:
-            if self.stack is not None and each.terms is not None:
-                continue
-            moments = each.moments(tilts)
-            cumulant, mean, curvature = (
-                cumulant + moments.cumulant, mean + moments.mean, curvature + moments.variance
-            )  # fmt: skip
-        return cumulant, mean, curvature
+    def saddle(self, tilt: float) -> Saddle:
+        """K, K′ and F″ at a tilt."""
+        moments = [each.moments(np.asarray([tilt])) for each in self.parts]
+        cumulant, mean, variance = (math.fsum(float(one[k][0]) for one in moments) for k in range(3))
+        return Saddle(tilt, cumulant, mean, variance + tilt**-2.0 + (1.0 + tilt) ** -2.0)
 
-    def upper_cumulants(self, tilts: FloatArray) -> FloatArray:
-        """Upper bounds of K of the composition at tilts up to the reach."""
-        bounds = sum(each.upper_cumulants(tilts) for each in self.resolved)
-        return np.asarray(bounds) * (1.0 + 4 * UNIT_ROUNDOFF * len(self.resolved))
+    def cumulants(self, tilts: FloatArray) -> FloatArray:
+        """K, estimated."""
+        return np.asarray(sum(each.moments(tilts).cumulant for each in self.parts))
 
-    def place(self, tilt: float) -> Saddle:
-        """All of it at one tilt."""
-        if self.stack is not None:
-            cumulant, mean, curvature = self.moments(np.asarray([tilt]))
-            return Saddle(tilt, float(cumulant[0]), float(mean[0]), float(curvature[0]))
-        found = [_moments(each, tilt) for each in self.resolved]
-        poles = tilt**-2.0 + (1.0 + tilt) ** -2.0
-        return Saddle(tilt, *map(sum, zip(*found, (0.0, 0.0, poles), strict=True)))
-
-
-def _moments(each: ResolvedPart, tilt: float) -> tuple[float, float, float]:
-    """K, K′ and K″ of one part."""
-    terms = each.terms
-    if terms is None:
-        known = each.moments(np.asarray([tilt]))
-        return float(known.cumulant[0]), float(known.mean[0]), float(known.variance[0])
-    exponent = tilt * terms.loss
-    exponent += terms.log_first
-    top = float(exponent.max())
-    exponent -= top
-    weights = np.exp(exponent, out=exponent)
-    total = float(weights.sum())
-    weights *= terms.loss
-    mean, square = float(weights.sum()) / total, float(weights @ terms.loss) / total
-    copies = terms.copies
-    return copies * (top + math.log(total)), copies * mean, copies * max(square - mean * mean, 0.0)
-
-
-def _surveyed(parts: tuple[Part, ...], reach: float, budget: NodeBudget) -> TiltSurvey:
-    resolved = resolve_all(parts, (0.0, reach), 0.0, budget)
-    terms = [each.terms for each in resolved if each.terms is not None]
-    return TiltSurvey(resolved, reach, Stack.of(terms) if len(terms) > _FEW_PARTS else None)
-
-
-_of_few = functools.lru_cache(maxsize=_KEPT)(_surveyed)
-_of_many = functools.lru_cache(maxsize=_FEW_KEPT)(_surveyed)
-
-
-class FoundSaddle(NamedTuple):
-    """A place, and the survey it was found in."""
-
-    place: Saddle
-    survey: TiltSurvey
-
-
-class SaddleTarget(NamedTuple):
-    """A function of the place that rises through zero at the wanted tilt, its derivative in the tilt; log δ or ε."""
-
-    value: Callable[[Saddle], float]
-    slope: Callable[[Saddle], float]
-    log_delta: float | None = None
-    epsilon: float | None = None
-
-
-def at_epsilon(epsilon: float) -> SaddleTarget:
-    """The tilt at which the exponent of δ(ε) is stationary, F′ = 0."""
-    return SaddleTarget(lambda place: place.epsilon - epsilon, lambda place: place.curvature, epsilon=epsilon)
-
-
-def at_log_delta(log_delta: float) -> SaddleTarget:
-    """The saddle-point estimate of log D meets the target; its derivative is −λ F″ up to a term in F‴."""
-    return SaddleTarget(
-        lambda place: log_delta - place.log_delta, lambda place: place.tilt * place.curvature, log_delta=log_delta
-    )
-
-
-def at_log_size(log_size: float) -> SaddleTarget:
-    """The estimate of log Q(S > ε), which is log D + log λ − ε at the saddle of ε, meets the target."""
-    return SaddleTarget(
-        lambda place: log_size - (place.log_delta + math.log(place.tilt) - place.epsilon),
-        lambda place: (1.0 + place.tilt) * place.curvature - 1.0 / place.tilt,
-    )
+    def upper_log_bounds(self, tilts: FloatArray) -> FloatArray:
+        """Upper bounds of log C(μ) + K(μ), of which log D(ε) is at most one less μ ε (A1)."""
+        bounds = np.asarray([each.upper_cumulants(tilts) for each in self.parts])
+        total, size = bounds.sum(axis=0) + log_chernoff_factor(tilts), len(bounds) * np.abs(bounds).sum(axis=0)
+        return np.asarray(total + UNIT_ROUNDOFF * (4.0 * size + 16.0 * (1.0 + np.abs(total))))
 
 
 def log_chernoff_factor(tilt: FloatArray) -> FloatArray:
-    """log C(μ) = μ log μ − (1 + μ) log(1 + μ), the largest value of (1 − v) v^μ on [0, 1]; 0 at 0.
+    """log C(μ) = μ log μ − (1 + μ) log(1 + μ), the largest value of (1 − v) v^μ on [0, 1]; 0 at 0 (A1).
 
     As −log(1 + μ) − μ log(1 + 1/μ) it does not cancel for large μ.
     """
-    ratio = np.log1p(1.0 / np.where(tilt > 0.0, tilt, np.inf))
-    return np.asarray(-np.log1p(tilt) - tilt * ratio)
+    return np.asarray(-np.log1p(tilt) - tilt * np.log1p(1.0 / np.where(tilt > 0.0, tilt, np.inf)))
 
 
-def survey_for(parts: Sequence[Part], tilt: float, budget: NodeBudget) -> TiltSurvey:
-    """The lowest survey that reaches beyond a tilt, not too far beyond a small one.
-
-    Raises:
-        ContourRefused: a quadrature exceeds the budget.
-    """
-    parts = parts if isinstance(parts, tuple) else tuple(parts)
-    reach = _first_reach(parts, budget)
-    while reach < tilt:
-        reach *= _GROWTH
-    while reach / _GROWTH > _ROOM * tilt:
-        reach /= _GROWTH
-    return TiltSurvey.of(parts, reach, budget)
-
-
-def find(parts: Sequence[Part], target: SaddleTarget, budget: NodeBudget) -> FoundSaddle:
-    """The place where the target is met, within a small fraction of the integrand's width.
+def find(parts: Sequence[Part], target: Target) -> tuple[Saddle, TiltRange]:
+    """Return the tilt where a target, which rises with it, is zero, and the range it was found in.
 
     Raises:
-        ContourRefused: the tilt would exceed 10^15, or a quadrature the budget.
+        ContourRefused: the tilt would exceed 10^15, or a quadrature the number of its nodes.
     """
-    parts = parts if isinstance(parts, tuple) else tuple(parts)
-    low, reach = 0.0, _first_reach(parts, budget)
-    while True:
-        places = _rungs(parts, reach, low == 0.0, budget)
-        if target.value(places.at(0)) >= 0.0:
-            survey = TiltSurvey.of(parts, reach, budget)
-            least = places.tilts[-1]
-            if target.value(places.at(-1)) >= 0.0:
-                tilt = math.sqrt(low * least) if low else 0.1 * least
-                return FoundSaddle(_polish(survey, target, low, least, tilt), survey)
-            return FoundSaddle(_between(parts, reach, places, target, budget), survey)
-        low, reach = reach, reach * _GROWTH
-        if reach > _LARGEST_TILT:
+    low, high = 0.0, 1.0
+    tilts = TiltRange.of(parts, high)
+    while target(tilts.saddle(high))[0] < 0.0:
+        low, high = high, high * _GROWTH
+        if high > _LARGEST_TILT:
             raise ContourRefused(RefusalReason.NO_TILT, f"tilt beyond {_LARGEST_TILT:g}")
-
-
-@functools.lru_cache(maxsize=_KEPT)
-def find_at_epsilon(parts: tuple[Part, ...], epsilon: float, budget: NodeBudget) -> FoundSaddle:
-    """`find` at an ε, kept: a bound and the ends are asked for at the same one.
-
-    Raises:
-        ContourRefused: as `find`.
-    """
-    return find(parts, at_epsilon(epsilon), budget)
-
-
-class TiltLadder(NamedTuple):
-    """Places on one ladder of tilts, falling, of which few are looked at."""
-
-    tilts: list[float]
-    cumulants: list[float]
-    means: list[float]
-    curvatures: list[float]
-
-    def at(self, k: int) -> Saddle:
-        """The place k."""
-        return Saddle(self.tilts[k], self.cumulants[k], self.means[k], self.curvatures[k])
-
-
-def ladder(parts: tuple[Part, ...], budget: NodeBudget) -> tuple[TiltSurvey, FloatArray]:
-    """The lowest survey and the tilts of its ladder."""
-    reach = _first_reach(parts, budget)
-    return TiltSurvey.of(parts, reach, budget), reach * _FIRST_RUNGS
-
-
-def _bracketing(places: TiltLadder, target: SaddleTarget) -> int:
-    """The place above which the target is met and with whose next below it is not; so at the first and the last."""
-    above, below = 0, len(places.tilts) - 1
-    while below - above > 1:
-        middle = (above + below) // 2
-        above, below = (middle, below) if target.value(places.at(middle)) >= 0.0 else (above, middle)
-    return above
-
-
-@functools.lru_cache(maxsize=_KEPT)
-def _first_reach(parts: tuple[Part, ...], budget: NodeBudget) -> float:
-    """The rung to climb from: where questions are asked, lower where a quadrature up to there takes many nodes."""
-    reach, usual = _FIRST_REACH, min(usual_tilt(parts), _LARGEST_TILT)
-    while reach < usual:
-        reach *= 2.0
-    while reach > _LEAST_REACH:
-        try:
-            survey = TiltSurvey.of(parts, reach, budget)
-        except ContourRefused:
-            survey = None
-        if survey is not None and sum(each.noise_nodes for each in survey.resolved) <= _FEW_NODES * len(parts):
-            return reach
-        reach /= _GROWTH
-    return _FIRST_REACH
-
-
-@functools.lru_cache(maxsize=_KEPT)
-def _rungs(parts: tuple[Part, ...], reach: float, first: bool, budget: NodeBudget) -> TiltLadder:
-    """Places at the reach and at ever smaller tilts, down to the reach before, or to near 0."""
-    return _places(parts, reach, reach * (_FIRST_RUNGS if first else _RUNGS), budget)
-
-
-@functools.lru_cache(maxsize=_KEPT)
-def _inner(parts: tuple[Part, ...], reach: float, above: float, below: float, budget: NodeBudget) -> TiltLadder:
-    """Places at two tilts and at some in between, at equal ratios."""
-    shares = np.arange(_INNER + 2.0) / (_INNER + 1.0)
-    tilts = above * (below / above) ** shares
-    tilts[-1] = below
-    return _places(parts, reach, tilts, budget)
-
-
-def _places(parts: tuple[Part, ...], reach: float, tilts: FloatArray, budget: NodeBudget) -> TiltLadder:
-    return TiltLadder(tilts.tolist(), *map(np.ndarray.tolist, TiltSurvey.of(parts, reach, budget).moments(tilts)))
-
-
-def _between(
-    parts: tuple[Part, ...], reach: float, places: TiltLadder, target: SaddleTarget, budget: NodeBudget
-) -> Saddle:
-    """Where the target is met between the first and the last of some places."""
-    survey = TiltSurvey.of(parts, reach, budget)
+        tilts = TiltRange.of(parts, high)
+    tilt = math.sqrt(low * high) if low > 0.0 else 0.1 * high
     for _ in range(_ITERATIONS):
-        above = _bracketing(places, target)
-        high, low = places.at(above), places.at(above + 1)
-        span = math.log(high.tilt / low.tilt) * max(high.tilt * high.width, low.tilt * low.width)
-        if span <= _MOST_SPAN:
-            place = survey.place(_guess(high, low, target))
-            if abs(target.value(place) / target.slope(place)) * place.width < _CLOSE or span < _LEAST_SPAN:
-                return place
-        # The same for each question whose target lies here.
-        places = _inner(parts, reach, high.tilt, low.tilt, budget)
-    return high
-
-
-def _guess(above: Saddle, below: Saddle, target: SaddleTarget) -> float:
-    """Cubic interpolation of the tilt's logarithm as a function of the target, linear and away from the ends else."""
-    high, drop = target.value(above), target.value(below) - target.value(above)
-    share, span = -high / drop, math.log(below.tilt / above.tilt)
-    first, last = (drop / (target.slope(place) * place.tilt) / span for place in (above, below))
-    rest = 1.0 - share
-    found = share * share * (3.0 - 2.0 * share) + share * rest * (rest * first - share * last)
-    if not 0.0 < found < 1.0:
-        found = min(max(share, 0.1), 0.9)
-    return above.tilt * math.exp(found * span)
-
-
-def _polish(survey: TiltSurvey, target: SaddleTarget, low: float, high: float, tilt: float) -> Saddle:
-    """Newton inside a shrinking bracket, geometric bisection where it leaves it; the last evaluation is returned."""
-    for _ in range(_ITERATIONS):
-        place = survey.place(tilt)
-        value = target.value(place)
+        saddle = tilts.saddle(tilt)
+        value, slope = target(saddle)
         low, high = (tilt, high) if value < 0.0 else (low, tilt)
-        step = value / target.slope(place)
-        if abs(step) * place.width < _CLOSE:
+        step = value / slope if slope > 0.0 else math.inf
+        if abs(step) * saddle.width < _CLOSE:
             break
         tilt -= step
-        if not low < tilt < high:
+        if not low < tilt < high:  # bisection, of the logarithm
             tilt = math.sqrt(low * high) if low > 0.0 else 0.1 * high
-    return place
+    return saddle, tilts

@@ -1,0 +1,183 @@
+"""What the engine asks of a part, T copies of one loss: K(z) = T log E[e^{zL}] at real tilts and on a line.
+
+On the line Re z = l, φ(t) = M(l + it)/M(l) is summed as φ − 1: roundings then scale with t E|d|, so that T steps err by
+O(√T) units of roundoff (docs/engine-certificate.md, A4).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+
+from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Self
+
+    from epsilond.accountants.numerics.special import FloatArray
+
+ComplexArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.complex128]]"
+
+_BLOCK = 1024
+"""Nodes of the noise that are summed at once: some ten megabytes with the most frequencies."""
+
+
+class Moments(NamedTuple):
+    """K, K′ and K″ at real tilts, elementwise; estimates, for searches."""
+
+    cumulant: FloatArray
+    mean: FloatArray
+    variance: FloatArray
+
+
+class Line(NamedTuple):
+    """Frequencies t = k · spacing, k < nodes, on Re z = tilt. The spacing has few significant bits."""
+
+    tilt: float
+    spacing: float
+    nodes: int
+
+    @property
+    def frequencies(self) -> FloatArray:
+        """All of them."""
+        return np.asarray(self.spacing * np.arange(self.nodes), dtype=np.float64)
+
+
+class LineValues(NamedTuple):
+    """φ(t)^T e^{−itc} on a line, c the centre.
+
+    Guarantees: with φ̂ the value that `log_modulus` and `phase` describe up to the relative error `rounding`,
+    |φ̂^T − φ^T| ≤ e^m (e^g − 1), m = `log_modulus` and g = `log_growth` (A4); K(l) is within `cumulant_error`.
+    """
+
+    log_modulus: FloatArray
+    phase: FloatArray
+    log_growth: FloatArray
+    rounding: FloatArray
+    centre: float
+    cumulant: float
+    cumulant_error: float
+
+
+class RealTilts(Protocol):
+    """A part at real tilts from 0 up to a largest one."""
+
+    def moments(self, tilts: FloatArray) -> Moments:
+        """K, K′, K″; estimates."""
+
+    def upper_cumulants(self, tilts: FloatArray) -> FloatArray:
+        """Upper bounds of K."""
+
+    def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
+        """Upper bounds of log |φ(t′)|^T for all t′ ≥ t, at each frequency t (A3)."""
+
+    def end_error(self, tilts: FloatArray) -> FloatArray:
+        """By how much K is off where noise is left out, for the choice of a tilt."""
+
+
+class Part(Protocol):
+    """T independent copies of one loss, or a sum of losses in closed form."""
+
+    @property
+    def supremum(self) -> float:
+        """T sup L, rounded up."""
+
+    @property
+    def log_leak(self) -> float:
+        """log of the probability of losses that are left out, to be charged as infinite; −inf if there are none."""
+
+    def on_reals(self, reach: float) -> RealTilts:
+        """Return the part at tilts in [0, reach]; it may refuse."""
+
+    def on_line(self, line: Line, most_products: int) -> LineValues:
+        """Return φ^T with its errors (A2 and A4); it may refuse, before the work is done."""
+
+
+class ClosedForm:
+    """A part that is its own form at real tilts: nothing is left out, and no nodes are needed."""
+
+    log_leak: ClassVar[float] = -math.inf
+
+    def on_reals(self, reach: float) -> Self:  # noqa: ARG002
+        """Return itself."""
+        return self
+
+    def end_error(self, tilts: FloatArray) -> FloatArray:
+        """None."""
+        return np.zeros_like(tilts)
+
+
+def characteristic_change(weights: FloatArray, deviations: FloatArray, line: Line) -> ComplexArray:
+    """φ(t_k) − 1 = Σ w (e^{it_k d} − 1) for all k.
+
+    With a baby step a and a giant step b, e^{i(a+b)} − 1 = (e^{ib} − 1) e^{ia} + (e^{ia} − 1): one matrix product (A4).
+    """
+    stride = math.isqrt(line.nodes - 1) + 1
+    small, large = np.arange(float(stride)), stride * np.arange(float(-(-line.nodes // stride)))
+    total = np.zeros((large.size, small.size), dtype=np.complex128)
+    for start in range(0, weights.size, _BLOCK):
+        weight, deviation = weights[start : start + _BLOCK], deviations[start : start + _BLOCK]
+        babies, giants = (_rotations(line.spacing * steps, deviation) for steps in (small, large))
+        total += babies @ weight + (giants * weight) @ (1.0 + babies).T
+    return np.asarray(total.reshape(-1)[: line.nodes])
+
+
+def _rotations(frequencies: FloatArray, deviations: FloatArray) -> ComplexArray:
+    """e^{itd} − 1 = −2 sin²(td/2) + 2i sin(td/2) cos(td/2), a column for each d."""
+    half = (0.5 * frequencies)[:, None] * deviations
+    sine = np.sin(half)
+    return np.asarray(2.0 * sine * (1j * np.cos(half) - sine))
+
+
+class OneStep(NamedTuple):
+    """log max(|φ̂|, η), arg φ̂, log(1 + η/max(|φ̂|, η)) and the rounding of log φ̂ of one step, per node."""
+
+    log_modulus: FloatArray
+    phase: FloatArray
+    log_growth: FloatArray
+    rounding: FloatArray
+
+
+def polar(change: ComplexArray, error: FloatArray, mean: float, frequencies: FloatArray) -> OneStep:
+    """Return φ, given as φ − 1 within `error`, in polar form (A4).
+
+    Raises:
+        ContourRefused: the error of some φ exceeds a half.
+    """
+    if not float(error.max()) <= 0.5:
+        raise ContourRefused(RefusalReason.NOT_POSITIVE, f"rounding of the transform {float(error.max()):.2g}")
+    real, imaginary = change.real, change.imag
+    square_less_one = 2.0 * real + real * real + imaginary * imaginary
+    computed = np.hypot(1.0 + real, imaginary)
+    modulus = np.maximum(computed, np.maximum(error, 1e-300))
+    # Where |φ̂| < η the value of modulus η that stands for it is off by up to η^T + (2η)^T ≤ (4η)^T − η^T.
+    ratio = np.where(computed < modulus, 3.0, error / modulus)
+    log_modulus = np.where(square_less_one < -0.5, np.log(modulus), 0.5 * np.log1p(np.maximum(square_less_one, -0.9)))
+    phase = np.arctan2(imaginary, 1.0 + real)
+    size = 2.0 * np.abs(real) + real * real + imaginary * imaginary + np.abs(log_modulus) + np.abs(phase)
+    rounding = UNIT_ROUNDOFF * (6.0 * size + 4.0 * frequencies * abs(mean))
+    return OneStep(log_modulus, phase, np.log1p(ratio), rounding)
+
+
+def joined(parts: Iterable[LineValues]) -> LineValues:
+    """Return φ^T of all parts together, with the rounding of adding them up one by one (A5, Several parts)."""
+    sums, moved, scalars = np.zeros((4, 1)), np.zeros(1), []
+    for part in parts:
+        sums = sums + np.stack(part[:4])
+        moved = moved + np.abs(sums[0]) + np.abs(sums[1])
+        scalars.append(part[4:])
+    many = 1.0 + 2 * len(scalars) * UNIT_ROUNDOFF
+    centres, cumulants, errors = zip(*scalars, strict=True)
+    return LineValues(
+        sums[0],
+        sums[1],
+        sums[2] * many,
+        (sums[3] + UNIT_ROUNDOFF * moved) * many,
+        math.fsum(centres),
+        math.fsum(cumulants),
+        math.fsum(errors) * many + 4 * UNIT_ROUNDOFF * math.fsum(map(abs, cumulants)),
+    )

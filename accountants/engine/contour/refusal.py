@@ -1,0 +1,34 @@
+"""Why the contour engine gives no answer. The caller then composes on the lattice."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from epsilond.accountants.errors import EpsilondError
+
+
+class RefusalReason(Enum):
+    """What stood in the way of a certificate."""
+
+    BEYOND_BUDGET = "more nodes than an answer may take"
+    NO_DECAY = "integrand does not decay"
+    NO_TILT = "no usable tilt"
+    NOT_POSITIVE = "certificate not positive"
+    TOO_WIDE = "certificate wider than asked"
+    INCONSISTENT = "evaluations disagree"
+
+
+class ContourRefused(EpsilondError):
+    """No certificate from this engine; nothing is said about the mechanism.
+
+    Attributes:
+        reason: one of a fixed set, for the caller to act on.
+        detail: the numbers, for a person.
+    """
+
+    def __init__(self, reason: RefusalReason, detail: str = "") -> None:
+        super().__init__(f"{reason.value}: {detail}" if detail else reason.value)
+        self.reason, self.detail = reason, detail
+
+    def __reduce__(self) -> tuple[type[ContourRefused], tuple[RefusalReason, str]]:
+        return type(self), (self.reason, self.detail)

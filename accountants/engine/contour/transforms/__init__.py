@@ -1,1 +1,0 @@
-"""Transforms of privacy losses, with their quadrature errors bounded."""
