@@ -30,7 +30,7 @@ from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.app.settings import unknown_variables
 from tests.engine.pairs import poisson
-from tests.kernel.conftest import FLAGS
+from tests.kernel.conftest import NAME
 from tests.oracles.contour import Step, by_contour, one_step, two_steps
 
 DIRECTIONS = ("remove", "add", "replace")
@@ -356,13 +356,8 @@ def test_an_account_asks_it(use: pytest.MonkeyPatch) -> None:
 
 
 # Whether it is used at all -------------------------------------------------------------------------------------------
-def test_other_tests_do_not_see_it(module: ModuleType) -> None:
-    assert sys.modules.get(module.__name__) is not module
-    assert kernel.loaded() is not module.Steps
-
-
 def import_instead(use: pytest.MonkeyPatch, module: object) -> None:
-    use.setitem(sys.modules, "epsilond_kernel", module)
+    use.setitem(sys.modules, NAME, module)
     kernel.loaded.cache_clear()
 
 
@@ -418,13 +413,14 @@ sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", *sys.argv[1:]]))
 """
 
 
-def test_the_engines_own_tests_pass_with_it(folder: Path) -> None:
+@pytest.mark.usefixtures("module")
+def test_the_engines_own_tests_pass_with_it() -> None:
     root = Path(__file__).parents[2]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "EPSILOND"))}
     done = subprocess.run(
         [sys.executable, "-c", RUN, *(f"tests/engine/{name}" for name in ASKED_ELSEWHERE)],
         cwd=root,
-        env={**environment, "PYTHONPATH": str(folder)},
+        env=environment,
         capture_output=True,
         text=True,
         check=False,
@@ -436,11 +432,6 @@ def test_the_service_starts_with_it_turned_off() -> None:
     assert not list(unknown_variables({"EPSILOND_KERNEL": "off"}, ()))
 
 
-def test_it_is_built_as_it_is_tested() -> None:
-    setup = (Path(__file__).parents[2] / "kernel/setup.py").read_text(encoding="utf-8")
-    assert all(f'"{flag}"' in setup for flag in FLAGS)
-
-
 def test_benchmarks_ask_with_it_and_without(module: ModuleType, use: pytest.MonkeyPatch) -> None:
     question = Question("epsilon", [Run(0.01, 1.0, 1000)], None, 1e-6)
     use.setenv("EPSILOND_KERNEL", "off")
@@ -448,7 +439,7 @@ def test_benchmarks_ask_with_it_and_without(module: ModuleType, use: pytest.Monk
     alone, together = runner.without_kernel(question), runner.with_kernel(question)
     assert kernel.loaded() is module.Steps
     assert together.value == pytest.approx(alone.value, rel=1e-11)
-    use.setitem(sys.modules, "epsilond_kernel", None)
+    use.setitem(sys.modules, NAME, None)
     kernel.loaded.cache_clear()
     with pytest.raises(NotOffered):
         runner.with_kernel(question)
