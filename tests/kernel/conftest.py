@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from epsilond.accountants.engine.contour import kernel
+from epsilond.accountants.engine import kernel
 
 NAME = "epsilond._kernel"
 
