@@ -5,13 +5,13 @@ The process is started with EPSILOND_KERNEL=off for the Python reference, and wi
 
 from __future__ import annotations
 
-import importlib.util
 import os
 
 import epsilond
 from benchmarks.measuring import NotOffered
 from benchmarks.runners.serving import Answer, Question, Run, pure_epsilon, serve
 from epsilond import Composed, Gaussian, Laplace, RandomizedResponse, Repeated, Spec, Subsampled
+from epsilond.accountants.engine import kernel
 
 SLACKS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 """Relative distances below the answered noise, of which one must miss the target."""
@@ -33,7 +33,7 @@ def answer(question: Question) -> Answer:
 
 def with_kernel(question: Question) -> Answer:
     """Answer where the kernel is built."""
-    if importlib.util.find_spec("epsilond._kernel") is None:
+    if kernel.loaded() is None:
         raise NotOffered("the kernel is not built here")
     return answer(question)
 

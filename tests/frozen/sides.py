@@ -104,9 +104,8 @@ def ask(tree: Path, asked: Iterable[Request], folder: Path) -> None:
             [sys.executable, "-P", str(PROGRAM), str(tree), str(folder)],
             input=lines,
             cwd=elsewhere,
-            # The compiled kernel, where it is installed, answers with other last digits.
             env={name: value for name, value in os.environ.items() if not name.startswith("EPSILOND_")}
-            | {"PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1", "EPSILOND_KERNEL": "off"},
+            | {"PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"},
             capture_output=True,
             text=True,
             check=False,

@@ -1,4 +1,4 @@
-"""No served number moves: the answers of this tree are those of the base commit, bit for bit, on the same machine."""
+"""No served number moves: the answers of this tree are those of the base commit, but for digits that engines differ in."""
 
 from __future__ import annotations
 

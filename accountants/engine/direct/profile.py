@@ -32,7 +32,7 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from epsilond.accountants.curve.facts import Law
+    from epsilond.accountants.curve.facts import NormalLaw
     from epsilond.accountants.engine.direct.cells import Cells
 
 MOST = 32
@@ -97,7 +97,7 @@ class DirectProfile:
     _coarser: dict[int, Coarse | None] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, laws: Sequence[tuple[Law, int]]) -> DirectProfile | None:
+    def of(cls, laws: Sequence[tuple[NormalLaw, int]]) -> DirectProfile | None:
         """Of sampled Gaussian steps of one direction; None where they are not few, or not such."""
         if len(laws) > MOST or not FEWEST_STEPS <= sum(count for _, count in laws) <= MOST_STEPS:
             return None
