@@ -1,4 +1,4 @@
-"""The optional compiled kernel, distribution `epsilond-kernel`: asked first where it is installed and agrees.
+"""The compiled kernel, module `epsilond._kernel`: asked first where it was built and agrees.
 
 It follows the contour engine with the same errors charged, for T steps of one subsampled Gaussian loss;
 kernel/src/kernel.h says why these cover its arithmetic. The functions here answer None for all else, and where there is
@@ -77,7 +77,7 @@ def loaded() -> MakeSteps | None:
     if os.environ.get("EPSILOND_KERNEL", "").lower() == "off":
         return None
     try:
-        found = cast("_Module", importlib.import_module("epsilond_kernel"))
+        found = cast("_Module", importlib.import_module("epsilond._kernel"))
     except ImportError:
         return None
     return found.Steps if found.INTERFACE == INTERFACE and agrees(found.Steps) else None

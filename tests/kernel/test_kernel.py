@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 
 import epsilond
+from benchmarks.measuring import NotOffered
 from benchmarks.runners import epsilond as runner
-from benchmarks.runners.loop import NotOffered, Question, Run
+from benchmarks.runners.serving import Question, Run
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import GaussianLaw, SampledGaussianLaw
 from epsilond.accountants.engine import exact, kernel
@@ -28,7 +29,7 @@ from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.app.settings import unknown_variables
 from tests.engine.pairs import poisson
-from tests.kernel.conftest import FLAGS
+from tests.kernel.conftest import NAME
 from tests.oracles.contour import Step, by_contour, one_step, two_steps
 
 DIRECTIONS = ("remove", "add", "replace")
@@ -344,13 +345,8 @@ def test_an_account_asks_it(use: pytest.MonkeyPatch) -> None:
 
 
 # Whether it is used at all -------------------------------------------------------------------------------------------
-def test_other_tests_do_not_see_it(module: ModuleType) -> None:
-    assert sys.modules.get(module.__name__) is not module
-    assert kernel.loaded() is not module.Steps
-
-
 def import_instead(use: pytest.MonkeyPatch, module: object) -> None:
-    use.setitem(sys.modules, "epsilond_kernel", module)
+    use.setitem(sys.modules, NAME, module)
     kernel.loaded.cache_clear()
 
 
@@ -399,19 +395,13 @@ def test_the_service_starts_with_it_turned_off() -> None:
     assert not list(unknown_variables({"EPSILOND_KERNEL": "off"}, ()))
 
 
-def test_it_is_built_as_it_is_tested() -> None:
-    setup = (Path(__file__).parents[2] / "kernel/setup.py").read_text(encoding="utf-8")
-    assert all(f'"{flag}"' in setup for flag in FLAGS)
-
-
 def test_benchmarks_ask_with_it_and_without(module: ModuleType, use: pytest.MonkeyPatch) -> None:
     question = Question("epsilon", [Run(0.01, 1.0, 1000)], None, 1e-6)
-    use.setenv("EPSILOND_KERNEL", "off")
     import_instead(use, module)
-    alone, together = runner.without_kernel(question), runner.with_kernel(question)
+    together = runner.with_kernel(question)
     assert kernel.loaded() is module.Steps
-    assert together.value == pytest.approx(alone.value, rel=1e-11)
-    use.setitem(sys.modules, "epsilond_kernel", None)
-    kernel.loaded.cache_clear()
+    use.setenv("EPSILOND_KERNEL", "off")
+    kernel.forget()
+    assert together.value == pytest.approx(runner.answer(question).value, rel=1e-11)
     with pytest.raises(NotOffered):
         runner.with_kernel(question)
