@@ -19,7 +19,7 @@ import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import GaussianLaw, LaplaceLaw
-from epsilond.accountants.engine.contour.closed_forms import MOST_SPLIT, GaussianSteps, LaplaceRun, LaplaceSteps
+from epsilond.accountants.engine.contour.closed_forms import GaussianSteps, LaplaceSteps
 from epsilond.accountants.engine.contour.line import laid
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.engine.contour.saddle import by_epsilon, by_log_delta, by_log_size, find
@@ -71,8 +71,6 @@ def compiled(laws: Laws) -> list[Part]:
                 SampledGaussianSteps(SampledGaussianLoss(law.rate, law.shift, EXPONENTS[law.direction]), count)
             )
     parts += [GaussianSteps(square)] if square > 0.0 else []
-    if len(parts) == 1 and isinstance(only := parts[0], LaplaceSteps) and only.count <= MOST_SPLIT:
-        return [LaplaceRun(only.shift, only.count)]
     return parts
 
 
@@ -239,7 +237,8 @@ def _chernoff(placed: Placed, epsilon: float) -> float:
     tilt = placed.saddle.tilt
     bound = float(placed.tilts.upper_log_bounds(np.asarray([tilt]))[0])
     bound += 16 * UNIT_ROUNDOFF * (1.0 + abs(bound) + tilt * abs(epsilon)) - tilt * epsilon
-    return min(float(np.logaddexp.reduce([bound, *(part.log_leak for part in placed.parts)])) + 1e-15, 0.0)
+    total = float(np.logaddexp.reduce([bound, *(part.log_leak for part in placed.parts)]))
+    return min(total + 8 * UNIT_ROUNDOFF * (1.0 + abs(total)), 0.0)
 
 
 def _root(integrand: Integrand, log_delta: float, centre: float, width: float) -> float:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.engine.contour.closed_forms import LaplaceRun
 from epsilond.accountants.engine.contour.noise import exact_step, summation_error
 from epsilond.accountants.engine.contour.part import Line, joined
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
@@ -91,14 +90,13 @@ class Integrand:
     chernoff: ChernoffBounds
     terms: ComplexArray
     fixed_error: float
-    run: LaplaceRun | None
     log_leak: float
 
     @classmethod
     def of(cls, parts: Sequence[Part], line: Line, chernoff: ChernoffBounds, truncation: float) -> Integrand:
         """Evaluate all parts on the line (A4, The rest)."""
         most = _MOST_PRODUCTS // len(parts)
-        values = joined([part.on_line(line, most) for part in parts])
+        values = joined(part.on_line(line, most) for part in parts)
         frequencies, scale = line.frequencies, line.spacing / math.pi
         z = line.tilt + 1j * frequencies
         terms = scale * np.exp(values.log_modulus + 1j * values.phase) / (z * (1.0 + z))
@@ -109,35 +107,20 @@ class Integrand:
         largest = np.exp(np.minimum(values.log_modulus + growth, 700.0)) * scale / (frequencies**2 + line.tilt**2)
         grown = np.where(growth < 1.0, moduli * np.expm1(np.minimum(growth, 1.0)), largest)
         error = truncation + float(grown.sum()) + float(moduli @ (relative + summation_error(line.nodes)))
-        (run,) = parts if len(parts) == 1 else (None,)
         leak = float(np.logaddexp.reduce([part.log_leak for part in parts]))
-        return cls(line, values, chernoff, terms, 1.01 * error, run if isinstance(run, LaplaceRun) else None, leak)
+        return cls(line, values, chernoff, terms, 1.01 * error, leak)
 
     def log_scale(self, epsilon: float) -> float:
         """K − l ε."""
         return self.values.cumulant - self.line.tilt * epsilon
 
-    def _scale_error(self, epsilon: float) -> float:
-        size = abs(self.values.cumulant) + self.line.tilt * abs(epsilon) + 64.0
-        return self.values.cumulant_error + 4 * UNIT_ROUNDOFF * size
-
-    def _sums(self, epsilon: float) -> tuple[float, float, float, float]:
-        """Least and most of D in units of e^{K − lε} but for the alias, its estimate, and the derivative of that."""
+    def _sums(self, epsilon: float) -> tuple[float, float, float]:
+        """D in units of e^{K − lε} but for the alias, its derivative, and a bound of its error."""
         shift, frequencies = self.values.centre - epsilon, self.line.frequencies
         turned = self.terms * np.exp(1j * shift * frequencies)
-        value = float(turned.real.sum())
         slope = -float((turned * (self.line.tilt + 1j * frequencies)).real.sum())
         rotation = 8 * UNIT_ROUNDOFF * (abs(shift) + abs(self.values.centre) + abs(epsilon))
-        error = self.fixed_error + rotation * float(np.abs(self.terms) @ frequencies)
-        if self.run is None:
-            return value - error, value + error, value, slope
-        beside = self.run.beside(epsilon)
-        log_unit = beside.log_scale - self.log_scale(epsilon)
-        if log_unit > 600.0:
-            raise ContourRefused(RefusalReason.NOT_POSITIVE, f"the tilt does not suit epsilon {epsilon:.6g}")
-        unit = math.exp(log_unit)
-        least, most = value - error + beside.lower * unit, value + error + beside.upper * unit
-        return least, most, value + beside.upper * unit, slope + beside.slope * unit
+        return float(turned.real.sum()), slope, self.fixed_error + rotation * float(np.abs(self.terms) @ frequencies)
 
     def enclosure(self, epsilon: float) -> Interval:
         """Enclose log D(ε), however far ε is from where the line was laid; far away it is wide, not wrong (A5).
@@ -147,18 +130,19 @@ class Integrand:
         Raises:
             ContourRefused: the sum contradicts the Chernoff bound, so that something is wrong.
         """
-        least, most, _, _ = self._sums(epsilon)
-        log_scale, scale_error = self.log_scale(epsilon), self._scale_error(epsilon)
+        value, _, error = self._sums(epsilon)
+        log_scale = self.log_scale(epsilon)
+        size = abs(self.values.cumulant) + self.line.tilt * abs(epsilon) + 64.0
+        scale_error = self.values.cumulant_error + 4 * UNIT_ROUNDOFF * size
         period = 2.0 * math.pi / self.line.spacing * (1.0 - 4 * UNIT_ROUNDOFF)
         excess = self.chernoff.log_excess(self.line.tilt, period, epsilon) - log_scale + scale_error
-        least -= 1.001 * math.exp(min(excess, 600.0))
-        lower = _outward(log_scale - scale_error, least, -1)
-        upper = _outward(log_scale + scale_error, most, +1)
+        lower = _outward(log_scale - scale_error, value - error - 1.001 * math.exp(min(excess, 600.0)), -1)
+        upper = _outward(log_scale + scale_error, value + error, +1)
         chernoff = self.chernoff.upper_log_delta(epsilon)
         if lower > chernoff + scale_error:
             raise ContourRefused(RefusalReason.INCONSISTENT, f"log delta above {lower:.17g}, below {chernoff:.17g}")
-        upper = float(np.logaddexp(min(upper, chernoff), self.log_leak)) + 1e-15
-        return Interval(min(lower, upper, 0.0), min(upper, 0.0))
+        upper = min(float(np.logaddexp(min(upper, chernoff), self.log_leak)) * (1.0 - 8 * UNIT_ROUNDOFF), 0.0)
+        return Interval(min(lower, upper), upper)
 
     def estimate(self, epsilon: float) -> tuple[float, float]:
         """log D(ε) and its derivative, for searches; nothing is certified.
@@ -166,7 +150,7 @@ class Integrand:
         Raises:
             ContourRefused: the sum is not positive, or does not fall.
         """
-        _, _, value, slope = self._sums(epsilon)
+        value, slope, _ = self._sums(epsilon)
         if not (value > 0.0 and slope < 0.0):
             raise ContourRefused(RefusalReason.NOT_POSITIVE, f"at epsilon {epsilon:.6g}")
         return self.log_scale(epsilon) + math.log(value), slope / value
@@ -211,7 +195,7 @@ def _chernoff(parts: Sequence[Part], saddle: Saddle) -> tuple[TiltRange, Chernof
 
 
 def _best_tilt(tilts: TiltRange, chernoff: ChernoffBounds, saddle: Saddle, epsilon: float, log_delta: float) -> Saddle:
-    """The share of a saddle's tilt with the shortest period, of those that lose few digits; else that which loses fewest.
+    """The share of a saddle's tilt with the shortest period, of those that lose few digits, or that which loses fewest.
 
     In units of δ the sum errs by what ends of the noise add and by roundings, times e^{K − lε}/δ.
     """

@@ -114,7 +114,7 @@ def noise_rule(loss: SampledGaussianLoss, count: int, tilt: float, frequency: fl
     fall = 2.0 * math.pi / step - float(growth[best] / heights[best])  # the growth is convex, and 0 at 0
     if not (loss.high - loss.low < step * _MOST_NODES and fall > 0.0):
         raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"{_MOST_NODES} noise nodes of width {step:.3g}")
-    points = loss.low + step * (np.arange(round((loss.high - loss.low) / step)) + 0.5)
+    points = loss.low + step * (np.arange(float(round((loss.high - loss.low) / step))) + 0.5)
     return NoiseRule(loss, points, step, math.exp(float(strips[best])), 2.0 / fall)
 
 

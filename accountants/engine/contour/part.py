@@ -26,14 +26,6 @@ _BLOCK = 1024
 """Nodes of the noise that are summed at once: some ten megabytes with the most frequencies."""
 
 
-class Moments(NamedTuple):
-    """K, K′ and K″ at real tilts, elementwise; estimates, for searches."""
-
-    cumulant: FloatArray
-    mean: FloatArray
-    variance: FloatArray
-
-
 class Line(NamedTuple):
     """Frequencies t = k · spacing, k < nodes, on Re z = tilt. The spacing has few significant bits."""
 
@@ -66,8 +58,8 @@ class LineValues(NamedTuple):
 class RealTilts(Protocol):
     """A part at real tilts from 0 up to a largest one."""
 
-    def moments(self, tilts: FloatArray) -> Moments:
-        """K, K′, K″; estimates."""
+    def moments(self, tilts: FloatArray) -> FloatArray:
+        """Estimates of K, K′ and K″, a row each."""
 
     def upper_cumulants(self, tilts: FloatArray) -> FloatArray:
         """Upper bounds of K."""
@@ -133,17 +125,10 @@ def _rotations(frequencies: FloatArray, deviations: FloatArray) -> ComplexArray:
     return np.asarray(2.0 * sine * (1j * np.cos(half) - sine))
 
 
-class OneStep(NamedTuple):
-    """log max(|φ̂|, η), arg φ̂, log(1 + η/max(|φ̂|, η)) and the rounding of log φ̂ of one step, per node."""
-
-    log_modulus: FloatArray
-    phase: FloatArray
-    log_growth: FloatArray
-    rounding: FloatArray
-
-
-def polar(change: ComplexArray, error: FloatArray, mean: float, frequencies: FloatArray) -> OneStep:
-    """Return φ, given as φ − 1 within `error`, in polar form (A4).
+def powered(
+    change: ComplexArray, error: FloatArray, mean: float, frequencies: FloatArray, count: int
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return the first four fields of `LineValues` from φ − 1 of one step, given within `error` (A4).
 
     Raises:
         ContourRefused: the error of some φ exceeds a half.
@@ -160,7 +145,7 @@ def polar(change: ComplexArray, error: FloatArray, mean: float, frequencies: Flo
     phase = np.arctan2(imaginary, 1.0 + real)
     size = 2.0 * np.abs(real) + real * real + imaginary * imaginary + np.abs(log_modulus) + np.abs(phase)
     rounding = UNIT_ROUNDOFF * (6.0 * size + 4.0 * frequencies * abs(mean))
-    return OneStep(log_modulus, phase, np.log1p(ratio), rounding)
+    return count * log_modulus, count * phase, count * np.log1p(ratio), count * rounding
 
 
 def joined(parts: Iterable[LineValues]) -> LineValues:

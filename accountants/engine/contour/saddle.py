@@ -96,13 +96,13 @@ class TiltRange(NamedTuple):
 
     def saddle(self, tilt: float) -> Saddle:
         """K, K′ and F″ at a tilt."""
-        moments = [each.moments(np.asarray([tilt])) for each in self.parts]
-        cumulant, mean, variance = (math.fsum(float(one[k][0]) for one in moments) for k in range(3))
+        moments = np.sum([each.moments(np.asarray([tilt])) for each in self.parts], axis=0)
+        cumulant, mean, variance = moments[:, 0].tolist()
         return Saddle(tilt, cumulant, mean, variance + tilt**-2.0 + (1.0 + tilt) ** -2.0)
 
     def cumulants(self, tilts: FloatArray) -> FloatArray:
         """K, estimated."""
-        return np.asarray(sum(each.moments(tilts).cumulant for each in self.parts))
+        return np.asarray(sum(each.moments(tilts)[0] for each in self.parts))
 
     def upper_log_bounds(self, tilts: FloatArray) -> FloatArray:
         """Upper bounds of log C(μ) + K(μ), of which log D(ε) is at most one less μ ε (A1)."""

@@ -4,8 +4,8 @@ In standard deviations of the noise, with rate q and shift s,
 
     r(x) = 1 − q + q e^y,  y = s x − s²/2,   ρ = (q/(1 − q)) e^y,   p = ρ/(1 + ρ) = d log r/dy,
 
-and M(z) = ∫ f_z, f_z = φ(x) r(x)^{c₁} r(−x)^{c₂} with (c₁, c₂) = (1 + z, 0) to remove, (−z, 0) to add and (1 + z, −z) to
-replace. A factor rises if its exponent is positive at z = l, and falls if it is negative.
+and M(z) = ∫ f_z, f_z = φ(x) r(x)^{c₁} r(−x)^{c₂} with (c₁, c₂) = (1 + z, 0) to remove, (−z, 0) to add, and (1 + z, −z)
+to replace. A factor rises if its exponent is positive at z = l, and falls if it is negative.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class SampledGaussianLoss:
     def log_fallen(self, tilt: float, angles: FloatArray) -> FloatArray:
         """log of a bound of (|r(x + iy)|/r(x))^{−l} for the falling factor, convex in the angle s y; 0 without one.
 
-        It is largest where p is, at its end: (1 − 4σ sin²(v/2))^{−l/2} ≤ cos(v/2)^{−4σl}, as −log(1 − ux) is convex in u.
+        It is largest where p is, at an end: (1 − 4σ sin²(v/2))^{−l/2} ≤ cos(v/2)^{−4σl}, as −log(1 − ux) is convex.
         """
         if self.exponents == EXPONENTS["remove"]:
             return np.zeros_like(angles)
@@ -125,7 +125,7 @@ class SampledGaussianLoss:
         return np.asarray(-4.0 * spread * tilt * np.log(np.cos(0.5 * angles)))
 
     def log_strip_growth(self, tilt: float, frequency: float, heights: FloatArray) -> FloatArray:
-        """log E, a bound on ∫ |f_z(x + iy)| dx / M(l) for |y| ≤ a at tilts up to the given one and |t| ≤ frequency (A2).
+        """log E, a bound on ∫ |f_z(x + iy)| dx/M(l) for |y| ≤ a, at tilts and |t| up to the given ones (A2, Strip).
 
         Every factor turns by no more than where p is largest, at its end.
         """

@@ -1,11 +1,11 @@
-"""T steps of the subsampled Gaussian mechanism: their transform from sums over the noise, with every error (A2 to A4)."""
+"""T steps of the subsampled Gaussian mechanism: their transform from sums over the noise, with every error."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from epsilond.accountants.engine.contour.noise import (
     summation_error,
     upper_normal_tail,
 )
-from epsilond.accountants.engine.contour.part import LineValues, Moments, characteristic_change, polar
+from epsilond.accountants.engine.contour.part import LineValues, characteristic_change, powered
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.engine.contour.sampled_gaussian import FARTHEST_END, LOG_SQRT_2PI, turned
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
@@ -50,17 +50,18 @@ class SampledGaussianSteps:
     @property
     def log_leak(self) -> float:
         """Upper bound of log T P(x outside the ends)."""
-        sides = [
-            float(self.loss.log_beyond(np.asarray(end), side))
-            for end, side in ((-self.loss.low, -1), (self.loss.high, 1))
-        ]
-        return math.log(self.count) + float(np.logaddexp(*sides)) + 1e-12
+        below = self.loss.log_beyond(np.asarray(-self.loss.low), -1)
+        return (
+            math.log(self.count)
+            + float(np.logaddexp(below, self.loss.log_beyond(np.asarray(self.loss.high), 1)))
+            + 1e-12
+        )
 
-    def cut_at(self, log_leak: float, span: tuple[float, float] = (0.0, 0.0)) -> SampledGaussianSteps:
-        """Return the steps less noise outside a span that holds at most e^`log_leak`, half on each side (A2, Hard cut)."""
+    def cut_at(self, log_leak: float, span: tuple[float, float]) -> SampledGaussianSteps:
+        """Return the steps less noise outside a span that holds e^`log_leak` at most, half to each side (A2)."""
         wanted, ends = log_leak - math.log(2.0 * self.count), []
-        for side, least in ((-1, -span[0]), (1, span[1])):
-            enough = (self.loss.log_beyond(_ENDS, side) <= wanted) & (least <= _ENDS)
+        for side in (-1, 1):
+            enough = (self.loss.log_beyond(_ENDS, side) <= wanted) & (side * span[side > 0] <= _ENDS)
             ends.append(float(_ENDS[enough.argmax()]) if enough.any() else FARTHEST_END)
         return SampledGaussianSteps(dataclasses.replace(self.loss, low=-ends[0], high=ends[1]), self.count)
 
@@ -110,12 +111,12 @@ class NoiseSums:
         total = weights.sum(axis=1)
         return weights / total[:, None], top + np.log(total)
 
-    def moments(self, tilts: FloatArray) -> Moments:
+    def moments(self, tilts: FloatArray) -> FloatArray:
         """K, K′, K″ as plain sums."""
         weights, log_moments = self._tilted(tilts)
         mean = weights @ self.loss
         variance = np.maximum(weights @ (self.loss * self.loss) - mean * mean, 0.0)
-        return Moments(self.count * log_moments, self.count * mean, self.count * variance)
+        return np.asarray(self.count * np.stack((log_moments, mean, variance)))
 
     def _rounding(self, tilts: FloatArray) -> FloatArray:
         """Relative rounding of weights at each tilt, and of sums of exponentials that they weigh."""
@@ -169,36 +170,6 @@ def _log_density(rule: NoiseRule) -> FloatArray:
     return np.asarray(math.log(rule.step) - LOG_SQRT_2PI - 0.5 * rule.points * rule.points)
 
 
-class Weighing(NamedTuple):
-    """The nodes under the tilted law: weights and their relative error, losses and their error; K of one step."""
-
-    weights: FloatArray
-    weight_error: FloatArray
-    loss: FloatArray
-    loss_error: FloatArray
-    cumulant: float
-    cumulant_error: float
-
-
-def weighed(rule: NoiseRule, tilt: float) -> Weighing:
-    """Weigh the nodes and form K, all from one evaluation (A4, What η is)."""
-    source, x, log_density = rule.loss, rule.points, _log_density(rule)
-    loss, loss_error, exponent, error = np.zeros((4, x.size))
-    for (sign, power), factor in zip(source.powers(tilt), source.exponents[1:], strict=False):
-        ratio = source.log_ratio(sign * x)
-        ratio_error = source.ratio_error(sign * x, ratio)
-        loss, loss_error = loss + factor * ratio, loss_error + ratio_error
-        exponent = exponent + power * ratio
-        error = error + np.abs(power) * ratio_error + 4 * UNIT_ROUNDOFF * np.abs(power * ratio)
-    density_error = UNIT_ROUNDOFF * (4.0 * x * x + 2.0 * abs(math.log(rule.step)) + 24.0)
-    cumulant, cumulant_error = _cumulant(rule, exponent, error, density_error)
-    logs = log_density + exponent
-    weight_error = error + density_error + cumulant_error
-    weight_error += UNIT_ROUNDOFF * (2.0 * np.abs(logs) + abs(cumulant) + 4.0)
-    loss_error = loss_error + 4 * UNIT_ROUNDOFF * np.abs(loss)
-    return Weighing(np.exp(logs - cumulant), weight_error, loss, loss_error, cumulant, cumulant_error)
-
-
 def _cumulant(
     rule: NoiseRule, exponent: FloatArray, error: FloatArray, density_error: FloatArray
 ) -> tuple[float, float]:
@@ -222,21 +193,32 @@ def _cumulant(
 
 
 def line_values(rule: NoiseRule, count: int, line: Line) -> LineValues:
-    """Return φ^T on a line from the nodes of a rule that was laid for it (A4).
+    """Return φ^T on a line from the nodes of a rule that was laid for it, all from one evaluation (A4, What η is).
 
     Raises:
         ContourRefused: a share of the ends that is not small, or too large an error.
     """
-    at = weighed(rule, line.tilt)
-    mean = float(at.weights @ at.loss)
-    share = float(rule.end_share(np.asarray(line.tilt), np.asarray(at.cumulant)))
-    if not (share <= 1e-3 and at.cumulant >= -1e-3):
+    source, x = rule.loss, rule.points
+    loss, loss_error, exponent, error = np.zeros((4, x.size))
+    for (sign, power), factor in zip(source.powers(line.tilt), source.exponents[1:], strict=False):
+        ratio = source.log_ratio(sign * x)
+        ratio_error = source.ratio_error(sign * x, ratio)
+        loss, loss_error, exponent = loss + factor * ratio, loss_error + ratio_error, exponent + power * ratio
+        error = error + np.abs(power) * ratio_error + 4 * UNIT_ROUNDOFF * np.abs(power * ratio)
+    density_error = UNIT_ROUNDOFF * (4.0 * x * x + 2.0 * abs(math.log(rule.step)) + 24.0)
+    cumulant, cumulant_error = _cumulant(rule, exponent, error, density_error)
+    share = float(rule.end_share(np.asarray(line.tilt), np.asarray(cumulant)))
+    if not (share <= 1e-3 and cumulant >= -1e-3):
         raise ContourRefused(RefusalReason.NOT_POSITIVE, f"share {share:.2g} at the ends of the noise")
-    quadrature = rule.error + 1.01 * share
-    deviations, summing = at.loss - mean, summation_error(at.weights.size) + 32 * UNIT_ROUNDOFF
-    slope = float((at.weights * np.abs(deviations)) @ (at.weight_error + summing)) + float(at.weights @ at.loss_error)
-    error = 1.01 * slope * line.frequencies + 2.02 * quadrature
-    error[0] = 0.0
-    one = polar(characteristic_change(at.weights, deviations, line), error, mean, line.frequencies)
-    cumulant_error = at.cumulant_error + 2.02 * quadrature + 2 * UNIT_ROUNDOFF * abs(at.cumulant)
-    return LineValues(*(count * each for each in one), count * mean, count * at.cumulant, count * cumulant_error)
+    quadrature, logs = rule.error + 1.01 * share, _log_density(rule) + exponent
+    weights, mean = np.exp(logs - cumulant), float(np.exp(logs - cumulant) @ loss)
+    moved = error + density_error + cumulant_error + UNIT_ROUNDOFF * (2.0 * np.abs(logs) + abs(cumulant) + 4.0)
+    moved = moved + summation_error(x.size) + 32 * UNIT_ROUNDOFF
+    slope = float((weights * np.abs(loss - mean)) @ moved) + float(
+        weights @ (loss_error + 4 * UNIT_ROUNDOFF * np.abs(loss))
+    )
+    of_one = 1.01 * slope * line.frequencies + 2.02 * quadrature
+    of_one[0] = 0.0
+    fields = powered(characteristic_change(weights, loss - mean, line), of_one, mean, line.frequencies, count)
+    cumulant_error += 2.02 * quadrature + 2 * UNIT_ROUNDOFF * abs(cumulant)
+    return LineValues(*fields, count * mean, count * cumulant, count * cumulant_error)
