@@ -19,51 +19,45 @@ from epsilond.accountants.curve.enclosure import Interval, Tails
 from epsilond.accountants.curve.near_tests import NearTest
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import PointwiseProfile
-from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour.parts import Parts, compiled
-from epsilond.accountants.engine.contour.thresholds import Threshold, thresholds
-from epsilond.accountants.engine.contour.transforms.transform import ContourRefused
+from epsilond.accountants.engine import exact
+from epsilond.accountants.engine.exact import NO_CERTIFICATE, SizedTest
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.one_large_step import NARROW, NARROW_LOG_DELTA, OneLargeStep
 
 if TYPE_CHECKING:
-    from epsilond.accountants.curve.facts import Law
+    from epsilond.accountants.curve.facts import NormalLaw
     from epsilond.accountants.curve.profile import Profile
-    from epsilond.accountants.engine.contour.profile import ContourProfile
     from epsilond.accountants.numerics.special import FloatArray
 
-Laws = tuple[tuple["Law", int], ...]
+Laws = tuple[tuple["NormalLaw", int], ...]
 """Laws of losses, and how often each is run."""
 
-_NO_CERTIFICATE = (ContourRefused, ArithmeticError, ValueError)
-"""Also where numbers at the edge of the doubles overflow."""
 _BEYOND_DOUBLES = -800.0
 """log δ that no double holds: the lattice has no lower bound there."""
-_ROUNDED_SHIFT = 64 * UNIT_ROUNDOFF
+ROUNDED_SHIFT = 64 * UNIT_ROUNDOFF
 """A law is that of the float it was given. A shift that was itself rounded moves log δ by this times 1 + |log δ|."""
 
 
-def _raised(end: float) -> float:
+def raised(end: float) -> float:
     """An upper bound of log δ, with what a rounded shift may add."""
-    return end + _ROUNDED_SHIFT * (1.0 + abs(end)) if math.isfinite(end) else end
+    return end + ROUNDED_SHIFT * (1.0 + abs(end)) if math.isfinite(end) else end
 
 
-def _lowered(end: float) -> float:
+def lowered(end: float) -> float:
     """A lower bound of log δ, less what a rounded shift may take away."""
-    return end - _ROUNDED_SHIFT * (1.0 + abs(end)) if math.isfinite(end) else end
+    return end - ROUNDED_SHIFT * (1.0 + abs(end)) if math.isfinite(end) else end
 
 
-def _outward(near: ContourProfile, epsilon: float) -> Interval:
+def _outward(near: Callable[[float], Interval], epsilon: float) -> Interval:
     """log δ on nodes that are given, with what a rounded shift may add or take away."""
-    lower, upper = near.log_delta(epsilon)
-    return Interval(_lowered(lower), min(_raised(upper), 0.0))
+    lower, upper = near(epsilon)
+    return Interval(lowered(lower), min(raised(upper), 0.0))
 
 
-def _near_test(found: Threshold) -> NearTest:
+def _near_test(found: SizedTest) -> NearTest:
     """A threshold with log δ around it."""
-    steepness = 1.0 + found.profile.nodes.place.tilt
-    return NearTest(found.epsilon, functools.partial(_outward, found.profile), found.width, steepness)
+    return NearTest(found.epsilon, functools.partial(_outward, found.log_delta), found.width, found.steepness)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,11 +77,6 @@ class ExactProfile(PointwiseProfile):
     fallback: Callable[[], Pair]
     is_backward: bool = False
 
-    @cached_property
-    def parts(self) -> Parts:
-        """The laws as the contour engine reads them."""
-        return compiled(self.laws)
-
     @property
     def behind(self) -> Profile:
         """The profile of the fallback in this direction."""
@@ -97,7 +86,7 @@ class ExactProfile(PointwiseProfile):
     @property
     def supremum(self) -> float:
         """An ε from which on δ is zero; math.inf if none is known."""
-        return self.parts.supremum * (1.0 + 4 * UNIT_ROUNDOFF * len(self.parts))
+        return exact.supremum(self.laws)
 
     @property
     def log_infinite_mass(self) -> float:
@@ -135,20 +124,20 @@ class ExactProfile(PointwiseProfile):
 
     def enclose_epsilon(self, log_delta: float) -> tuple[Interval, bool]:
         """Return an enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, and whether it is narrow."""
-        slack = _ROUNDED_SHIFT * (1.0 + abs(log_delta))
+        slack = ROUNDED_SHIFT * (1.0 + abs(log_delta))
         try:
-            return contour.epsilon(self.parts, log_delta, slack=slack), True
-        except _NO_CERTIFICATE:
+            return exact.epsilon(self.laws, log_delta, slack=slack), True
+        except NO_CERTIFICATE:
             found = self.rare.epsilon(log_delta - slack)
             return found, found.upper - found.lower <= NARROW * found.upper < math.inf
 
     def bound_log_delta(self, epsilon: float, *, enough: float = -math.inf) -> float:
         """A quick upper bound of log δ(ε), quicker if it need not be below `enough`."""
         try:
-            bound = contour.upper_log_delta(self.parts, epsilon, enough=_lowered(enough))
-        except _NO_CERTIFICATE:
+            bound = exact.upper_log_delta(self.laws, epsilon, enough=lowered(enough))
+        except NO_CERTIFICATE:
             bound = self.rare.log_delta(epsilon).upper
-        return _raised(bound)
+        return raised(bound)
 
     def is_at_most(self, epsilon: float, log_delta: float) -> bool:
         """Return whether a Chernoff bound is at most `log_delta`."""
@@ -163,8 +152,8 @@ class ExactProfile(PointwiseProfile):
         if self.is_at_most(epsilon, log_delta):
             return True
         try:
-            return _raised(contour.log_delta(self.parts, epsilon).upper) <= log_delta
-        except _NO_CERTIFICATE:
+            return raised(exact.log_delta(self.laws, epsilon).upper) <= log_delta
+        except NO_CERTIFICATE:
             return False
 
     def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
@@ -173,30 +162,30 @@ class ExactProfile(PointwiseProfile):
         None where the contour engine refuses.
         """
         try:
-            found = thresholds(self.parts, [math.log(size) for size in sizes])
-        except _NO_CERTIFICATE:
+            found = exact.thresholds(self.laws, [math.log(size) for size in sizes])
+        except NO_CERTIFICATE:
             return [None] * len(sizes)
         return [None if each is None else _near_test(each) for each in found]
 
     def enclose(self, epsilon: float, *, among_many: bool = False) -> Interval:
         """Enclosure of log δ at one ε, of many that will be asked."""
         try:
-            lower, upper = contour.log_delta(self.parts, epsilon, among_many=among_many)
-        except _NO_CERTIFICATE:
+            lower, upper = exact.log_delta(self.laws, epsilon, among_many=among_many)
+        except NO_CERTIFICATE:
             lower, upper = self.rare.log_delta(epsilon)
             if not upper - lower <= NARROW_LOG_DELTA:
                 bounds = self.behind.log_delta(np.asarray([epsilon]))
                 known = min(float(bounds.upper[0]), self.unsampled.log_delta_bounds(epsilon).upper)
-                return Interval(max(float(bounds.lower[0]), _lowered(lower)), min(known, _raised(upper)))
-        return Interval(_lowered(lower), min(_raised(upper), 0.0))
+                return Interval(max(float(bounds.lower[0]), lowered(lower)), min(known, raised(upper)))
+        return Interval(lowered(lower), min(raised(upper), 0.0))
 
     def is_beyond_doubles(self, epsilon: float) -> bool:
         """Return whether the contour engine refuses, and the lattice has no lower bound: δ is below every double."""
         if not self._normal_log_delta(epsilon) < _BEYOND_DOUBLES:
             return False
         try:
-            contour.log_delta(self.parts, epsilon, quickly=True)
-        except _NO_CERTIFICATE:
+            exact.log_delta(self.laws, epsilon, quickly=True)
+        except NO_CERTIFICATE:
             return self.rare.log_delta(epsilon).upper < _BEYOND_DOUBLES
         return False
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from epsilond.accountants.composition.exact_laws import ExactProfile, Laws
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.curve.facts import Law
+from epsilond.accountants.curve.facts import NormalLaw
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.search import PairSearch
 
@@ -98,7 +98,7 @@ class ExactSearch(PairSearch):
         return lower
 
 
-def exact_pair(laws: Sequence[tuple[Law, int]], fallback: Callable[[], Pair]) -> Pair:
+def exact_pair(laws: Sequence[tuple[NormalLaw, int]], fallback: Callable[[], Pair]) -> Pair:
     """Return the product of pairs that are known by their laws.
 
     Args:

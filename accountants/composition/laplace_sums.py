@@ -13,25 +13,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from epsilond.accountants.composition.exact_laws import ROUNDED_SHIFT, lowered, raised
 from epsilond.accountants.curve.enclosure import Interval, Tails
+from epsilond.accountants.curve.facts import GaussianLaw, LaplaceLaw
 from epsilond.accountants.curve.near_tests import NearTest, rated
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import PointwiseProfile
 from epsilond.accountants.curve.search import PairSearch
-from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour.parts import Parts
-from epsilond.accountants.engine.contour.thresholds import Threshold, thresholds
-from epsilond.accountants.engine.contour.transforms.gaussian import GaussianTransform
-from epsilond.accountants.engine.contour.transforms.laplace import laplace_part
-from epsilond.accountants.engine.contour.transforms.transform import ContourRefused
+from epsilond.accountants.engine import exact
+from epsilond.accountants.engine.exact import NO_CERTIFICATE, SizedTest
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
-    from epsilond.accountants.engine.contour.transforms.transform import Part
+    from epsilond.accountants.curve.facts import Law
     from epsilond.accountants.numerics.special import FloatArray
 
-_NO_CERTIFICATE = (ContourRefused, ArithmeticError, ValueError)
-"""Also where numbers at the edge of the doubles overflow."""
 _MANY, _WIDE = 48, 1e-3
 """Kinds beyond which the lattice has few cells for each, and a width of δ that is then less than its own."""
 _ROUNDED = 4 * UNIT_ROUNDOFF
@@ -46,9 +42,9 @@ class LaplaceSumProfile(PointwiseProfile):
     nothing. Tails are the lattice's, of a pair that dominates.
     """
 
-    parts: Parts
+    laws: tuple[tuple[Law, int], ...]
     moved: float
-    """What the rounding of the shifts may move ε by."""
+    """What the rounding of Laplace shifts may move ε by; that of Gaussian ones moves log δ, as of other exact laws."""
     widest: float
     fallback: Callable[[], Pair]
 
@@ -71,11 +67,11 @@ class LaplaceSumProfile(PointwiseProfile):
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Return an enclosure of log δ at one ε."""
         try:
-            upper = contour.log_delta(self.parts, epsilon - self.moved, widest=self.widest).upper
-            lower = contour.log_delta(self.parts, epsilon + self.moved, widest=self.widest).lower
-        except _NO_CERTIFICATE:
+            upper = exact.log_delta(self.laws, epsilon - self.moved, widest=self.widest).upper
+            lower = exact.log_delta(self.laws, epsilon + self.moved, widest=self.widest).lower
+        except NO_CERTIFICATE:
             return self.behind.log_delta_bounds(epsilon)
-        return Interval(min(lower, upper), upper)
+        return Interval(lowered(min(lower, upper)), min(raised(upper), 0.0))
 
     def likely_meets(self, epsilon: float, log_delta: float) -> bool:
         """Return whether the upper bound is at most `log_delta`: it costs little."""
@@ -84,8 +80,9 @@ class LaplaceSumProfile(PointwiseProfile):
     def enclose_epsilon(self, log_delta: float) -> Interval | None:
         """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; None where the contour engine refuses."""
         try:
-            lower, upper = contour.epsilon(self.parts, log_delta, widest=self.widest)
-        except _NO_CERTIFICATE:
+            slack = ROUNDED_SHIFT * (1.0 + abs(log_delta))
+            lower, upper = exact.epsilon(self.laws, log_delta, slack=slack, widest=self.widest)
+        except NO_CERTIFICATE:
             return None
         at_zero = upper == 0.0 and self.log_delta_bounds(0.0).upper <= log_delta
         return Interval(max(lower - self.moved, 0.0), 0.0 if at_zero else upper + self.moved)
@@ -93,25 +90,27 @@ class LaplaceSumProfile(PointwiseProfile):
     def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
         """For each size α in (0, 1) about the ε at which Q(S > ε) = α, and log δ around it, from either engine."""
         try:
-            found = thresholds(self.parts, [math.log(size) for size in sizes], widest=self.widest)
-        except _NO_CERTIFICATE:
+            found: list[SizedTest | None] = exact.thresholds(
+                self.laws, [math.log(size) for size in sizes], widest=self.widest
+            )
+        except NO_CERTIFICATE:
             found = []
         if any(each is not None for each in found):
             tests = zip(found, sizes, strict=True)
             return [None if each is None else rated(self._near(each), size) for each, size in tests]
         return self.behind.forward.near_tests(sizes)
 
-    def _near(self, found: Threshold) -> NearTest:
-        near, moved = found.profile, self.moved
+    def _near(self, found: SizedTest) -> NearTest:
+        near, moved = found.log_delta, self.moved
 
         def bounds(epsilon: float) -> Interval:
             try:
-                lower, upper = near.log_delta(epsilon + moved).lower, near.log_delta(epsilon - moved).upper
-            except _NO_CERTIFICATE:  # too far from where the nodes were laid
+                lower, upper = near(epsilon + moved).lower, near(epsilon - moved).upper
+            except NO_CERTIFICATE:  # too far from where the nodes were laid
                 return Interval(-math.inf, 0.0)
-            return Interval(min(lower, upper), upper)
+            return Interval(lowered(min(lower, upper)), min(raised(upper), 0.0))
 
-        return NearTest(found.epsilon, bounds, found.width, 1.0 + near.nodes.place.tilt)
+        return NearTest(found.epsilon, bounds, found.width, found.steepness)
 
 
 @dataclass(frozen=True)
@@ -152,20 +151,18 @@ def laplace_sum_pair(parts: Sequence[tuple[Pair, int]], fallback: Callable[[], P
         parts: pairs, and how often each is run.
         fallback: makes a pair that encloses the product where the contour engine refuses.
     """
-    counts: Counter[float] = Counter()
-    square = 0.0
+    counts: Counter[Law] = Counter()
     for pair, count in parts:
         if pair.gaussian_dp_mu is not None:
-            square += count * pair.gaussian_dp_mu**2
+            counts[GaussianLaw(pair.gaussian_dp_mu)] += count
         elif pair.laplace_shift is not None:
-            counts[pair.laplace_shift] += count
+            counts[LaplaceLaw(pair.laplace_shift)] += count
         else:
             return None
-    if not counts:
+    shifts = [(law.shift, count) for law, count in counts.items() if isinstance(law, LaplaceLaw)]
+    if not shifts:
         return None
-    shifts = tuple(sorted(counts))
-    steps = laplace_part(shifts, tuple(counts[shift] for shift in shifts), alone=square == 0.0)
-    kept: list[Part] = [GaussianTransform(square, 16 * UNIT_ROUNDOFF)] if square > 0.0 else []
-    widest = _WIDE if len(shifts) > _MANY else contour.WIDEST
-    profile = LaplaceSumProfile(Parts([*kept, steps]), _ROUNDED * steps.supremum, widest, fallback)
+    largest = math.fsum(shift * count for shift, count in shifts)
+    widest = _WIDE if len(shifts) > _MANY else exact.WIDEST
+    profile = LaplaceSumProfile(tuple(counts.items()), 1.01 * _ROUNDED * largest, widest, fallback)
     return Pair(profile, profile, parts=tuple(parts), special_search=LaplaceSearch((profile,)))

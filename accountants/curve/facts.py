@@ -106,7 +106,32 @@ class SampledGaussianLaw:
         return SampledGaussianLaw(self.rate, self.shift, _REVERSED[self.direction])
 
 
-Law: TypeAlias = GaussianLaw | SampledGaussianLaw
+@dataclass(frozen=True)
+class LaplaceLaw:
+    """Laplace noise around two places that are s of its scales apart, in either order: the loss lies in [−s, s].
+
+    Attributes:
+        shift: distance of the places over the noise's scale, 0 ≤ s < ∞. The law is that of this very float.
+
+    Raises:
+        InvalidInput: s is negative or not finite.
+    """
+
+    shift: float
+
+    def __post_init__(self) -> None:
+        _demand("/shift", 0.0 <= self.shift < math.inf, "0 ≤ shift < ∞")
+
+    def reversed(self) -> LaplaceLaw:
+        """The pair in the other order: the same law."""
+        return self
+
+
+NormalLaw: TypeAlias = GaussianLaw | SampledGaussianLaw
+"""A law of Gaussian noise, sampled or not."""
+
+Law: TypeAlias = NormalLaw | LaplaceLaw
+"""A law whose transform is known."""
 
 
 @dataclass(frozen=True)

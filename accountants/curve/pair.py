@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from epsilond.accountants.curve.enclosure import Enclosure
-    from epsilond.accountants.curve.facts import Concentrated, FiniteLaw, Law, Plateau
+    from epsilond.accountants.curve.facts import Concentrated, FiniteLaw, NormalLaw, Plateau
     from epsilond.accountants.curve.profile import Profile
     from epsilond.accountants.numerics.special import FloatArray
 
@@ -50,7 +50,7 @@ class Pair:
     backward: Profile
     gaussian_dp_mu: float | None = None
     laplace_shift: float | None = None
-    law: Law | None = None
+    law: NormalLaw | None = None
     atoms: FiniteLaw | None = None
     concentrated: Concentrated | None = None
     plateau: Plateau | None = None

@@ -28,7 +28,7 @@ from epsilond.accountants.profiles.amplification import with_and_without
 from epsilond.accountants.profiles.gaussian import GaussianMixture, gaussian_pair, mixture_pair
 
 if TYPE_CHECKING:
-    from epsilond.accountants.curve.facts import Law
+    from epsilond.accountants.curve.facts import NormalLaw
     from epsilond.accountants.curve.pair import Pair
     from epsilond.accountants.numerics.special import FloatArray
 
@@ -47,7 +47,7 @@ _SQUARE_PEAK = 4.0 * math.exp(-2.0)
 """The largest value of t² e^{−t}."""
 
 
-def step_pair(law: Law) -> Pair:
+def step_pair(law: NormalLaw) -> Pair:
     """The pair of one step."""
     if isinstance(law, GaussianLaw) or law.rate == 1.0:
         return gaussian_pair(law.distance)
@@ -102,7 +102,7 @@ class OneLargeStep:
     steps: tuple[RepeatedStep, ...]
 
     @classmethod
-    def of(cls, laws: Sequence[tuple[Law, int]]) -> OneLargeStep:
+    def of(cls, laws: Sequence[tuple[NormalLaw, int]]) -> OneLargeStep:
         """Of laws with counts; steps whose loss is always zero are left out."""
         silent = (count == 0 or law.distance == 0.0 or getattr(law, "rate", 1.0) == 0.0 for law, count in laws)
         return cls(

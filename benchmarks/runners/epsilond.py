@@ -12,7 +12,7 @@ import epsilond
 from benchmarks.rows import OURS, WITH_KERNEL
 from benchmarks.runners.loop import Answer, NotOffered, Question, Run, pure_epsilon, serve
 from epsilond import Composed, Gaussian, Laplace, RandomizedResponse, Repeated, Spec, Subsampled, account, calibrate
-from epsilond.accountants.engine.contour import kernel
+from epsilond.accountants.engine import kernel
 from epsilond.accountants.quantities import Relation
 
 SLACKS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
@@ -35,8 +35,7 @@ def with_kernel(question: Question) -> Answer:
 def _choose(wanted: str) -> None:
     if os.environ.get("EPSILOND_KERNEL") != wanted:
         os.environ["EPSILOND_KERNEL"] = wanted
-        kernel.loaded.cache_clear()
-        kernel.steps_of.cache_clear()
+        kernel.forget()
 
 
 def certified(question: Question) -> Answer:

@@ -230,7 +230,7 @@ def test_a_rounded_shift_moves_both_ends_outward() -> None:
     pair = composed_pair([(laplace_pair(0.1), 1000)], "default")
     assert isinstance(pair.forward, LaplaceSumProfile)
     profile = pair.forward
-    nearer = contour.epsilon(profile.parts, -14.0)
+    nearer = contour.epsilon(profile.laws, -14.0)
     ends = pair.epsilon(-14.0)
     assert ends.lower < nearer.lower
     assert nearer.upper < ends.upper

@@ -19,7 +19,6 @@ import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.engine.contour import saddle
-from epsilond.accountants.engine.contour.kernel import steps_of
 from epsilond.accountants.engine.contour.nodes import REACH, build, good_width
 from epsilond.accountants.engine.contour.parts import Parts, compiled
 from epsilond.accountants.engine.contour.profile import ContourProfile, shared, width_of, with_leaks
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from epsilond.accountants.curve.facts import Law
-    from epsilond.accountants.engine.contour.kernel import Steps
     from epsilond.accountants.engine.contour.transforms.transform import Part
     from epsilond.accountants.numerics.special import FloatArray
 
@@ -95,8 +93,6 @@ def log_delta(
         return _of_nothing(epsilon)
     if epsilon >= parts.supremum:
         return Interval(-math.inf, -math.inf)
-    if (kernel := _kernel_for(parts, budget)) and (answer := _good(kernel.log_delta(epsilon), widest)):
-        return answer
 
     def attempt(chosen: tuple[Part, ...], most: NodeBudget) -> ValueWithWidth[Interval]:
         return _evaluated(chosen, epsilon, most)
@@ -122,9 +118,6 @@ def upper_log_delta(
     parts = compiled(laws)
     if not parts or epsilon >= parts.supremum:
         return log_delta(laws, epsilon, budget=budget).upper
-    kernel = _kernel_for(parts, budget)
-    if kernel and (known := kernel.upper_log_delta(epsilon, enough)) is not None:
-        return known
     try:
         return _best_chernoff(parts, epsilon, enough, smaller(QUICK, budget))  # on what an answer will be read from
     except ContourRefused:
@@ -152,8 +145,6 @@ def epsilon(
     parts = compiled(laws)
     if not parts or log_delta >= 0.0:
         return Interval(0.0, 0.0)
-    if (kernel := _kernel_for(parts, budget)) and (answer := _good(kernel.epsilon(log_delta, slack), widest)):
-        return answer
 
     def attempt(chosen: tuple[Part, ...], most: NodeBudget) -> ValueWithWidth[Interval]:
         found = saddle.find(chosen, saddle.at_log_delta(log_delta), most)
@@ -238,16 +229,6 @@ def _ways(
 def smaller(first: NodeBudget, second: NodeBudget) -> NodeBudget:
     """Return the smaller of two budgets, number by number."""
     return NodeBudget(*map(min, first, second))
-
-
-def _kernel_for(parts: Parts, budget: NodeBudget) -> Steps | None:
-    """The compiled kernel for these parts, if there is one, and no other budget is asked for than its own."""
-    return steps_of(parts) if budget is DEFAULT_BUDGET else None
-
-
-def _good(answer: tuple[float, float, float] | None, widest: float) -> Interval | None:
-    """The kernel's ends, if they are so good that no other way would be tried."""
-    return Interval(*answer[:2]) if answer is not None and answer[2] <= min(GOOD_WIDTH, widest) else None
 
 
 def _demand_number(value: float) -> None:

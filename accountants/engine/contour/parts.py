@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.curve.facts import GaussianLaw, SampledGaussianLaw
+from epsilond.accountants.curve.facts import GaussianLaw, LaplaceLaw, SampledGaussianLaw
 from epsilond.accountants.engine.contour.transforms.gaussian import GaussianTransform
 from epsilond.accountants.engine.contour.transforms.hard_cut import CutSampledGaussian
+from epsilond.accountants.engine.contour.transforms.laplace import laplace_part
 from epsilond.accountants.engine.contour.transforms.sampled_gaussian import (
     EXPONENTS,
     LEAST_RATE,
@@ -80,10 +81,15 @@ def compiled(laws: Sequence[tuple[Law, int]] | Parts) -> Parts:
     counts: Counter[Law] = Counter()
     for law, count in laws:
         counts[law] += count
-    read = [_READERS[type(law)](law, count) for law, count in counts.items() if count > 0]
+    kept = [(law, count) for law, count in counts.items() if count > 0]
+    read = [_READERS[type(law)](law, count) for law, count in kept if not isinstance(law, LaplaceLaw)]
     square = math.fsum(share for share, _ in read)
     parts = [part for _, part in read if part is not None]
-    return Parts([GaussianTransform(square), *parts] if square > 0.0 else parts)
+    parts = [GaussianTransform(square), *parts] if square > 0.0 else parts
+    steps = sorted((law.shift, count) for law, count in kept if isinstance(law, LaplaceLaw) and law.shift > 0.0)
+    if steps:
+        parts.append(laplace_part(*zip(*steps, strict=True), alone=not parts))
+    return Parts(parts)
 
 
 _LEAST_VARIANCE = 1e-24
