@@ -89,12 +89,7 @@ class LaplaceSumProfile(PointwiseProfile):
 
     def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
         """For each size α in (0, 1) about the ε at which Q(S > ε) = α, and log δ around it, from either engine."""
-        try:
-            found: list[SizedTest | None] = exact.thresholds(
-                self.laws, [math.log(size) for size in sizes], widest=self.widest
-            )
-        except NO_CERTIFICATE:
-            found = []
+        found = exact.thresholds(self.laws, [math.log(size) for size in sizes], widest=self.widest)
         if any(each is not None for each in found):
             tests = zip(found, sizes, strict=True)
             return [None if each is None else rated(self._near(each), size) for each, size in tests]

@@ -99,7 +99,7 @@ def _sized_test(laws: Sequence[tuple[Law, int]], log_size: float, widest: float)
     try:
         epsilon, integrand = contour.threshold(laws, log_size)
         lower, upper = integrand.enclosure(epsilon)
-    except ContourRefused:
+    except NO_CERTIFICATE:
         return None
     if not upper - lower <= widest:
         return None

@@ -105,8 +105,9 @@ class LaplaceSteps(ClosedForm):
         fallen, turned = 2.0 * np.sin(half) ** 2, 2.0 * np.sin(half) * np.cos(half)
         real, imaginary = (-x) * tanh * fallen, x * turned - tanh * frequencies
         scale = 1.0 / (2.0 * x * (x * x + frequencies * frequencies))
-        change = (real * x + imaginary * frequencies) * scale - fallen
-        change = np.asarray(change + 1j * ((imaginary * x - real * frequencies) * scale + tanh * turned))
+        change = np.zeros(line.nodes, dtype=np.complex128)
+        change.real = (real * x + imaginary * frequencies) * scale - fallen
+        change.imag = (imaginary * x - real * frequencies) * scale + tanh * turned
         error = (UNIT_ROUNDOFF * (160.0 + 4.0 * x * s) * s) * frequencies
         fields = powered(change / (1.0 + tanh / (2.0 * x)), error, mean, frequencies, self.count)
         cumulant_error = float(self._cumulant_error(tilts, moments[0])[0])

@@ -99,7 +99,7 @@ class Integrand:
         values = joined(part.on_line(line, most) for part in parts)
         frequencies, scale = line.frequencies, line.spacing / math.pi
         z = line.tilt + 1j * frequencies
-        terms = scale * np.exp(values.log_modulus + 1j * values.phase) / (z * (1.0 + z))
+        terms: ComplexArray = scale * np.exp(values.log_modulus + 1j * values.phase) / (z * (1.0 + z))
         terms[0] *= 0.5
         sizes = np.abs(values.log_modulus) + np.abs(values.phase)
         relative = np.expm1(np.minimum(values.rounding + UNIT_ROUNDOFF * (4.0 * sizes + 32.0), 700.0))
