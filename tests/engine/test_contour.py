@@ -10,8 +10,8 @@ import pytest
 
 from epsilond.accountants.curve.facts import GaussianLaw, SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour.parts import compiled
-from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, NodeBudget, RefusalReason
+from epsilond.accountants.engine.contour import noise
+from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.errors import InvalidInput
 from tests.oracles.contour import Step, one_step
 from tests.oracles.hockey_stick import theta
@@ -171,22 +171,12 @@ def test_the_relative_width_is_far_below_1e_minus_7_at_any_delta(rounds: int, di
         assert enclosure.upper - enclosure.lower < 1e-8
 
 
-def test_a_profile_serves_neighbouring_epsilon() -> None:
+def test_refusals_carry_their_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     laws = [(sampled(0.01, 1.0, "remove"), 1000)]
-    near = contour._centred(compiled(laws), 2.0, contour.DEFAULT_BUDGET)
-    for offset in (-0.9, -0.3, 0.4, 0.9):
-        epsilon = 2.0 + offset * near.width
-        fresh, kept = contour.log_delta(laws, epsilon), near.log_delta(epsilon)
-        assert max(fresh.lower, kept.lower) <= min(fresh.upper, kept.upper)
-        assert kept.upper - kept.lower < 1e-9
-    slope = (near.log_delta(2.0 + 1e-4).upper - near.log_delta(2.0 - 1e-4).upper) / 2e-4
-    assert near.estimate(2.0)[1] == pytest.approx(slope, rel=1e-6)
-
-
-def test_refusals_carry_their_reason() -> None:
-    laws = [(sampled(0.01, 1.0, "remove"), 1000)]
-    with pytest.raises(ContourRefused) as refused:
-        contour.log_delta(laws, 2.0, budget=NodeBudget(noise_nodes=40))
+    with monkeypatch.context() as patch:
+        patch.setattr(noise, "_MOST_NODES", 40)
+        with pytest.raises(ContourRefused) as refused:
+            contour.log_delta(laws, 2.0)
     assert refused.value.reason is RefusalReason.BEYOND_BUDGET
     with pytest.raises(ContourRefused) as refused:
         contour.log_delta(laws, 2.0, widest=1e-15)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import tracemalloc
 from dataclasses import replace
-from typing import Any
 
 import mpmath as mp
 import numpy as np
@@ -14,13 +13,14 @@ import pytest
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour import saddle
-from epsilond.accountants.engine.contour.nodes import ChernoffBounds
-from epsilond.accountants.engine.contour.parts import compiled
-from epsilond.accountants.engine.contour.profile import ContourProfile
-from epsilond.accountants.engine.contour.saddle import log_chernoff_factor
-from epsilond.accountants.engine.contour.transforms.sampled_gaussian_grid import SampledGaussianGrid
-from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, Line, NodeBudget, RefusalReason
+from epsilond.accountants.engine.contour import noise
+from epsilond.accountants.engine.contour.composition import compiled
+from epsilond.accountants.engine.contour.line import ChernoffBounds, laid
+from epsilond.accountants.engine.contour.part import Line
+from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
+from epsilond.accountants.engine.contour.saddle import TiltRange, by_epsilon, find, log_chernoff_factor
+from epsilond.accountants.engine.contour.sampled_gaussian import EXPONENTS, SampledGaussianLoss
+from epsilond.accountants.engine.contour.sampled_steps import SampledGaussianSteps
 from tests.oracles.contour import Step, by_contour, one_step
 
 
@@ -74,24 +74,21 @@ def test_a_third_transition_from_the_other_side() -> None:
 def test_any_tilt_whatever_gives_a_true_enclosure_or_a_refusal(tilt: float) -> None:
     parameters, rounds, epsilon = TRANSITION[0][:3]
     parts = compiled([(law(*parameters), rounds)])
-    survey = saddle.TiltSurvey.of(parts, 60.0, NodeBudget())
-    found = saddle.FoundSaddle(survey.place(tilt), survey)
+    saddle = TiltRange.of(parts, 60.0).saddle(tilt)
     try:
-        enclosure = contour._built(parts, found, epsilon, NodeBudget(), 0.0).log_delta(epsilon)
+        enclosure = laid(parts, saddle, epsilon, -89.0).enclosure(epsilon)
     except ContourRefused:
         return
     assert enclosure.lower <= -89.3915520447230 <= enclosure.upper
 
 
 def test_a_sum_above_the_chernoff_bound_is_refused() -> None:
-    built = contour._centred(compiled([(law(0.01, 1.0, "remove"), 1000)]), 2.0, contour.DEFAULT_BUDGET)
-    bounds = built.nodes.chernoff
-    lowered = ChernoffBounds(
-        bounds.tilt, bounds.above, bounds.log_above - 20, bounds.below, bounds.log_below - 20, bounds.log_here - 20
-    )
-    nodes = replace(built.nodes, chernoff=lowered)
+    parts = compiled([(law(0.01, 1.0, "remove"), 1000)])
+    saddle, _ = find(parts, by_epsilon(2.0))
+    integrand = laid(parts, saddle, 2.0, saddle.log_delta)
+    lowered = ChernoffBounds(integrand.chernoff.tilts, integrand.chernoff.log_bounds - 20)
     with pytest.raises(ContourRefused) as refused:
-        ContourProfile(built.parts, nodes, built.centre).log_delta(2.0)
+        replace(integrand, chernoff=lowered).enclosure(2.0)
     assert refused.value.reason is RefusalReason.INCONSISTENT
 
 
@@ -120,15 +117,16 @@ def test_memory_is_bounded_whatever_is_asked(
     assert isinstance(found, ContourRefused) or found.lower <= found.upper
 
 
-def test_a_tight_budget_is_refused_before_any_work() -> None:
+def test_too_many_nodes_are_refused_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(noise, "_MOST_NODES", 60)
     tracemalloc.start()
     try:
         with pytest.raises(ContourRefused) as refused:
-            contour.epsilon([(law(0.22, 0.47, "add"), 2)], -27.9, budget=NodeBudget(1000, 1000, 10**5))
+            contour.epsilon([(law(0.22, 0.47, "add"), 2)], -27.9)
         assert tracemalloc.get_traced_memory()[1] < 20e6
     finally:
         tracemalloc.stop()
-    assert refused.value.reason in {RefusalReason.BEYOND_BUDGET, RefusalReason.NO_DECAY}
+    assert refused.value.reason is RefusalReason.BEYOND_BUDGET
 
 
 # Rates near one move the tilted law away from [0, 1 + λ].
@@ -179,16 +177,10 @@ def test_rates_near_one_over_several_steps(
 
 
 def test_weight_at_the_ends_of_the_noise_is_noticed() -> None:
-    part = compiled([(law(0.01, 1.0, "remove"), 1000)])[0]
-    whole: Any = part.resolve((7.0, 7.0), 20.0, NodeBudget())
-    rule = whole.rule
-    inner = rule.points[(rule.points > -2.0) & (rule.points < 2.0)]
-    clipped = SampledGaussianGrid(
-        whole.source, whole.count, type(rule)(rule.loss, inner, rule.step, rule.c, rule.error), 20.0
-    )
+    clipped = SampledGaussianLoss(0.01, 1.0, EXPONENTS["remove"], -2.25, 2.25)
     with pytest.raises(ContourRefused) as refused:
-        clipped.on_line(Line(7.0, 0.25, 40))
-    assert refused.value.reason is RefusalReason.INCONSISTENT
+        SampledGaussianSteps(clipped, 1000).on_line(Line(7.0, 0.25, 40), 1 << 20)
+    assert refused.value.reason is RefusalReason.NOT_POSITIVE
 
 
 # A million steps: roundings add up like their square root.
@@ -212,9 +204,8 @@ def test_a_million_steps_keep_eleven_digits() -> None:
 def test_large_tilts_keep_the_decay_bound_true(direction: str) -> None:
     part = compiled([(law(0.01, 2.0, direction), 300)])[0]
     tilt = 150.0 if direction == "add" else 25.0
-    grid = part.resolve((tilt, tilt), 60.0, NodeBudget())
-    actual = grid.on_line(Line(tilt, 0.5, 121)).log_modulus
-    bounds = part.resolve((0.0, tilt), 0.0, NodeBudget()).log_decay(tilt, np.asarray([1.0, 10.0, 30.0, 60.0]))
+    actual = part.on_line(Line(tilt, 0.5, 121), 1 << 24).log_modulus
+    bounds = part.on_reals(tilt).log_decay(tilt, np.asarray([1.0, 10.0, 30.0, 60.0]))
     for t, bound in zip((1.0, 10.0, 30.0, 60.0), bounds.tolist(), strict=True):
         assert actual[int(2 * t) :].max() <= bound + 1e-8
 
@@ -247,7 +238,7 @@ def test_a_cut_answer_against_another_tilt() -> None:
     with mp.workdps(60):
         truth = mp.log(by_contour([step], epsilon, tilt=125.0, period=2.0, count=160, reach=22.0))
     assert enclosure.lower <= truth <= enclosure.upper
-    assert enclosure.upper - enclosure.lower < contour.GOOD_WIDTH
+    assert enclosure.upper - enclosure.lower < 1e-6
 
 
 def test_what_single_jumps_decide_is_refused_or_enclosed() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, RefusalReason
+from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from tests.oracles.contour import Step, one_step
 
 DIRECTIONS = ("remove", "add", "replace")

@@ -1,4 +1,4 @@
-"""Tests of given sizes on shared nodes, and the quick bounds that spare an evaluation."""
+"""Tests of given sizes, and the quick bounds that spare an evaluation."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import math
 import pytest
 
 from epsilond.accountants.curve.facts import GaussianLaw, SampledGaussianLaw
+from epsilond.accountants.engine import exact
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour.thresholds import thresholds
 
 SIZES = (1e-2, 1e-3, 1e-5)
 COMPOSITIONS = {
@@ -23,29 +23,33 @@ COMPOSITIONS = {
 @pytest.mark.parametrize("name", COMPOSITIONS)
 def test_a_test_has_about_the_size_that_was_asked(name: str) -> None:
     """By difference quotients of δ, which is convex in e^ε."""
-    found = thresholds(COMPOSITIONS[name], [math.log(size) for size in SIZES])
-    for size, near in zip(SIZES, found, strict=True):
-        assert near is not None
-        left, here, right = (near.profile.log_delta(near.epsilon + step) for step in (-1e-4, 0.0, 1e-4))
-        gamma, rise = math.exp(near.epsilon), math.expm1(1e-4)
+    for size in SIZES:
+        epsilon, integrand = contour.threshold(COMPOSITIONS[name], math.log(size))
+        left, here, right = (integrand.enclosure(epsilon + step) for step in (-1e-4, 0.0, 1e-4))
+        gamma, rise = math.exp(epsilon), math.expm1(1e-4)
         assert math.exp(here.lower) - math.exp(right.upper) <= 1.01 * size * gamma * rise
         assert math.exp(left.upper) - math.exp(here.lower) >= 0.99 * size * gamma * rise
-        assert near.width <= 1e-6
+        assert here.upper - here.lower <= 1e-6
+
+
+def test_a_test_that_is_refused_is_none() -> None:
+    laws = [(SampledGaussianLaw(1e-120, 1.0, "remove"), 5)]
+    assert exact.thresholds(laws, [math.log(size) for size in SIZES]) == [None] * len(SIZES)
+    assert exact.thresholds([], [-3.0]) == [None]
 
 
 @pytest.mark.parametrize("name", COMPOSITIONS)
 @pytest.mark.parametrize("epsilon", [-0.5, 0.0, 0.3, 2.0])
 def test_a_quick_bound_is_a_bound(name: str, epsilon: float) -> None:
     truth = contour.log_delta(COMPOSITIONS[name], epsilon)
-    for enough in (-math.inf, truth.upper, truth.upper + 3.0, 0.0):
-        assert contour.upper_log_delta(COMPOSITIONS[name], epsilon, enough=enough) >= truth.lower
+    assert contour.upper_log_delta(COMPOSITIONS[name], epsilon) >= truth.lower
 
 
-def test_nodes_beyond_the_budget_give_way_to_those_of_a_lower_tilt() -> None:
+def test_a_list_on_the_brink_of_giant_losses_is_answered() -> None:
     """At a tilt on the brink of giant losses the integrand decays slowly; a little below it does not."""
     laws = [(SampledGaussianLaw(0.01 + 0.001 * k, 1.0 / (1.0 + 0.1 * k), "remove"), 1) for k in range(10)]
     found = contour.epsilon(laws, math.log(1e-6))
     assert found.upper - found.lower <= 1e-7
-    # On nodes of its own, which need not be those that ε was solved on.
+    # On a line of its own, which need not be that on which ε was solved.
     ends = contour.log_delta(laws, found.upper)
     assert ends.lower <= math.log(1e-6) <= ends.upper + 1e-6

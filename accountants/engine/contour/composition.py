@@ -96,7 +96,8 @@ def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval
         value = math.log(-math.expm1(epsilon))  # δ = 1 − e^ε of two equal laws
         return Interval(value - 8 * UNIT_ROUNDOFF * abs(value), min(value + 8 * UNIT_ROUNDOFF * abs(value), 0.0))
 
-    def answer(ends: Ends, guess: float) -> Interval:
+    def answer(ends: Ends, saddle: Saddle) -> Interval:
+        guess = saddle.log_delta_at(epsilon)
         for _ in range(_TRIALS):
             placed = ends(guess)
             integrand = laid(placed.parts, placed.saddle, epsilon, guess)
@@ -135,7 +136,7 @@ def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float =
     if not parts or log_delta >= 0.0:
         return Interval(0.0, 0.0)
 
-    def answer(ends: Ends, _: float) -> Interval:
+    def answer(ends: Ends, _: Saddle) -> Interval:
         placed = ends(log_delta)
         if placed.saddle.epsilon <= 0.0:
             if _chernoff(placed, 0.0) <= log_delta - slack:
@@ -163,10 +164,10 @@ def threshold(laws: Laws, log_size: float) -> tuple[float, Integrand]:
     if not (parts := compiled(laws)):
         raise ContourRefused(RefusalReason.NO_TILT, "no loss")
 
-    def answer(ends: Ends, guess: float) -> tuple[float, Integrand]:
-        placed = ends(guess)
+    def answer(ends: Ends, saddle: Saddle) -> tuple[float, Integrand]:
+        placed = ends(saddle.log_delta)
         centre = place = placed.saddle.epsilon
-        integrand = laid(placed.parts, placed.saddle, centre, guess)
+        integrand = laid(placed.parts, placed.saddle, centre, saddle.log_delta)
         for _ in range(_TRIALS):
             value, slope = integrand.estimate(place)
             # log Q(S > ε) = log(−dδ/dε) − ε, and its derivative is about −1 − l.
@@ -198,11 +199,11 @@ class Placed(NamedTuple):
     tilts: TiltRange
 
 
-def _first_answer(answer: Callable[[Ends, float], Answer], parts: list[Part], target: Target) -> Answer:
+def _first_answer(answer: Callable[[Ends, Saddle], Answer], parts: list[Part], target: Target) -> Answer:
     """Answer with one choice of the ends of the noise, or where that is refused with the other (A2, Hard cut).
 
     Either the tilted law is kept whole, or noise is left out as its probability allows: first where giant losses rule
-    the saddle. Both are given about log δ; its estimate at the saddle is passed on.
+    the saddle. Both are chosen for about log δ, of which the saddle of the whole gives an estimate.
 
     Raises:
         ContourRefused: both are refused.
@@ -223,9 +224,9 @@ def _first_answer(answer: Callable[[Ends, float], Answer], parts: list[Part], ta
 
     first, second = (left_out, kept_whole) if whole.saddle.jumps else (kept_whole, left_out)
     try:
-        return answer(first, whole.saddle.log_delta)
+        return answer(first, whole.saddle)
     except ContourRefused:
-        return answer(second, whole.saddle.log_delta)
+        return answer(second, whole.saddle)
 
 
 def _cut(part: Part, log_leak: float, span: tuple[float, float]) -> Part:

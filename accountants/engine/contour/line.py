@@ -45,8 +45,8 @@ _SHARES = np.asarray([1.0, 0.92, 0.84, 0.77, 0.7, 0.63, 0.56, 0.49, 0.42, 0.35, 
 """Shares of the saddle's tilt at which the line may lie (A5, Lower tilts)."""
 _ROUNDING_NATS = 30.0
 """Roundings of the sum are about e^−30 of its unit e^{K − lε}."""
-_GOOD_NATS = 20.0
-"""A line at which δ errs by less than e^−20 may have the shortest period."""
+_GOOD_NATS = 24.0
+"""A line at which δ errs by less than e^−24 may have the shortest period."""
 
 
 class ChernoffBounds(NamedTuple):
@@ -99,7 +99,9 @@ class Integrand:
         values = joined(part.on_line(line, most) for part in parts)
         frequencies, scale = line.frequencies, line.spacing / math.pi
         z = line.tilt + 1j * frequencies
-        terms: ComplexArray = scale * np.exp(values.log_modulus + 1j * values.phase) / (z * (1.0 + z))
+        terms = np.asarray(
+            scale * np.exp(values.log_modulus + 1j * values.phase) / (z * (1.0 + z)), dtype=np.complex128
+        )
         terms[0] *= 0.5
         sizes = np.abs(values.log_modulus) + np.abs(values.phase)
         relative = np.expm1(np.minimum(values.rounding + UNIT_ROUNDOFF * (4.0 * sizes + 32.0), 700.0))

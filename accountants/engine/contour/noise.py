@@ -89,7 +89,7 @@ class NoiseRule:
         risen = self.loss.log_fallen(tilt, shift * across)
         growth = 0.5 * outer * outer + self.loss.log_fallen(tilt, shift * (across + outer))
         strips = np.exp(np.minimum(log_strip_error(outer, growth, self.step), 50.0))
-        fall = np.maximum(2.0 * math.pi / self.step - (growth - risen) / outer, 1e-300)
+        fall = np.maximum(2.0 * math.pi / self.step - (growth - risen) / outer, 1e-9)
         at_tilt, log_moments = np.asarray(tilt), np.asarray(log_moment)
         ends = np.exp(np.minimum(self.loss.log_at_ends(at_tilt) - log_moment + risen, 300.0)) * (across + 2.0 / fall)
         return np.asarray(self.error + self.end_share(at_tilt, log_moments) + np.min(strips + ends, axis=1))
