@@ -9,12 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from epsilond.accountants.curve.facts import SampledGaussianLaw
 from epsilond.accountants.curve.pair import Pair
-from epsilond.accountants.engine.contour.composition import best_of
-from epsilond.accountants.engine.contour.parts import compiled
-from epsilond.accountants.engine.contour.saddle import at_epsilon
-from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, NodeBudget, RefusalReason
 from epsilond.accountants.engine.lattice import transforms
 from epsilond.accountants.engine.lattice.budget import Budget
 from epsilond.accountants.engine.lattice.composition import compose
@@ -41,27 +36,6 @@ def test_a_composition_is_gone_after_its_epsilon_was_searched(uncollected: None)
     order = weakref.ref(pair.forward)
     del pair
     assert order() is None
-
-
-class Grid:
-    """Something large."""
-
-
-def test_a_refusal_holds_none_of_what_was_tried(uncollected: None) -> None:
-    held: list[weakref.ref[Any]] = []
-
-    def attempt(parts: Any, _budget: Any) -> Any:
-        grid = Grid()
-        held.append(weakref.ref(grid))
-        raise ContourRefused(RefusalReason.NO_TILT, "as ever")
-
-    parts: Any = compiled([(SampledGaussianLaw(0.01, 1.0, "remove"), 1000)])
-    try:
-        best_of(attempt, parts, at_epsilon(1.0), NodeBudget(), 1.0)
-    except ContourRefused as refused:
-        assert refused.detail == "as ever"
-    assert len(held) > 1
-    assert all(each() is None for each in held)
 
 
 def test_transforms_are_kept_up_to_so_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,11 +104,13 @@ class LaplaceSteps(ClosedForm):
         mean, tanh, half = float(moments[1, 0]) / self.count, math.tanh(s * x), (0.5 * s) * frequencies
         fallen, turned = 2.0 * np.sin(half) ** 2, 2.0 * np.sin(half) * np.cos(half)
         real, imaginary = (-x) * tanh * fallen, x * turned - tanh * frequencies
-        scale = 1.0 / (2.0 * x * (x * x + frequencies * frequencies))
+        poles = 1.0 / (2.0 * x * (x * x + frequencies * frequencies))
         change = np.zeros(line.nodes, dtype=np.complex128)
-        change.real = (real * x + imaginary * frequencies) * scale - fallen
-        change.imag = (imaginary * x - real * frequencies) * scale + tanh * turned
+        change.real = (real * x + imaginary * frequencies) * poles - fallen
+        change.imag = (imaginary * x - real * frequencies) * poles + tanh * turned
         error = (UNIT_ROUNDOFF * (160.0 + 4.0 * x * s) * s) * frequencies
-        fields = powered(change / (1.0 + tanh / (2.0 * x)), error, mean, frequencies, self.count)
-        cumulant_error = float(self._cumulant_error(tilts, moments[0])[0])
-        return LineValues(*fields, self.count * mean, float(moments[0, 0]), cumulant_error)
+        scale = 1.0 + tanh / (2.0 * x)
+        modulus, phase, growth, rounding = powered(change / scale, error, mean, frequencies, self.count)
+        centre, cumulant_error = self.count * mean, float(self._cumulant_error(tilts, moments[0])[0])
+        phase, rounding = phase - centre * frequencies, rounding + 4 * UNIT_ROUNDOFF * abs(centre) * frequencies
+        return LineValues(modulus, phase, growth, rounding, centre, float(moments[0, 0]), cumulant_error)

@@ -177,11 +177,11 @@ def best_rate(p: Law, q: Law, size: float) -> float:
 
 
 def test_a_batch_of_many_different_mechanisms_is_answered_on_few_transforms() -> None:
-    """Counted in transforms, not in seconds: each of the old search's ε laid nodes of its own, some hundreds in all."""
-    from epsilond.accountants.engine.contour import composition, nodes, profile
+    """Counted in transforms, not in seconds."""
+    from epsilond.accountants.engine.contour import composition, line
 
     laid = 0
-    build = nodes.build
+    build = line.laid
 
     def counting(*asked: object, **more: object) -> object:
         nonlocal laid
@@ -192,8 +192,7 @@ def test_a_batch_of_many_different_mechanisms_is_answered_on_few_transforms() ->
     spec = Subsampled(sampling="poisson", rate=0.1, mechanism=inner)
     curve = account(spec, relation="add-or-remove-one").guarantee.curve
     with pytest.MonkeyPatch.context() as patch:
-        for module in (composition, profile):
-            patch.setattr(module, "build", counting)
+        patch.setattr(composition, "laid", counting)
         found = curve.epsilon(math.log(1e-6))
         sense = meaning(curve)
     assert laid <= 8
