@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from benchmarks.environments import ROOT
-from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants import VERSION
 from epsilond.app.settings import cores
 
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
@@ -45,6 +45,6 @@ def _skeleton() -> str:
 def machine() -> str:
     """What the figures depend on and may be told: versions and cores."""
     return (
-        f"epsilond {ENGINE_VERSION}, {platform.python_implementation()} {platform.python_version()}, "
+        f"epsilond {VERSION}, {platform.python_implementation()} {platform.python_version()}, "
         f"{platform.system()} {platform.machine()}, {cores()} cores, one thread for each accountant"
     )
