@@ -15,7 +15,6 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import gaps
 from epsilond.accountants import VERSION
 from epsilond.accountants.account import account
 from epsilond.accountants.curve.enclosure import Interval
@@ -215,14 +214,6 @@ def shuffled(row: tuple[int, int, float, float]) -> Iterator[str]:
     yield f"{printed / clones:.3g}"
 
 
-def ends_known(case: gaps.Case) -> Iterator[str]:
-    """A row of the fifth table: both ends as they were recorded, and as they are."""
-    was, now = gaps.before()[case.label], gaps.known(case)
-    yield from (case.name, case.relation)
-    for found in (was, now):
-        yield from ("refused" if found is None else bracket(found), gaps.gap(found))
-
-
 def bracket(interval: Interval) -> str:
     """Both ends to four digits, rounded outward."""
     return f"[{_rounded(interval.lower, ROUND_FLOOR)}, {_rounded(interval.upper, ROUND_CEILING)}]"
@@ -285,14 +276,6 @@ TABLES = (
         ("N", "n", "ε₀", "δ", "(39)", "clones", "randomized response", "its lower end", "(39)/clones"),
         SHUFFLED,
         shuffled,
-    ),
-    Table(
-        "What is known of ε: both ends, before and now",
-        "At δ = 1e-6 where nothing else is said; the gap is 1 − lower/upper. Before: measured by `benchmarks.gaps` at "
-        "the commit that `benchmarks/gaps_before.json` names. Cases whose ends were within 1 % are left out.",
-        ("run", "relation", "ε before", "gap before", "ε now", "gap now"),
-        gaps.wide(),
-        ends_known,
     ),
 )
 

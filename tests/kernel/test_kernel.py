@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 
 import epsilond
+from benchmarks.measuring import NotOffered
 from benchmarks.runners import epsilond as runner
-from benchmarks.runners.loop import NotOffered, Question, Run
+from benchmarks.runners.serving import Question, Run
 from epsilond.accountants import compiled as compiled_kernel
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import GaussianLaw, SampledGaussianLaw
@@ -397,12 +398,11 @@ def test_the_service_starts_with_it_turned_off() -> None:
 
 def test_benchmarks_ask_with_it_and_without(module: ModuleType, use: pytest.MonkeyPatch) -> None:
     question = Question("epsilon", [Run(0.01, 1.0, 1000)], None, 1e-6)
-    use.setenv("EPSILOND_KERNEL", "off")
     import_instead(use, module)
-    alone, together = runner.without_kernel(question), runner.with_kernel(question)
+    together = runner.with_kernel(question)
     assert compiled_kernel.loaded() is module.Steps
-    assert together.value == pytest.approx(alone.value, rel=1e-11)
-    use.setitem(sys.modules, NAME, None)
-    compiled_kernel.loaded.cache_clear()
+    use.setenv("EPSILOND_KERNEL", "off")
+    kernel.forget()
+    assert together.value == pytest.approx(runner.answer(question).value, rel=1e-11)
     with pytest.raises(NotOffered):
         runner.with_kernel(question)
