@@ -1,6 +1,6 @@
 """The mathematics of privacy and its certification: pure functions of numbers, no I/O, no clock, no globals."""
 
-from epsilond.accountants.compiled import loaded
+from epsilond.accountants.numerics.compiled import loaded
 
 VERSION = "0.3.0"
 """The project's version."""

@@ -12,16 +12,16 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from epsilond.accountants import compiled
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import Direction, SampledGaussianLaw
+from epsilond.accountants.numerics import compiled
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from epsilond.accountants.compiled import Steps
     from epsilond.accountants.curve.facts import Law
+    from epsilond.accountants.numerics.compiled import Steps
 
 loaded = compiled.loaded
 _KEPT = 8

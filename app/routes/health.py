@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from epsilond.accountants import ENGINE_VERSION, VERSION
-from epsilond.accountants.compiled import reason_for_absence
 from epsilond.accountants.json_types import JsonRecord
+from epsilond.accountants.numerics.compiled import reason_for_absence
 from epsilond.app.health import HEALTH
 from epsilond.app.http.problems import Problem
 from epsilond.app.metrics import METRICS

@@ -19,7 +19,6 @@ import epsilond
 from benchmarks.measuring import NotOffered
 from benchmarks.runners import epsilond as runner
 from benchmarks.runners.serving import Question, Run
-from epsilond.accountants import compiled as compiled_kernel
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import GaussianLaw, SampledGaussianLaw
 from epsilond.accountants.engine import exact, kernel
@@ -27,6 +26,7 @@ from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.parts import Parts, SampledGaussian, compiled
 from epsilond.accountants.engine.contour.transforms.transform import ContourRefused
 from epsilond.accountants.engine.lattice.composition import compose
+from epsilond.accountants.numerics import compiled as compiled_kernel
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.app.settings import unknown_variables
 from tests.engine.pairs import poisson
