@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.environments import ROOT
-from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants import VERSION
 from epsilond.app.settings import cores
 
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
@@ -83,6 +83,6 @@ def write_section(name: str, text: str, path: Path = DOCUMENT) -> None:
 def machine() -> str:
     """Return what the figures depend on: versions and cores."""
     return (
-        f"epsilond {ENGINE_VERSION}, {platform.python_implementation()} {platform.python_version()}, "
+        f"epsilond {VERSION}, {platform.python_implementation()} {platform.python_version()}, "
         f"{platform.system()} {platform.machine()}, {cores()} cores"
     )

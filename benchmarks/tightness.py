@@ -15,7 +15,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from pathlib import Path
 from typing import NamedTuple
 
-from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants import VERSION
 from epsilond.accountants.account import account
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.guarantee import Guarantee
@@ -284,7 +284,7 @@ def document(most: int | None = None) -> Iterator[str]:
     """The whole document, line by line."""
     yield from ("# How tight the printed statements are", "")
     yield "Lowy and Razaviyayn (ICLR 2023). Every bracket is certified: its ends enclose the true figure."
-    yield f"Made by `python -m benchmarks.tightness`, version {ENGINE_VERSION}."
+    yield f"Made by `python -m benchmarks.tightness`, version {VERSION}."
     yield ""
     for table in TABLES:
         yield from table.lines(most)
