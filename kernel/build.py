@@ -1,4 +1,4 @@
-"""Compile the kernel: `python kernel/build.py` for a checkout; hatch_build.py calls it for a wheel and an installation."""
+"""Compile the kernel: `python kernel/build.py` for a checkout; hatch_build.py calls it for wheels."""
 
 from __future__ import annotations
 
