@@ -23,8 +23,8 @@ from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import GaussianLaw, SampledGaussianLaw
 from epsilond.accountants.engine import exact, kernel
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour.parts import Parts, SampledGaussian, compiled
-from epsilond.accountants.engine.contour.transforms.transform import ContourRefused
+from epsilond.accountants.engine.contour.refusal import ContourRefused
+from epsilond.accountants.engine.contour.sampled_gaussian import EXPONENTS
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.numerics import compiled as compiled_kernel
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
@@ -39,15 +39,16 @@ SMALL = 2.5e-8
 """The widest that the kernel answers, relative to δ; where the two go different ways, widths below it may differ."""
 
 
+Parts = list[tuple[SampledGaussianLaw, int]]
+
+
 def parts_of(rate: float, noise_multiplier: float, rounds: int, direction: str) -> Parts:
-    return compiled([(SampledGaussianLaw(rate, 1.0 / noise_multiplier, direction), rounds)])
+    return [(SampledGaussianLaw(rate, 1.0 / noise_multiplier, direction), rounds)]
 
 
 def steps_of(module: ModuleType, parts: Parts) -> Any:
-    (part,) = parts
-    assert isinstance(part, SampledGaussian)
-    loss = part.loss
-    return module.Steps(loss.rate, loss.shift, *loss.exponents, part.count, parts.supremum)
+    ((law, count),) = parts
+    return module.Steps(law.rate, law.shift, *EXPONENTS[law.direction], count, contour.supremum(parts))
 
 
 def width(ends: Interval) -> float:
@@ -95,7 +96,7 @@ def compare(module: ModuleType, questions: Iterator[tuple[Parts, float, random.R
         found = Interval(*answer[:2])
         assert 0.0 <= found.lower <= found.upper < math.inf
         epsilon = generator.choice((found.upper, found.upper * generator.uniform(0.5, 1.5)))
-        there = steps.log_delta(epsilon) if epsilon < parts.supremum else None
+        there = steps.log_delta(epsilon) if epsilon < contour.supremum(parts) else None
         try:
             expected, slope = contour.epsilon(parts, log_delta), 1.0 + answer[2] / max(width(found), 1e-300)
             assert meet(found, expected)
@@ -199,7 +200,7 @@ def test_neighbours_of_the_root_are_certified_with_slack(module: ModuleType) -> 
 
 def test_from_the_largest_loss_on_delta_is_zero(module: ModuleType) -> None:
     parts = parts_of(0.2, 1.0, 3, "add")
-    assert steps_of(module, parts).log_delta(parts.supremum)[:2] == (-math.inf, -math.inf)
+    assert steps_of(module, parts).log_delta(contour.supremum(parts))[:2] == (-math.inf, -math.inf)
 
 
 class Recorder:
@@ -385,8 +386,8 @@ def test_one_that_errs_is_left_alone(factor: float, module: ModuleType, use: pyt
 @pytest.mark.parametrize("rounds", range(len(compiled_kernel._KNOWN)))
 def test_what_it_must_know_is_true(rounds: int) -> None:
     (rate, shift, density, _, _, count, supremum), epsilon = compiled_kernel._KNOWN[rounds]
-    parts = compiled([(SampledGaussianLaw(rate, shift, "remove" if density else "add"), int(count))])
-    assert parts.supremum == pytest.approx(supremum, rel=1e-15)
+    parts = [(SampledGaussianLaw(rate, shift, "remove" if density else "add"), int(count))]
+    assert contour.supremum(parts) == pytest.approx(supremum, rel=1e-15)
     found = contour.epsilon(parts, math.log(1e-6))
     assert abs(found.lower - epsilon) <= 1e-12 * epsilon
     assert abs(found.upper - epsilon) <= 1e-12 * epsilon

@@ -136,7 +136,8 @@ def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float =
     if not parts or log_delta >= 0.0:
         return Interval(0.0, 0.0)
 
-    def answer(ends: Ends, _: Saddle) -> Interval:
+    def answer(ends: Ends, saddle: Saddle) -> Interval:
+        del saddle  # log δ is known
         placed = ends(log_delta)
         if placed.saddle.epsilon <= 0.0:
             if _chernoff(placed, 0.0) <= log_delta - slack:
