@@ -1,4 +1,4 @@
-/* The subsampled Gaussian loss: transforms/sampled_gaussian.py, `SampledGaussianLoss`.
+/* The subsampled Gaussian loss of one step.
  *
  *     r(x) = 1 - q + q e^y,  y = s x - s^2/2,  p = q e^y/r = d log r/dy. */
 #include "loss.h"
@@ -63,4 +63,11 @@ double log_sum(const double *logs, int size)
     for (int k = 0; k < size; k++)
         total += exp(logs[k] - top);
     return top + log(total);
+}
+
+/* gamma_n = nu/(1 - nu), with ten more units for each term. */
+double summation_error(int terms)
+{
+    double product = (terms + 10) * UNIT;
+    return product / (1.0 - product);
 }

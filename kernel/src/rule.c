@@ -1,10 +1,12 @@
-/* The trapezoidal rule over the whole line of the noise, certified: transforms/sampled_gaussian.py, `whole_line`. */
+/* The trapezoidal rule over the whole line of the noise, certified (A2). */
 #include "rule.h"
 #include "loss.h"
 
 #define QUADRATURE_NATS 31.0
 #define DECAY_NATS 40.0
 #define LAYERS 36
+#define HEIGHTS 12
+#define STRIPS 7
 
 static const double HEIGHT[HEIGHTS] = {1.0, 0.8, 0.62, 0.48, 0.36, 0.27, 0.2, 0.14, 0.09, 0.05, 0.02, 0.007};
 static const double STRIP[STRIPS] = {1.0, 0.7, 0.45, 0.3, 0.2, 0.1, 0.05};
@@ -155,7 +157,7 @@ static Status half_line(const Loss *loss, double count, double frequency, int mo
     double ratio = log_ratio(loss, end);
     rule->ratio_end = ratio + ratio_error(loss, end, ratio);
     rule->log_end = log(2.0 / fall) - LOG_SQRT_2PI - 0.5 * end * end + 1e-9;
-    return isfinite(rule->error) && fall > 0.0 ? FOUND : BEYOND_BUDGET;
+    return isfinite(rule->error) && fall > 0.0 ? DONE : BEYOND_BUDGET;
 }
 
 static Status whole_line(const Loss *loss, double count, Tilts tilts, double frequency, int most_nodes, Rule *rule)
@@ -197,7 +199,7 @@ static Status whole_line(const Loss *loss, double count, Tilts tilts, double fre
     rule->first = (long long)floor(low / step);
     rule->size = (int)((long long)ceil(high / step) - rule->first + 1);
     rule->error = exp(strip) + 3.0 * exp(upper_log_tail(c)) * (1.0 + 1e-12);
-    return isfinite(rule->error) ? FOUND : BEYOND_BUDGET;
+    return isfinite(rule->error) ? DONE : BEYOND_BUDGET;
 }
 
 Status rule_for(const Loss *loss, double count, Tilts tilts, double frequency, int most_nodes, Rule *rule)
