@@ -1,36 +1,31 @@
-"""The compiled kernel, module `epsilond._kernel`: asked first where it was built and agrees.
+"""Questions to the compiled kernel, which is asked first where there is one.
 
 It follows docs/engine-certificate.md with the same errors charged as the contour engine; kernel/src/kernel.h says why
-these cover its arithmetic. Every function answers None where the kernel refuses, and where there is none. It is turned
-off by the environment variable EPSILOND_KERNEL=off.
+these cover its arithmetic. Every function answers None where the kernel refuses, and where there is none.
 """
 
 from __future__ import annotations
 
 import functools
-import importlib
 import math
-import os
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import Direction, GaussianLaw, LaplaceLaw
+from epsilond.accountants.numerics import compiled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from epsilond.accountants.curve.facts import Law
+    from epsilond.accountants.numerics.compiled import KernelSum, SampledSteps
 
-INTERFACE = 2
-"""Of the kernel that is asked; one with another is left alone."""
+loaded = compiled.loaded
 _KEPT = 8
 """How many compositions are kept, with what was computed for them: a few megabytes for a thousand kinds of steps."""
 _ORDERS: dict[Direction, int] = {"remove": 0, "add": 1, "replace": 2}
 """As the kernel numbers them."""
-
-SampledSteps: TypeAlias = tuple[float, float, int, float]
-"""Rate, shift, order and count of steps of one kind."""
 
 
 class KernelEnds(NamedTuple):
@@ -46,60 +41,6 @@ class KernelTest(NamedTuple):
     epsilon: float
     width: float
     steepness: float
-
-
-class KernelSum(Protocol):
-    """A composition in the kernel. Each answer is None where it refuses."""
-
-    def epsilon(self, log_delta: float, slack: float, /) -> tuple[float, float, float] | None:
-        """Lower and upper bound of ε, and the width of log δ behind them."""
-
-    def log_delta(self, epsilon: float, /) -> tuple[float, float, float] | None:
-        """Lower and upper bound of log δ, and their width."""
-
-    def upper_log_delta(self, epsilon: float, enough: float, /) -> float | None:
-        """A Chernoff bound of log δ."""
-
-    def threshold(self, log_size: float, /) -> tuple[float, float, float] | None:
-        """The three numbers of a `KernelTest`."""
-
-
-MakeSum: TypeAlias = "Callable[[tuple[SampledSteps, ...], float, tuple[tuple[float, float], ...]], KernelSum]"
-"""From sampled steps, the square of the Gaussian shift of all others, and Laplace shifts with their counts."""
-
-
-class _Module(Protocol):
-    INTERFACE: int
-    Composition: MakeSum
-
-
-_KNOWN: tuple[tuple[tuple[tuple[SampledSteps, ...], float, tuple[tuple[float, float], ...]], float], ...] = (
-    ((((0.01, 1.0, 0, 1000.0),), 0.0, ()), 2.12451517112012),
-    ((((0.01, 1.0, 1, 1000.0),), 0.0, ()), 1.58908876246488),
-)
-"""Compositions, and their ε at δ = 10^−6 (tests/golden/accounting.json for the first, the lattice engine for both)."""
-_LOG_DELTA, _APART = math.log(1e-6), 1e-11
-
-
-@functools.cache
-def loaded() -> MakeSum | None:
-    """What makes sums; None where there is no kernel, it is turned off, or it does not agree with what is known."""
-    if os.environ.get("EPSILOND_KERNEL", "").lower() == "off":
-        return None
-    try:
-        found = cast("_Module", importlib.import_module("epsilond._kernel"))
-    except ImportError:
-        return None
-    return found.Composition if found.INTERFACE == INTERFACE and agrees(found.Composition) else None
-
-
-def agrees(make: MakeSum) -> bool:
-    """Whether a kernel, with the mathematical library it is linked to, knows ε of a few questions as it should."""
-    for composition, known in _KNOWN:
-        answer = make(*composition).epsilon(_LOG_DELTA, 0.0)
-        if answer is None or not (known * (1.0 - _APART) <= answer[0] <= answer[1] <= known * (1.0 + _APART)):
-            return False
-    return True
 
 
 def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> KernelEnds | None:
