@@ -21,7 +21,7 @@
 #define RATIO 1.28
 /* Nats below delta: what is left out where that takes few nodes; where it falls slowly; at the last node. */
 #define NATS 28.0
-#define SLOW_NATS 16.5
+#define SLOW_NATS 18.5
 #define LEAST_NATS 10.0
 /* The share of the most nodes that a transform which falls as a power of t may take for the first of these. */
 #define QUICK_SHARE 0.0625
@@ -37,6 +37,7 @@ typedef struct {
     double *growth[HEIGHTS_TRIED], *turn[HEIGHTS_TRIED];
     bool known[HEIGHTS_TRIED];
     int best;
+    Swings swings;
 } Decay;
 
 static Decay decay_of(const Steps *steps, const Quadrature *quadrature, double tilt, double *room)
@@ -61,6 +62,7 @@ static Decay decay_of(const Steps *steps, const Quadrature *quadrature, double t
         at.mean_response += at.weights[k] * (at.response[k] + at.mirrored[k]);
     }
     at.log_moment = top + log(total);
+    set_swings(loss, at.rule, tilt, &at.swings);
     /* B - 1 is a sum of w (G e^(-t theta) - 1). Where no factor falls, no term is positive: some may be left out. */
     if (steps->count >= FEW && !falls(loss)) {
         while (at.first < size && at.weights[at.first] < exp(-NEGLIGIBLE))
@@ -101,7 +103,7 @@ static void set_turns(Decay *at, int k)
             at->growth[k][i] += second * 0.5 * log1p(-4.0 * p * (1.0 - p) * square);
         }
     }
-    at->error[k] = decay_error(loss, at->rule, at->tilt, at->height[k]);
+    at->error[k] = decay_error(loss, at->rule, &at->swings, at->tilt, at->height[k]);
     at->error[k] += end_decay_error(at->rule, at->tilt, at->log_moment, at->height[k]);
     at->known[k] = true;
 }

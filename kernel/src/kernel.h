@@ -47,6 +47,9 @@
 #define LINES 8
 #define CUTS 2
 
+/* Layers of the noise at most. */
+#define LAYERS 36
+
 /* Distances of other tilts from the line's in units of the integrand's width, at which the alias is bounded. */
 #define OTHERS 8
 
@@ -94,6 +97,15 @@ typedef struct {
     long long first;
     int size;
 } Rule;
+
+/* Layers of the noise, each from so far beyond its mode: log of their mass, and bounds of turn and spread there. */
+typedef struct {
+    double log_mass[LAYERS], turn[LAYERS], spread[LAYERS];
+} Layers;
+
+typedef struct {
+    Layers inside, outside;
+} Swings;
 
 /* A tilt with K, K' and F'' there; estimates. */
 typedef struct {
