@@ -6,9 +6,11 @@ infinity are the caller's to add.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.engine import kernel
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.composition import WIDEST, supremum
@@ -17,7 +19,6 @@ from epsilond.accountants.engine.contour.refusal import ContourRefused
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from epsilond.accountants.curve.enclosure import Interval
     from epsilond.accountants.curve.facts import Law
 
 __all__ = [
@@ -91,11 +92,14 @@ def thresholds(
     laws: Sequence[tuple[Law, int]], log_sizes: Sequence[float], *, widest: float = WIDEST
 ) -> list[SizedTest | None]:
     """Where the test S > ε has each size e^x under Q, and log δ around it; None where that is refused."""
-    return [_sized_test(laws, log_size, widest) for log_size in log_sizes]
+    return [_sized_test(tuple(laws), log_size, widest) for log_size in log_sizes]
 
 
 def _sized_test(laws: Sequence[tuple[Law, int]], log_size: float, widest: float) -> SizedTest | None:
-    """One of them, read on the line that was laid for it."""
+    """One of them, read wherever it is asked, or in Python on the line that was laid for it."""
+    test = kernel.threshold(laws, log_size)
+    if test is not None and test.width <= widest:
+        return SizedTest(*test, functools.partial(_read, laws))
     try:
         epsilon, integrand = contour.threshold(laws, log_size)
         lower, upper = integrand.enclosure(epsilon)
@@ -104,3 +108,11 @@ def _sized_test(laws: Sequence[tuple[Law, int]], log_size: float, widest: float)
     if not upper - lower <= widest:
         return None
     return SizedTest(epsilon, upper - lower, 1.0 + integrand.line.tilt, integrand.enclosure)
+
+
+def _read(laws: Sequence[tuple[Law, int]], epsilon: float) -> Interval:
+    """log δ(ε), −∞ to 0 where that is refused."""
+    try:
+        return log_delta(laws, epsilon)
+    except NO_CERTIFICATE:
+        return Interval(-math.inf, 0.0)
