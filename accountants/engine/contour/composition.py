@@ -48,7 +48,7 @@ _SETTLED = 0.05
 _NEAR = 2.0
 """Nats by which log δ may be off when ends and a line are chosen: what is left out is that much larger beside δ."""
 _TRIALS, _DOUBLINGS = 12, 30
-"""Limits of Newton's iterations and of lines laid for one question, and of the doublings of a distance."""
+"""Limits of Newton's iterations and of lines laid for one question, and of halvings and doublings of a distance."""
 
 
 def compiled(laws: Laws) -> list[Part]:
@@ -167,14 +167,14 @@ def threshold(laws: Laws, log_size: float) -> tuple[float, Integrand]:
 
     def answer(ends: Ends, saddle: Saddle) -> tuple[float, Integrand]:
         placed = ends(saddle.log_delta)
-        centre = place = placed.saddle.epsilon
-        integrand = laid(placed.parts, placed.saddle, centre, saddle.log_delta)
         for _ in range(_TRIALS):
-            value, slope = integrand.estimate(place)
-            # log Q(S > ε) = log(−dδ/dε) − ε, and its derivative is about −1 − l.
-            step = (value + math.log(-slope) - place - log_size) / (1.0 + placed.saddle.tilt)
-            place = min(max(place + step, centre - placed.saddle.width), centre + placed.saddle.width)
-        return place, integrand
+            centre, width = placed.saddle.epsilon, placed.saddle.width
+            integrand = laid(placed.parts, placed.saddle, centre, placed.saddle.log_delta)
+            place = _sized(integrand, log_size, centre, width)
+            if abs(place - centre) <= 0.9 * width:
+                return place, integrand
+            placed = Placed(placed.parts, *find(placed.parts, by_epsilon(place)))
+        raise ContourRefused(RefusalReason.NO_TILT, "the size is not met")
 
     return _first_answer(answer, parts, by_log_size(log_size))
 
@@ -250,6 +250,16 @@ def _root(integrand: Integrand, log_delta: float, centre: float, width: float) -
         value, slope = integrand.estimate(root)
         root = max(min(max(root - (value - log_delta) / slope, centre - width), centre + width), 0.0)
     return root
+
+
+def _sized(integrand: Integrand, log_size: float, centre: float, width: float) -> float:
+    """About where log Q(S > ε) = log(−dδ/dε) − ε is as asked, by bisection within a width of the centre."""
+    low, high = centre - width, centre + width
+    for _ in range(_DOUBLINGS):
+        middle = 0.5 * (low + high)
+        value, slope = integrand.estimate(middle)
+        low, high = (middle, high) if value + math.log(-slope) - middle > log_size else (low, middle)
+    return 0.5 * (low + high)
 
 
 def _certified(integrand: Integrand, root: float, width: float, log_delta: float, slack: float) -> Interval:
