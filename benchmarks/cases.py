@@ -47,14 +47,6 @@ class Case:
         given = {"question": self.question, "epsilon": self.epsilon, "delta": self.delta, "relation": self.relation}
         return {**given, "parts": [list(astuple(part)) for part in self.parts]}
 
-    def harder_than(self, other: Case) -> bool:
-        """Return whether this takes at least as long: the same single mechanism with as many steps or more."""
-        if len(self.parts) != 1 or len(other.parts) != 1 or "noise_multiplier" in (self.question, other.question):
-            return False
-        (mine,), (theirs,) = self.parts, other.parts
-        same = replace(mine, times=1) == replace(theirs, times=1)
-        return same and mine.times >= theirs.times and (self.delta or DELTA) <= (other.delta or DELTA)
-
 
 NEAR: dict[tuple[float, float], tuple[float, float, float, float]] = {
     (0.001, 0.6): (2.11, 3.15, 6.96, 25.5),

@@ -20,6 +20,17 @@ TWINS_HEAD = ("accountant", "release", "repeated", "in a list", "by enumeration"
 APART_HEAD = ("accountant", "case", "its interval", "certified")
 
 
+def found(rows: Sequence[Row]) -> Iterator[tuple[str, Sequence[str], list[tuple[str, ...]]]]:
+    """Yield title, head and lines of each table that has lines."""
+    for title, head, lines in (
+        ("Values below our certified interval", BELOW_HEAD, list(below(rows))),
+        ("Intervals that do not meet ours", APART_HEAD, list(apart(rows))),
+        ("One release, written in two ways", TWINS_HEAD, list(twins(rows))),
+    ):
+        if lines:
+            yield title, head, lines
+
+
 def others(rows: Sequence[Row]) -> list[str]:
     """Return the accountants that are not ours."""
     return [name for name in dict.fromkeys(row.accountant for row in rows) if name not in OURS]

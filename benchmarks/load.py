@@ -8,7 +8,6 @@ nothing.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import math
@@ -23,7 +22,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
@@ -63,23 +61,6 @@ HEAD = (
     "answered",
 )
 HOSTILE_HEAD = ("hostile connections", "p50", "p99", "slowest", "answered", "hostile, answered")
-TEXT = """## The service under load
-
-`python -m benchmarks.load`, {date}: {machine}, client and service on the same cores. Load average {load:.1f}.
-
-Keep-alive connections on the loopback, {seconds:g} s a line. *New* has another ε or δ in each request. *Repeated* is
-one request sent again and again, which the cache answers. The account is of {account}. CPU is process time of the
-service's main process and of its workers over the number of requests.
-
-{table}
-
-New accounts over one connection, next to connections that send the most expensive question known to be accepted: 400
-different subsampled Gaussians.
-
-{hostile}
-
-Memory of all processes (PSS): {before:.0f} MB at the start, {after:.0f} MB at the end.
-"""
 
 
 @dataclass
@@ -277,35 +258,28 @@ def hostile_lines(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and write the section."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the service must not outlive this
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.load", description=(__doc__ or "").partition("\n")[0])
+    parser = tables.parser("load", __doc__)
     parser.add_argument("--seconds", type=float, default=3.0, help="how long each line is measured")
     parser.add_argument("--hostile", type=int, nargs="*", default=HOSTILE, help="numbers of hostile connections")
-    parser.add_argument("--short", action="store_true", help="half a second each, one connection; write nothing")
-    parser.add_argument("--date", default=datetime.now(tz=UTC).date().isoformat(), help="the date to write down")
     chosen = parser.parse_args(arguments)
-    seconds, connections = (0.5, (1,)) if chosen.short else (chosen.seconds, CONNECTIONS)
+    seconds, connections, hostile = chosen.seconds, CONNECTIONS, chosen.hostile
+    if chosen.short:
+        seconds, connections, hostile = 0.5, (1,), (0, 1)
     places = count()
     with started() as (process, port):
         before = megabytes(process)
         lines = list(sort_lines(process, port, places, connections, seconds))
-        hostile = list(hostile_lines(port, places, (0, 1) if chosen.short else chosen.hostile, 3 * seconds))
+        next_to = list(hostile_lines(port, places, hostile, 3 * seconds))
         after = megabytes(process)
+    memory = f"Memory of all processes (PSS): {before:.0f} MB at the start, {after:.0f} MB at the end."
     tables.show("The service under load", HEAD, lines)
-    tables.show("New accounts next to hostile connections", HOSTILE_HEAD, hostile)
-    print(f"memory (PSS): {before:.0f} MB at the start, {after:.0f} MB at the end")
+    tables.show("New accounts next to hostile connections", HOSTILE_HEAD, next_to)
+    print(memory)
     if not chosen.short:
-        text = TEXT.format(
-            date=chosen.date,
-            machine=tables.machine(),
-            load=os.getloadavg()[0],
-            seconds=seconds,
-            account="rate 0.01, noise multiplier 1, 1000 steps",
-            table=tables.as_markdown(HEAD, lines),
-            hostile=tables.as_markdown(HOSTILE_HEAD, hostile),
-            before=before,
-            after=after,
-        )
-        tables.write_section("service", text)
+        command = f"python -m benchmarks.load --seconds {seconds:g}"
+        when = f"`{command}`, {chosen.date}: {tables.machine()}. Load average {os.getloadavg()[0]:.1f}."
+        parts = (when, tables.as_markdown(HEAD, lines), tables.as_markdown(HOSTILE_HEAD, next_to), memory)
+        tables.write_section("service", "\n\n".join(parts))
     return 0
 
 

@@ -64,15 +64,12 @@ def _noise(question: Question) -> Answer:
     """Calibrate; the lower bound is the greatest noise a little below the answer that is certified to miss."""
     (part,) = question.parts
     target = {"epsilon": question.epsilon, "delta": question.delta, "rate": part.rate, "rounds": part.times}
-    calibrated = epsilond.calibrate(
-        "gaussian", solve_for="noise_multiplier", sampling="poisson", **target, **_setting(question)
-    )
-    noise: float = calibrated.parameters.noise_multiplier
+    given = {"solve_for": "noise_multiplier", "sampling": "poisson", **target, **_setting(question)}
+    noise: float = epsilond.calibrate("gaussian", **given).parameters.noise_multiplier
 
     def interval() -> tuple[float, float]:
         for slack in SLACKS:
-            spec = _repeated(part, noise * (1.0 - slack))
-            curve = epsilond.account(spec, **_setting(question)).guarantee.curve
+            curve = epsilond.account(_repeated(part, noise * (1.0 - slack)), **_setting(question)).guarantee.curve
             if curve.delta(epsilon=question.epsilon).lower > question.delta:
                 return noise * (1.0 - slack), noise
         return 0.0, noise
