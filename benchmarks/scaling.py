@@ -1,20 +1,17 @@
-"""What more workers give a simulation: python -m benchmarks.scaling [--parts].
+"""What more workers give a simulation: python -m benchmarks.scaling prints the tables of docs/scaling.md.
 
-Measured on one core: the CPU and bytes of each block, and the CPU that a pool of processes and a Dask cluster here
-take to hand out a block. From these the speed-up of 1 to 100 workers is simulated event by event: one process hands out
-the blocks and takes back the answers, one at a time, over a network of one gigabit; no worker is slower than another,
-and none dies. Without --parts, one and two workers are also timed by the clock, which needs an idle machine.
+Measured on one core: the CPU and bytes of each block, and the CPU that a pool of processes and a Dask cluster on the
+loopback take to hand out a block. From these the speed-up of 1 to 100 workers is simulated event by event: one process
+hands out the blocks and takes back the answers, one at a time, over a network of one gigabit; no worker is slower than
+another, and none dies.
 """
 
 from __future__ import annotations
 
-import argparse
 import heapq
-import itertools
 import pickle
 import random
 import statistics
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
@@ -44,7 +41,6 @@ BYTES_A_SECOND = 117e6
 TASKS = 300
 """Blocks without work, to measure what handing one out takes."""
 PARTS_HEAD = ("simulation", "blocks", "a block, mean", "largest", "sent", "answered", "before", "after")
-CLOCK_HEAD = ("simulation", "executor", "workers", "CPU of the blocks", "until they are back", "speed-up")
 
 
 @dataclass(frozen=True)
@@ -119,12 +115,6 @@ def nothing(place: int) -> int:
     return place
 
 
-def warm(given: Any, place: int) -> int:
-    """Import what a block needs."""
-    simulation.prepare(simulation_request(given))
-    return place
-
-
 def handing_out(executor: Executor) -> float:
     """Return CPU seconds that this process, with the scheduler in it, spends on an empty block."""
     places = [(place,) for place in range(TASKS)]
@@ -132,33 +122,15 @@ def handing_out(executor: Executor) -> float:
     return cpu(lambda: in_order(executor, nothing, places))[0] / TASKS
 
 
-def clock_lines(measured: Mapping[str, Costs]) -> Iterator[tuple[str, ...]]:
-    """Time all blocks with one and two workers that have imported what they need."""
-    for (name, given), (kind, make), workers in itertools.product(SIMULATIONS.items(), EXECUTORS.items(), (1, 2)):
-        with make(workers) as executor:
-            in_order(executor, warm, [(RISK, place) for place in range(8)])
-            prepared = simulation.prepare(simulation_request(given))
-            begun = time.perf_counter()
-            in_order(executor, simulation.run_block, [(prepared, index) for index in range(prepared.plan.blocks)])
-            seconds, here = time.perf_counter() - begun, sum(measured[name].blocks)
-        yield name, kind, str(workers), tables.seconds(here), tables.seconds(seconds), f"{here / seconds:.2f}"
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, simulate, print in Markdown what docs/scaling.md has."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.scaling", description=(__doc__ or "").partition("\n")[0]
-    )
-    parser.add_argument("--parts", action="store_true", help="leave out the times by the clock")
-    chosen = parser.parse_args(arguments)
-    measured = {name: costs(given) for name, given in SIMULATIONS.items()}
+def main() -> None:
+    """Measure, simulate, and print Markdown."""
     overheads = {}
     for kind, make in EXECUTORS.items():
         with make(1) as executor:
             overheads[kind] = handing_out(executor)
             print(f"CPU to hand out an empty block, {kind}: {1e3 * overheads[kind]:.2f} ms")
     parts, rows = [], []
-    for name, each in measured.items():
+    for name, each in ((name, costs(given)) for name, given in SIMULATIONS.items()):
         spent = (statistics.fmean(each.blocks), max(each.blocks))
         sizes = (f"{each.sent / 1e3:.1f} kB", f"{each.answered / 1e3:.1f} kB")
         ends = (f"{each.before:.2f} s", f"{each.after:.2f} s")
@@ -166,14 +138,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for times in (1, 10):
             larger = replace(each, blocks=[*each.blocks] * times, after=each.after * times)
             gains = (f"{larger.speed_up(workers, overheads['dask']):.1f}" for workers in WORKERS)
-            rows.append((name if times == 1 else f"{times} times as many blocks", str(len(larger.blocks)), *gains))
+            rows.append((name if times == 1 else f"of {times} times as many blocks", str(len(larger.blocks)), *gains))
     print(tables.as_markdown(PARTS_HEAD, parts))
-    print(tables.as_markdown(("simulation, on Dask", "blocks", *map(str, WORKERS)), rows))
-    if not chosen.parts:
-        print(tables.as_markdown(CLOCK_HEAD, clock_lines(measured)))
+    print(tables.as_markdown(("simulation", "blocks", *map(str, WORKERS)), rows))
     print(tables.machine())
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

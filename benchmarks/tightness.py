@@ -1,12 +1,11 @@
 """How tight the printed statements of Lowy and Razaviyayn are: tables of certified brackets, from our own functions.
 
-python -m benchmarks.tightness            write docs/tightness.md (minutes)
+python -m benchmarks.tightness            write the tables of docs/tightness.md (minutes)
 python -m benchmarks.tightness --short    print the first rows of each table (seconds)
 """
 
 from __future__ import annotations
 
-import argparse
 import functools
 import math
 import sys
@@ -15,6 +14,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any, NamedTuple
 
 from benchmarks.environments import ROOT
+from benchmarks.tables import as_markdown, parser, write_section
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.account import account
 from epsilond.accountants.curve.enclosure import Interval
@@ -217,75 +217,43 @@ def _rounded(value: float, direction: str) -> str:
 
 # Tables -------------------------------------------------------------------------------------------------------------
 class Table(NamedTuple):
-    """A table: its rows are computed one by one."""
+    """A table of the document: its rows are computed one by one."""
 
-    title: str
-    note: str
     columns: tuple[str, ...]
     rows: Sequence[tuple[object, ...]]
     figures: Callable[..., Iterator[str]]
 
-    def lines(self, most: int | None) -> Iterator[str]:
-        """Markdown, at most so many rows."""
-        yield from (f"## {self.title}", "", self.note, "", "| " + " | ".join(self.columns) + " |")
-        yield "|" + "---|" * len(self.columns)
-        yield from ("| " + " | ".join(self.figures(row)) + " |" for row in self.rows[:most])
-        yield ""
+    def text(self, most: int | None = None) -> str:
+        """Return Markdown, at most so many rows."""
+        return as_markdown(self.columns, (list(self.figures(row)) for row in self.rows[:most]))
 
 
-TABLES = (
-    Table(
-        "Algorithm 1 at the noise of Theorem 2.1",
-        "z is σK/L, σ over one record's contribution. The last column is σ over the smallest certified one, without "
-        "replacement.",
-        ("run", "n", "K", "K_min", "R", "ε", "δ", "z", "true ε, without replacement", "true ε, with", "σ/σ_min"),
-        ALGORITHM_1,
-        algorithm_1,
+TRUE = ("true ε, without replacement", "true ε, with")
+TABLES = {
+    "theorem-2.1": Table(("run", "n", "K", "K_min", "R", "ε", "δ", "z", *TRUE, "σ/σ_min"), ALGORITHM_1, algorithm_1),
+    "appendix-h": Table(("data", "n", "R", "target ε", "K", "z", *TRUE), EXPERIMENTS, experiment),
+    "theorem-2.3": Table(
+        ("δ", "ε", "printed", "exact", "ratio", "true ε at 32L²", "true ε at 8L²"), GAUSSIAN, one_pass
     ),
-    Table(
-        "The calibration of Appendix H",
-        "σ² = 8L² ln(1/δ)R/(nε)², K = ⌈n√ε/(2√R)⌉, δ = n⁻². z is σK over the largest norm of a gradient: L/2 on MNIST, "
-        "where L = 2 max‖x‖, and the clipping threshold L for insurance. **above**: the lower end exceeds the target.",
-        ("data", "n", "R", "target ε", "K", "z", "true ε, without replacement", "true ε, with"),
-        EXPERIMENTS,
-        experiment,
-    ),
-    Table(
-        "The noise of Theorem 2.3 against the exact Gaussian mechanism",
-        "σ in units of the sensitivity 2L/K. The proof of the risk has 8L² for the statement's 32L².",
-        ("δ", "ε", "printed", "exact", "ratio", "true ε at 32L²", "true ε at 8L²"),
-        GAUSSIAN,
-        one_pass,
-    ),
-    Table(
-        "Theorem F.2 against the clone pair",
-        "ε of one shuffled round. Randomized response's own bound and its exact lower end are for one record a client; "
-        "the stronger clones that the same figure would give for any randomizer are unproved.",
+    "theorem-f.2": Table(
         ("N", "n", "ε₀", "δ", "(39)", "clones", "randomized response", "its lower end", "(39)/clones"),
         SHUFFLED,
         shuffled,
     ),
-)
-
-
-def document(most: int | None = None) -> Iterator[str]:
-    """Yield the document, line by line."""
-    yield from ("# How tight the printed statements are", "")
-    yield "Lowy and Razaviyayn (ICLR 2023). Every bracket is certified: its ends enclose the true figure."
-    yield from (f"Made by `python -m benchmarks.tightness`, version {ENGINE_VERSION}.", "")
-    for table in TABLES:
-        yield from table.lines(most)
+}
+"""By the marker of the document."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the document, or print its first rows; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.tightness", description=__doc__)
-    parser.add_argument("--short", action="store_true", help="print the first rows of each table instead")
-    if parser.parse_args(arguments).short:
-        for line in document(SHORT):
-            print(line)
-    else:
-        WRITTEN.write_text("\n".join(document()), encoding="utf-8")
+    """Write the tables into the document, or print their first rows."""
+    chosen = parser("tightness", __doc__).parse_args(arguments)
+    for name, table in TABLES.items():
+        if chosen.short:
+            print(table.text(SHORT))
+        else:
+            write_section(name, table.text(), WRITTEN)
+    if not chosen.short:
+        write_section("made", f"Made by `python -m benchmarks.tightness`, version {ENGINE_VERSION}.", WRITTEN)
     return 0
 
 
