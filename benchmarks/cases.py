@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass, replace
 from typing import Any, Literal
 
-Wanted = Literal["epsilon", "delta", "noise_multiplier"]
 Relation = Literal["add-or-remove-one", "replace-one"]
 
 STEPS = (10**3, 10**4, 10**5, 10**6)
@@ -36,7 +35,7 @@ class Case:
 
     id: str
     group: str
-    question: Wanted
+    question: Literal["epsilon", "delta", "noise_multiplier"]
     parts: tuple[Part, ...]
     epsilon: float | None = None
     delta: float | None = None
@@ -126,10 +125,8 @@ def forward() -> list[Case]:
 
 def calibrations() -> list[Case]:
     """Return the noise multipliers that are searched for."""
-    named = (
-        (f"σ for ε={e:g} δ={d:.0e} q={q:g} T={t:.0e}".replace("e+0", "e"), e, d, q, t) for e, d, q, t in CALIBRATED
-    )
-    return [_noise(name, "calibration", *given) for name, *given in named]
+    name = "σ for ε={:g} δ={:.0e} q={:g} T={:.0e}"
+    return [_noise(name.format(*given).replace("e+0", "e"), "calibration", *given) for given in CALIBRATED]
 
 
 def plain() -> list[Case]:
@@ -146,10 +143,8 @@ def everything() -> list[Case]:
     b1 = Part(0.01, 1.0, 1000)
     small = [_epsilon(f"ε at δ={delta:.0e}", "small", b1, delta=delta) for delta, _ in SMALL]
     small += [_delta(f"δ at ε={epsilon:g}", "small", epsilon, b1) for _, epsilon in SMALL]
-    corners = [
-        _epsilon(f"ε q={q:g} z={z:g} T={t} δ={delta:.0e}", "corner", Part(q, z, t), delta=delta)
-        for q, z, t, delta in CORNERS
-    ]
+    named = ((f"ε q={q:g} z={z:g} T={t} δ={d:.0e}", Part(q, z, t), d) for q, z, t, d in CORNERS)
+    corners = [_epsilon(name, "corner", part, delta=delta) for name, part, delta in named]
     different = [_epsilon(f"{n} different", "different", *mixture(n)) for n in (10, 100, 1000)]
     return [*calibrations(), *small, *corners, *plain(), *different, *forward()]
 

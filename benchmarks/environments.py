@@ -66,11 +66,7 @@ class Unavailable(Exception):
 
 
 def interpreter(accountant: Accountant, cache: Path) -> Path:
-    """Return the Python that has the accountant; its environment is made once.
-
-    Raises:
-        Unavailable: the environment cannot be made, or the registry refuses.
-    """
+    """Return the Python that has the accountant; its environment is made once. Raises Unavailable if it cannot be."""
     if not accountant.packages:
         return Path(sys.executable)
     home = cache / "environments" / accountant.name
@@ -103,11 +99,7 @@ def shortened(printed: str) -> str:
 
 
 class Runner:
-    """The process of an accountant, which answers one question at a time on one thread.
-
-    Raises:
-        Unavailable: the accountant cannot be installed, or does not start.
-    """
+    """The process of an accountant, which answers a question at a time on one thread; or it is Unavailable."""
 
     def __init__(self, accountant: Accountant, cache: Path) -> None:
         cache.mkdir(parents=True, exist_ok=True)

@@ -49,11 +49,6 @@ def moved(body: Any, place: int, *, within: bool = False) -> Any:
     return body * (1.0 + CHANGE * place) if within and isinstance(body, float) else body
 
 
-def calibration(algorithm: str, body: Body) -> Ask:
-    """Ask for one calibration."""
-    return lambda place: epsilond.calibrate(algorithm, **moved(body, place))
-
-
 def picture(algorithm: str, body: Body) -> Ask:
     """Ask for a calibration at DRAWN ε, without what is true at printed noise, as the page draws them."""
     values = [body["epsilon"] * 10.0 ** (2.0 * index / (DRAWN - 1) - 1.0) for index in range(DRAWN)]
@@ -84,7 +79,8 @@ def questions() -> dict[Key, Ask]:
     """Return all questions."""
     found: dict[Key, Ask] = {("plan", "plan"): lambda place: epsilond.plan(**moved(PLAN, place))}
     for name, body in EXAMPLES.items():
-        found |= {("example", name): calibration(name, body), ("picture", name): picture(name, body)}
+        found["example", name] = lambda place, name=name, body=body: epsilond.calibrate(name, **moved(body, place))  # type: ignore[misc]
+        found["picture", name] = picture(name, body)
     for name, setting in SPECS.items():
         found |= {("ε", name): account(setting, whole=False), ("account", name): account(setting, whole=True)}
     return found
@@ -94,8 +90,8 @@ def import_everything() -> None:
     """Import all that an answer needs, so that no figure has an import in it."""
     for name in epsilond.__all__:
         getattr(epsilond, name)
-    for setting in (B1, LAPLACE):
-        account(setting, whole=True)(0)
+    account(B1, whole=True)(0)
+    account(LAPLACE, whole=True)(0)
 
 
 # Tables -------------------------------------------------------------------------------------------------------------

@@ -20,15 +20,14 @@ TWINS_HEAD = ("accountant", "release", "repeated", "in a list", "by enumeration"
 APART_HEAD = ("accountant", "case", "its interval", "certified")
 
 
-def found(rows: Sequence[Row]) -> Iterator[tuple[str, Sequence[str], list[tuple[str, ...]]]]:
-    """Yield title, head and lines of each table that has lines."""
-    for title, head, lines in (
-        ("Values below our certified interval", BELOW_HEAD, list(below(rows))),
-        ("Intervals that do not meet ours", APART_HEAD, list(apart(rows))),
-        ("One release, written in two ways", TWINS_HEAD, list(twins(rows))),
-    ):
-        if lines:
-            yield title, head, lines
+def found(rows: Sequence[Row]) -> list[tuple[str, Sequence[str], list[tuple[str, ...]]]]:
+    """Return title, head and lines of each table that has lines."""
+    tables = (
+        ("Values below our certified interval", BELOW_HEAD, below),
+        ("Intervals that do not meet ours", APART_HEAD, apart),
+        ("One release, written in two ways", TWINS_HEAD, twins),
+    )
+    return [(title, head, lines) for title, head, find in tables if (lines := list(find(rows)))]
 
 
 def others(rows: Sequence[Row]) -> list[str]:

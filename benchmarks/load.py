@@ -75,11 +75,7 @@ class Load:
 # The service ----------------------------------------------------------------------------------------------------------
 @contextmanager
 def started() -> Iterator[tuple[int, int]]:
-    """Run the service; yields its process and its port.
-
-    Raises:
-        RuntimeError: it is not ready within ten minutes.
-    """
+    """Run the service and yield its process and its port; a RuntimeError if it is not ready within ten minutes."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
@@ -185,8 +181,8 @@ async def _connection(port: int, sent: Iterator[bytes], load: Load) -> None:
         writer.close()
 
 
-async def next_to_hostile(port: int, hostile: int, places: Iterator[int], seconds: float) -> tuple[Load, Load]:
-    """Send new accounts over one connection next to hostile ones, which are cut off at the end."""
+async def next_to_hostile(port: int, places: Iterator[int], hostile: int, seconds: float) -> tuple[str, ...]:
+    """Send new accounts over one connection next to hostile ones, which are cut off at the end; return the line."""
     others = Load()
     sent = requests(EXPENSIVE, places)
     tasks = [asyncio.create_task(_connection(port, sent, others)) for _ in range(hostile)]
@@ -195,7 +191,8 @@ async def next_to_hostile(port: int, hostile: int, places: Iterator[int], second
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    return load, others
+    tails = (tables.seconds(load.percentile(share)) for share in (0.5, 0.99, 1.0))
+    return str(hostile), *tails, load.answered, others.answered
 
 
 # The command ----------------------------------------------------------------------------------------------------------
@@ -208,13 +205,6 @@ def sort_line(process: int, port: int, sort: str, places: Iterator[int], many: i
     spent = [(cpu_seconds(each) - start) / answers for each, start in zip(processes, before, strict=True)]
     times = map(tables.seconds, (load.percentile(0.5), load.percentile(0.99), *spent))
     return sort, str(many), f"{len(load.latencies) / load.wall:.0f}", *times, load.answered
-
-
-def hostile_line(port: int, places: Iterator[int], hostile: int, seconds: float) -> tuple[str, ...]:
-    """Measure new accounts next to so many hostile connections, and return the line."""
-    load, others = asyncio.run(next_to_hostile(port, hostile, places, seconds))
-    tails = (tables.seconds(load.percentile(share)) for share in (0.5, 0.99, 1.0))
-    return str(hostile), *tails, load.answered, others.answered if hostile else ""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -231,7 +221,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with started() as (process, port):
         before, sorts = megabytes(process), [each for each in SORTS if each != EXPENSIVE]
         lines = [sort_line(process, port, each, places, many, seconds) for each in sorts for many in connections]
-        next_to = [hostile_line(port, places, each, 3 * seconds) for each in hostile]
+        next_to = [asyncio.run(next_to_hostile(port, places, each, 3 * seconds)) for each in hostile]
         memory = f"Memory of all processes (PSS): {before:.0f} MB at the start, {megabytes(process):.0f} MB at the end."
     tables.show("The service under load", HEAD, lines)
     tables.show("New accounts next to hostile connections", HOSTILE_HEAD, next_to)

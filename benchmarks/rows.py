@@ -19,9 +19,10 @@ IN_FULL = ("value", "lower", "upper")
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One question to one accountant. `reason` says why there is no value.
+    """One question to one accountant: CPU seconds of a new and of the first question, and peak memory of the process.
 
-    `over`: over the limit of time or memory. `refused`: it raised. `absent`: it has no such query, or is not installed.
+    `reason` says why there is no value. `over`: over the limit of time or memory. `refused`: it raised. `absent`: it
+    has no such query, or is not installed.
     """
 
     case: str
@@ -32,17 +33,13 @@ class Row:
     lower: float | None = None
     upper: float | None = None
     cpu: float | None = None
-    """CPU seconds of a new question."""
     first: float | None = None
-    """CPU seconds of the first question of a process."""
     calls: float = 0
     megabytes: float | None = None
-    """Peak memory of the process."""
     reason: str = ""
     version: str = ""
     date: str = ""
     load: float | None = None
-    """Load average of the machine."""
 
     @classmethod
     def of(cls, result: dict[str, Any], **known: Any) -> Row:

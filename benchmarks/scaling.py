@@ -13,9 +13,8 @@ import pickle
 import random
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from typing import Any
@@ -92,43 +91,24 @@ def costs(given: Any) -> Costs:
     return Costs(before, [seconds for seconds, _ in blocks], after, len(pickle.dumps(prepared)), answered)
 
 
-@contextmanager
-def dask(workers: int) -> Iterator[Executor]:
-    """Run a cluster on the loopback."""
-    from distributed import LocalCluster
-
-    cluster = LocalCluster(
-        n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=":0", silence_logs=50
-    )
-    with cluster, dask_executor(cluster.scheduler_address) as executor:
-        yield executor
-
-
-EXECUTORS: Mapping[str, Callable[[int], AbstractContextManager[Executor]]] = {
-    "processes": lambda workers: ProcessPoolExecutor(workers, mp_context=get_context("spawn")),
-    "dask": dask,
-}
-
-
-def nothing(place: int) -> int:
-    """Do the work of an empty block."""
-    return place
-
-
 def handing_out(executor: Executor) -> float:
     """Return CPU seconds that this process, with the scheduler in it, spends on an empty block."""
     places = [(place,) for place in range(TASKS)]
-    in_order(executor, nothing, places)
-    return cpu(lambda: in_order(executor, nothing, places))[0] / TASKS
+    in_order(executor, abs, places)
+    return cpu(lambda: in_order(executor, abs, places))[0] / TASKS
 
 
 def main() -> None:
     """Measure, simulate, and print Markdown."""
-    overheads = {}
-    for kind, make in EXECUTORS.items():
-        with make(1) as executor:
-            overheads[kind] = handing_out(executor)
-            print(f"CPU to hand out an empty block, {kind}: {1e3 * overheads[kind]:.2f} ms")
+    from distributed import LocalCluster
+
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        print(f"CPU to hand out an empty block, processes: {1e3 * handing_out(pool):.2f} ms")
+    local = {"host": "127.0.0.1", "dashboard_address": ":0", "silence_logs": 50}
+    cluster = LocalCluster(n_workers=1, threads_per_worker=1, **local)
+    with cluster, dask_executor(cluster.scheduler_address) as executor:
+        overhead = handing_out(executor)
+    print(f"CPU to hand out an empty block, Dask: {1e3 * overhead:.2f} ms")
     parts, rows = [], []
     for name, each in ((name, costs(given)) for name, given in SIMULATIONS.items()):
         spent = (statistics.fmean(each.blocks), max(each.blocks))
@@ -137,7 +117,7 @@ def main() -> None:
         parts.append((name, str(len(each.blocks)), *map(tables.seconds, spent), *sizes, *ends))
         for times in (1, 10):
             larger = replace(each, blocks=[*each.blocks] * times, after=each.after * times)
-            gains = (f"{larger.speed_up(workers, overheads['dask']):.1f}" for workers in WORKERS)
+            gains = (f"{larger.speed_up(workers, overhead):.1f}" for workers in WORKERS)
             rows.append((name if times == 1 else f"of {times} times as many blocks", str(len(larger.blocks)), *gains))
     print(tables.as_markdown(PARTS_HEAD, parts))
     print(tables.as_markdown(("simulation", "blocks", *map(str, WORKERS)), rows))

@@ -71,11 +71,7 @@ def show(title: str, head: Sequence[str], lines: Iterable[Sequence[str]]) -> Non
 
 
 def write_section(name: str, text: str, path: Path = DOCUMENT) -> None:
-    """Put `text` between the markers of a section; the other sections stay as they are.
-
-    Raises:
-        ValueError: the document has no such markers.
-    """
+    """Put `text` between the markers of a section; a ValueError if the document has none."""
     document = path.read_text(encoding="utf-8")
     pattern = re.compile(rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
     if not pattern.search(document):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import mpmath
 
-from benchmarks.paper.exhibit import Exhibit, Measured, Words
+from benchmarks.paper.exhibit import Measured, Words
 from epsilond.accountants.account import account
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.quantities import Relation
@@ -15,6 +15,8 @@ from epsilond.accountants.specs import Gaussian, RandomizedResponse, Repeated, S
 from scripts.pages.markdown import table
 
 DIGITS = 50
+LEVEL = 0.1
+"""Pure ε of the randomised responses."""
 RUNS: tuple[tuple[float, float, int, Relation, float], ...] = (
     (0.01, 1.0, 1000, "add-or-remove-one", 2.12),
     (0.1, 2.0, 100, "add-or-remove-one", 2.68),
@@ -24,8 +26,6 @@ RUNS: tuple[tuple[float, float, int, Relation, float], ...] = (
     (1e-4, 0.7, 100_000, "add-or-remove-one", 0.363),
 )
 """Rate, noise multiplier, rounds, relation, and an ε at which δ is near 1e-6."""
-LEVEL = 0.1
-"""Pure ε of the randomised responses."""
 
 
 def both(rate: float, noise: float, rounds: int, relation: Relation, epsilon: float) -> Measured:
@@ -57,14 +57,12 @@ def truths() -> Iterator[tuple[Spec, Relation, float, mpmath.mpf]]:
 
 def response_delta(rounds: int, epsilon: float) -> mpmath.mpf:
     """Return Σ P (1 − e^{ε − loss})₊ over the number of answers kept."""
-    level = mpmath.mpf(LEVEL)
+    level, total = mpmath.mpf(LEVEL), mpmath.mpf(0)
     keep = 1 / (1 + mpmath.exp(-level))
-
-    def term(kept: int) -> mpmath.mpf:
+    for kept in range(rounds + 1):
         chance = mpmath.binomial(rounds, kept) * keep**kept * (1 - keep) ** (rounds - kept)
-        return chance * max(1 - mpmath.exp(epsilon - level * (2 * kept - rounds)), 0)
-
-    return mpmath.fsum(term(kept) for kept in range(rounds + 1))
+        total += chance * max(1 - mpmath.exp(epsilon - level * (2 * kept - rounds)), 0)
+    return total
 
 
 def sampled_delta(rate: float, noise: float, epsilon: float) -> mpmath.mpf:
@@ -112,11 +110,3 @@ def words(measured: Measured) -> Words:
         **{f"widest_{engine}": f"{max(known):.0e}" for engine, known in widths.items()},
         **{f"narrowest_{engine}": f"{min(known):.0e}" for engine, known in widths.items()},
     }
-
-
-EXHIBIT = Exhibit(
-    name="engines",
-    about="δ of six runs by both engines, and enclosures compared with fifty digits",
-    measure=measure,
-    words=words,
-)

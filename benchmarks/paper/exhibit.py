@@ -14,13 +14,9 @@ Words = Mapping[str, str]
 """What the places of the text are filled with, by name."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Exhibit:
-    """One measurement.
-
-    `measure(short)` computes the numbers; its short form, for tests, may leave rows out. `words` and `figures` compute
-    nothing that is not in the numbers.
-    """
+    """`measure(short)` computes the numbers, or some of the rows for tests; `words` and `figures` only show them."""
 
     name: str
     about: str

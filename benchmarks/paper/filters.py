@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchmarks.paper.exhibit import Exhibit, Measured, Words
+from benchmarks.paper.exhibit import Measured, Words
 from epsilond.accountants.theorems.ledger.adaptive_stop import stopped_delta
 from epsilond.accountants.theorems.ledger.any_order_filter import THEOREMS as ANY_ORDER
 from epsilond.accountants.theorems.ledger.natural_filter import NATURAL_FILTER
@@ -81,12 +81,3 @@ def figures(measured: Measured) -> Mapping[str, Plot]:
     plot.key("the ε spent so far, at a stop of one's choice", 1)
     plot.key("at a fixed stop, and the ledger's target", 5, "dashes")
     return {"stops": plot}
-
-
-EXHIBIT = Exhibit(
-    name="filters",
-    about="by how much three unsound rules exceed what they promise",
-    measure=measure,
-    words=words,
-    figures=figures,
-)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import Path
 
 import epsilond
-from benchmarks.paper.exhibit import Exhibit, Measured, Words
+from benchmarks.paper.exhibit import Measured, Words
 from scripts.pages.markdown import table
 from scripts.pages.svg import Axis, Plot, whole
 
@@ -31,20 +32,19 @@ def epsilon(models: int, delta: float) -> float:
     return account.guarantee.curve.epsilon(delta=delta).upper
 
 
+def most(fits: Callable[[int], bool]) -> int:
+    """Return the most models that fit."""
+    return next(models for models in itertools.count() if not fits(models + 1))
+
+
 def fixed(target: float) -> int:
     """Return the most models whose exact composition stays within the target."""
-    count = 0
-    while epsilon(count + 1, DELTA) <= target:
-        count += 1
-    return count
+    return most(lambda models: epsilon(models, DELTA) <= target)
 
 
 def summed(target: float) -> int:
     """Return the most models whose ε at an equal share of δ add up to no more than the target."""
-    count = 0
-    while (count + 1) * epsilon(1, DELTA / (count + 1)) <= target:
-        count += 1
-    return count
+    return most(lambda models: models * epsilon(1, DELTA / models) <= target)
 
 
 def held(target: float) -> Measured:
@@ -121,12 +121,3 @@ def figures(measured: Measured) -> Mapping[str, Plot]:
     plot.key("ledger, fully adaptive", 0)
     plot.key("sum of ε", 1)
     return {"models": plot}
-
-
-EXHIBIT = Exhibit(
-    name="models",
-    about="models of a thousand steps that a budget holds, by three ways of keeping it",
-    measure=measure,
-    words=words,
-    figures=figures,
-)

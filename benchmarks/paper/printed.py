@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from benchmarks import tightness
-from benchmarks.paper.exhibit import Exhibit, Measured, Words
+from benchmarks.paper.exhibit import Measured, Words
 from benchmarks.tightness import Run
 from epsilond.accountants.curve.enclosure import Interval
 from scripts.pages.markdown import table
@@ -96,12 +96,3 @@ def figures(measured: Measured) -> Mapping[str, Plot]:
 def _name(row: Measured) -> str:
     name, samples, batch, rounds, epsilon, _ = row["run"]
     return f"{name}: n = {samples}, K = {batch}, R = {rounds}" if name[0] == "A" else f"H: {name}, ε = {epsilon:g}"
-
-
-EXHIBIT = Exhibit(
-    name="printed",
-    about="true ε at the noise of Lowy and Razaviyayn's Theorem 2.1 and Appendix H",
-    measure=measure,
-    words=words,
-    figures=figures,
-)

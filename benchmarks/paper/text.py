@@ -34,11 +34,7 @@ def places(text: str) -> set[tuple[str, str]]:
 
 
 def work(key: str) -> CitedWork:
-    """Return a work by its key.
-
-    Raises:
-        KeyError: no list has it.
-    """
+    """Return a work by its key; a KeyError if no list has it."""
     return RELATED[key] if key in RELATED else WORKS[key]
 
 
@@ -48,11 +44,7 @@ def keys_in(text: str) -> list[str]:
 
 
 def filled(template: str, words: Mapping[str, Words]) -> str:
-    """Return the template with every place filled.
-
-    Raises:
-        KeyError: an exhibit has no such word, or no list has a cited work.
-    """
+    """Return the template with every place filled; a KeyError if there is no such word, or no such work."""
     text = PLACE.sub(lambda found: words[found[1]][found[2]], template)
     references = "\n".join(f'- <a id="{key}"></a>{work(key).citation}' for key in keys_in(template))
     return cited(text.replace("{references}", references))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import epsilond
-from benchmarks.paper.exhibit import Exhibit, Measured, Words
+from benchmarks.paper.exhibit import Measured, Words
 from epsilond.accountants.theorems.papers.das.truncated_noise import THEOREM_1
 from scripts.pages.markdown import table
 from scripts.pages.svg import Axis, Plot, power
@@ -80,12 +80,3 @@ def figures(measured: Measured) -> Mapping[str, Plot]:
     plot.key("claimed, 2⁻ᵈ", 5, "diamond")
     plot.key("true, at the printed levels and decay", 1)
     return {"truncated": plot}
-
-
-EXHIBIT = Exhibit(
-    name="truncated",
-    about="claimed and true δ of Das et al.'s Theorem 1, and an attack on its noise",
-    measure=measure,
-    words=words,
-    figures=figures,
-)
