@@ -81,10 +81,7 @@ TWINS = {
     ("six randomised responses of three answers, repeated", "six of three answers, in a list"): SIX,
 }
 """Two ways to write one release, which is small enough to enumerate every outcome."""
-LAPLACES = {
-    "Laplace b=10 T=100": Part(1.0, 10.0, 100, "laplace"),
-    "Laplace b=100 T=1e4": Part(1.0, 100.0, 10_000, "laplace"),
-}
+LAPLACES = {"b=10 T=100": Part(1.0, 10.0, 100, "laplace"), "b=100 T=1e4": Part(1.0, 100.0, 10_000, "laplace")}
 SHORT = {
     "poisson-b1": (0.01, 1.0, 1000, 1e-6),
     "poisson-b3": (0.001, 0.6, 100_000, 1e-6),
@@ -135,14 +132,16 @@ def plain() -> list[Case]:
     for (repeated, listed), part in TWINS.items():
         cases.append(_epsilon(repeated, "plain", part, relation="replace-one"))
         cases.append(_epsilon(listed, "plain", *(replace(part, times=1),) * part.times, relation="replace-one"))
-    return [*cases, *(_epsilon(name, "plain", part) for name, part in LAPLACES.items())]
+    return [*cases, *(_epsilon(f"Laplace {name}", "plain", part) for name, part in LAPLACES.items())]
 
 
 def everything() -> list[Case]:
     """Return all questions, the quick groups first."""
     b1 = Part(0.01, 1.0, 1000)
-    small = [_epsilon(f"ε at δ={delta:.0e}", "small", b1, delta=delta) for delta, _ in SMALL]
-    small += [_delta(f"δ at ε={epsilon:g}", "small", epsilon, b1) for _, epsilon in SMALL]
+    small = []
+    for delta, epsilon in SMALL:
+        small.append(_epsilon(f"ε at δ={delta:.0e}", "small", b1, delta=delta))
+        small.append(_delta(f"δ at ε={epsilon:g}", "small", epsilon, b1))
     named = ((f"ε q={q:g} z={z:g} T={t} δ={d:.0e}", Part(q, z, t), d) for q, z, t, d in CORNERS)
     corners = [_epsilon(name, "corner", part, delta=delta) for name, part, delta in named]
     different = [_epsilon(f"{n} different", "different", *mixture(n)) for n in (10, 100, 1000)]

@@ -39,7 +39,6 @@ SUMMARY_HEAD = (
     "accountant", "table", "answered", "over the limit", "CPU", "over the kernel", "least", "over the reference",
     "least", "first call", "peak memory", "width, or worst error", "below",
 )  # fmt: skip
-ACCOUNTANTS_HEAD = ("accountant", "version", "what it computes")
 
 
 def measured(asked: Sequence[Case], accountants: Sequence[Accountant], date: str, cache: Path = CACHE) -> Iterator[Row]:
@@ -107,7 +106,7 @@ def markdown(rows: Sequence[Row]) -> str:
     accountants = [(each.name, versions.get(each.name, ""), each.computes) for each in ACCOUNTANTS]
     parts = [
         tables.provenance("python -m benchmarks.peers", rows),
-        tables.as_markdown(ACCOUNTANTS_HEAD, accountants),
+        tables.as_markdown(("accountant", "version", "what it computes"), accountants),
         tables.as_markdown(SUMMARY_HEAD, summary(rows)),
         *(f"### {title}\n\n{tables.as_markdown(head, lines)}" for title, head, lines in findings.found(rows)),
         f"The {len(rows)} rows are in `{CSV.relative_to(ROOT)}`.",

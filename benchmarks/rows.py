@@ -14,7 +14,6 @@ from benchmarks.environments import KERNEL, OURS, REFERENCE
 
 Outcome = Literal["answered", "over", "refused", "absent"]
 WORDS = ("case", "group", "accountant", "outcome", "reason", "version", "date")
-IN_FULL = ("value", "lower", "upper")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +100,10 @@ def write_csv(rows: Sequence[Row], path: Path) -> None:
         writer.writeheader()
         for row in rows:
             cells = asdict(row).items()
-            short = {name: f"{v:.4g}" if isinstance(v, float) and name not in IN_FULL else v for name, v in cells}
+            short = {
+                name: f"{v:.4g}" if isinstance(v, float) and name not in ("value", "lower", "upper") else v
+                for name, v in cells
+            }
             writer.writerow(short)
 
 

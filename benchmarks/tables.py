@@ -15,7 +15,7 @@ from rich.table import Table
 
 from benchmarks.environments import ROOT
 from benchmarks.rows import Row
-from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants import VERSION
 from epsilond.app.settings import cores
 
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
@@ -82,7 +82,7 @@ def write_section(name: str, text: str, path: Path = DOCUMENT) -> None:
 def machine() -> str:
     """Return what the figures depend on: versions and cores."""
     python = f"{platform.python_implementation()} {platform.python_version()}"
-    return f"epsilond {ENGINE_VERSION}, {python}, {platform.system()} {platform.machine()}, {cores()} cores"
+    return f"epsilond {VERSION}, {python}, {platform.system()} {platform.machine()}, {cores()} cores"
 
 
 def provenance(command: str, rows: Sequence[Row]) -> str:

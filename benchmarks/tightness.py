@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.environments import ROOT
 from benchmarks.tables import as_markdown, parser, write_section
-from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants import VERSION
 from epsilond.accountants.account import account
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.guarantee import Guarantee
@@ -253,7 +253,7 @@ def main(arguments: list[str] | None = None) -> int:
         else:
             write_section(name, table.text(), WRITTEN)
     if not chosen.short:
-        write_section("made", f"Made by `python -m benchmarks.tightness`, version {ENGINE_VERSION}.", WRITTEN)
+        write_section("made", f"Made by `python -m benchmarks.tightness`, version {VERSION}.", WRITTEN)
     return 0
 
 
