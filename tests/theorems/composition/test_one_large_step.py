@@ -98,10 +98,8 @@ def test_two_sampled_gaussians_by_integration(rate: float, shift: float, epsilon
     ("rate", "shift", "times", "epsilon"),
     [
         (1e-2, 1.0, 100, 2.5),
-        (1e-3, 0.8, 1000, 0.3),
+        (1e-3, 0.8, 3000, 0.3),
         (0.05, 0.5, 50, 1.0),
-        (1e-7, 1.0, 10**5, 1.2e-4),
-        (1e-9, 0.2, 10**6, 3e-6),
     ],
 )
 def test_it_encloses_what_the_contour_engine_finds(
