@@ -1,5 +1,6 @@
-# The first stage makes the virtual environment with scripts/image-install; the second holds that and nothing else.
-FROM python:3.11.14-slim-bookworm AS build
+# The first stage makes the virtual environment with scripts/image-install, and has a C compiler for the kernel; the
+# second holds that environment and nothing else.
+FROM python:3.11.14-bookworm AS build
 WORKDIR /src
 COPY requirements-build.lock requirements-runtime.lock requirements-docs.lock ./
 COPY pyproject.toml mkdocs.yml README.md CHANGELOG.md CONTRIBUTING.md LICENSE ./
@@ -9,6 +10,7 @@ COPY benchmarks benchmarks
 COPY openapi openapi
 COPY examples/notebooks examples/notebooks
 COPY src src
+COPY kernel kernel
 COPY app app
 COPY accountants accountants
 COPY calibrators calibrators

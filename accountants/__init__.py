@@ -1,4 +1,8 @@
 """The mathematics of privacy and its certification: pure functions of numbers, no I/O, no clock, no globals."""
 
-ENGINE_VERSION = "0.3.0"
-"""Version of everything that can change a number; equal to the project's version."""
+from epsilond.accountants.numerics.compiled import loaded
+
+VERSION = "0.3.0"
+"""The project's version."""
+ENGINE_VERSION = f"{VERSION}+{'kernel' if loaded() else 'python'}"
+"""Version of everything that can change a number: the project's, and whether the compiled kernel is asked first."""

@@ -9,7 +9,7 @@ from functools import partial
 import scipy.optimize  # noqa: F401  closed forms run in the event loop, where their first search must not import it
 from fastapi import FastAPI
 
-from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants import VERSION
 from epsilond.accountants.theorem import Theorem
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.app import routes
@@ -114,7 +114,7 @@ def create_app(
 
     app = FastAPI(
         title="epsilond",
-        version=ENGINE_VERSION,
+        version=VERSION,
         description=DESCRIPTION,
         lifespan=lifespan,
         openapi_url=None,

@@ -8,7 +8,7 @@ from typing import get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, PlatformCollector, ProcessCollector
 
-from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants import ENGINE_VERSION, VERSION
 from epsilond.app.http.record import ServicePart
 from epsilond.app.store.record import State
 
@@ -46,9 +46,7 @@ class Metrics:
             "epsilond_caller_cpu_seconds", "CPU time of computations, by who asked", ("caller",), registry=registry
         )
         self.build = Info("epsilond_build", "What is running", registry=registry)
-        self.build.info(
-            {"version": ENGINE_VERSION, "engine_version": ENGINE_VERSION, "python": platform.python_version()}
-        )
+        self.build.info({"version": VERSION, "engine_version": ENGINE_VERSION, "python": platform.python_version()})
         self.cache_bytes = Gauge("epsilond_cache_bytes", "Room that kept answers take", registry=registry)
         self.cache_entries = Gauge("epsilond_cache_entries", "Answers that are kept", registry=registry)
         self.calibrations = Histogram(

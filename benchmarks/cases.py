@@ -1,18 +1,14 @@
-"""The questions: what was run, and which number is asked of it. Sampling is Poisson's.
+"""The questions: what was run, and which number is requested. Sampling is Poisson's.
 
-A case's meaning never changes; its id names it in the tables. The ε asked about in the grid of δ(ε) are those where δ
-is near 1e-6, and were written down once, so that the questions do not depend on anybody's answers.
+The meaning of a case never changes; its id names it in the tables.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import Any, Literal
 
-Question = Literal["epsilon", "delta", "noise_multiplier"]
-Mechanism = Literal["gaussian", "laplace", "randomised response"]
+Wanted = Literal["epsilon", "delta", "noise_multiplier"]
 Relation = Literal["add-or-remove-one", "replace-one"]
 
 STEPS = (10**3, 10**4, 10**5, 10**6)
@@ -21,52 +17,42 @@ DELTA = 1e-6
 
 @dataclass(frozen=True)
 class Part:
-    """A mechanism run `times` times, on each record with probability `rate`; noise is None where it is what is asked.
+    """A mechanism run `times` times, on each record with probability `rate`; noise is None where it is requested.
 
-    The noise of a Gaussian is its deviation over the sensitivity, of a Laplace its scale over the sensitivity, and of a
-    randomised response the probability that the answer is drawn at random from `categories`.
+    The noise of a Gaussian is its standard deviation over the sensitivity, of a Laplace its scale over the sensitivity,
+    and of a randomised response the probability that the answer is drawn at random from `categories`.
     """
 
     rate: float
     noise: float | None
     times: int
-    mechanism: Mechanism = "gaussian"
+    mechanism: Literal["gaussian", "laplace", "randomised response"] = "gaussian"
     categories: int = 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One question. `group` is the table it stands in."""
+    """One question. `group` is the table that it is in."""
 
     id: str
     group: str
-    question: Question
+    question: Wanted
     parts: tuple[Part, ...]
     epsilon: float | None = None
     delta: float | None = None
     relation: Relation = "add-or-remove-one"
 
     def body(self) -> dict[str, Any]:
-        """What a runner is sent."""
-        return {
-            "question": self.question,
-            "parts": [list(astuple(part)) for part in self.parts],
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "relation": self.relation,
-        }
-
-    @property
-    def fingerprint(self) -> str:
-        """Changes when the question does."""
-        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:16]
+        """Return what a runner is sent."""
+        given = {"question": self.question, "epsilon": self.epsilon, "delta": self.delta, "relation": self.relation}
+        return {**given, "parts": [list(astuple(part)) for part in self.parts]}
 
     def harder_than(self, other: Case) -> bool:
-        """Whether this takes at least as long: one mechanism, the same but for as many steps or more."""
+        """Return whether this takes at least as long: the same single mechanism with as many steps or more."""
         if len(self.parts) != 1 or len(other.parts) != 1 or "noise_multiplier" in (self.question, other.question):
             return False
         (mine,), (theirs,) = self.parts, other.parts
-        same = (mine.rate, mine.noise, mine.mechanism) == (theirs.rate, theirs.noise, theirs.mechanism)
+        same = replace(mine, times=1) == replace(theirs, times=1)
         return same and mine.times >= theirs.times and (self.delta or DELTA) <= (other.delta or DELTA)
 
 
@@ -84,133 +70,99 @@ NEAR: dict[tuple[float, float], tuple[float, float, float, float]] = {
     (0.1, 2.0): (9.18, 38.7, 218.0, 1630.0),
     (0.1, 5.0): (2.99, 11.2, 50.0, 298.0),
 }
-"""The ε of the grid of δ(ε), one for each of STEPS."""
-
+"""By rate and noise multiplier, the ε at which δ is near 1e-6, for each of STEPS: the questions of δ(ε)."""
 SMALL = ((1e-15, 4.85), (1e-30, 9.34), (1e-60, 18.1), (1e-300, 85.5))
 """δ, and an ε where δ is near it, for rate 0.01, noise multiplier 1, 1000 steps."""
-
-
-def forward() -> list[Case]:
-    """ε(δ) and δ(ε) over the grid, few steps first."""
-    found: list[Case] = []
-    for place, times in enumerate(STEPS):
-        for (rate, noise), near in NEAR.items():
-            parts, name = (Part(rate, noise, times),), f"q={rate:g} z={noise:g} T={times:.0e}".replace("e+0", "e")
-            found.append(Case(id=f"ε {name}", group="epsilon", question="epsilon", parts=parts, delta=DELTA))
-            found.append(Case(id=f"δ {name}", group="delta", question="delta", parts=parts, epsilon=near[place]))
-    return found
-
-
-def small() -> list[Case]:
-    """ε at tiny δ, and δ where it is tiny."""
-    parts = (Part(0.01, 1.0, 1000),)
-    return [
-        case
-        for delta, epsilon in SMALL
-        for case in (
-            Case(id=f"ε at δ={delta:.0e}", group="small", question="epsilon", parts=parts, delta=delta),
-            Case(id=f"δ at ε={epsilon:g}", group="small", question="delta", parts=parts, epsilon=epsilon),
-        )
-    ]
-
-
-def different() -> list[Case]:
-    """ε of n different mechanisms, a thousand steps in all."""
-    return [
-        Case(id=f"{n} different", group="different", question="epsilon", parts=mixture(n), delta=DELTA)
-        for n in (10, 100, 1000)
-    ]
-
-
-def mixture(n: int) -> tuple[Part, ...]:
-    """Rates from 0.005 to 0.015 and noise multipliers from 0.8 to 1.6, no two parts alike."""
-    return tuple(
-        Part(round(0.005 + 0.01 * i / (n - 1), 9), round(0.8 + 0.8 * i / (n - 1), 9), 1000 // n) for i in range(n)
-    )
-
-
-def calibrations() -> list[Case]:
-    """The noise multiplier for (ε, δ), rate and steps."""
-    asked = (
-        (1.0, 1e-6, 0.01, 1000),
-        (8.0, 1e-5, 0.001, 100_000),
-        (2.0, 1e-6, 0.01, 10_000),
-        (4.0, 1e-5, 0.1, 1000),
-        (1.0, 1e-9, 0.001, 10_000),
-    )
-    return [
-        Case(
-            id=f"σ for ε={epsilon:g} δ={delta:.0e} q={rate:g} T={times:.0e}".replace("e+0", "e"),
-            group="calibration",
-            question="noise_multiplier",
-            parts=(Part(rate, None, times),),
-            epsilon=epsilon,
-            delta=delta,
-        )
-        for epsilon, delta, rate, times in asked
-    ]
-
-
+CALIBRATED = (
+    (1.0, 1e-6, 0.01, 1000),
+    (8.0, 1e-5, 0.001, 100_000),
+    (2.0, 1e-6, 0.01, 10_000),
+    (4.0, 1e-5, 0.1, 1000),
+    (1.0, 1e-9, 0.001, 10_000),
+)
+"""ε, δ, rate and steps."""
+CORNERS = ((0.01, 0.5, 1, 1e-6), (0.001, 0.3, 10, 1e-6), (0.001, 0.4, 3, 1e-9), (1e-5, 0.3, 1000, 1e-6))
+"""Rate, noise multiplier, steps and δ: few steps, or rare steps with a large loss."""
 TEN = Part(1.0, 0.5, 10, "randomised response")
 SIX = Part(1.0, 0.8, 6, "randomised response", categories=3)
 TWINS = {
     ("ten randomised responses, repeated", "ten randomised responses, in a list"): TEN,
     ("six randomised responses of three answers, repeated", "six of three answers, in a list"): SIX,
 }
-"""Two ways to write down one release, which is small enough to enumerate: whoever answers otherwise is wrong."""
+"""Two ways to write one release, which is small enough to enumerate every outcome."""
+LAPLACES = {
+    "Laplace b=10 T=100": Part(1.0, 10.0, 100, "laplace"),
+    "Laplace b=100 T=1e4": Part(1.0, 100.0, 10_000, "laplace"),
+}
+SHORT = {
+    "poisson-b1": (0.01, 1.0, 1000, 1e-6),
+    "poisson-b3": (0.001, 0.6, 100_000, 1e-6),
+    "poisson-b1-delta-1e-12": (0.01, 1.0, 1000, 1e-12),
+    "poisson-b1-delta-1e-30": (0.01, 1.0, 1000, 1e-30),
+}
+"""Rate, noise multiplier, steps and δ, by ids of tests/golden/accounting.json."""
 
 
-def corners() -> list[Case]:
-    """Few steps, or steps that rarely matter but then much: a loss distribution with a far, thin tail."""
-    asked = ((0.01, 0.5, 1, 1e-6), (0.001, 0.3, 10, 1e-6), (0.001, 0.4, 3, 1e-9), (1e-5, 0.3, 1000, 1e-6))
-    return [
-        Case(
-            id=f"ε q={rate:g} z={noise:g} T={times} δ={delta:.0e}",
-            group="corner",
-            question="epsilon",
-            parts=(Part(rate, noise, times),),
-            delta=delta,
-        )
-        for rate, noise, times, delta in asked
-    ]
+def _epsilon(id: str, group: str, *parts: Part, delta: float = DELTA, relation: Relation = "add-or-remove-one") -> Case:  # noqa: A002
+    return Case(id=id, group=group, question="epsilon", parts=parts, delta=delta, relation=relation)
+
+
+def _delta(id: str, group: str, epsilon: float, *parts: Part) -> Case:  # noqa: A002
+    return Case(id=id, group=group, question="delta", parts=parts, epsilon=epsilon)
+
+
+def _noise(id: str, group: str, epsilon: float, delta: float, rate: float, times: int) -> Case:  # noqa: A002
+    part = Part(rate, None, times)
+    return Case(id=id, group=group, question="noise_multiplier", parts=(part,), epsilon=epsilon, delta=delta)
+
+
+def mixture(n: int) -> tuple[Part, ...]:
+    """Return n different parts: rates from 0.005 to 0.015, noise multipliers from 0.8 to 1.6, 1000 steps in all."""
+    shares = [i / (n - 1) for i in range(n)]
+    return tuple(Part(round(0.005 + 0.01 * share, 9), round(0.8 + 0.8 * share, 9), 1000 // n) for share in shares)
+
+
+def forward() -> list[Case]:
+    """Return ε(δ) and δ(ε) over the grid of 96 questions, few steps first."""
+    cases = []
+    for place, times in enumerate(STEPS):
+        for (rate, noise), near in NEAR.items():
+            part, name = Part(rate, noise, times), f"q={rate:g} z={noise:g} T={times:.0e}".replace("e+0", "e")
+            cases += [_epsilon(f"ε {name}", "epsilon", part), _delta(f"δ {name}", "delta", near[place], part)]
+    return cases
+
+
+def calibrations() -> list[Case]:
+    """Return the noise multipliers that are searched for."""
+    named = (
+        (f"σ for ε={e:g} δ={d:.0e} q={q:g} T={t:.0e}".replace("e+0", "e"), e, d, q, t) for e, d, q, t in CALIBRATED
+    )
+    return [_noise(name, "calibration", *given) for name, *given in named]
 
 
 def plain() -> list[Case]:
-    """Without sampling: randomised responses, repeated and in a list, and composed Laplace mechanisms."""
-    written: list[tuple[str, tuple[Part, ...], Relation]] = []
+    """Return the questions without sampling."""
+    cases = []
     for (repeated, listed), part in TWINS.items():
-        written.append((repeated, (part,), "replace-one"))
-        written.append((listed, (replace(part, times=1),) * part.times, "replace-one"))
-    asked: tuple[tuple[str, tuple[Part, ...], Relation], ...] = (
-        *written,
-        ("Laplace b=10 T=100", (Part(1.0, 10.0, 100, "laplace"),), "add-or-remove-one"),
-        ("Laplace b=100 T=1e4", (Part(1.0, 100.0, 10_000, "laplace"),), "add-or-remove-one"),
-    )
-    return [
-        Case(id=name, group="plain", question="epsilon", parts=parts, delta=DELTA, relation=relation)
-        for name, parts, relation in asked
-    ]
+        cases.append(_epsilon(repeated, "plain", part, relation="replace-one"))
+        cases.append(_epsilon(listed, "plain", *(replace(part, times=1),) * part.times, relation="replace-one"))
+    return [*cases, *(_epsilon(name, "plain", part) for name, part in LAPLACES.items())]
 
 
 def everything() -> list[Case]:
-    """All questions, the quick groups first."""
-    return [*calibrations(), *small(), *corners(), *plain(), *different(), *forward()]
+    """Return all questions, the quick groups first."""
+    b1 = Part(0.01, 1.0, 1000)
+    small = [_epsilon(f"ε at δ={delta:.0e}", "small", b1, delta=delta) for delta, _ in SMALL]
+    small += [_delta(f"δ at ε={epsilon:g}", "small", epsilon, b1) for _, epsilon in SMALL]
+    corners = [
+        _epsilon(f"ε q={q:g} z={z:g} T={t} δ={delta:.0e}", "corner", Part(q, z, t), delta=delta)
+        for q, z, t, delta in CORNERS
+    ]
+    different = [_epsilon(f"{n} different", "different", *mixture(n)) for n in (10, 100, 1000)]
+    return [*calibrations(), *small, *corners, *plain(), *different, *forward()]
 
 
 def short() -> list[Case]:
-    """A few whose answers are known to many digits; the ids are those of tests/golden/accounting.json."""
-    asked = (("poisson-b1", 0.01, 1.0, 1000, 1e-6), ("poisson-b3", 0.001, 0.6, 100_000, 1e-6))
-    deeper = (("poisson-b1-delta-1e-12", 0.01, 1.0, 1000, 1e-12), ("poisson-b1-delta-1e-30", 0.01, 1.0, 1000, 1e-30))
-    found = [
-        Case(id=name, group="short", question="epsilon", parts=(Part(rate, noise, times),), delta=delta)
-        for name, rate, noise, times, delta in (*asked, *deeper)
-    ]
-    target = Case(
-        id="calibrate-1",
-        group="short",
-        question="noise_multiplier",
-        parts=(Part(0.01, None, 1000),),
-        epsilon=1.0,
-        delta=1e-6,
-    )
-    return [*found, target]
+    """Return a few questions whose answers are known to many digits."""
+    cases = [_epsilon(name, "short", Part(q, z, t), delta=delta) for name, (q, z, t, delta) in SHORT.items()]
+    return [*cases, _noise("calibrate-1", "short", *CALIBRATED[0])]

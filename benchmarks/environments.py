@@ -1,141 +1,98 @@
-"""The peers, and a virtual environment for each, made once in a cache folder outside the project."""
+"""The accountants, a virtual environment for each in a cache folder outside the project, and their processes."""
 
 from __future__ import annotations
 
-import hashlib
+import contextlib
 import json
 import os
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from benchmarks.cases import calibrations, forward, small
-from benchmarks.rows import WITH_KERNEL
+from benchmarks.cases import Case
 
 ROOT = Path(__file__).parents[1]
-RUNNERS = Path(__file__).parent / "runners"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "epsilond-benchmarks"
 INSTALL_SECONDS = 600
+THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1")
 ARITHMETIC = ("numpy==2.4.6", "scipy==1.17.1")
 """The versions this project is locked to."""
 
 
 @dataclass(frozen=True)
 class Accountant:
-    """One way a peer computes. `only` names the cases it is asked, where it is not asked all."""
+    """One way to compute: its runner, the environment variables it runs with, and what is installed for it.
+
+    `bare` packages are installed without their dependencies. Without packages the interpreter is this one.
+    """
 
     name: str
     computes: str
-    only: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Peer:
-    """A package, what to install for it, and its accountants. `bare` is installed without what it depends on."""
-
-    name: str
-    accountants: tuple[Accountant, ...]
+    runner: str
     packages: tuple[str, ...] = ()
     bare: tuple[str, ...] = ()
-
-    @property
-    def module(self) -> str:
-        """Its runner."""
-        return f"benchmarks.runners.{self.name.replace('-', '_')}"
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """Changes when what is installed or how it is asked does; for this project, when its mathematics does.
-
-        Taken once, as a runner too imports its files once.
-        """
-        files = [RUNNERS / "loop.py", RUNNERS / f"{self.module.rpartition('.')[2]}.py"]
-        files += [] if self.packages else [*ROOT.glob("accountants/**/*.py"), *ROOT.glob("calibrators/*.py")]
-        files += [] if self.packages else ROOT.glob("kernel/src/*.[ch]")
-        digest = hashlib.sha256(json.dumps([self.packages, self.bare]).encode())
-        for file in sorted(files):
-            digest.update(file.read_bytes())
-        return digest.hexdigest()[:16]
+    variables: Mapping[str, str] = field(default_factory=dict)
 
 
-OURS = Peer(
+KERNEL = Accountant("epsilond", "certified enclosures by the compiled kernel; the value is the upper bound", "epsilond")
+REFERENCE = Accountant(
+    "epsilond, Python only",
+    "the same by the Python reference, where no kernel is built",
     "epsilond",
-    (
-        Accountant("epsilond", "certified enclosures; the value is the upper end"),
-        Accountant(
-            WITH_KERNEL,
-            "the same with the compiled kernel of the folder kernel/, where that is installed",
-            only=tuple(case.id for case in (*forward(), *small(), *calibrations())),
-        ),
-    ),
+    variables={"EPSILOND_KERNEL": "off"},
 )
-PEERS = (
-    Peer(
-        "dp-accounting",
-        (
-            Accountant("dp-accounting PLD", "loss distribution on its default grid of 1e-4, rounded up, FFT"),
-            Accountant("dp-accounting RDP", "Rényi divergences at its default orders: an upper bound, not tight"),
-        ),
-        ("dp-accounting==0.6.0", *ARITHMETIC),
-    ),
-    Peer(
+PEER = Accountant(
+    "dp-accounting",
+    "loss distribution on its default grid of 1e-4, rounded up, FFT",
+    "dp_accounting",
+    ("dp-accounting==0.6.0", *ARITHMETIC),
+)
+ACCOUNTANTS = (
+    KERNEL,
+    REFERENCE,
+    PEER,
+    Accountant(
         "prv-accountant",
-        (Accountant("prv-accountant", "FFT; ε within 0.1 (its default), δ within δ/1000; the value is its upper end"),),
+        "FFT; ε within 0.1 (its default), δ within δ/1000; the value is its upper bound",
+        "prv_accountant",
         ("prv-accountant==0.2.0", *ARITHMETIC),
     ),
-    Peer(
-        "autodp",
-        (
-            Accountant("autodp RDP", "Rényi divergences: an upper bound, not tight"),
-            Accountant(
-                "autodp AFA",
-                "characteristic functions by quadrature; over the limit on every query tried, hence asked one only",
-                only=("ε q=0.01 z=1 T=1e3",),
-            ),
-        ),
-        ("autodp==0.2.3.1", "numpy==1.26.4", "scipy==1.13.1"),  # it calls functions that later ones dropped
-    ),
-    Peer(
-        "riskcal",
-        (Accountant("riskcal CTD", "dp-accounting's loss distribution underneath, grid of 1e-4, rounded up"),),
-        ("riskcal==1.5.1", "dp-accounting==0.6.0", *ARITHMETIC),
-    ),
-    Peer(
+    Accountant(
+        "Opacus",
+        "its PRV accountant: FFT; ε within 0.01, δ within δ/1000 (its defaults); the value is its upper bound",
         "opacus",
-        (
-            Accountant("Opacus PRV", "FFT; ε within 0.01, δ within δ/1000 (its defaults); the value is its upper end"),
-            Accountant("Opacus RDP", "Rényi divergences at its default orders: an upper bound, not tight"),
-            Accountant("Opacus GDP", "central limit approximation; by its own warning it can underestimate"),
-        ),
         ARITHMETIC,
         ("opacus==1.6.0",),
     ),
 )
+OURS = (KERNEL.name, REFERENCE.name)
 
 
 class Unavailable(Exception):
-    """A peer that cannot be had here, with the reason in a few words."""
+    """An accountant cannot be installed or started, with the reason in a few words."""
 
 
-def interpreter(peer: Peer, cache: Path) -> Path:
-    """The peer's Python, with the peer installed; ours is the one that runs this.
+def interpreter(accountant: Accountant, cache: Path) -> Path:
+    """Return the Python that has the accountant; its environment is made once.
 
     Raises:
         Unavailable: the environment cannot be made, or the registry refuses.
     """
-    if not peer.packages:
+    if not accountant.packages:
         return Path(sys.executable)
-    home = cache / "environments" / peer.name
-    python, stamp, wanted = home / "bin" / "python", home / "installed", " ".join((*peer.packages, *peer.bare))
+    home = cache / "environments" / accountant.name
+    python, stamp, wanted = home / "bin" / "python", home / "installed", " ".join(accountant.packages + accountant.bare)
     if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
         return python
     _run("no virtual environment", [sys.executable, "-m", "venv", "--clear", str(home)])
     pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    _run("cannot be installed", [*pip, *peer.packages])
-    if peer.bare:
-        _run("cannot be installed", [*pip, "--no-deps", *peer.bare])
+    _run("cannot be installed", [*pip, *accountant.packages])
+    if accountant.bare:
+        _run("cannot be installed", [*pip, "--no-deps", *accountant.bare])
     stamp.write_text(wanted, encoding="utf-8")
     return python
 
@@ -149,14 +106,52 @@ def _run(what: str, command: list[str]) -> None:
         raise Unavailable(f"{what}: {shortened(done.stderr or done.stdout)}")
 
 
-def shortened(said: str) -> str:
-    """The first line that says what is wrong, without addresses and paths."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    telling = next((line for line in lines if line.startswith("ERROR:")), lines[-1] if lines else "no reason given")
-    return re.sub(r"\S*(://|/)\S*", "…", telling.removeprefix("ERROR:").strip())[:160]
+def shortened(printed: str) -> str:
+    """Return the first line that says what is wrong, without addresses and paths."""
+    lines = [line.strip() for line in printed.splitlines() if line.strip()] or ["no reason given"]
+    line = next((line for line in lines if line.startswith("ERROR:")), lines[-1])
+    return re.sub(r"\S*(://|/)\S*", "…", line.removeprefix("ERROR:").strip())[:160]
 
 
-def single_threaded() -> dict[str, str]:
-    """The environment of a runner: one thread, and nothing of ours on its path but this project's root."""
-    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-    return {**os.environ, **dict.fromkeys(names, "1"), "PYTHONDONTWRITEBYTECODE": "1"}
+class Runner:
+    """The process of an accountant, which answers one question at a time on one thread.
+
+    Raises:
+        Unavailable: the accountant cannot be installed, or does not start.
+    """
+
+    def __init__(self, accountant: Accountant, cache: Path) -> None:
+        cache.mkdir(parents=True, exist_ok=True)
+        log = cache / f"{accountant.runner}.log"
+        command = [str(interpreter(accountant, cache)), "-m", f"benchmarks.runners.{accountant.runner}"]
+        environ = {**os.environ, **THREADS, "PYTHONDONTWRITEBYTECODE": "1", **accountant.variables}
+        pipe = subprocess.PIPE
+        with log.open("w", encoding="utf-8") as errors:
+            self._process = subprocess.Popen(
+                command, cwd=ROOT, env=environ, stdin=pipe, stdout=pipe, stderr=errors, text=True
+            )
+        hello = self._answer()
+        if hello is None:
+            self.close()
+            raise Unavailable(f"does not start: {shortened(log.read_text(encoding='utf-8'))}")
+        self.version: str = hello["version"]
+
+    def ask(self, case: Case, *, seconds: int, megabytes: int) -> dict[str, Any]:
+        """Return the measured answer, or one member with the reason why there is none."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(json.dumps({**case.body(), "seconds": seconds, "megabytes": megabytes}) + "\n")
+            self._process.stdin.flush()
+        return self._answer() or {"refused": "its runner ended"}
+
+    def close(self) -> None:
+        """End the process."""
+        with contextlib.suppress(BrokenPipeError, subprocess.TimeoutExpired):
+            self._process.communicate(timeout=10)
+        self._process.kill()
+        self._process.wait()
+
+    def _answer(self) -> dict[str, Any] | None:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        return None if not line else dict(json.loads(line))

@@ -1,9 +1,8 @@
-"""A row: one case answered, or not, by one accountant; and what can be said of it beside ours."""
+"""A row: what one accountant answered to one case, and what follows from it and our certified interval."""
 
 from __future__ import annotations
 
 import csv
-import json
 import math
 import statistics
 from collections.abc import Iterable, Sequence
@@ -11,17 +10,18 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
+from benchmarks.environments import KERNEL, OURS, REFERENCE
+
 Outcome = Literal["answered", "over", "refused", "absent"]
-OURS = "epsilond"
-WITH_KERNEL = "epsilond with its kernel"
-"""The same, its compiled kernel asked first."""
+WORDS = ("case", "group", "accountant", "outcome", "reason", "version", "date")
+IN_FULL = ("value", "lower", "upper")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """What one accountant said to one case, and what it took. `reason` says why there is no value.
+    """One question to one accountant. `reason` says why there is no value.
 
-    `over`: over the limit of time or memory. `refused`: it raised. `absent`: it has no such query, or is not here.
+    `over`: over the limit of time or memory. `refused`: it raised. `absent`: it has no such query, or is not installed.
     """
 
     case: str
@@ -32,121 +32,86 @@ class Row:
     lower: float | None = None
     upper: float | None = None
     cpu: float | None = None
-    """CPU seconds of a question that was never asked before."""
-    repeated: float | None = None
-    """The same of a question asked again."""
+    """CPU seconds of a new question."""
     first: float | None = None
-    calls: int = 0
-    peak_megabytes: float | None = None
+    """CPU seconds of the first question of a process."""
+    calls: float = 0
+    megabytes: float | None = None
+    """Peak memory of the process."""
     reason: str = ""
     version: str = ""
     date: str = ""
     load: float | None = None
+    """Load average of the machine."""
 
     @classmethod
-    def of(cls, said: dict[str, Any], **known: Any) -> Row:
-        """From a runner's answer."""
-        outcomes: dict[str, Outcome] = {"over": "over", "refused": "refused", "absent": "absent", "killed": "refused"}
-        for name, outcome in outcomes.items():
-            if name in said:
-                return cls(outcome=outcome, reason=said[name], **known)
-        return cls(outcome="answered", **said, **known)
+    def of(cls, result: dict[str, Any], **known: Any) -> Row:
+        """Make a row of what a runner returned."""
+        outcomes: tuple[Outcome, ...] = ("over", "refused", "absent")
+        for name in outcomes:
+            if name in result:
+                return cls(outcome=name, reason=result[name], **known)
+        return cls(outcome="answered", **result, **known)
+
+    @property
+    def width(self) -> float | None:
+        """Width of the interval, relative to its upper bound."""
+        if self.lower is None or not self.upper:
+            return None
+        return (self.upper - self.lower) / self.upper
 
 
 def relative_error(row: Row, ours: Row) -> float | None:
-    """How far a value lies outside our certified interval, relative to the nearer end: 0 inside, negative below."""
+    """Return how far a value is outside our interval, relative to the nearer bound: 0 inside, negative below."""
     if row.value is None or ours.lower is None or ours.upper is None:
         return None
     if math.isnan(row.value):
         return math.nan
     if ours.lower <= row.value <= ours.upper:
         return 0.0
-    end = ours.upper if row.value > ours.upper else ours.lower
-    return row.value / end - 1.0 if end else math.copysign(math.inf, row.value)
+    bound = ours.upper if row.value > ours.upper else ours.lower
+    return row.value / bound - 1.0 if bound else math.copysign(math.inf, row.value)
 
 
-def ratio(row: Row, ours: Row) -> float | None:
-    """CPU over ours, of questions that were never asked before."""
-    return None if row.cpu is None or ours.cpu is None else row.cpu / ours.cpu
+def certified(rows: Sequence[Row]) -> dict[str, Row]:
+    """Return our answered row of each case: the kernel's, or else the reference's."""
+    answered = [row for row in rows if row.accountant in OURS and row.outcome == "answered"]
+    return {row.case: row for name in (REFERENCE.name, KERNEL.name) for row in answered if row.accountant == name}
+
+
+def paired(rows: Sequence[Row], accountant: str, ours: str | None = None) -> list[tuple[Row, Row]]:
+    """Return the answered rows of an accountant, each with ours of the same case (of `ours`, if given)."""
+    known = certified([row for row in rows if ours is None or row.accountant == ours])
+    answered = [row for row in rows if row.accountant == accountant and row.outcome == "answered"]
+    return [(row, known[row.case]) for row in answered if row.case in known]
+
+
+def ratios(rows: Sequence[Row], accountant: str, ours: str) -> list[float]:
+    """Return CPU over that of `ours`, for each case that both answered."""
+    return [row.cpu / mine.cpu for row, mine in paired(rows, accountant, ours) if row.cpu and mine.cpu]
 
 
 def geometric_mean(values: Iterable[float]) -> float | None:
-    """None of nothing."""
+    """Return the mean, or None for no values."""
     kept = list(values)
     return statistics.geometric_mean(kept) if kept else None
 
 
-def paired(rows: Sequence[Row], accountant: str, mine: str = OURS) -> list[tuple[Row, Row]]:
-    """Each row of an accountant with ours of the same case, where both have an answer."""
-    ours = {row.case: row for row in rows if row.accountant == mine and row.outcome == "answered"}
-    return [
-        (row, ours[row.case])
-        for row in rows
-        if row.accountant == accountant and row.outcome == "answered" and row.case in ours
-    ]
-
-
-class Store:
-    """Rows already measured, kept between runs in a file of JSON lines under what was asked of which version."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._rows: dict[str, Row] = {}
-        if path.exists():
-            for line in path.read_text(encoding="utf-8").splitlines():
-                kept = json.loads(line)
-                key = kept.pop("key")
-                self._rows[key] = Row(**kept)
-
-    def get(self, key: str) -> Row | None:
-        """The row measured under this key, if it was."""
-        return self._rows.get(key)
-
-    def put(self, key: str, row: Row) -> None:
-        """Keep a row."""
-        self._rows[key] = row
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"key": key, **asdict(row)}) + "\n")
-
-    def forget(self, accountants: Iterable[str] | None = None) -> None:
-        """Drop the rows of these accountants, or all, so that they are measured anew."""
-        gone = None if accountants is None else set(accountants)
-        kept = {} if gone is None else {key: row for key, row in self._rows.items() if row.accountant not in gone}
-        self._rows.clear()
-        self._path.unlink(missing_ok=True)
-        for key, row in kept.items():
-            self.put(key, row)
-
-
 def write_csv(rows: Sequence[Row], path: Path) -> None:
-    """Every row whole, with its ratio and relative error."""
-    ours = {row.case: row for row in rows if row.accountant == OURS}
+    """Write all rows: values in full, the rest to four digits."""
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*(field.name for field in fields(Row)), "ratio", "relative_error"])
+        writer = csv.DictWriter(file, [each.name for each in fields(Row)], lineterminator="\n")
+        writer.writeheader()
         for row in rows:
-            mine = ours.get(row.case)
-            beside = (ratio(row, mine), relative_error(row, mine)) if mine else (None, None)
-            named = {**asdict(row), "ratio": beside[0], "relative_error": beside[1]}
-            writer.writerow([_cell(name, value) for name, value in named.items()])
+            cells = asdict(row).items()
+            short = {name: f"{v:.4g}" if isinstance(v, float) and name not in IN_FULL else v for name, v in cells}
+            writer.writerow(short)
 
 
 def read_csv(path: Path) -> list[Row]:
-    """The rows that `write_csv` wrote."""
+    """Return the rows that `write_csv` wrote; none if there is no file."""
+    if not path.exists():
+        return []
     with path.open(encoding="utf-8", newline="") as file:
-        return [_row(cells) for cells in csv.DictReader(file)]
-
-
-def _row(cells: dict[str, str]) -> Row:
-    words = {"case", "group", "accountant", "outcome", "reason", "version", "date"}
-    told: dict[str, Any] = {field.name: cells[field.name] for field in fields(Row) if field.name in words}
-    measured = {field.name: cells[field.name] for field in fields(Row) if field.name not in words}
-    told |= {name: float(cell) if cell else None for name, cell in measured.items()}
-    return Row(**(told | {"calls": int(measured["calls"])}))
-
-
-def _cell(name: str, value: Any) -> Any:
-    """The values in full, all else to four digits."""
-    whole = not isinstance(value, float) or name in ("value", "lower", "upper")
-    return value if whole else f"{value:.4g}"
+        known = [{name: cell for name, cell in cells.items() if cell} for cells in csv.DictReader(file)]
+    return [Row(**{name: c if name in WORDS else float(c) for name, c in cells.items()}) for cells in known]  # type: ignore[arg-type]

@@ -15,8 +15,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import gaps
-from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants import VERSION
 from epsilond.accountants.account import account
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.guarantee import Guarantee
@@ -215,14 +214,6 @@ def shuffled(row: tuple[int, int, float, float]) -> Iterator[str]:
     yield f"{printed / clones:.3g}"
 
 
-def ends_known(case: gaps.Case) -> Iterator[str]:
-    """A row of the fifth table: both ends as they were recorded, and as they are."""
-    was, now = gaps.before()[case.label], gaps.known(case)
-    yield from (case.name, case.relation)
-    for found in (was, now):
-        yield from ("refused" if found is None else bracket(found), gaps.gap(found))
-
-
 def bracket(interval: Interval) -> str:
     """Both ends to four digits, rounded outward."""
     return f"[{_rounded(interval.lower, ROUND_FLOOR)}, {_rounded(interval.upper, ROUND_CEILING)}]"
@@ -286,14 +277,6 @@ TABLES = (
         SHUFFLED,
         shuffled,
     ),
-    Table(
-        "What is known of ε: both ends, before and now",
-        "At δ = 1e-6 where nothing else is said; the gap is 1 − lower/upper. Before: measured by `benchmarks.gaps` at "
-        "the commit that `benchmarks/gaps_before.json` names. Cases whose ends were within 1 % are left out.",
-        ("run", "relation", "ε before", "gap before", "ε now", "gap now"),
-        gaps.wide(),
-        ends_known,
-    ),
 )
 
 
@@ -301,7 +284,7 @@ def document(most: int | None = None) -> Iterator[str]:
     """The whole document, line by line."""
     yield from ("# How tight the printed statements are", "")
     yield "Lowy and Razaviyayn (ICLR 2023). Every bracket is certified: its ends enclose the true figure."
-    yield f"Made by `python -m benchmarks.tightness`, version {ENGINE_VERSION}."
+    yield f"Made by `python -m benchmarks.tightness`, version {VERSION}."
     yield ""
     for table in TABLES:
         yield from table.lines(most)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants import VERSION
 from scripts.pages import algorithms, notebooks, paper, python, reference, simulations, theorems
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def unreleased() -> bool:
 
 def version() -> str:
     """What the guide documents, in few signs: with a plus where it has more than that version had."""
-    return ENGINE_VERSION + ("+" if unreleased() else "")
+    return VERSION + ("+" if unreleased() else "")
 
 
 def version_in_words() -> str:

@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import epsilond
-from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants import VERSION
 
 ROOT = Path(__file__).parents[1]
 PARTS = ("app", "ledgers", "witness", "accountants", "calibrators", "mechanisms", "simulators", "storage", "training")
@@ -78,7 +78,7 @@ def requirements(*, extra=None):
 def test_one_version_everywhere():
     newest = re.search(r"^## \[(\d.*?)\]", text("CHANGELOG.md"), flags=re.MULTILINE)
     assert newest is not None
-    assert {PROJECT["version"], ENGINE_VERSION, epsilond.__version__, newest[1]} == {epsilond.__version__}
+    assert {PROJECT["version"], VERSION, epsilond.__version__, newest[1]} == {epsilond.__version__}
 
 
 def test_every_release_in_the_changelog_has_a_date_and_they_descend():
@@ -178,7 +178,15 @@ def test_the_parts_of_the_package_are_links_to_the_folders_at_the_top():
 def test_the_image_is_made_of_the_packages_and_starts_the_service():
     dockerfile, ignored = text("Dockerfile"), text(".dockerignore").splitlines()
     copied = set(re.findall(r"^COPY (\w+) \1$", dockerfile, flags=re.MULTILINE))
-    assert copied == {"src", *PARTS, "docs", "scripts", "benchmarks", "openapi"}  # the last four make the documents
+    assert copied == {
+        "src",
+        *PARTS,
+        "kernel",
+        "docs",
+        "scripts",
+        "benchmarks",
+        "openapi",
+    }  # the last four make the documents
     assert {f"!{folder}/" for folder in copied} <= set(ignored)
     for files in re.findall(r"^COPY ((?:[\w.-]+ )+)\./$", dockerfile, flags=re.MULTILINE):
         assert {f"!{name}" for name in files.split()} <= set(ignored)

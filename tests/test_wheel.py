@@ -18,7 +18,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants import VERSION
 
 ROOT = Path(__file__).parents[1]
 PARTS = ("app", "ledgers", "witness", "accountants", "calibrators", "mechanisms", "simulators", "storage", "training")
@@ -49,9 +49,13 @@ answer.no_such_field
 """
 
 
-def build(target, source, folder):
+NO_COMPILER = {"CC": "false"}
+"""Variables of a machine whose C compiler does nothing but fail."""
+
+
+def build(target, source, folder, **variables):
     command = [sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", str(folder)]
-    subprocess.run(command, cwd=source, capture_output=True, check=True)
+    subprocess.run(command, cwd=source, env=os.environ | variables, capture_output=True, check=True)
     (made,) = folder.glob("epsilond-*")
     return made
 
@@ -68,16 +72,16 @@ def files_in(wheel):
 
 def test_the_wheel_holds_one_package_with_its_types(wheel):
     names = files_in(wheel)
-    assert {name.partition("/")[0] for name in names} == {"epsilond", f"epsilond-{ENGINE_VERSION}.dist-info"}
+    assert {name.partition("/")[0] for name in names} == {"epsilond", f"epsilond-{VERSION}.dist-info"}
     own = {path.relative_to(ROOT / "src") for path in (ROOT / "src").rglob("*.py")}
     parts = {Path("epsilond") / path.relative_to(ROOT) for part in PARTS for path in (ROOT / part).rglob("*.py")}
     assert {name for name in names if name.endswith(".py")} == {path.as_posix() for path in own | parts}
     assert "epsilond/py.typed" in names
     assert not [name for name in names if "__pycache__" in name]
     with zipfile.ZipFile(wheel) as archive:
-        entry_points = archive.read(f"epsilond-{ENGINE_VERSION}.dist-info/entry_points.txt").decode()
+        entry_points = archive.read(f"epsilond-{VERSION}.dist-info/entry_points.txt").decode()
     assert "epsilond = epsilond.cli:main" in entry_points
-    assert f"epsilond-{ENGINE_VERSION}.dist-info/licenses/LICENSE" in names
+    assert f"epsilond-{VERSION}.dist-info/licenses/LICENSE" in names
 
 
 def test_the_source_distribution_builds_the_same_wheel(wheel, tmp_path):
@@ -89,8 +93,42 @@ def test_the_source_distribution_builds_the_same_wheel(wheel, tmp_path):
     assert files_in(build("wheel", source, tmp_path / "wheel")) == files_in(wheel)
 
 
+def test_the_source_distribution_holds_the_sources_of_the_kernel(tmp_path):
+    with tarfile.open(build("sdist", ROOT, tmp_path)) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    sources = [*(ROOT / "kernel/src").iterdir(), ROOT / "kernel/build.py"]
+    assert {path.relative_to(ROOT).as_posix() for path in sources} <= names
+    assert not [name for name in names if name.endswith(".so")]
+
+
+def test_a_wheel_with_the_kernel_is_for_its_platform_and_every_python(wheel):
+    pytest.importorskip("epsilond._kernel", reason="the kernel was not built here")
+    (kernel,) = (name for name in files_in(wheel) if name.startswith("epsilond/_kernel."))
+    assert "-cp311-abi3-" in wheel.name
+    assert not wheel.name.endswith("-any.whl")
+    assert kernel.endswith((".abi3.so", ".pyd"))
+
+
+def test_a_wheel_with_the_kernel_answers_by_it(installed, project):
+    pytest.importorskip("epsilond._kernel", reason="the kernel was not built here")
+    ran = run(installed, project, ROOT / "scripts/wheel_answers.py", "kernel")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_without_a_compiler_the_wheel_answers_by_python(tmp_path_factory, project):
+    wheel = build("wheel", ROOT, tmp_path_factory.mktemp("wheel"), **NO_COMPILER)
+    assert wheel.name.endswith("-py3-none-any.whl")
+    assert not [name for name in files_in(wheel) if "_kernel" in name]
+    ran = run(environment_with(wheel, tmp_path_factory), project, ROOT / "scripts/wheel_answers.py", "python")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
+    return environment_with(wheel, tmp_path_factory)
+
+
+def environment_with(wheel, tmp_path_factory):
     """An environment with the wheel alone in it, which finds what it needs in ours, but not this project."""
     folder = tmp_path_factory.mktemp("environment")
     venv.create(folder, with_pip=False, symlinks=True)

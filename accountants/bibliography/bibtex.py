@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants import VERSION
 from epsilond.accountants.bibliography import WORKS, CitedWork
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.theorem import Theorem
@@ -36,7 +36,7 @@ def bibtex(theorems: Iterable[str]) -> str:
 
 def software(used: Iterable[str] = ()) -> str:
     """The entry of this software at its version; `used` are theorems that are proved in its own documents."""
-    note = f"Version {ENGINE_VERSION}" + _proved(used)
+    note = f"Version {VERSION}" + _proved(used)
     title = "epsilond: certified privacy accounting and calibration for federated learning"
     return _written(
         "software", OWN, {"author": "{The epsilond authors}", "title": f"{{{title}}}", "year": "2026", "note": note}

@@ -1,7 +1,7 @@
 """Products of pairs whose laws are known exactly: the contour engine, with the lattice behind it.
 
 Where the contour engine refuses, bounds for one large step are tried; where these are wide, the lattice composes the
-same pairs from their tails. A few different steps are convolved directly where the contour engine has no quick answer.
+same pairs from their tails.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,13 +20,10 @@ from epsilond.accountants.curve.near_tests import NearTest
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import PointwiseProfile
 from epsilond.accountants.engine import exact
-from epsilond.accountants.engine.direct.profile import DirectProfile
-from epsilond.accountants.engine.direct.thresholds import DirectTest, direct_tests
 from epsilond.accountants.engine.exact import NO_CERTIFICATE, SizedTest
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.one_large_step import NARROW, NARROW_LOG_DELTA, OneLargeStep
-from epsilond.accountants.trade_off import OUTERMOST
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.facts import NormalLaw
@@ -38,8 +35,6 @@ Laws = tuple[tuple["NormalLaw", int], ...]
 
 _BEYOND_DOUBLES = -800.0
 """log δ that no double holds: the lattice has no lower bound there."""
-_NARROW = 1e-3
-"""A relative width of δ, and of ε, of the direct convolution with which nothing else is tried."""
 ROUNDED_SHIFT = 64 * UNIT_ROUNDOFF
 """A law is that of the float it was given. A shift that was itself rounded moves log δ by this times 1 + |log δ|."""
 
@@ -81,18 +76,12 @@ class ExactProfile(PointwiseProfile):
     laws: Laws
     fallback: Callable[[], Pair]
     is_backward: bool = False
-    _quick: dict[float, bool] = field(default_factory=dict, repr=False)
 
     @property
     def behind(self) -> Profile:
         """The profile of the fallback in this direction."""
         pair = self.fallback()
         return pair.backward if self.is_backward else pair.forward
-
-    @cached_property
-    def direct(self) -> DirectProfile | None:
-        """The direct convolution, where there are few steps: of several kinds, or where many ε are asked."""
-        return DirectProfile.of(self.laws)
 
     @property
     def supremum(self) -> float:
@@ -129,17 +118,13 @@ class ExactProfile(PointwiseProfile):
         return self.enclose(epsilon)
 
     def log_delta_bounds_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
-        """Return enclosures of log δ, by the direct convolution where it serves many ε."""
+        """Return enclosures of log δ, on nodes that are shared."""
         del lower
         return [self.enclose(epsilon, among_many=True) for epsilon in epsilons]
 
     def enclose_epsilon(self, log_delta: float) -> tuple[Interval, bool]:
         """Return an enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, and whether it is narrow."""
         slack = ROUNDED_SHIFT * (1.0 + abs(log_delta))
-        if self.direct is not None and self.direct.different and not self._eased(self.direct.near(log_delta)):
-            directly = self.direct.epsilon(log_delta, slack)
-            if directly is not None and directly.upper - directly.lower <= _NARROW * directly.upper:
-                return directly, True
         try:
             return exact.epsilon(self.laws, log_delta, slack=slack), True
         except NO_CERTIFICATE:
@@ -176,36 +161,14 @@ class ExactProfile(PointwiseProfile):
 
         None where the contour engine refuses.
         """
-        if self.direct is not None:
-            tests = direct_tests(self.direct, sizes, self._eased)
-            return [None if test is None else self._direct_test(test) for test in tests]
         try:
             found = exact.thresholds(self.laws, [math.log(size) for size in sizes])
         except NO_CERTIFICATE:
             return [None] * len(sizes)
         return [None if each is None else _near_test(each) for each in found]
 
-    def _direct_test(self, found: DirectTest) -> NearTest:
-        """A test of the direct convolution with log δ around it; that at ε ≤ 0 has a lattice of its own.
-
-        Its width is that of the rate, in which little of δ's shows.
-        """
-
-        def bounds(epsilon: float) -> Interval:
-            if epsilon <= 0.0:
-                return self.enclose(epsilon, among_many=True)
-            lower, upper = found.lattice.log_delta(epsilon)
-            return Interval(lowered(lower), min(raised(upper), 0.0))
-
-        return NearTest(found.epsilon, bounds, found.width / OUTERMOST, found.steepness)
-
     def enclose(self, epsilon: float, *, among_many: bool = False) -> Interval:
         """Enclosure of log δ at one ε, of many that will be asked."""
-        direct = self.direct if self.direct is not None and (among_many or self.direct.different) else None
-        if direct is not None and not self._eased(direct.representative_of(epsilon)):
-            lower, upper = direct.log_delta(epsilon)
-            if upper == lower or upper - lower <= _NARROW:
-                return Interval(lowered(lower), min(raised(upper), 0.0))
         try:
             lower, upper = exact.log_delta(self.laws, epsilon, among_many=among_many)
         except NO_CERTIFICATE:
@@ -218,7 +181,7 @@ class ExactProfile(PointwiseProfile):
 
     def is_beyond_doubles(self, epsilon: float) -> bool:
         """Return whether the contour engine refuses, and the lattice has no lower bound: δ is below every double."""
-        if self.direct is not None or not self._normal_log_delta(epsilon) < _BEYOND_DOUBLES:
+        if not self._normal_log_delta(epsilon) < _BEYOND_DOUBLES:
             return False
         try:
             exact.log_delta(self.laws, epsilon, quickly=True)
@@ -232,15 +195,3 @@ class ExactProfile(PointwiseProfile):
             count * getattr(law, "rate", 1.0) ** 2 * math.expm1(min(law.distance**2, 700.0)) for law, count in self.laws
         )
         return -0.5 * epsilon * epsilon / max(square, 1e-300)
-
-    def _eased(self, epsilon: float) -> bool:
-        """Whether the contour engine has a good and quick answer at the end of a range of the direct convolution."""
-        if math.isnan(epsilon):
-            return True
-        if epsilon not in self._quick:
-            try:
-                exact.log_delta(self.laws, epsilon, widest=exact.GOOD_WIDTH, quickly=True)
-                self._quick[epsilon] = True
-            except NO_CERTIFICATE:
-                self._quick[epsilon] = False
-        return self._quick[epsilon]

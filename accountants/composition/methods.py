@@ -138,7 +138,7 @@ class RareMethod(Method):
 
 
 class ContourMethod(Method):
-    """The inverse transform along a contour: of exact laws (a few of them convolved directly), or of Laplace pairs."""
+    """The inverse transform along a contour: of exact laws, or of Laplace pairs."""
 
     applies = "if every part carries a law, or is a Laplace or a Gaussian pair"
     cost = "some hundred nodes at each ε"

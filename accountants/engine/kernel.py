@@ -1,30 +1,29 @@
-"""The optional compiled kernel, distribution `epsilond-kernel`: asked first where it is installed and agrees.
+"""Questions to the compiled kernel, which is asked first where there is one.
 
 It follows the contour engine with the same errors charged, for T steps of one subsampled Gaussian loss;
 kernel/src/kernel.h says why these cover its arithmetic. The functions here answer None for all else, and where there is
-no kernel. The environment variable EPSILOND_KERNEL=off turns it off.
+no kernel.
 """
 
 from __future__ import annotations
 
 import functools
-import importlib
 import math
-import os
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import Direction, SampledGaussianLaw
+from epsilond.accountants.numerics import compiled
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from epsilond.accountants.curve.facts import Law
+    from epsilond.accountants.numerics.compiled import Steps
 
-INTERFACE = 1
-"""Of the kernel that is asked; one with another is left alone."""
+loaded = compiled.loaded
 _KEPT = 8
 """How many compositions a kernel's lines are kept for."""
 _LEAST_RATE = 1e-100
@@ -39,57 +38,6 @@ class KernelEnds(NamedTuple):
 
     ends: Interval
     width: float
-
-
-class Steps(Protocol):
-    """T steps of one loss. Each answer is None where the kernel refuses."""
-
-    def epsilon(self, log_delta: float, slack: float, /) -> tuple[float, float, float] | None:
-        """Lower and upper bound of ε, and the width of log δ behind them."""
-
-    def log_delta(self, epsilon: float, /) -> tuple[float, float, float] | None:
-        """Lower and upper bound of log δ, and their width."""
-
-    def upper_log_delta(self, epsilon: float, enough: float, /) -> float | None:
-        """A Chernoff bound of log δ."""
-
-
-MakeSteps: TypeAlias = "Callable[[float, float, int, int, int, int, float], Steps]"
-"""From rate, shift, the exponents of the order, count and supremum."""
-
-
-class _Module(Protocol):
-    INTERFACE: int
-    Steps: MakeSteps
-
-
-_KNOWN = (
-    ((0.01, 1.0, 1, 1, 0, 1000, math.inf), 2.12451517112012),
-    ((0.01, 1.0, 0, -1, 0, 1000, 10.050335853501458), 1.58908876246488),
-)
-"""Steps, and their ε at δ = 10^−6 (tests/golden/accounting.json for the first, the lattice engine for both)."""
-_LOG_DELTA, _APART = math.log(1e-6), 1e-11
-
-
-@functools.cache
-def loaded() -> MakeSteps | None:
-    """What makes steps; None where there is no kernel, it is turned off, or it does not agree with what is known."""
-    if os.environ.get("EPSILOND_KERNEL", "").lower() == "off":
-        return None
-    try:
-        found = cast("_Module", importlib.import_module("epsilond_kernel"))
-    except ImportError:
-        return None
-    return found.Steps if found.INTERFACE == INTERFACE and agrees(found.Steps) else None
-
-
-def agrees(make: MakeSteps) -> bool:
-    """Whether a kernel, with the mathematical library it is linked to, knows ε of a few questions as it should."""
-    for steps, known in _KNOWN:
-        answer = make(*steps).epsilon(_LOG_DELTA, 0.0)
-        if answer is None or not (known * (1.0 - _APART) <= answer[0] <= answer[1] <= known * (1.0 + _APART)):
-            return False
-    return True
 
 
 def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> KernelEnds | None:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from fastapi import FastAPI
+from typing import Annotated, TypeAlias
+
+from fastapi import FastAPI, Query
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from epsilond.accountants import ENGINE_VERSION, VERSION
 from epsilond.accountants.json_types import JsonRecord
+from epsilond.accountants.numerics.compiled import reason_for_absence
 from epsilond.app.health import HEALTH
 from epsilond.app.http.problems import Problem
 from epsilond.app.metrics import METRICS
+
+Verbose: TypeAlias = Annotated[str | None, Query(description="with any value or none: say which engine answers")]
 
 
 def add(app: FastAPI) -> None:
@@ -21,9 +27,15 @@ def add(app: FastAPI) -> None:
     app.add_api_route("/metrics", metrics, operation_id="metrics", summary="Figures for Prometheus", **kinds)
 
 
-async def healthz() -> Response:
-    """The event loop turns."""
-    return PlainTextResponse("ok\n")
+async def healthz(verbose: Verbose = None) -> Response:
+    """The event loop turns. With `?verbose`, also which version and which engine answers."""
+    return PlainTextResponse("ok\n" if verbose is None else f"ok\nversion: {VERSION}\nengine: {_engine()}\n")
+
+
+def _engine() -> str:
+    """Name the engine that answers, and say why if it is not the compiled kernel."""
+    reason = reason_for_absence()
+    return f"{ENGINE_VERSION}{f' ({reason})' if reason else ''}"
 
 
 async def readyz(request: Request) -> Response:

@@ -6,12 +6,9 @@ import math
 from collections.abc import Iterator
 
 import mpmath
-import numpy as np
 
 from benchmarks.paper.exhibit import Exhibit, Measured, Words
 from epsilond.accountants.account import account
-from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour.parts import compiled
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.quantities import Relation
 from epsilond.accountants.specs import Gaussian, RandomizedResponse, Repeated, Subsampled
@@ -30,16 +27,14 @@ RUNS: tuple[tuple[float, float, int, Relation, float], ...] = (
 
 
 def both(rate: float, noise: float, rounds: int, relation: Relation, epsilon: float) -> Measured:
-    """δ(ε) by each engine, in the order of the pair in which it is larger."""
+    """Return log δ(ε) as a question gets it, from the contour, and as the lattice composes the same steps."""
     step = Subsampled(sampling="poisson", rate=rate, mechanism=Gaussian(noise_multiplier=noise))
-    pair = account(step, relation=relation).guarantee.curve.upper
-    assert pair.law is not None
-    lower, upper = contour.log_delta(compiled(((pair.law, rounds),)), epsilon)
-    laid = compose([(pair, rounds)]).forward.log_delta(np.array([epsilon]))
+    composed = account(Repeated(times=rounds, mechanism=step), relation=relation).guarantee.curve
+    lattice = compose([(account(step, relation=relation).guarantee.curve.upper, rounds)])
     return {
         "run": [rate, noise, rounds, relation, epsilon],
-        "contour": [lower, upper],
-        "lattice": [float(laid.lower[0]), float(laid.upper[0])],
+        "contour": list(composed.log_delta(epsilon)),
+        "lattice": list(lattice.log_delta_bounds(epsilon)),
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.paper.svg import Plot
+from scripts.pages.svg import Plot
 
 Measured = dict[str, Any]
 """JSON: the numbers in full."""

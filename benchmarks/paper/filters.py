@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from benchmarks.paper.exhibit import Exhibit, Measured, Words
-from benchmarks.paper.svg import Axis, Plot, whole
 from epsilond.accountants.theorems.ledger.adaptive_stop import stopped_delta
 from epsilond.accountants.theorems.ledger.any_order_filter import THEOREMS as ANY_ORDER
 from epsilond.accountants.theorems.ledger.natural_filter import NATURAL_FILTER
 from scripts.pages.markdown import table
+from scripts.pages.svg import Axis, Plot, whole
 
 NATURAL = (
     (1.0, 1e-5, 0.15, "gaussian-or-pure"),

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import epsilond
 from benchmarks.paper.exhibit import Exhibit, Measured, Words
-from benchmarks.paper.svg import Axis, Plot, whole
 from scripts.pages.markdown import table
+from scripts.pages.svg import Axis, Plot, whole
 
 DELTA = 1e-6
 STEPS = 1000

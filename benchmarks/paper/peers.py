@@ -1,75 +1,79 @@
-"""Beside other accountants, from the rows that `python -m benchmarks.peers` measured."""
+"""Other accountants, from the rows that `python -m benchmarks.peers` measured."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchmarks.environments import OURS, ROOT
+from benchmarks.cases import everything
+from benchmarks.environments import ACCOUNTANTS, KERNEL, OURS, REFERENCE
 from benchmarks.findings import MATERIAL, twins
 from benchmarks.paper.exhibit import Exhibit, Measured, Words
-from benchmarks.paper.svg import Axis, Plot, decades
-from benchmarks.rows import Row, geometric_mean, paired, ratio, read_csv, relative_error
+from benchmarks.peers import CSV
+from benchmarks.rows import certified, geometric_mean, paired, ratios, read_csv, relative_error
 from scripts.pages.markdown import table
+from scripts.pages.svg import Axis, Plot, decades
 
-ROWS = ROOT / "benchmarks" / "rows.csv"
 LOWEST, HIGHEST = 1e-14, 1e2
-"""Of the figure: what is nearer or farther stands at the edge."""
-SERIES = {OURS.name: 0, "dp-accounting PLD": 2, "prv-accountant": 3, "dp-accounting RDP": 4, "autodp RDP": 5}
+"""Ends of the figure's error axis; a point beyond is drawn at the edge."""
+COLOURS = {each.name: colour for each, colour in zip(ACCOUNTANTS, (0, 4, 2, 3, 5), strict=True)}
 
 
 def measure(short: bool) -> Measured:
-    """For each accountant its answers: CPU seconds, and the error or, for ours, the relative width."""
+    """Return for each accountant its answers: CPU seconds, and the error or, for ours, the relative width."""
     del short
-    rows = read_csv(ROWS)
+    rows = read_csv(CSV)
     named: Measured = {}
-    for name in SERIES:
-        asked = [row for row in rows if row.accountant == name and row.outcome != "absent"]
+    for name in COLOURS:
+        measured = [row for row in rows if row.accountant == name and row.outcome != "absent"]
         pairs = paired(rows, name)
+        off = [(row, row.width if name in OURS else relative_error(row, ours)) for row, ours in pairs]
         named[name] = {
-            "version": next(row.version for row in asked if row.version),
-            "asked": len(asked),
+            "version": next((row.version for row in measured if row.version), ""),
+            "measured": len(measured),
             "answered": len(pairs),
-            "cpu_over_ours": geometric_mean(found for row, ours in pairs if (found := ratio(row, ours)) is not None),
-            "below": sum(found < -MATERIAL for row, ours in pairs if (found := relative_error(row, ours)) is not None),
-            "points": [[row.group, row.cpu, _off(row, ours)] for row, ours in pairs if row.cpu is not None],
+            "over_kernel": geometric_mean(ratios(rows, name, KERNEL.name)),
+            "over_reference": geometric_mean(ratios(rows, name, REFERENCE.name)),
+            "below": sum(error < -MATERIAL for _, error in off if error is not None and name not in OURS),
+            "points": [[row.group, row.cpu, error] for row, error in off if row.cpu is not None],
         }
-    forgotten = sum("forgotten" in verdict for *_, verdict in twins(rows))
-    dates = sorted({row.date for row in rows if row.date})
-    return {"accountants": named, "dates": [dates[0], dates[-1]], "rows": len(rows), "forgotten": forgotten}
-
-
-def _off(row: Row, ours: Row) -> float | None:
-    if row.accountant == OURS.name:
-        assert row.lower is not None
-        assert row.upper is not None
-        return (row.upper - row.lower) / row.upper if row.upper else 0.0
-    return relative_error(row, ours)
+    return {
+        "accountants": named,
+        "certified": [len(certified(rows)), len(everything())],
+        "dates": sorted({row.date for row in rows if row.date}),
+        "rows": len(rows),
+        "forgotten": sum("forgotten" in verdict for *_, verdict in twins(rows)),
+    }
 
 
 def words(measured: Measured) -> Words:
-    """A table, and how wide ours is."""
+    """Return a table, and the width of our intervals."""
     named = measured["accountants"]
-    lines = []
-    for name, one in named.items():
-        mean = "1" if name == OURS.name else f"{one['cpu_over_ours']:.3g}"
-        fewer = "" if name == OURS.name else str(one["below"])
-        lines.append((f"{name} {one['version']}", f"{one['answered']} of {one['asked']}", mean, fewer))
-    ours = [width for _, _, width in named[OURS.name]["points"]]
-    below = f"values below our lower end by over {MATERIAL:g}"
-    head = ("accountant", "answered", "CPU over ours, geometric mean", below)
+    lines = [
+        (
+            f"{name} {each['version']}",
+            f"{each['answered']} of {each['measured']}",
+            *("" if not each[over] else f"{each[over]:.3g}" for over in ("over_kernel", "over_reference")),
+            "" if name in OURS else str(each["below"]),
+        )
+        for name, each in named.items()
+        if each["measured"]
+    ]
+    below = f"values below our lower bound by over {MATERIAL:g}"
+    dates = measured["dates"]
+    widths = [width for name in OURS for *_, width in named[name]["points"] if width is not None]
     return {
-        "table": table(head, lines),
-        "answered": f"{named[OURS.name]['answered']} of {named[OURS.name]['asked']}",
-        "widest": f"{max(ours):.1e}",
-        "below": str(sum(one["below"] for name, one in named.items() if name != OURS.name)),
-        "dates": " to ".join(dict.fromkeys(measured["dates"])),
+        "table": table(("accountant", "answered", "CPU over the kernel", "over the reference", below), lines),
+        "answered": "{} of {}".format(*measured["certified"]),
+        "widest": f"{max(widths):.1e}",
+        "below": str(sum(each["below"] for each in named.values())),
+        "dates": " to ".join(dict.fromkeys((dates[0], dates[-1]))),
         "rows": str(measured["rows"]),
         "forgotten": str(measured["forgotten"]),
     }
 
 
 def figures(measured: Measured) -> Mapping[str, Plot]:
-    """Every answer: what it took, and how far it is off."""
+    """Draw every answer: its CPU, and its error."""
     plot = Plot(
         "What an answer costs and how exact it is, by accountant",
         "Relative error over CPU time for each answered question; ours show the width of the certified interval. "
@@ -78,12 +82,12 @@ def figures(measured: Measured) -> Mapping[str, Plot]:
         Axis("error, or width of our interval, relative", LOWEST, HIGHEST, decades(-14, 2, 2), "log"),
         height=460.0,
     )
-    for name, series in SERIES.items():
+    for name, colour in COLOURS.items():
         for _, cpu, off in measured["accountants"][name]["points"]:
             if off is not None:
-                mark = "cross" if name != OURS.name and off < -MATERIAL else "dot"
-                plot.dot((cpu, max(abs(off), LOWEST)), 1 if mark == "cross" else series, mark)
-        plot.key(name, series)
+                low = name not in OURS and off < -MATERIAL
+                plot.dot((cpu, max(abs(off), LOWEST)), 1 if low else colour, "cross" if low else "dot")
+        plot.key(name, colour)
     plot.key("too low", 1, "cross")
     return {"peers": plot}
 

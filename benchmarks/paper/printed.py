@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 from benchmarks import tightness
 from benchmarks.paper.exhibit import Exhibit, Measured, Words
-from benchmarks.paper.svg import Axis, Plot, decades
 from benchmarks.tightness import Run
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import noise_std
 from scripts.pages.markdown import table
+from scripts.pages.svg import Axis, Plot, decades
 
 THEOREM = tuple(run for run in tightness.ALGORITHM_1 if "K_min" not in run.name)
 """The rows that meet the theorem's condition on the batch size."""

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import epsilond
 from benchmarks.paper.exhibit import Exhibit, Measured, Words
-from benchmarks.paper.svg import Axis, Plot, power
 from epsilond.accountants.theorems.papers.das.truncated_noise import THEOREM_1
 from scripts.pages.markdown import table
+from scripts.pages.svg import Axis, Plot, power
 
 DIMENSIONS = (3, 5, 10, 20, 30, 50, 100, 200, 500, 1000)
 TOLD = (3, 10, 100, 1000)

@@ -1,4 +1,4 @@
-"""One runner for each peer, started with that peer's interpreter, so that it imports that peer and nothing of ours.
+"""One runner for each accountant, started with that accountant's interpreter, so that it imports nothing else.
 
-A runner reads questions from standard input and writes answers to standard output, one JSON object a line.
+A runner reads questions from standard input and writes results to standard output, one JSON object a line.
 """

@@ -1,25 +1,24 @@
-"""dp-accounting: privacy loss distributions at the default grid of 1e-4, and Rényi accounting at its default orders."""
+"""dp-accounting: privacy loss distributions on the default grid of 1e-4."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from importlib.metadata import version
-from typing import Any
 
 import dp_accounting as dp
-from dp_accounting import pld, rdp
+from dp_accounting.pld import PLDAccountant
 
-from benchmarks.runners.loop import Answer, Question, Run, serve
+from benchmarks.runners.serving import Answer, Question, Run, serve
 
 RELATIONS = {
     "add-or-remove-one": dp.NeighboringRelation.ADD_OR_REMOVE_ONE,
     "replace-one": dp.NeighboringRelation.REPLACE_ONE,
 }
+RELEASES = {"gaussian": dp.GaussianDpEvent, "laplace": dp.LaplaceDpEvent}
 
 
 def event(parts: list[Run], noise: float | None = None) -> dp.DpEvent:
-    """What was run, as dp-accounting's events."""
+    """Return the runs as an event of dp-accounting."""
     runs = [_event(part, noise if part.noise is None else part.noise) for part in parts]
     return runs[0] if len(runs) == 1 else dp.ComposedDpEvent(runs)
 
@@ -28,30 +27,22 @@ def _event(part: Run, noise: float | None) -> dp.DpEvent:
     if part.mechanism == "randomised response":
         release = dp.RandomizedResponseDpEvent(noise, num_buckets=part.categories)
     else:
-        release = {"gaussian": dp.GaussianDpEvent, "laplace": dp.LaplaceDpEvent}[part.mechanism](noise)
+        release = RELEASES[part.mechanism](noise)
     sampled = release if part.rate == 1.0 else dp.PoissonSampledDpEvent(part.rate, release)
     return sampled if part.times == 1 else dp.SelfComposedDpEvent(sampled, part.times)
 
 
-def with_accountant(kind: Callable[..., Any]) -> Callable[[Question], Answer]:
-    """The three questions, put to one kind of accountant; calibration with its own search and tolerance of 1e-6."""
-
-    def answer(question: Question) -> Answer:
-        fresh = partial(kind, neighboring_relation=RELATIONS[question.relation])
-        if question.asked == "noise_multiplier":
-            made = lambda noise: event(question.parts, noise)  # noqa: E731
-            return Answer(dp.calibrate_dp_mechanism(fresh, made, question.epsilon, question.delta))
-        accountant = fresh().compose(event(question.parts))
-        if question.asked == "epsilon":
-            return Answer(accountant.get_epsilon(question.delta))
-        return Answer(accountant.get_delta(question.epsilon))
-
-    return answer
+def answer(question: Question) -> Answer:
+    """Return ε, δ, or the noise multiplier by the library's own search and tolerance of 1e-6."""
+    fresh = partial(PLDAccountant, neighboring_relation=RELATIONS[question.relation])
+    if question.wanted == "noise_multiplier":
+        make = partial(event, question.parts)
+        return Answer(dp.calibrate_dp_mechanism(fresh, make, question.epsilon, question.delta))
+    accountant = fresh().compose(event(question.parts))
+    if question.wanted == "epsilon":
+        return Answer(accountant.get_epsilon(question.delta))
+    return Answer(accountant.get_delta(question.epsilon))
 
 
 if __name__ == "__main__":
-    accountants = {
-        "dp-accounting PLD": with_accountant(pld.PLDAccountant),
-        "dp-accounting RDP": with_accountant(rdp.RdpAccountant),
-    }
-    serve(accountants, version("dp-accounting"))
+    serve(answer, version("dp-accounting"))

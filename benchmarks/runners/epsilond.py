@@ -1,7 +1,6 @@
-"""This project, through its public calls. The value is the certified upper end, the interval both ends.
+"""This project through its public calls. The value is the certified upper bound, the interval both bounds.
 
-The calls are imported by name, and so before the fork that measures: the package imports a name when it is first used.
-Each of the two accountants says whether the compiled kernel is asked, in the fork that it answers in.
+The process is started with EPSILOND_KERNEL=off for the Python reference, and without it for the kernel.
 """
 
 from __future__ import annotations
@@ -9,50 +8,42 @@ from __future__ import annotations
 import os
 
 import epsilond
-from benchmarks.rows import OURS, WITH_KERNEL
-from benchmarks.runners.loop import Answer, NotOffered, Question, Run, pure_epsilon, serve
-from epsilond import Composed, Gaussian, Laplace, RandomizedResponse, Repeated, Spec, Subsampled, account, calibrate
+from benchmarks.measuring import NotOffered
+from benchmarks.runners.serving import Answer, Question, Run, pure_epsilon, serve
+from epsilond import Composed, Gaussian, Laplace, RandomizedResponse, Repeated, Spec, Subsampled
 from epsilond.accountants.engine import kernel
-from epsilond.accountants.quantities import Relation
 
 SLACKS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
+"""Relative distances below the answered noise, of which one must miss the target."""
+WARM_UP = Question("epsilon", [Run(0.01, 1.0, 1000)], None, 1e-5)
+"""A question that imports all that answers need, and loads the kernel."""
 
 
-def without_kernel(question: Question) -> Answer:
-    """What everybody gets who installs the library alone."""
-    _choose("off")
-    return certified(question)
-
-
-def with_kernel(question: Question) -> Answer:
-    """The same where the compiled kernel is installed: `pip install ./kernel`."""
-    _choose("on")
-    if kernel.loaded() is None:
-        raise NotOffered("the kernel is not installed here")
-    return certified(question)
-
-
-def _choose(wanted: str) -> None:
-    if os.environ.get("EPSILOND_KERNEL") != wanted:
-        os.environ["EPSILOND_KERNEL"] = wanted
-        kernel.forget()
-
-
-def certified(question: Question) -> Answer:
-    """The enclosure of ε, of δ or of the smallest noise multiplier."""
-    if question.asked == "noise_multiplier":
+def answer(question: Question) -> Answer:
+    """Return the enclosure of ε, of δ or of the smallest noise multiplier."""
+    if question.wanted == "noise_multiplier":
         return _noise(question)
-    curve = account(
-        _spec(question.parts), relation=_relation(question), unit="record", observer="server"
-    ).guarantee.curve
-    if question.asked == "epsilon":
+    curve = epsilond.account(spec_of(question.parts), **_setting(question)).guarantee.curve
+    if question.wanted == "epsilon":
         lower, upper = curve.epsilon(delta=question.delta)
     else:
         lower, upper = curve.delta(epsilon=question.epsilon)
     return Answer(upper, lower, upper)
 
 
-def _spec(parts: list[Run]) -> Spec:
+def with_kernel(question: Question) -> Answer:
+    """Answer where the kernel is built."""
+    if kernel.loaded() is None:
+        raise NotOffered("the kernel is not built here")
+    return answer(question)
+
+
+def _setting(question: Question) -> dict[str, str]:
+    return {"relation": question.relation, "unit": "record", "observer": "server"}
+
+
+def spec_of(parts: list[Run]) -> Spec:
+    """Return the composition of the runs."""
     mechanisms = tuple(_repeated(part, part.noise or 0.0) for part in parts)
     return mechanisms[0] if len(mechanisms) == 1 else Composed(mechanisms=mechanisms)
 
@@ -69,38 +60,34 @@ def _repeated(part: Run, noise: float) -> Spec:
     return sampled if part.times == 1 else Repeated(times=part.times, mechanism=sampled)
 
 
-def _relation(question: Question) -> Relation:
-    return "replace-one" if question.relation == "replace-one" else "add-or-remove-one"
-
-
 def _noise(question: Question) -> Answer:
-    """The lower end is certified afterwards: the greatest noise, a little below the answer, that misses the target."""
+    """Calibrate; the lower bound is the greatest noise a little below the answer that is certified to miss."""
     (part,) = question.parts
-    answer = calibrate(
-        "gaussian",
-        solve_for="noise_multiplier",
-        relation=_relation(question),
-        sampling="poisson",
-        rate=part.rate,
-        rounds=part.times,
-        epsilon=question.epsilon,
-        delta=question.delta,
-        unit="record",
-        observer="server",
+    target = {"epsilon": question.epsilon, "delta": question.delta, "rate": part.rate, "rounds": part.times}
+    calibrated = epsilond.calibrate(
+        "gaussian", solve_for="noise_multiplier", sampling="poisson", **target, **_setting(question)
     )
-    noise: float = answer.parameters.noise_multiplier
+    noise: float = calibrated.parameters.noise_multiplier
 
     def interval() -> tuple[float, float]:
         for slack in SLACKS:
             spec = _repeated(part, noise * (1.0 - slack))
-            curve = account(spec, relation=_relation(question), unit="record", observer="server").guarantee.curve
+            curve = epsilond.account(spec, **_setting(question)).guarantee.curve
             if curve.delta(epsilon=question.epsilon).lower > question.delta:
                 return noise * (1.0 - slack), noise
         return 0.0, noise
 
-    return Answer(noise, afterwards=interval)
+    return Answer(noise, interval=interval)
+
+
+def import_everything() -> None:
+    """Import all that an answer needs, so that no figure has an import in it."""
+    for name in epsilond.__all__:
+        getattr(epsilond, name)
+    answer(WARM_UP)
+    answer(WARM_UP._replace(wanted="noise_multiplier", parts=[Run(0.01, None, 1000)], epsilon=1.0))
 
 
 if __name__ == "__main__":
-    kernel.loaded()  # imported before the fork, as all else
-    serve({OURS: without_kernel, WITH_KERNEL: with_kernel}, epsilond.__version__)
+    import_everything()
+    serve(answer if os.environ.get("EPSILOND_KERNEL") == "off" else with_kernel, epsilond.__version__)

@@ -8,16 +8,16 @@ from typing import Any
 from prv_accountant import LaplaceMechanism, PoissonSubsampledGaussianMechanism, PRVAccountant, PureDPMechanism
 from prv_accountant.dpsgd import find_noise_multiplier
 
-from benchmarks.runners.loop import Answer, Question, Run, pure_epsilon, serve
+from benchmarks.runners.serving import Answer, Question, Run, pure_epsilon, serve
 
 EPSILON_ERROR = 0.1
 """The default of its DP-SGD accountant."""
 DELTA_ERROR = 1e-9
-"""Likewise; where δ is given, a thousandth of it."""
+"""Likewise; where δ is given, the error is a thousandth of it."""
 
 
 def _loss(part: Run) -> Any:
-    """Its privacy random variables; a randomised response is the worst mechanism of pure ε, so ε is all it needs."""
+    """Return the privacy random variables; a randomised response is given by its pure ε."""
     noise = part.noise or 0.0
     if part.mechanism == "randomised response":
         return PureDPMechanism(pure_epsilon(part))
@@ -27,17 +27,18 @@ def _loss(part: Run) -> Any:
 
 
 def answer(question: Question) -> Answer:
-    """The guarantee is the upper end of (lower, estimate, upper)."""
-    if question.asked == "noise_multiplier":
+    """Return the upper bound of (lower, estimate, upper)."""
+    if question.wanted == "noise_multiplier":
         (part,) = question.parts
         return Answer(find_noise_multiplier(part.rate, part.times, question.epsilon, question.delta))
-    losses = [_loss(part) for part in question.parts]
     times = [part.times for part in question.parts]
-    delta_error = question.delta / 1000 if question.asked == "epsilon" else DELTA_ERROR
     accountant = PRVAccountant(
-        prvs=losses, eps_error=EPSILON_ERROR, delta_error=delta_error, max_self_compositions=times
+        prvs=[_loss(part) for part in question.parts],
+        eps_error=EPSILON_ERROR,
+        delta_error=question.delta / 1000 if question.wanted == "epsilon" else DELTA_ERROR,
+        max_self_compositions=times,
     )
-    if question.asked == "epsilon":
+    if question.wanted == "epsilon":
         lower, _, upper = accountant.compute_epsilon(question.delta, times)
     else:
         lower, _, upper = accountant.compute_delta(question.epsilon, times)
@@ -45,4 +46,4 @@ def answer(question: Question) -> Answer:
 
 
 if __name__ == "__main__":
-    serve({"prv-accountant": answer}, version("prv-accountant"))
+    serve(answer, version("prv-accountant"))

@@ -887,7 +887,7 @@ export interface paths {
         };
         /**
          * Is the process alive?
-         * @description The event loop turns.
+         * @description The event loop turns. With `?verbose`, also which version and which engine answers.
          */
         get: operations["healthz"];
         put?: never;
@@ -5810,7 +5810,10 @@ export interface operations {
     };
     healthz: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description with any value or none: say which engine answers */
+                verbose?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -5826,6 +5829,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
+            422: components["responses"]["Problem422"];
             500: components["responses"]["Problem500"];
         };
     };

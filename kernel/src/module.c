@@ -118,14 +118,14 @@ static PyType_Slot slots[] = {
     {0, NULL},
 };
 
-static PyType_Spec steps = {"epsilond_kernel.Steps", sizeof(Steps), 0, Py_TPFLAGS_DEFAULT, slots};
+static PyType_Spec steps = {"epsilond._kernel.Steps", sizeof(Steps), 0, Py_TPFLAGS_DEFAULT, slots};
 
 static struct PyModuleDef module = {
-    PyModuleDef_HEAD_INIT, "epsilond_kernel", "The quick way of epsilond's contour engine, compiled.", -1, NULL,
+    PyModuleDef_HEAD_INIT, "epsilond._kernel", "The quick way of epsilond's contour engine, compiled.", -1, NULL,
     NULL, NULL, NULL, NULL,
 };
 
-PyMODINIT_FUNC PyInit_epsilond_kernel(void)
+PyMODINIT_FUNC PyInit__kernel(void)
 {
     PyObject *made = PyModule_Create(&module), *type = NULL;
     if (!made)

@@ -2,52 +2,39 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from benchmarks.environments import OURS, ROOT
+from benchmarks.environments import KERNEL, OURS, REFERENCE
 from benchmarks.findings import MATERIAL
-from benchmarks.rows import WITH_KERNEL, geometric_mean
+from benchmarks.peers import CSV
+from benchmarks.rows import Row, geometric_mean, paired, ratios, read_csv, relative_error
 from benchmarks.tables import error, times
 from scripts.pages.markdown import of_text
 
 HEAD = (
     "accountant",
     "answered",
-    "CPU over ours, new questions, mean",
+    f"CPU over {KERNEL.name}",
+    f"CPU over {REFERENCE.name}",
     f"less than is certified, by over {MATERIAL:g}",
     "the worst",
 )
-Row = Mapping[str, str]
 
 
 def table() -> str:
-    """One line for each accountant that was asked."""
-    with (ROOT / "benchmarks" / "rows.csv").open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["outcome"] != "absent"]
-    return f"{of_text(HEAD, lines(rows))}{with_kernel(rows)}"
-
-
-def with_kernel(rows: Sequence[Row]) -> str:
-    """What the compiled kernel takes, where it was asked."""
-    ratios = [float(row["ratio"]) for row in rows if row["accountant"] == WITH_KERNEL and row["ratio"]]
-    if not ratios:
-        return ""
-    share = f"{geometric_mean(ratios):.2g} of that CPU, in the mean of {len(ratios)} questions"
-    return f"\n\nWith its compiled kernel epsilond takes {share}."
+    """Return a line for each accountant that was measured."""
+    return of_text(HEAD, lines([row for row in read_csv(CSV) if row.outcome != "absent"]))
 
 
 def lines(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
-    """Name, answers, mean of CPU over ours where both answered, and the answers that promise more than is so."""
-    for name in dict.fromkeys(row["accountant"] for row in rows if row["accountant"] != WITH_KERNEL):
-        asked = [row for row in rows if row["accountant"] == name]
-        answered = [row for row in asked if row["outcome"] == "answered"]
-        said = f"{answered[0]['accountant']} {answered[0]['version']}" if answered else name
-        many = f"{len(answered)} of {len(asked)}"
-        if name == OURS:
-            yield said, many, "1×", "", ""
-            continue
-        errors = [float(row["relative_error"]) for row in answered if row["relative_error"]]
-        below = [each for each in errors if each < -MATERIAL]
-        mean = times(geometric_mean(float(row["ratio"]) for row in answered if row["ratio"]))
-        yield said, many, mean, str(len(below)) if below else "", error(min(below)) if below else ""
+    """Yield name, answers, mean CPU over ours where both answered, and the values that promise more than holds."""
+    for name in dict.fromkeys(row.accountant for row in rows):
+        measured = [row for row in rows if row.accountant == name]
+        answered = [row for row in measured if row.outcome == "answered"]
+        over = ("" if name == ours else times(geometric_mean(ratios(rows, name, ours))) for ours in OURS)
+        pairs = () if name in OURS else paired(rows, name)
+        errors = (found for row, ours in pairs if (found := relative_error(row, ours)) is not None)
+        below = [found for found in errors if found < -MATERIAL]
+        version = next((row.version for row in answered), "")
+        shortfalls = (str(len(below)), error(min(below))) if below else ("", "")
+        yield f"{name} {version}", f"{len(answered)} of {len(measured)}", *over, *shortfalls

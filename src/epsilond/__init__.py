@@ -24,6 +24,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from epsilond.accountants import ENGINE_VERSION as ENGINE_VERSION
+from epsilond.accountants import VERSION
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.enclosure import Interval as Interval
@@ -65,7 +66,7 @@ if TYPE_CHECKING:
     from epsilond.typed import plan as plan
     from epsilond.witness.figures import draw as draw
 
-__version__ = ENGINE_VERSION
+__version__ = VERSION
 
 _HOMES: Mapping[str, str] = {
     "accountants.curve.enclosure": "Interval",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import httpx
+import pytest
 
+from epsilond.accountants import ENGINE_VERSION, VERSION
 from epsilond.app.health import STOPPING, Health
 from tests.app.conftest import PATIENT, application, problem, serving
 
@@ -39,6 +41,16 @@ def test_a_service_says_why_it_should_get_no_requests() -> None:
         health.stop()
         assert refused(client) == STOPPING
         assert client.get("/healthz").status_code == 200
+
+
+def test_it_says_which_engine_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(PATIENT, application(PATIENT)) as client:
+        told = client.get("/healthz?verbose").text
+        assert told.startswith(f"ok\nversion: {VERSION}\nengine: {ENGINE_VERSION}")
+        monkeypatch.setenv("EPSILOND_KERNEL", "off")
+        assert client.get("/healthz", params={"verbose": 1}).text.endswith(
+            "(the compiled kernel is turned off by EPSILOND_KERNEL)\n"
+        )
 
 
 def test_it_is_not_ready_before_a_worker_is_warm() -> None:

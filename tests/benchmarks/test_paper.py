@@ -11,13 +11,13 @@ import pytest
 
 from benchmarks.paper import __main__ as command
 from benchmarks.paper import exhibits, works
-from benchmarks.paper.svg import Axis, Plot, power
 from benchmarks.paper.text import FOLDER, PAGE, PLACE, TEMPLATE, filled, places
 from benchmarks.paper.truncated import at
 from epsilond.accountants.bibliography import WORKS
 from epsilond.accountants.theorem import Status
 from epsilond.accountants.theorems import THEOREMS
 from scripts.pages import paper
+from scripts.pages.svg import Axis, Plot, power
 
 STORED = exhibits.stored()
 TEXT = TEMPLATE.read_text(encoding="utf-8")
@@ -117,8 +117,8 @@ def test_the_words_say_what_the_numbers_do() -> None:
     assert float(words["truncated"]["attack_least"]) > 0.9
     peers = STORED["peers"]["accountants"]
     below = {name: one["below"] for name, one in peers.items() if one["below"]}
-    assert below["dp-accounting PLD"] == STORED["peers"]["forgotten"]
-    assert set(below) == {"dp-accounting PLD", "prv-accountant"}
+    assert below["dp-accounting"] == STORED["peers"]["forgotten"]
+    assert set(below) == {"dp-accounting", "prv-accountant"}
     assert all(factor > 1.0 for *_, factor in STORED["filters"]["natural"])
 
 

@@ -1,28 +1,31 @@
-"""What is said of rows: errors, ratios, tables, the document, and rows that have no value."""
+"""What is made of rows: errors, ratios, tables, findings, the document, and rows that have no value."""
 
-import csv
 import math
+from dataclasses import replace
 
 import pytest
 
-from benchmarks import cases, document, driver, peers, report, tables, targets
-from benchmarks.environments import PEERS, Accountant, Peer, Unavailable, shortened
-from benchmarks.rows import Row, Store, geometric_mean, paired, read_csv, relative_error, write_csv
+from benchmarks import cases, environments, findings, peers, tables
+from benchmarks.environments import ACCOUNTANTS, KERNEL, PEER, REFERENCE, Unavailable, shortened
+from benchmarks.rows import Row, certified, geometric_mean, paired, ratios, read_csv, relative_error, write_csv
+from benchmarks.runners import epsilond
+from benchmarks.runners.serving import Question, Run
 
 
-def row(accountant="epsilond", **known):
-    given = {"case": "a", "group": "epsilon", "outcome": "answered", "cpu": 0.5, "first": 0.5, "peak_megabytes": 50.0}
-    return Row(**{**given, "accountant": accountant, **known})
+def row(accountant=REFERENCE.name, case="a", group="epsilon", **known):
+    given = {"outcome": "answered", "cpu": 0.5, "first": 0.5, "megabytes": 50.0}
+    return Row(**{**given, "case": case, "group": group, "accountant": accountant, **known})
 
 
 OURS = row(value=2.0, lower=1.0, upper=2.0)
 
 
+# Rows -----------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("value", "error"),
     [(1.0, 0.0), (1.5, 0.0), (2.0, 0.0), (3.0, 0.5), (0.5, -0.5), (-1.0, -2.0), (math.inf, math.inf)],
 )
-def test_errors_are_distances_from_the_nearer_end(value, error):
+def test_errors_are_distances_from_the_nearer_bound(value, error):
     assert relative_error(row("peer", value=value), OURS) == error
 
 
@@ -31,150 +34,202 @@ def test_an_error_is_nan_for_nan_and_none_without_a_value():
     assert relative_error(row("peer", outcome="refused"), OURS) is None
 
 
+def test_the_kernel_certifies_before_the_reference_and_each_has_ratios():
+    rows = [row(KERNEL.name, cpu=0.1, lower=1.0, upper=1.5), OURS, row("peer", value=1.7, cpu=1.0)]
+    assert certified(rows)["a"] is rows[0]
+    assert certified(rows[1:])["a"] is OURS
+    assert ratios(rows, "peer", KERNEL.name) == [10.0]
+    assert ratios(rows, "peer", REFERENCE.name) == [2.0]
+
+
 def test_means_are_over_what_both_answered():
     rows = [OURS, row("peer", value=2.0), row(case="b", outcome="over"), row("peer", case="b", value=1.0)]
-    assert [mine.case for mine, _ in paired(rows, "peer")] == ["a"]
+    assert [ours.case for _, ours in paired(rows, "peer")] == ["a"]
     assert geometric_mean([1.0, 4.0]) == pytest.approx(2.0)
     assert geometric_mean([]) is None
 
 
-def test_outcomes_without_a_value_are_rows_that_say_why():
-    for said, words in (
-        ({"over": "20 s"}, "over the limit: 20 s"),
-        ({"refused": "ValueError: no"}, "refused: ValueError: no"),
-        ({"absent": "cannot be installed"}, "not asked: cannot be installed"),
-        ({"killed": "ended"}, "refused: ended"),
-    ):
-        known = Row.of(said, case="a", group="epsilon", accountant="peer")
-        assert tables.said(known) == words
-        assert words in tables.rows_in_full([OURS, known])[1][2]
+@pytest.mark.parametrize("result", [{"over": "20 s"}, {"refused": "ValueError: no"}, {"absent": "cannot be installed"}])
+def test_a_result_without_a_value_is_a_row_that_says_why(result):
+    ((outcome, reason),) = result.items()
+    known = Row.of(result, case="a", group="epsilon", accountant="peer")
+    assert (known.outcome, known.reason) == (outcome, reason)
+    assert f"{outcome}: {reason}" in list(peers.rows_in_full([OURS, known]))[1]
 
 
-def test_values_below_our_interval_are_counted():
-    rows = [OURS, row("peer", value=0.5, cpu=1.0), row("other", value=3.0)]
-    mine, peer, other = (dict(zip(tables.SUMMARY_HEAD, line, strict=True)) for line in tables.summary(rows))
-    assert (peer["below ours"], other["below ours"], mine["below ours"]) == ("1", "0", "")
-    assert (peer["CPU over ours"], peer["error, worst"], other["error, worst"]) == ("2×", "-50 %", "+50 %")
+def test_rows_are_read_as_they_were_written(tmp_path):
+    rows = [OURS, row("peer", value=math.inf, load=0.5), row("peer", "b", outcome="over", cpu=None, reason="20 s")]
+    write_csv(rows, tmp_path / "rows.csv")
+    assert read_csv(tmp_path / "rows.csv") == rows
+    assert read_csv(tmp_path / "none.csv") == []
 
 
-def test_rows_are_kept_between_runs(tmp_path):
-    Store(tmp_path / "rows.jsonl").put("key", row(value=math.inf))
-    again = Store(tmp_path / "rows.jsonl")
-    assert again.get("key") == row(value=math.inf)
-    again.put("theirs", row("peer", value=1.0))
-    again.forget(["epsilond"])
-    later = Store(tmp_path / "rows.jsonl")
-    assert (later.get("key"), later.get("theirs")) == (None, row("peer", value=1.0))
-    later.forget()
-    assert Store(tmp_path / "rows.jsonl").get("theirs") is None
+# Tables ---------------------------------------------------------------------------------------------------------------
+def summary_of(rows):
+    return {line[0]: dict(zip(peers.SUMMARY_HEAD[2:], line[2:], strict=True)) for line in peers.summary(rows)}
 
 
-def test_every_group_has_a_title_and_every_case_its_own_id():
-    asked = cases.everything()
-    assert {case.group for case in asked} | {"short"} == report.TITLES.keys()
-    assert len({case.id for case in asked}) == len(asked)
-    named = {name for peer in PEERS for each in peer.accountants for name in each.only}
-    assert named <= {case.id for case in asked}
+def test_a_summary_has_ratios_widths_errors_and_values_below():
+    rows = [
+        row(KERNEL.name, cpu=0.1, lower=1.0, upper=2.0),
+        OURS,
+        row("low", value=0.5, cpu=2.0),
+        row("high", value=3.0),
+    ]
+    told = summary_of(rows)
+    assert (told["low"]["over the kernel"], told["low"]["over the reference"]) == ("20×", "4×")
+    assert (told["low"]["below"], told["high"]["below"], told[KERNEL.name]["below"]) == ("1", "0", "")
+    assert [told[name]["width, or worst error"] for name in (KERNEL.name, "low", "high")] == [
+        "width 5e-01", "-50 %", "+50 %",
+    ]  # fmt: skip
+    assert told[REFERENCE.name]["over the kernel"] == "5×"
 
 
-def test_a_case_is_harder_than_the_same_with_fewer_steps():
-    grid = {case.id: case for case in cases.forward()}
-    fewer, more = grid["ε q=0.01 z=1 T=1e3"], grid["δ q=0.01 z=1 T=1e5"]
-    assert more.harder_than(fewer)
-    assert not fewer.harder_than(more)
-    assert not grid["ε q=0.1 z=1 T=1e6"].harder_than(fewer)
-    assert not cases.different()[1].harder_than(cases.different()[0])
+def test_headlines_are_the_ratios_of_one_peer():
+    rows = [OURS, row(PEER.name, value=2.0, cpu=50.0), row(PEER.name, case="b", value=2.0)]
+    assert list(peers.headline(rows)) == [
+        f"forward: CPU of {PEER.name} over {REFERENCE.name}: mean 100×, least 100×, of 1"
+    ]
 
 
-def test_the_mechanisms_of_a_mixture_differ():
-    for case in cases.different():
-        assert len(set(case.parts)) == len(case.parts)
-        assert sum(part.times for part in case.parts) == 1000
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "inside"), (math.inf, "unbounded"), (-0.5, "-50 %"), (1e-6, "+1.0e-06"), (20.0, "+2.0e+01")],
+)
+def test_an_error_is_told(value, text):
+    assert tables.error(value) == text
 
 
-def test_a_section_is_replaced_and_the_other_kept(tmp_path):
-    path = tmp_path / "benchmarks.md"
-    document.write("service", "fast", path)
-    document.write("peers", "slow", path)
-    document.write("everyday", "often", path)
-    document.write("service", r"faster \1", path)
+def test_sections_are_written_where_they_belong(tmp_path):
+    path = tmp_path / "document.md"
+    path.write_text("<!-- begin a -->\nold\n<!-- end a -->\n<!-- begin b -->\nkept\n<!-- end b -->\n", encoding="utf-8")
+    tables.write_section("a", "new \\1", path)
     text = path.read_text(encoding="utf-8")
-    assert "<!-- begin service -->\nfaster \\1\n<!-- end service -->" in text
-    assert "<!-- begin peers -->\nslow\n<!-- end peers -->" in text
-    assert "Not measured yet" not in text
+    assert text == "<!-- begin a -->\nnew \\1\n<!-- end a -->\n<!-- begin b -->\nkept\n<!-- end b -->\n"
+    with pytest.raises(ValueError, match="markers"):
+        tables.write_section("c", "", path)
 
 
 def test_new_rows_take_the_place_of_old_ones_and_others_stay():
     first, second = (case.id for case in cases.everything()[:2])
-    kept = [row("riskcal CTD", case=second), row("dp-accounting PLD", case=first, cpu=1.0), row("epsilond", case=first)]
-    new = [row("dp-accounting PLD", case=first, cpu=2.0), row("epsilond", case=second)]
-    assert [(each.case, each.accountant, each.cpu) for each in peers.merged(kept, new)] == [
-        (first, "epsilond", kept[2].cpu),
-        (first, "dp-accounting PLD", 2.0),
-        (second, "epsilond", new[1].cpu),
-        (second, "riskcal CTD", kept[0].cpu),
-    ]
+    kept = [row("Opacus", second), row(PEER.name, first, cpu=1.0), row(case=first), row("riskcal", first)]
+    new = [row(PEER.name, first, cpu=2.0), row(case=second)]
+    assert peers.merged(kept, new) == [kept[2], new[0], new[1], kept[0]]
 
 
-def test_the_document_says_what_is_missing(tmp_path):
-    rows = [OURS, row("dp-accounting PLD", value=3.0, cpu=5.0), row("riskcal CTD", outcome="over", reason="20 s")]
-    text = report.markdown(rows, limits="20 s")
-    questions = len(cases.everything())
-    assert f"prv-accountant {questions}," in text
-    assert f"riskcal CTD {questions}," in text
-    assert "autodp AFA 1," in text
-    assert "| dp-accounting PLD | 10× | a | +50 % | a | 50 MB |" in text
-    assert "The 3 rows stand" in text
-    assert next(line[0] for line in targets.lines(rows)).startswith("slowest")
-    write_csv(rows, tmp_path / "rows.csv")
-    with (tmp_path / "rows.csv").open(encoding="utf-8") as file:
-        assert [line["relative_error"] for line in csv.DictReader(file)] == ["0", "0.5", ""]
-    assert read_csv(tmp_path / "rows.csv") == rows
-
-
-def test_the_document_is_short_and_its_rows_are_in_the_data_file():
-    rows = read_csv(report.CSV)
-    assert {each.accountant for each in rows} >= {"epsilond", "dp-accounting PLD"}
-    text = document.DOCUMENT.read_text(encoding="utf-8")
+def test_the_document_is_that_of_the_rows():
+    rows = read_csv(peers.CSV)
+    assert {each.accountant for each in rows} >= {KERNEL.name, REFERENCE.name, PEER.name}
+    text = tables.DOCUMENT.read_text(encoding="utf-8")
+    written = text.partition("<!-- begin peers -->\n")[2].partition("\n<!-- end peers -->")[0]
+    assert written.splitlines()[4:] == peers.markdown(rows).strip().splitlines()[4:]  # below the line of the machine
     assert len(text.splitlines()) <= 400
-    assert f"The {len(rows)} rows stand" in text
 
 
-def test_a_peer_that_cannot_be_had_is_a_row_that_says_so(tmp_path, monkeypatch):
-    def refuse(peer, cache):
-        if peer.packages:
-            raise Unavailable("cannot be installed: no such release")
-        raise Unavailable("not today")
-
-    monkeypatch.setattr(driver, "interpreter", refuse)
-    peer = Peer("riskcal", (Accountant("nobody", "nothing"),), ("nobody==0",))
-    session = peers.Session(Store(tmp_path / "rows.jsonl"), tmp_path, peers.Limits(), "2026-11-20")
-    found = list(session.rows(cases.short()[:1], (peer,)))
-    assert [(each.outcome, each.reason) for each in found] == [
-        ("absent", "not today"),
-        ("absent", "cannot be installed: no such release"),
+# Findings -------------------------------------------------------------------------------------------------------------
+def test_the_worst_shortfall_of_a_table_is_told():
+    rows = [
+        *(row(case=case, value=2.0, lower=1.0, upper=2.0) for case in "abc"),
+        row("peer", "a", value=0.5),
+        row("peer", "b", value=1.0 - 1e-9),
+        row("peer", "c", value=9.0),
+        row("careful", "a", value=2.5),
     ]
-    assert not (tmp_path / "rows.jsonl").exists()
+    assert list(findings.below(rows)) == [("peer", "epsilon", "2 of 3", "1", "-50 %", "a", "0.5", "[1, 2]")]
+    assert "Values below" in peers.markdown([replace(each, date="2026-01-01") for each in rows])
+    assert "Values below" not in peers.markdown([replace(each, date="2026-01-01") for each in (rows[0], rows[-1])])
+
+
+def test_nan_is_below():
+    assert [line[2:4] for line in findings.below([OURS, row("peer", value=math.nan)])] == [("1 of 1", "1")]
+
+
+@pytest.mark.parametrize(("ends", "told"), [((0.0, 0.9), True), ((0.5, 1.0), False), ((2.1, 3.0), True)])
+def test_intervals_that_do_not_meet_are_told(ends, told):
+    lower, upper = ends
+    rows = [OURS, row("peer", value=upper, lower=lower, upper=upper)]
+    assert bool(list(findings.apart(rows))) is told
+
+
+def test_twins_are_compared():
+    (case, part), *_ = cases.TWINS.items()
+    exact, once = findings.enumerated(part), findings.enumerated(replace(part, times=1))
+    values = (("ours", exact, exact), ("peer", once, exact), ("low", exact / 2, exact), ("other", None, 1.0))
+    rows = [
+        row(name, each, "plain", value=value) for name, *both in values for each, value in zip(case, both, strict=True)
+    ]
+    assert {line[0]: line[-1] for line in findings.twins(rows)} == {
+        "ours": "covers it",
+        "peer": "**is that of one run: the count is forgotten**",
+        "low": "**too little**",
+    }
+
+
+def test_small_releases_are_enumerated():
+    """Six of three answers at p = 0.8 and δ = 1e-5: a figure enumerated elsewhere. One answer: less what δ buys."""
+    assert findings.enumerated(cases.SIX, 1e-5) == pytest.approx(3.356726, abs=5e-7)
+    true, other = 1.0 - 0.8 + 0.8 / 3, 0.8 / 3
+    assert findings.enumerated(replace(cases.SIX, times=1)) == pytest.approx(math.log((true - 1e-6) / other), rel=1e-12)
+
+
+def test_what_is_enumerated_is_what_we_certify():
+    plain = {case.id: case for case in cases.plain()}
+    for ids, part in cases.TWINS.items():
+        for case in (plain[each] for each in ids):
+            parts = [Run(*each) for each in case.body()["parts"]]
+            answer = epsilond.answer(Question("epsilon", parts, None, case.delta, case.relation))
+            assert answer.lower * (1 - 1e-12) <= findings.enumerated(part) <= answer.upper * (1 + 1e-12)
+
+
+# Accountants ----------------------------------------------------------------------------------------------------------
+def test_what_is_installed_is_pinned():
+    for each in ACCOUNTANTS:
+        assert all(package.count("==") == 1 for package in (*each.packages, *each.bare))
+
+
+def test_an_accountant_that_cannot_be_installed_is_a_row_that_says_so(tmp_path, monkeypatch):
+    def refuse(accountant, cache):
+        raise Unavailable("cannot be installed: no such release")
+
+    monkeypatch.setattr(environments, "interpreter", refuse)
+    (found,) = peers.Session("2026-11-20", tmp_path).rows(cases.short()[:1], [PEER])
+    assert (found.outcome, found.reason) == ("absent", "cannot be installed: no such release")
+
+
+def test_after_a_question_over_the_limit_harder_ones_are_not_tried(tmp_path, monkeypatch):
+    class Slow:
+        version = "1"
+
+        def __init__(self, *_):
+            self.asked = []
+
+        def ask(self, case, **_):
+            self.asked.append(case.id)
+            return {"over": "20 s of CPU"}
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr(peers, "Runner", Slow)
+    asked = [case for case in cases.forward() if case.id.startswith("ε q=0.01 z=1 ")]
+    found = list(peers.Session("2026-11-20", tmp_path).rows(asked, [PEER]))
+    assert [each.reason for each in found] == ["20 s of CPU", *["not tried, as an easier one was"] * 3]
 
 
 def test_reasons_tell_no_addresses():
-    said = "WARNING: slow\nERROR: No matching distribution for x==9 at https://me:key@host.example/simple/ in /root/x\n"
-    assert shortened(said) == "No matching distribution for x==9 at … in …"
+    printed = (
+        "WARNING: slow\nERROR: No matching distribution for x==9 at https://me:key@host.example/simple/ in /root/x\n"
+    )
+    assert shortened(printed) == "No matching distribution for x==9 at … in …"
 
 
-def test_a_run_of_ours_starts_no_peer_and_counts_what_it_left(tmp_path, monkeypatch):
-    def refuse(peer, cache):
-        raise Unavailable(peer.name)
-
-    monkeypatch.setattr(driver, "interpreter", refuse)
-    store, accountant = Store(tmp_path / "rows.jsonl"), Accountant("nobody", "nothing")
-    session = peers.Session(store, tmp_path, peers.Limits(), "2026-11-20", ours=True)
-    found = list(session.rows(cases.short()[:2], (Peer("riskcal", (accountant,), ("nobody==0",)),)))
-    assert [each.reason for each in found] == ["epsilond"] * 2
-    assert session.pending == 2
-
-
-def test_a_run_without_time_left_asks_nothing(tmp_path):
-    session = peers.Session(Store(tmp_path / "rows.jsonl"), tmp_path, peers.Limits(until=-math.inf), "2026-11-20")
-    assert not list(session.rows(cases.short(), ()))
-    assert session.pending == len(cases.short())
+def test_our_runner_asks_for_what_the_plain_cases_say():
+    for case in cases.plain():
+        parts = [Run(*part) for part in case.body()["parts"]]
+        spec = epsilond.spec_of(parts)
+        each = spec.mechanisms[0] if len(parts) > 1 else spec.mechanism
+        if parts[0].mechanism == "randomised response":
+            # 3/4 the truth and 1/4 the other answer; 7/15 the truth and 4/15 each other one
+            assert math.exp(each.epsilon) == pytest.approx({2: 3.0, 3: 7 / 4}[each.categories])
+        else:
+            assert each.scale_multiplier == parts[0].noise

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from benchmarks.proxy import NGINX, PATIENCE, free_port, nginx
+from tests.deploy.proxy import NGINX, PATIENCE, free_port, nginx
 
 pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed: deploy/nginx.conf is not tried")
 

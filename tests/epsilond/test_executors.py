@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import sys
 import threading
@@ -126,14 +127,14 @@ def test_another_version_of_the_engine_computes_nothing(executor, monkeypatch):
     if isinstance(executor, ThreadPoolExecutor):
         assert in_order(executor, double, [(1,)]) == [2]  # it is this process
     else:
-        with pytest.raises(ClusterError, match=rf"{epsilond.ENGINE_VERSION}.*0\.0\.1"):
+        with pytest.raises(ClusterError, match=rf"{re.escape(epsilond.ENGINE_VERSION)}.*0\.0\.1"):
             in_order(executor, double, [(1,)])
 
 
 def test_a_cluster_of_another_version_is_refused_before_the_work(address, monkeypatch):
     monkeypatch.setattr(executors, "ENGINE_VERSION", "0.0.1")
     with (
-        pytest.raises(ClusterError, match=rf"worker tcp://.* {epsilond.ENGINE_VERSION}.*0\.0\.1"),
+        pytest.raises(ClusterError, match=rf"worker tcp://.* {re.escape(epsilond.ENGINE_VERSION)}.*0\.0\.1"),
         dask_executor(address),
     ):
         pass

@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 
 import epsilond
+from benchmarks.measuring import NotOffered
 from benchmarks.runners import epsilond as runner
-from benchmarks.runners.loop import NotOffered, Question, Run
+from benchmarks.runners.serving import Question, Run
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import GaussianLaw, SampledGaussianLaw
 from epsilond.accountants.engine import exact, kernel
@@ -25,10 +26,11 @@ from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.parts import Parts, SampledGaussian, compiled
 from epsilond.accountants.engine.contour.transforms.transform import ContourRefused
 from epsilond.accountants.engine.lattice.composition import compose
+from epsilond.accountants.numerics import compiled as compiled_kernel
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.app.settings import unknown_variables
 from tests.engine.pairs import poisson
-from tests.kernel.conftest import FLAGS
+from tests.kernel.conftest import NAME
 from tests.oracles.contour import Step, by_contour, one_step, two_steps
 
 DIRECTIONS = ("remove", "add", "replace")
@@ -344,31 +346,26 @@ def test_an_account_asks_it(use: pytest.MonkeyPatch) -> None:
 
 
 # Whether it is used at all -------------------------------------------------------------------------------------------
-def test_other_tests_do_not_see_it(module: ModuleType) -> None:
-    assert sys.modules.get(module.__name__) is not module
-    assert kernel.loaded() is not module.Steps
-
-
 def import_instead(use: pytest.MonkeyPatch, module: object) -> None:
-    use.setitem(sys.modules, "epsilond_kernel", module)
-    kernel.loaded.cache_clear()
+    use.setitem(sys.modules, NAME, module)
+    compiled_kernel.loaded.cache_clear()
 
 
 def test_it_is_used_where_it_agrees(module: ModuleType, use: pytest.MonkeyPatch) -> None:
     use.delenv("EPSILOND_KERNEL", raising=False)
     import_instead(use, module)
-    assert kernel.loaded() is module.Steps
+    assert compiled_kernel.loaded() is module.Steps
 
 
 def test_it_can_be_turned_off(module: ModuleType, use: pytest.MonkeyPatch) -> None:
     use.setenv("EPSILOND_KERNEL", "off")
     import_instead(use, module)
-    assert kernel.loaded() is None
+    assert compiled_kernel.loaded() is None
 
 
 def test_another_interface_is_left_alone(module: ModuleType, use: pytest.MonkeyPatch) -> None:
-    import_instead(use, SimpleNamespace(Steps=module.Steps, INTERFACE=kernel.INTERFACE + 1))
-    assert kernel.loaded() is None
+    import_instead(use, SimpleNamespace(Steps=module.Steps, INTERFACE=compiled_kernel.INTERFACE + 1))
+    assert compiled_kernel.loaded() is None
 
 
 @pytest.mark.parametrize("factor", [1.0 - 1e-9, 1.0 + 1e-9, math.nan])
@@ -381,13 +378,13 @@ def test_one_that_errs_is_left_alone(factor: float, module: ModuleType, use: pyt
             lower, upper, wide = self.steps.epsilon(log_delta, slack)
             return lower * factor, upper * factor, wide
 
-    import_instead(use, SimpleNamespace(Steps=Erring, INTERFACE=kernel.INTERFACE))
-    assert kernel.loaded() is None
+    import_instead(use, SimpleNamespace(Steps=Erring, INTERFACE=compiled_kernel.INTERFACE))
+    assert compiled_kernel.loaded() is None
 
 
-@pytest.mark.parametrize("rounds", range(len(kernel._KNOWN)))
+@pytest.mark.parametrize("rounds", range(len(compiled_kernel._KNOWN)))
 def test_what_it_must_know_is_true(rounds: int) -> None:
-    (rate, shift, density, _, _, count, supremum), epsilon = kernel._KNOWN[rounds]
+    (rate, shift, density, _, _, count, supremum), epsilon = compiled_kernel._KNOWN[rounds]
     parts = compiled([(SampledGaussianLaw(rate, shift, "remove" if density else "add"), int(count))])
     assert parts.supremum == pytest.approx(supremum, rel=1e-15)
     found = contour.epsilon(parts, math.log(1e-6))
@@ -399,19 +396,13 @@ def test_the_service_starts_with_it_turned_off() -> None:
     assert not list(unknown_variables({"EPSILOND_KERNEL": "off"}, ()))
 
 
-def test_it_is_built_as_it_is_tested() -> None:
-    setup = (Path(__file__).parents[2] / "kernel/setup.py").read_text(encoding="utf-8")
-    assert all(f'"{flag}"' in setup for flag in FLAGS)
-
-
 def test_benchmarks_ask_with_it_and_without(module: ModuleType, use: pytest.MonkeyPatch) -> None:
     question = Question("epsilon", [Run(0.01, 1.0, 1000)], None, 1e-6)
-    use.setenv("EPSILOND_KERNEL", "off")
     import_instead(use, module)
-    alone, together = runner.without_kernel(question), runner.with_kernel(question)
-    assert kernel.loaded() is module.Steps
-    assert together.value == pytest.approx(alone.value, rel=1e-11)
-    use.setitem(sys.modules, "epsilond_kernel", None)
-    kernel.loaded.cache_clear()
+    together = runner.with_kernel(question)
+    assert compiled_kernel.loaded() is module.Steps
+    use.setenv("EPSILOND_KERNEL", "off")
+    kernel.forget()
+    assert together.value == pytest.approx(runner.answer(question).value, rel=1e-11)
     with pytest.raises(NotOffered):
         runner.with_kernel(question)

@@ -112,4 +112,4 @@ def _newton_to_size(near: ContourProfile, log_size: float) -> tuple[float, bool]
         if abs(moved - root) <= 1e-5 * near.width:
             return moved, True
         root = moved
-    return root, True
+    return root, False

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from benchmarks.paper.svg import Axis, Plot, marked, power
 from scripts.pages.experiments.panels import Panel, Point, word
+from scripts.pages.svg import Axis, Plot, marked, power
 
 WIDTH, PLOT_HEIGHT, MARGIN = 400.0, 240.0, 10.0
 CHARACTER = 7.1

@@ -14,7 +14,7 @@ import structlog
 from prometheus_client.parser import text_string_to_metric_families
 from structlog.testing import LogCapture
 
-from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants import ENGINE_VERSION, VERSION
 from epsilond.app.callers import keys
 from epsilond.app.callers.limits import CallerLimits
 from epsilond.app.http.middleware import Observe
@@ -93,6 +93,6 @@ def test_metrics_say_what_is_running(client: httpx.Client) -> None:
     families = {family.name: family for family in text_string_to_metric_families(text)}
     (build,) = families["epsilond_build_info"].samples
     assert build.labels == {
-        "version": ENGINE_VERSION, "engine_version": ENGINE_VERSION, "python": platform.python_version()
+        "version": VERSION, "engine_version": ENGINE_VERSION, "python": platform.python_version()
     }  # fmt: skip
     assert {"epsilond_event_loop_lag_seconds", "epsilond_cache_bytes", "epsilond_cache_entries"} <= families.keys()

@@ -220,8 +220,12 @@ class Landscape:
         return found
 
     def curve(self, *beside: float) -> tuple[AtPersonalization, ...]:
-        """The bound from local only to global only: both ends, the balanced α and its multiples, and those `beside`."""
-        return tuple(map(self.at, sorted({0.0, math.inf, *self._multiples(), *beside})))
+        """The bound from local only to global only: both ends, the balanced α and its multiples, and those `beside`.
+
+        A multiple that differs from one of `beside` by rounding alone is left out.
+        """
+        multiples = (alpha for alpha in self._multiples() if not any(math.isclose(alpha, each) for each in beside))
+        return tuple(map(self.at, sorted({0.0, math.inf, *multiples, *beside})))
 
     def _multiples(self) -> Iterable[float]:
         return (multiple * self.balanced for multiple in SHOWN)

@@ -6,14 +6,24 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
-def _get_kwargs() -> dict[str, Any]:
+def _get_kwargs(
+    *,
+    verbose: str | Unset = UNSET,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["verbose"] = verbose
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
     _kwargs: dict[str, Any] = {
         "method": "get",
         "url": "/healthz",
+        "params": params,
     }
 
     return _kwargs
@@ -25,6 +35,11 @@ def _parse_response(
     if response.status_code == 200:
         response_200 = response.text
         return response_200
+
+    if response.status_code == 422:
+        response_422 = Problem.from_dict(response.json())
+
+        return response_422
 
     if response.status_code == 500:
         response_500 = Problem.from_dict(response.json())
@@ -51,10 +66,14 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
+    verbose: str | Unset = UNSET,
 ) -> Response[Problem | str]:
     """Is the process alive?
 
-     The event loop turns.
+     The event loop turns. With `?verbose`, also which version and which engine answers.
+
+    Args:
+        verbose (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -64,7 +83,9 @@ def sync_detailed(
         Response[Problem | str]
     """
 
-    kwargs = _get_kwargs()
+    kwargs = _get_kwargs(
+        verbose=verbose,
+    )
 
     response = client.get_httpx_client().request(
         **kwargs,
@@ -76,10 +97,14 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient | Client,
+    verbose: str | Unset = UNSET,
 ) -> Problem | str | None:
     """Is the process alive?
 
-     The event loop turns.
+     The event loop turns. With `?verbose`, also which version and which engine answers.
+
+    Args:
+        verbose (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -91,16 +116,21 @@ def sync(
 
     return sync_detailed(
         client=client,
+        verbose=verbose,
     ).parsed
 
 
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
+    verbose: str | Unset = UNSET,
 ) -> Response[Problem | str]:
     """Is the process alive?
 
-     The event loop turns.
+     The event loop turns. With `?verbose`, also which version and which engine answers.
+
+    Args:
+        verbose (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -110,7 +140,9 @@ async def asyncio_detailed(
         Response[Problem | str]
     """
 
-    kwargs = _get_kwargs()
+    kwargs = _get_kwargs(
+        verbose=verbose,
+    )
 
     response = await client.get_async_httpx_client().request(**kwargs)
 
@@ -120,10 +152,14 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient | Client,
+    verbose: str | Unset = UNSET,
 ) -> Problem | str | None:
     """Is the process alive?
 
-     The event loop turns.
+     The event loop turns. With `?verbose`, also which version and which engine answers.
+
+    Args:
+        verbose (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -136,5 +172,6 @@ async def asyncio(
     return (
         await asyncio_detailed(
             client=client,
+            verbose=verbose,
         )
     ).parsed

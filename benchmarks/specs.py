@@ -1,4 +1,4 @@
-"""The specs that are accounted for: one of each kind, and those that were slow."""
+"""Everyday specs: one of each kind, and lists of them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DESCENT: Body = {
 
 
 class Setting(NamedTuple):
-    """A spec with who its neighbours are and who looks."""
+    """A spec, the neighbouring relation and the observer."""
 
     spec: Body
     relation: str = "replace-one"
@@ -41,38 +41,38 @@ class Setting(NamedTuple):
 
 
 def repeated(times: int, mechanism: Body) -> Body:
-    """So many runs of it."""
+    """Return so many runs of a mechanism."""
     return mechanism if times == 1 else {"kind": "repeated", "times": times, "mechanism": mechanism}
 
 
 def composed(mechanisms: list[Body]) -> Body:
-    """One after another."""
+    """Return mechanisms that run one after another."""
     return {"kind": "composed", "mechanisms": mechanisms}
 
 
 def poisson(mechanism: Body, rate: float = 0.01) -> Body:
-    """On a batch that each record joins with this probability."""
+    """Return a mechanism on a batch that each record joins with this probability."""
     return {"kind": "subsampled", "sampling": "poisson", "rate": rate, "mechanism": mechanism}
 
 
 def batch(mechanism: Body, size: int = 10, population: int = 1000, **more: Any) -> Body:
-    """On a batch of fixed size, without replacement unless `more` says otherwise."""
+    """Return a mechanism on a batch of fixed size, without replacement unless `more` says otherwise."""
     drawn = {"kind": "subsampled", "sampling": "without-replacement", "batch_size": size, "population": population}
     return {**drawn, "mechanism": mechanism, **more}
 
 
 def with_replacement(mechanism: Body, size: int = 10, population: int = 1000) -> Body:
-    """On draws that may repeat."""
+    """Return a mechanism on draws that may repeat."""
     return batch(mechanism, size, population, sampling="with-replacement")
 
 
 def shuffled(mechanism: Body, clients: int = 1000) -> Body:
-    """Of so many clients, without their names."""
+    """Return the shuffled reports of so many clients."""
     return {"kind": "shuffled", "clients": clients, "mechanism": mechanism}
 
 
 def gaussians(count: int, times: int = 1) -> list[Body]:
-    """Poisson-sampled Gaussians no two of which are alike, each run so often."""
+    """Return different Poisson-sampled Gaussians, each run so often."""
     shares = [place / max(1, count - 1) for place in range(count)]
     return [
         repeated(times, poisson({"kind": "gaussian", "noise_multiplier": 0.8 + 0.8 * share}, 0.005 + 0.01 * share))
@@ -81,13 +81,8 @@ def gaussians(count: int, times: int = 1) -> list[Body]:
 
 
 def laplaces(count: int) -> list[Body]:
-    """Laplace mechanisms no two of which are alike."""
+    """Return different Laplace mechanisms."""
     return [{"kind": "laplace", "scale_multiplier": 10.0 + 10.0 * place / count} for place in range(count)]
-
-
-def batches(count: int) -> list[Body]:
-    """Gaussians on batches of a fixed size, no two alike."""
-    return [batch({"kind": "gaussian", "noise_multiplier": 1.0 + place / count}) for place in range(count)]
 
 
 def _noisy(multiplier: float) -> Body:
@@ -96,7 +91,7 @@ def _noisy(multiplier: float) -> Body:
 
 ADDED, SHUFFLER = "add-or-remove-one", "shuffled-server"
 B1 = Setting(repeated(1000, poisson(GAUSSIAN)), ADDED)
-"""The run that the aims speak of: rate 0.01, noise multiplier 1, 1000 steps."""
+"""Rate 0.01, noise multiplier 1, 1000 steps."""
 
 SPECS: Mapping[str, Setting] = {
     "gaussian T=1": Setting(GAUSSIAN, ADDED),

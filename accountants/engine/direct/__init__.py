@@ -1,1 +1,0 @@
-"""A few different steps of the sampled Gaussian, convolved directly on a fine lattice."""

@@ -1,0 +1,100 @@
+"""The compiled kernel, module `epsilond._kernel`: loaded where it was built, is not turned off, and computes rightly.
+
+kernel/README.md says how it is built. The environment variable EPSILOND_KERNEL=off turns it off. It is asked by
+`epsilond.accountants.engine.kernel` alone.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import math
+import os
+from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+INTERFACE = 1
+"""Of the kernel that is asked; one with another is left alone."""
+NAME = "epsilond._kernel"
+
+
+class Steps(Protocol):
+    """T steps of one loss. Each answer is None where the kernel refuses."""
+
+    def epsilon(self, log_delta: float, slack: float, /) -> tuple[float, float, float] | None:
+        """Lower and upper bound of ε, and the width of log δ behind them."""
+
+    def log_delta(self, epsilon: float, /) -> tuple[float, float, float] | None:
+        """Lower and upper bound of log δ, and their width."""
+
+    def upper_log_delta(self, epsilon: float, enough: float, /) -> float | None:
+        """A Chernoff bound of log δ."""
+
+
+MakeSteps: TypeAlias = "Callable[[float, float, int, int, int, int, float], Steps]"
+"""From rate, shift, the exponents of the order, count and supremum."""
+
+
+class _Module(Protocol):
+    INTERFACE: int
+    Steps: MakeSteps
+
+
+_KNOWN = (
+    ((0.01, 1.0, 1, 1, 0, 1000, math.inf), 2.12451517112012),
+    ((0.01, 1.0, 0, -1, 0, 1000, 10.050335853501458), 1.58908876246488),
+)
+"""Steps, and their ε at δ = 10^−6 (tests/golden/accounting.json for the first, the lattice engine for both)."""
+_LOG_DELTA, _APART = math.log(1e-6), 1e-11
+
+
+class KernelAbsent(Exception):
+    """There is no kernel to ask; the message says why."""
+
+
+@functools.cache
+def loaded() -> MakeSteps | None:
+    """Return what makes steps, or None where Python answers alone."""
+    try:
+        return _load()
+    except KernelAbsent:
+        return None
+
+
+def reason_for_absence() -> str | None:
+    """Say why Python answers alone; None where there is a kernel."""
+    try:
+        _load()
+    except KernelAbsent as absent:
+        return str(absent)
+    return None
+
+
+def _load() -> MakeSteps:
+    """Import the kernel and check it.
+
+    Raises:
+        KernelAbsent: it is turned off, was not built, is of another version, or computes wrongly.
+    """
+    if os.environ.get("EPSILOND_KERNEL", "").lower() == "off":
+        raise KernelAbsent("the compiled kernel is turned off by EPSILOND_KERNEL")
+    try:
+        found = cast("_Module", importlib.import_module(NAME))
+    except ImportError as error:
+        raise KernelAbsent("the compiled kernel was not built") from error
+    if found.INTERFACE != INTERFACE:
+        raise KernelAbsent("the compiled kernel was built from other sources")
+    if not agrees(found.Steps):
+        raise KernelAbsent("the compiled kernel computes wrongly with this machine's mathematical library")
+    return found.Steps
+
+
+def agrees(make: MakeSteps) -> bool:
+    """Return whether a kernel, with the mathematical library it is linked to, knows ε of a few questions."""
+    for steps, known in _KNOWN:
+        answer = make(*steps).epsilon(_LOG_DELTA, 0.0)
+        if answer is None or not (known * (1.0 - _APART) <= answer[0] <= answer[1] <= known * (1.0 + _APART)):
+            return False
+    return True

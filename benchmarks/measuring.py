@@ -1,0 +1,107 @@
+"""Measure a call that never repeats a question: process CPU and peak memory, in a fork of its own with limits.
+
+A call gets a place. At place 0 the question is as written; at each further place every ε, δ and noise is larger by
+`CHANGE` of itself, so that no answer and no part of one is at hand. Whoever forks must have one thread and must have
+imported all that an answer needs. Only the standard library is used, since other accountants' environments import this.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import resource
+import select
+import signal
+import time
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+CHANGE = 1e-8
+"""Relative difference between a question and the next one."""
+RUN_SECONDS = 0.1
+"""Least CPU of a timed run of calls, since the process clock may move in steps of some milliseconds."""
+ENOUGH_SECONDS = 0.3
+"""CPU after which measuring ends; a question whose first answer takes as long is asked once."""
+PATIENCE = 60
+"""Limit of the time by the wall clock, in multiples of the CPU limit."""
+
+Ask = Callable[[int], Any]
+Result = dict[str, Any]
+
+
+class NotOffered(Exception):
+    """The accountant has no such query."""
+
+
+def no_members(answer: object) -> Result:
+    """Keep nothing of an answer."""
+    del answer
+    return {}
+
+
+def measure(ask: Ask, finish: Callable[[Any], Result] = no_members) -> Result:
+    """Return CPU seconds of a call (`cpu`), of the first one (`first`), the number of calls and the peak memory in MB.
+
+    `cpu` is the mean of the best run of calls that takes RUN_SECONDS. `finish` makes members of the first answer; its
+    work is not measured.
+    """
+    begun = time.process_time()
+    answer = ask(0)
+    first = spent = time.process_time() - begun
+    best = first if first >= ENOUGH_SECONDS else math.inf
+    places, size, calls = count(1), 1, 1
+    while spent < ENOUGH_SECONDS or math.isinf(best):
+        begun = time.process_time()
+        for _ in range(size):
+            ask(next(places))
+        run = time.process_time() - begun
+        spent, calls = spent + run, calls + size
+        if run >= RUN_SECONDS:
+            best = min(best, run / size)
+        else:
+            size *= 2
+    megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"cpu": best, "first": first, "calls": calls, "megabytes": megabytes, **finish(answer)}
+
+
+def measure_isolated(ask: Ask, finish: Callable[[Any], Result] = no_members, *, seconds: int, megabytes: int) -> Result:
+    """Measure in a fork that may use so much CPU and address space.
+
+    Returns:
+        What `measure` returns, or one member `absent`, `over` or `refused` with the reason.
+    """
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, resource.getrlimit(resource.RLIMIT_AS)[1]))
+        try:
+            os.write(writing, json.dumps(_result(ask, finish)).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    ready, _, _ = select.select([reading], [], [], PATIENCE * seconds)
+    if not ready:
+        os.kill(child, signal.SIGKILL)
+    with os.fdopen(reading, "rb") as channel:
+        result = channel.read()
+    _, status = os.waitpid(child, 0)
+    if result:
+        return dict(json.loads(result))
+    if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
+        return {"over": f"{seconds} s of CPU"}
+    return {"refused": "its process was ended" if ready else "it hangs, or the machine is too busy"}
+
+
+def _result(ask: Ask, finish: Callable[[Any], Result]) -> Result:
+    try:
+        return measure(ask, finish)
+    except NotOffered as error:
+        return {"absent": str(error)}
+    except MemoryError:
+        return {"over": "the memory limit"}
+    except Exception as error:  # noqa: BLE001  an accountant's failure is a row, whatever it is
+        return {"refused": f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:160]}"}

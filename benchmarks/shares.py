@@ -1,0 +1,188 @@
+"""Which code the CPU of the service's test mix is spent in: python -m benchmarks.shares [--every N].
+
+The mix is the accounts and calibrations of tests/frozen/requests.jsonl, every N-th of them, as a worker answers them.
+Each is answered twice. Once a timer of CPU time looks every millisecond which of our files is running, in C code that
+file's caller; each look counts the CPU since the last one. Once under cProfile, which measures the calls of the kernel;
+the kernel's time is taken from the file that calls it. Prints a table by code and one by kind of question.
+"""
+
+from __future__ import annotations
+
+import argparse
+import cProfile
+import json
+import os
+import pstats
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any, Self
+
+import epsilond
+from benchmarks import tables
+from benchmarks.environments import ROOT, THREADS
+from benchmarks.everyday import import_everything
+from epsilond.accountants.errors import EpsilondError
+from epsilond.calibrators.accounts import AccountProblem, answer
+from epsilond.reading import read
+
+MIX = ROOT / "tests" / "frozen" / "requests.jsonl"
+ACCOUNTS, CALIBRATIONS = "/v1/accounts", "/v1/calibrations/"
+INTERVAL = 1e-3
+"""CPU seconds between two looks."""
+PACKAGE = Path(epsilond.__file__).parent
+KERNEL, ELSEWHERE = "kernel", "elsewhere: requests, theorems, risks, answers"
+CODE: Mapping[str, str] = {
+    "accountants/engine/lattice": "lattice engine",
+    "accountants/engine": "other engines in Python",
+    "accountants/composition": "composition, curves and searches in Python",
+    "accountants/curve": "composition, curves and searches in Python",
+    "accountants/profiles": "composition, curves and searches in Python",
+    "calibrators/search": "composition, curves and searches in Python",
+}
+"""Code by the beginning of a file's path in the package; the first that fits counts."""
+LARGEST = 25
+"""Number of kinds of questions that are printed."""
+
+
+def code_of(path: str) -> str | None:
+    """Return the code that a file belongs to; None for a file that is not ours."""
+    within = Path(path).resolve()
+    if not within.is_relative_to(ROOT) or within.is_relative_to(ROOT / ".venv"):
+        return None
+    name = str(within.relative_to(ROOT)).removeprefix("src/epsilond/")
+    return next((code for beginning, code in CODE.items() if name.startswith(beginning)), ELSEWHERE)
+
+
+class Sampler:
+    """Attributes CPU time to code while it is entered."""
+
+    def __init__(self) -> None:
+        self.seconds: Counter[str] = Counter()
+        self._last = 0.0
+        self._known: dict[str, str | None] = {}
+
+    def __enter__(self) -> Self:
+        self._last = time.process_time()
+        signal.signal(signal.SIGPROF, self._look)
+        signal.setitimer(signal.ITIMER_PROF, INTERVAL, INTERVAL)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        self._count(ELSEWHERE)
+
+    def _look(self, _: int, frame: FrameType | None) -> None:
+        while frame is not None:
+            path = frame.f_code.co_filename
+            if path not in self._known:
+                self._known[path] = code_of(path)
+            if (code := self._known[path]) is not None:
+                self._count(code)
+                return
+            frame = frame.f_back
+        self._count(ELSEWHERE)
+
+    def _count(self, code: str) -> None:
+        now = time.process_time()
+        self.seconds[code] += now - self._last
+        self._last = now
+
+
+def kernel_seconds(ask: Callable[[], object]) -> Counter[str]:
+    """Return the CPU seconds of the kernel's functions, by the code that calls them."""
+    profile = cProfile.Profile(time.process_time)
+    profile.runcall(ask)
+    spent: Counter[str] = Counter()
+    for function, figures in pstats.Stats(profile).stats.items():  # type: ignore[attr-defined]
+        if function[0] == "~" and "_kernel" in function[2]:
+            for caller, (_, _, own, _) in figures[4].items():
+                spent[code_of(caller[0]) or ELSEWHERE] += own
+    return spent
+
+
+def shares(ask: Callable[[], object]) -> Counter[str]:
+    """Return the CPU seconds of a question by code."""
+    with Sampler() as sampler:
+        ask()
+    found = sampler.seconds
+    for code, spent in kernel_seconds(ask).items():
+        moved = min(spent, found[code])
+        found[code] -= moved
+        found[KERNEL] += moved
+    return found
+
+
+def question(path: str, body: Mapping[str, Any]) -> Callable[[], object]:
+    """Return what a worker does for a request; what is refused ends early."""
+
+    def ask() -> object:
+        try:
+            if path == ACCOUNTS:
+                return epsilond.as_json(answer(read(AccountProblem, body)))
+            return epsilond.as_json(epsilond.calibrate(path.removeprefix(CALIBRATIONS), **body))
+        except EpsilondError:
+            return None
+
+    return ask
+
+
+def kind_of(path: str, body: Mapping[str, Any]) -> str:
+    """Return the algorithm, or the kinds within a spec."""
+    if path != ACCOUNTS:
+        return path.removeprefix(CALIBRATIONS)
+
+    def words(spec: Any) -> str:
+        if not isinstance(spec, Mapping):
+            return "?"
+        inner = [spec["mechanism"]] if "mechanism" in spec else spec.get("mechanisms", [])
+        within = " + ".join(sorted({words(each) for each in inner}))
+        own = {"subsampled": spec.get("sampling"), "repeated": ""}.get(str(spec.get("kind")), spec.get("kind"))
+        return f"{own} {within}".strip()
+
+    return f"account of {words(body.get('spec'))}"
+
+
+def mix(every: int) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return path and body of the accounts and calibrations, every so many of them, without sweeps."""
+    requests = [json.loads(line) for line in MIX.read_text(encoding="utf-8").splitlines()]
+    asked = [(each["path"], each["body"]) for each in requests if each["path"].startswith((ACCOUNTS, CALIBRATIONS))]
+    return [(path, body) for path, body in asked if "sweep" not in body][::every]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.shares", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--every", type=int, default=1, help="ask every so many questions")
+    every = parser.parse_args(arguments).every
+    if THREADS.items() - os.environ.items():
+        command = [sys.executable, "-m", "benchmarks.shares", "--every", str(every)]
+        os.execve(sys.executable, command, os.environ | THREADS)
+    import_everything()
+    by_kind: dict[str, Counter[str]] = {}
+    counts: Counter[str] = Counter()
+    for path, body in mix(every):
+        kind = kind_of(path, body)
+        counts[kind] += 1
+        by_kind.setdefault(kind, Counter()).update(shares(question(path, body)))
+    spent = sum(by_kind.values(), Counter[str]())
+    names = [KERNEL, *dict.fromkeys(CODE.values()), ELSEWHERE]
+    total = spent.total()
+    lines = [(name, tables.seconds(spent[name]), f"{spent[name] / total:.1%}") for name in names]
+    tables.show(f"{counts.total()} questions, {total:.1f} s of CPU", ("code", "CPU", "share"), lines)
+    largest = sorted(by_kind, key=lambda kind: -by_kind[kind].total())[:LARGEST]
+    head = ("question", "asked", "share of all CPU", *names)
+    rows = [
+        (kind, str(counts[kind]), f"{of.total() / total:.1%}", *(f"{of[name] / of.total():.0%}" for name in names))
+        for kind, of in ((kind, by_kind[kind]) for kind in largest)
+    ]
+    tables.show("By kind of question: where its CPU goes", head, rows)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
