@@ -1,7 +1,7 @@
-"""Batches without replacement from the definition of the pair: profiles of one, two and three steps by integration.
+"""Batches without replacement from the definition of the pair: profiles of one and of two steps by integration.
 
 The profile of one step is H(α) = q E_γ(N(d, 1)‖N(0, 1)), γ = 1 + (α − 1)/q, for α ≥ 1, and 1 − α + α H(1/α) below. Of
-more steps it is the mean, over the loss of one of them under the first law, of the profile of the others.
+more steps it is the mean, over the loss of one of them under the first law, of the profile of the other.
 """
 
 from __future__ import annotations
@@ -26,11 +26,6 @@ def one_step(rate: float, shift: float, epsilon: Any) -> Any:
 def two_steps(rate: float, shift: float, epsilon: float) -> Any:
     """δ(ε) of two steps."""
     return _and_one_more(rate, shift, epsilon, lambda at: one_step(rate, shift, at))
-
-
-def three_steps(rate: float, shift: float, epsilon: float) -> Any:
-    """δ(ε) of three steps."""
-    return _and_one_more(rate, shift, epsilon, lambda at: two_steps(rate, shift, at))
 
 
 def transform(rate: float, shift: float, z: complex) -> Any:

@@ -122,7 +122,7 @@ class DrawnDecay:
         loss = self.nodes.loss
         candidates = np.geomspace(_FIRST_LAST, _FARTHEST, _CANDIDATES) / (loss.rate * loss.shift)
         masses = self.upper_mass(tilt, candidates)
-        small = np.flatnonzero(masses <= 0.5 * loss.mass)
+        small = np.flatnonzero(masses <= 0.5 * self.nodes.most_mass(tilt))
         last = float(candidates[small[0]]) if small.size else 0.0
         beyond = math.log(loss.atom + float(masses[small[0]])) - self.nodes.cumulant(tilt)[0] if small.size else 0.0
         if not (first < last and self.count * beyond <= -_FALLEN):
