@@ -3,7 +3,7 @@
 FROM python:3.11.14-bookworm AS build
 WORKDIR /src
 COPY requirements-build.lock requirements-runtime.lock requirements-docs.lock ./
-COPY pyproject.toml mkdocs.yml README.md CHANGELOG.md CONTRIBUTING.md LICENSE ./
+COPY pyproject.toml hatch_build.py mkdocs.yml README.md CHANGELOG.md CONTRIBUTING.md LICENSE ./
 COPY scripts scripts
 COPY docs docs
 COPY benchmarks benchmarks

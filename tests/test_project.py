@@ -15,10 +15,11 @@ from packaging.utils import canonicalize_name
 
 import epsilond
 from epsilond.accountants import VERSION
+from scripts import link_parts
 
 ROOT = Path(__file__).parents[1]
 PARTS = ("app", "ledgers", "witness", "accountants", "calibrators", "mechanisms", "simulators", "storage", "training")
-"""The folders at the top to which src/epsilond has links."""
+"""The folders at the top that are packages inside epsilond."""
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = PYPROJECT["project"]
 SOURCES = [path for folder in ("src/epsilond", *PARTS) for path in sorted((ROOT / folder).rglob("*.py"))]
@@ -168,11 +169,23 @@ def test_a_lock_is_hashed_and_knows_neither_hosts_nor_paths(lock):
     assert not re.search(r"https?://|file:|--(extra-)?index|--find-links|(^|\s)/\w", text(lock))
 
 
-def test_the_parts_of_the_package_are_links_to_the_folders_at_the_top():
-    linked = {path.name: path for path in (ROOT / "src/epsilond").iterdir() if path.is_symlink()}
-    assert linked.keys() == set(PARTS)
-    for name, path in linked.items():
-        assert path.readlink().as_posix() == f"../../{name}"
+def test_the_folders_at_the_top_are_parts_of_the_package_wherever_they_are_named():
+    build = PYPROJECT["tool"]["hatch"]["build"]
+    links = {each.removeprefix("/src/epsilond/") for each in build["exclude"] if each.startswith("/src/epsilond/")}
+    assert set(PARTS) == set(link_parts.PARTS) == links
+    assert set(PARTS) < set(build["targets"]["sdist"]["only-include"])
+
+
+def test_links_are_made_where_there_are_none_and_where_git_wrote_text(tmp_path):
+    for name in PARTS:
+        (tmp_path / name).mkdir()
+    package = tmp_path / "src/epsilond"
+    package.mkdir(parents=True)
+    (package / PARTS[0]).write_text(f"../../{PARTS[0]}", encoding="utf-8")
+    for _ in range(2):
+        link_parts.link_parts(tmp_path)
+        assert {path.name for path in package.iterdir()} == set(PARTS)
+        assert all((package / name).samefile(tmp_path / name) for name in PARTS)
 
 
 def test_the_image_is_made_of_the_packages_and_starts_the_service():

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts.link_parts import link_parts
 from tests.documents import ROOT
 
 NEW = re.compile(r"^New file `(?P<path>[^`]+)`:\n\n```python\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -120,13 +121,14 @@ assert answer.json()["derivation"][0]["theorem"] == "epsilond.bit-response"
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A copy of all tracked files as they are, links among them."""
+    """A copy of all tracked files, laid out as the package is."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
     for name in filter(None, listed.stdout.split("\0")):
         source, target = ROOT / name, tmp_path / name
         if not name.startswith(("clients/", "openapi/", "app/explorer/vendor/")) and os.path.lexists(source):
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, target, follow_symlinks=False)
+    link_parts(tmp_path)
     return tmp_path
 
 

@@ -69,6 +69,8 @@ def extracted(commit: str) -> Path:
             subprocess.run(["git", "archive", "-o", str(archive), commit], cwd=ROOT, check=True)
             with tarfile.open(archive) as packed:
                 packed.extractall(Path(folder) / "tree", filter="data")
+            if (program := Path(folder) / "tree/scripts/link_parts.py").exists():
+                subprocess.run([sys.executable, str(program)], check=True)
             try:
                 (Path(folder) / "tree").rename(tree)
             except OSError:  # another process was faster
