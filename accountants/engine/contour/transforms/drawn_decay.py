@@ -11,7 +11,8 @@ import numpy as np
 
 from epsilond.accountants.engine.contour.transforms.drawn_loss import LOG_SQRT_2PI
 from epsilond.accountants.engine.contour.transforms.drawn_nodes import DrawnNodes
-from epsilond.accountants.engine.contour.transforms.drawn_rule import Tilts, drawn_rule
+from epsilond.accountants.engine.contour.transforms.drawn_rule import drawn_rule
+from epsilond.accountants.engine.contour.transforms.sampled_gaussian import Tilts
 from epsilond.accountants.engine.contour.transforms.transform import (
     ContourRefused,
     Line,

@@ -17,8 +17,9 @@ import numpy as np
 from epsilond.accountants.engine.contour.transforms.drawn_decay import DrawnDecay
 from epsilond.accountants.engine.contour.transforms.drawn_loss import DrawnLoss
 from epsilond.accountants.engine.contour.transforms.drawn_nodes import DrawnNodes
-from epsilond.accountants.engine.contour.transforms.drawn_rule import Tilts, drawn_rule
+from epsilond.accountants.engine.contour.transforms.drawn_rule import drawn_rule
 from epsilond.accountants.engine.contour.transforms.laplace import Beside
+from epsilond.accountants.engine.contour.transforms.sampled_gaussian import Tilts
 from epsilond.accountants.engine.contour.transforms.transform import (
     ContourRefused,
     LineValues,

@@ -24,6 +24,7 @@ from epsilond.accountants.engine.contour.transforms.transform import (
 
 if TYPE_CHECKING:
     from epsilond.accountants.engine.contour.transforms.drawn_loss import DrawnLoss
+    from epsilond.accountants.engine.contour.transforms.sampled_gaussian import Tilts
     from epsilond.accountants.numerics.special import FloatArray
 
 _NATS = 31.0
@@ -37,13 +38,6 @@ _CELL, _CELL_TURN = 0.5, 0.3
 _MOST_CELLS = 4096
 _STANDARD_DEVIATIONS = 13.0
 """How far beyond d(1 + l) the cells reach: what is left there is less than e^−84 of the integral."""
-
-
-class Tilts(NamedTuple):
-    """A range of real tilts."""
-
-    least: float
-    most: float
 
 
 @dataclass(frozen=True)
@@ -78,7 +72,7 @@ class DrawnRule:
         return np.asarray(math.log(self.step) - np.maximum(-v, 0.0) - np.log1p(np.exp(-np.abs(v))))
 
 
-class _Cells(NamedTuple):
+class _NoiseCells(NamedTuple):
     """Cells of u: their width, log of a bound of φ r^{1+l} on each, p at its right end; log of a bound beyond them.
 
     And log of a lower bound of M(l), at least 0.
@@ -91,7 +85,7 @@ class _Cells(NamedTuple):
     log_least: float
 
 
-def _cells(loss: DrawnLoss, tilt: float) -> _Cells:
+def _cells(loss: DrawnLoss, tilt: float) -> _NoiseCells:
     """Bounds of f = φ(x) r^{1+l}: log f + x²/2 is convex, so that the larger end and width²/8 bound log f on a cell."""
     width = min(_CELL, _CELL_TURN / loss.shift)
     reach = loss.shift * (0.5 + tilt) + _STANDARD_DEVIATIONS
@@ -104,7 +98,7 @@ def _cells(loss: DrawnLoss, tilt: float) -> _Cells:
     # φ falls and r rises: on a cell f is at least φ at its right end times r^{1+l} at its left.
     least = log_f[:-1] - 0.5 * width * (x[:-1] + x[1:])
     log_least = max(float(np.logaddexp.reduce(least)) + math.log(width) - 1e-9, 0.0)
-    return _Cells(width, log_most, loss.response(ends[1:]), float(log_f[-1]) + 1e-9, log_least)
+    return _NoiseCells(width, log_most, loss.response(ends[1:]), float(log_f[-1]) + 1e-9, log_least)
 
 
 def drawn_rule(loss: DrawnLoss, count: int, tilts: Tilts, frequency: float, most_nodes: int) -> DrawnRule:
@@ -135,7 +129,7 @@ def drawn_rule(loss: DrawnLoss, count: int, tilts: Tilts, frequency: float, most
 
 
 def _log_growth(
-    loss: DrawnLoss, cells: _Cells, tilt: float, frequency: float, heights: FloatArray, scale: float
+    loss: DrawnLoss, cells: _NoiseCells, tilt: float, frequency: float, heights: FloatArray, scale: float
 ) -> FloatArray:
     """log of a bound of ∫ |k_z(v + ia)| dv/M(l) at each height a: from cells, or for real tilts without them."""
     angles = loss.shift * heights
@@ -170,7 +164,7 @@ def _left_end(
     return low, math.exp(log_size + 3.0 * low / scale)
 
 
-def _right_end(cells: _Cells, step: float, nats: float) -> tuple[float, float]:
+def _right_end(cells: _NoiseCells, step: float, nats: float) -> tuple[float, float]:
     """The last node's v, and a bound on the sum of |k_z|/M(l) over the nodes beyond it: |k_z| ≤ 4f, f on cells of u."""
     rest = cells.log_rest + math.log(1.0 / _STANDARD_DEVIATIONS + step)
     masses = np.append(cells.log_most + math.log(cells.width + step), rest)
