@@ -58,6 +58,11 @@ class GaussianLaw:
         """μ."""
         return self.mu
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether every loss is zero."""
+        return self.mu == 0.0
+
     def reversed(self) -> GaussianLaw:
         """The pair in the other order: the same law."""
         return self
@@ -101,6 +106,11 @@ class SampledGaussianLaw:
         """
         return 2.0 * self.shift if self.direction == "replace" else self.shift
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether every loss is zero."""
+        return self.rate == 0.0 or self.shift == 0.0
+
     def reversed(self) -> SampledGaussianLaw:
         """The pair in the other order."""
         return SampledGaussianLaw(self.rate, self.shift, _REVERSED[self.direction])
@@ -121,6 +131,11 @@ class LaplaceLaw:
 
     def __post_init__(self) -> None:
         _demand("/shift", 0.0 <= self.shift < math.inf, "0 ≤ shift < ∞")
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether every loss is zero."""
+        return self.shift == 0.0
 
     def reversed(self) -> LaplaceLaw:
         """The pair in the other order: the same law."""

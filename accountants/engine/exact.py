@@ -6,9 +6,11 @@ infinity are the caller's to add.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import DrawnGaussianLaw
 from epsilond.accountants.engine import kernel
 from epsilond.accountants.engine.contour import composition as contour
@@ -23,7 +25,6 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from epsilond.accountants.curve.enclosure import Interval
     from epsilond.accountants.curve.facts import Law
 
 __all__ = [
@@ -117,12 +118,33 @@ def thresholds(
     Raises:
         ContourRefused: there is no loss at all.
     """
-    found = contour_thresholds.thresholds(laws, log_sizes, widest=widest)
-    return [None if each is None else _of_profile(each) for each in found]
+    found = {log_size: kernel.threshold(laws, log_size) for log_size in log_sizes}
+    tests = {
+        log_size: SizedTest(*test, functools.partial(_read, tuple(laws)))
+        for log_size, test in found.items()
+        if test is not None and test.width <= widest
+    }
+    others = [log_size for log_size in log_sizes if log_size not in tests]
+    try:
+        known = contour_thresholds.thresholds(laws, others, widest=widest) if others else []
+    except NO_CERTIFICATE:
+        if not tests:
+            raise
+        known = []
+    tests |= {log_size: _of_profile(each) for log_size, each in zip(others, known, strict=False) if each is not None}
+    return [tests.get(log_size) for log_size in log_sizes]
 
 
 def _of_profile(found: contour_thresholds.Threshold) -> SizedTest:
     return SizedTest(found.epsilon, found.width, 1.0 + found.profile.nodes.place.tilt, found.profile.log_delta)
+
+
+def _read(laws: Sequence[tuple[Law, int]], epsilon: float) -> Interval:
+    """log δ(ε), −∞ to 0 where that is refused."""
+    try:
+        return log_delta(laws, epsilon)
+    except NO_CERTIFICATE:
+        return Interval(-math.inf, 0.0)
 
 
 def supremum(laws: Sequence[tuple[Law, int]]) -> float:

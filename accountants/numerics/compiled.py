@@ -15,13 +15,17 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-INTERFACE = 1
+INTERFACE = 2
 """Of the kernel that is asked; one with another is left alone."""
 NAME = "epsilond._kernel"
 
 
-class Steps(Protocol):
-    """T steps of one loss. Each answer is None where the kernel refuses."""
+SampledSteps: TypeAlias = tuple[float, float, int, float]
+"""Rate, shift, order and count of steps of one kind."""
+
+
+class KernelSum(Protocol):
+    """A composition in the kernel. Each answer is None where it refuses."""
 
     def epsilon(self, log_delta: float, slack: float, /) -> tuple[float, float, float] | None:
         """Lower and upper bound of ε, and the width of log δ behind them."""
@@ -32,21 +36,24 @@ class Steps(Protocol):
     def upper_log_delta(self, epsilon: float, enough: float, /) -> float | None:
         """A Chernoff bound of log δ."""
 
+    def threshold(self, log_size: float, /) -> tuple[float, float, float] | None:
+        """About the ε of a test of a size, the width of log δ there, and about |d log Q(S > ε)/dε|."""
 
-MakeSteps: TypeAlias = "Callable[[float, float, int, int, int, int, float], Steps]"
-"""From rate, shift, the exponents of the order, count and supremum."""
+
+MakeSum: TypeAlias = "Callable[[tuple[SampledSteps, ...], float, tuple[tuple[float, float], ...]], KernelSum]"
+"""From sampled steps, the square of the Gaussian shift of all others, and Laplace shifts with their counts."""
 
 
 class _Module(Protocol):
     INTERFACE: int
-    Steps: MakeSteps
+    Composition: MakeSum
 
 
-_KNOWN = (
-    ((0.01, 1.0, 1, 1, 0, 1000, math.inf), 2.12451517112012),
-    ((0.01, 1.0, 0, -1, 0, 1000, 10.050335853501458), 1.58908876246488),
+_KNOWN: tuple[tuple[tuple[tuple[SampledSteps, ...], float, tuple[tuple[float, float], ...]], float], ...] = (
+    ((((0.01, 1.0, 0, 1000.0),), 0.0, ()), 2.12451517112012),
+    ((((0.01, 1.0, 1, 1000.0),), 0.0, ()), 1.58908876246488),
 )
-"""Steps, and their ε at δ = 10^−6 (tests/golden/accounting.json for the first, the lattice engine for both)."""
+"""Compositions, and their ε at δ = 10^−6 (tests/golden/accounting.json for the first, the lattice engine for both)."""
 _LOG_DELTA, _APART = math.log(1e-6), 1e-11
 
 
@@ -55,8 +62,8 @@ class KernelAbsent(Exception):
 
 
 @functools.cache
-def loaded() -> MakeSteps | None:
-    """Return what makes steps, or None where Python answers alone."""
+def loaded() -> MakeSum | None:
+    """Return what makes sums, or None where Python answers alone."""
     try:
         return _load()
     except KernelAbsent:
@@ -72,7 +79,7 @@ def reason_for_absence() -> str | None:
     return None
 
 
-def _load() -> MakeSteps:
+def _load() -> MakeSum:
     """Import the kernel and check it.
 
     Raises:
@@ -86,15 +93,15 @@ def _load() -> MakeSteps:
         raise KernelAbsent("the compiled kernel was not built") from error
     if found.INTERFACE != INTERFACE:
         raise KernelAbsent("the compiled kernel was built from other sources")
-    if not agrees(found.Steps):
+    if not agrees(found.Composition):
         raise KernelAbsent("the compiled kernel computes wrongly with this machine's mathematical library")
-    return found.Steps
+    return found.Composition
 
 
-def agrees(make: MakeSteps) -> bool:
+def agrees(make: MakeSum) -> bool:
     """Return whether a kernel, with the mathematical library it is linked to, knows ε of a few questions."""
-    for steps, known in _KNOWN:
-        answer = make(*steps).epsilon(_LOG_DELTA, 0.0)
+    for composition, known in _KNOWN:
+        answer = make(*composition).epsilon(_LOG_DELTA, 0.0)
         if answer is None or not (known * (1.0 - _APART) <= answer[0] <= answer[1] <= known * (1.0 + _APART)):
             return False
     return True

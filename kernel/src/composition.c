@@ -1,19 +1,36 @@
-/* What a composition holds: its memory, and whether its noise is cut. */
+/* What a composition holds, and its memory. */
 #include "composition.h"
+#include "laplace_run.h"
+#include "survey.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether noise beyond an end is left out. */
-bool is_cut(const Composition *all)
+/* Room for kinds of steps and of Laplace losses, which the caller sets; `complete` must follow. */
+Status make(Composition *all, int kinds, int laplace_kinds)
 {
-    return isfinite(all->loss.end);
+    memset(all, 0, sizeof *all);
+    all->kinds = kinds;
+    all->laplace_kinds = laplace_kinds;
+    all->wanted = all->log_leak = -INFINITY;
+    all->steps = calloc((size_t)kinds + 1, sizeof *all->steps);
+    all->laplace = calloc((size_t)laplace_kinds + 1, sizeof *all->laplace);
+    return all->steps && all->laplace ? DONE : NO_MEMORY;
 }
 
-void forget_survey(Survey *survey)
+/* What follows from its parts: the largest loss, rounded up, and the atoms of a run. */
+Status complete(Composition *all)
 {
-    free(survey->log_first);
-    memset(survey, 0, sizeof *survey);
+    double most = all->square > 0.0 ? INFINITY : 0.0;
+    for (int k = 0; k < all->kinds; k++) {
+        const Loss *loss = &all->steps[k].loss;
+        double one = loss->right > 0.0 ? INFINITY : -log1p(-loss->rate) * (1.0 + 4 * UNIT);
+        most += one * all->steps[k].count;
+    }
+    for (int k = 0; k < all->laplace_kinds; k++)
+        most += all->laplace[k].shift * all->laplace[k].count;
+    all->supremum = most * (1.0 + 4 * UNIT * (all->kinds + all->laplace_kinds + 1.0));
+    return set_atoms(all);
 }
 
 void forget_line(Line *line)
@@ -33,4 +50,9 @@ void forget(Composition *all)
             forget(all->cuts[k]);
             free(all->cuts[k]);
         }
+    free(all->steps);
+    free(all->laplace);
+    free(all->atoms[0].log_mass);
+    free(all->atoms[1].log_mass);
+    memset(all, 0, sizeof *all);
 }

@@ -3,8 +3,8 @@
 
 #include "kernel.h"
 
-bool is_cut(const Composition *all);
-void forget_survey(Survey *survey);
+Status make(Composition *all, int kinds, int laplace_kinds);
+Status complete(Composition *all);
 void forget_line(Line *line);
 void forget(Composition *all);
 

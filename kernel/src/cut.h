@@ -4,8 +4,8 @@
 #include "kernel.h"
 
 bool jumps(const Composition *all, Saddle place);
-Status cut_for(Composition *all, double log_delta, Composition **found);
+Status cut_for(Composition *all, double log_delta, Composition **cut);
 double with_leak(const Composition *all, double upper);
-double aside(const Composition *all, Survey *survey, Saddle saddle);
+double line_tilt(const Composition *all, Survey *survey, Saddle saddle);
 
 #endif

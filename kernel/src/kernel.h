@@ -1,19 +1,18 @@
-/* T steps of one Poisson-subsampled Gaussian loss, composed on a contour: the quick way of epsilond's contour engine.
+/* Compositions of privacy losses whose transforms are known, by an integral along a contour: types and limits.
  *
- * The mathematics, its names and its proofs are those of accountants/engine/contour/ and docs/engine-certificate.md;
- * what is written there once in Python is followed here function by function. Every error term is the one charged
- * there, but for one sum. Why these charges cover this arithmetic:
+ * The mathematics, its names and its proofs are those of docs/engine-certificate.md (A0 to A7), and every error term is
+ * the one charged there. Why these charges cover this arithmetic:
  *
  *   - additions, products, quotients and roots are IEEE doubles, one rounding each: no excess precision, no
  *     reassociation, no contraction (FLT_EVAL_METHOD is checked, and the build asks for -ffp-contract=off);
- *   - sums are charged gamma_n = nu/(1 - nu) against the sum of moduli, which holds in any order, so in this one; the one
- *     sum that is formed in another way than in Python has a charge of its own (line.c, `change`; certificate, A4);
- *   - exp, expm1, log, log1p, tan, atan2, sin, cos and hypot may err by four units in the last place (tan by eight).
- *     The libraries of C state less (glibc's manual, "Errors in Math Functions": at most two for all of them), and
- *     the Python side checks known answers of the very library that is linked before it relies on this file;
- *   - the normal tail is bounded by elementary functions that are proved to lie above it (rule.c).
+ *   - sums are charged gamma_n = nu/(1 - nu) against the sum of moduli, which holds in any order, so in this one; the sum
+ *     over the noise has a charge of its own (change.c; certificate, A4, "Compiled");
+ *   - exp, expm1, log, log1p, tan, tanh, sinh, cosh, atan2, sin, cos and hypot may err by four units in the last place
+ *     (tan by eight). The libraries of C state less (glibc's manual, "Errors in Math Functions"), and the Python side
+ *     checks known answers of the very library that is linked before it relies on this one;
+ *   - the normal tail is bounded by elementary functions that are proved to lie above it (loss.c).
  *
- * What cannot be answered here is refused, and the caller turns to the Python path. */
+ * What cannot be answered here is refused, and the caller turns to Python. */
 #ifndef EPSILOND_KERNEL_H
 #define EPSILOND_KERNEL_H
 
@@ -31,29 +30,31 @@
 #define LOG_2 0.69314718055994530942
 #define LOG_SQRT_2PI 0.91893853320467274178
 
-/* A product takes about a nanosecond here, so that the budget lies between `QUICK` and DEFAULT_BUDGET of composition.py:
- * no more than some 20 ms. */
-#define MOST_NOISE_NODES 4096
-#define MOST_FREQUENCIES 8192
-#define MOST_PRODUCTS (1 << 24)
-/* Where giant losses have a share in the saddle: what takes more is more often refused in the end than answered. */
-#define MOST_PRODUCTS_OF_JUMPS (1 << 22)
+/* Most nodes of one quadrature over the noise, and of a line; most products of both in all, a nanosecond each, for the
+ * first part and for every further one. Beyond that the lattice answers in less time. */
+#define MOST_NOISE_NODES (1 << 14)
+#define MOST_FREQUENCIES (1 << 14)
+#define MOST_PRODUCTS (1 << 25)
+#define MOST_PRODUCTS_EACH (1 << 18)
 
-/* Of delta, relative: a wider answer is left to the Python path, which has other ways. */
+/* Widths of an enclosure of log delta: no further way is tried below the first, none is answered above the second. */
 #define GOOD_WIDTH 2.5e-8
+#define WIDEST 1e-4
 
-#define REACH 1.2
-#define HEIGHTS 12
-#define STRIPS 7
-#define DECAY_HEIGHTS 5
-#define STEPS 8
-#define PLACES 30
+/* Tilts of a ladder; ladders, lines and cut compositions that are kept, as neighbouring questions share them. */
+#define RUNGS 30
 #define SURVEYS 8
 #define LINES 8
 #define CUTS 2
 
+/* Layers of the noise at most. */
+#define LAYERS 36
+
+/* Distances of other tilts from the line's in units of the integrand's width, at which the alias is bounded. */
+#define OTHERS 8
+
 typedef enum {
-    FOUND,
+    DONE,
     BEYOND_BUDGET,
     NO_DECAY,
     NO_TILT,
@@ -62,6 +63,10 @@ typedef enum {
     NO_MEMORY
 } Status;
 
+typedef struct {
+    double lower, upper;
+} Interval;
+
 /* One step's loss: the first law has density phi r^density, the loss is right log r(x) + left log r(-x). Noise beyond
  * `end` is left out; it is infinite unless the noise is cut. */
 typedef struct {
@@ -69,6 +74,17 @@ typedef struct {
     double density, right, left;
     double end;
 } Loss;
+
+/* Independent steps of one sampled Gaussian loss. */
+typedef struct {
+    Loss loss;
+    double count;
+} Steps;
+
+/* Independent Laplace losses of one shift. */
+typedef struct {
+    double shift, count;
+} Laplace;
 
 typedef struct {
     double least, most;
@@ -82,71 +98,163 @@ typedef struct {
     int size;
 } Rule;
 
-/* lambda with K, K' and F'' there; estimates. */
+/* Layers of the noise, each from so far beyond its mode: log of their mass, and bounds of turn and spread there. */
+typedef struct {
+    double log_mass[LAYERS], turn[LAYERS], spread[LAYERS];
+} Layers;
+
+typedef struct {
+    Layers inside, outside;
+} Swings;
+
+/* A tilt with K, K' and F'' there; estimates. */
 typedef struct {
     double tilt, cumulant, mean, curvature;
 } Saddle;
 
-/* A quadrature for real tilts in [0, reach], and places on its ladder of tilts as far as they are known. */
+/* A saddle, and the reach of the survey that holds it. */
+typedef struct {
+    Saddle saddle;
+    double reach;
+} Located;
+
+/* Steps of one kind on a quadrature for real tilts: M(l) = sum e^(log_first + l loss). */
+typedef struct {
+    Rule rule;
+    double *log_first, *loss;
+    double extreme, largest;
+} Quadrature;
+
+/* Quadratures of all kinds of steps for real tilts in [0, reach], and the places on its ladder that are known. */
 typedef struct {
     double reach;
-    Rule rule;
-    double *log_first, *loss, *response, *mirrored, *work;
-    double extreme, largest;
-    Saddle places[PLACES];
-    bool known[PLACES];
+    int nodes, most_nodes;
+    Quadrature *quadratures;
+    double *room, *work;
+    Saddle places[RUNGS];
+    bool known[RUNGS];
 } Survey;
 
-/* Upper bounds of log C(mu) + K(mu) at tilts other than lambda, and at lambda. */
+/* Upper bounds of log C(mu) + K(mu) at tilts other than the line's and at that, and of both series of the alias. */
 typedef struct {
-    double above[STEPS], log_above[STEPS], below[STEPS + 1], log_below[STEPS + 1], log_here;
-    double series_above[STEPS], series_below[STEPS + 1];
+    double above[OTHERS], log_above[OTHERS], series_above[OTHERS];
+    double below[OTHERS + 1], log_below[OTHERS + 1], series_below[OTHERS + 1];
+    double log_here;
     int aboves, belows;
 } Chernoff;
 
-/* The integrand on its nodes; t_k = k spacing. */
+/* The integrand on its nodes t_k = k spacing: (spacing/pi) phi^T/(z(1 + z)), the first halved. */
 typedef struct {
     Saddle place;
     Chernoff chernoff;
-    double spacing, truncation, centre, cumulant, cumulant_error, fixed_error, weighted_frequency;
-    double epsilon, reach; /* around which it was laid, and how far from there it serves, in nats */
-    int nodes, most_products;
-    double *real, *imaginary; /* (spacing/pi) phi^T/(z(1 + z)), the first halved */
+    double spacing, truncation, centre, cumulant, cumulant_size, cumulant_error, fixed_error, weighted_frequency;
+    double epsilon, reach; /* for which it was made, and how far from there it serves, in nats */
+    int nodes;
+    double *real, *imaginary;
 } Line;
 
-/* A line at a tilt of the grid that neighbouring questions share, or the refusal to lay it. */
+/* A line at a tilt of the grid that neighbouring questions share, or why there is none. */
 typedef struct {
     double tilt;
     Status status;
     Line line;
 } Shared;
 
+/* Atoms of a run of Laplace losses: totals shift (steps - 2k) with their log masses, from the largest on. */
 typedef struct {
-    Saddle place;
-    double reach; /* of the survey it was found in */
-} Found;
+    double shift, steps;
+    double *log_mass;
+} Atoms;
 
-/* T steps, with what was laid for them: a function of the tilt alone, so that what was asked before changes nothing.
- * Of cut noise, `wanted` is what was asked to be left out, `log_leak` bounds what is; else both are -inf. */
+/* A composition, with what was computed for it: a function of the tilt alone, so that what was asked before changes
+ * nothing. Of cut noise, `wanted` is what was asked to be left out, `log_leak` bounds what is; else both are -inf. */
 typedef struct Composition {
-    Loss loss;
-    double count, supremum, first_reach, wanted, log_leak;
+    Steps *steps;
+    int kinds;
+    double square; /* of the Gaussian shift of all steps that are not sampled */
+    Laplace *laplace;
+    int laplace_kinds;
+    bool split; /* whether it is a run of Laplace losses of one kind, less than two of which between the ends are apart */
+    Atoms atoms[2];
+    double supremum, first_reach, wanted, log_leak;
+    bool cut;
     Survey surveys[SURVEYS];
     Shared shared[LINES];
     struct Composition *cuts[CUTS];
     int next_survey, next_shared, next_cut;
-    bool found_known;
-    double found_at;
-    Found found; /* the place at the last epsilon */
+    bool located_known;
+    double located_at;
+    Located located; /* at the last epsilon */
 } Composition;
 
+/* A sum that is rounded about once: what rounding takes away is added up beside it. */
 typedef struct {
-    double lower, upper;
-} Interval;
+    double sum, rest;
+} Sum;
+
+/* phi of one step: log max(|phi|, eta), arg phi, log(1 + eta/max(|phi|, eta)), and the rounding of the first two. */
+typedef struct {
+    double log_modulus, phase, log_growth, rounding;
+} Polar;
+
+/* phi^T of all parts on the nodes of a line, as it is added up part by part (A4, A5 "Several parts"). */
+typedef struct {
+    int nodes, parts;
+    double *log_modulus, *phase, *log_growth, *rounding, *moved;
+    Sum centre, cumulant;
+    double cumulant_size, cumulant_error;
+} Powers;
+
+/* The nodes of the noise under the tilted law of one step; of those that weigh enough, weight and deviation from the
+ * mean. `dropped` is what the others weigh, `slope` bounds what phi errs by at a frequency, over that. */
+typedef struct {
+    int size, kept;
+    double *weight, *deviation, *loss, *loss_error, *exponent, *error;
+    double cumulant, cumulant_error, mean, dropped, slope, at_ends;
+} Weighing;
+
+/* phi - 1 at the nodes of a line, with room for what is summed on the way. */
+typedef struct {
+    int babies, giants, stride;
+    double *real, *imaginary, *room;
+} Change;
+
+/* One step at a real tilt: x = l + 1/2, tanh xs, f = tanh(xs)/2x, K and about K'. */
+typedef struct {
+    double x, tanh, inner, cumulant, mean;
+} TiltedLaplace;
+
+/* What is summed in closed form beside an integral, over e^log_scale: ends of it at an epsilon, and two derivatives. */
+typedef struct {
+    double log_scale, lower, upper, slope, curvature;
+} Beside;
+
+/* log delta with its derivative in epsilon, or log Q(S > epsilon) with its own; estimates. */
+typedef struct {
+    double value, slope;
+} Estimate;
+
+/* Ends of what was asked, and the relative width of delta behind them; infinite if there is no answer. */
+typedef struct {
+    Interval ends;
+    double width;
+} Answer;
+
+/* Where a test S > epsilon has a size, with the width of log delta there and about |d log Q(S > epsilon)/d epsilon|. */
+typedef struct {
+    double epsilon, width, steepness;
+} Threshold;
+
+/* What a search for a tilt is for: an epsilon, log delta, or the log of the size of a test under the second law. */
+typedef enum {
+    AT_EPSILON,
+    AT_LOG_DELTA,
+    AT_LOG_SIZE
+} Aim;
 
 /* A function of a place that rises through zero at the wanted tilt. */
 typedef struct {
-    bool at_epsilon;
+    Aim aim;
     double wanted;
 } Target;
 

@@ -3,6 +3,6 @@
 
 #include "kernel.h"
 
-Status on_line(const Composition *all, Line *line);
+Status set_line(const Composition *all, Line *line);
 
 #endif

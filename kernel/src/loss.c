@@ -1,4 +1,4 @@
-/* The subsampled Gaussian loss: transforms/sampled_gaussian.py, `SampledGaussianLoss`.
+/* The subsampled Gaussian loss of one step.
  *
  *     r(x) = 1 - q + q e^y,  y = s x - s^2/2,  p = q e^y/r = d log r/dy. */
 #include "loss.h"
@@ -52,7 +52,7 @@ double upper_log_tail(double x)
     return (log(mills) - 0.5 * x * x - LOG_SQRT_2PI) + 1e-12 + 4 * UNIT * x * x;
 }
 
-/* log of the sum of exponentials. */
+/* log of the sum of exponentials, but for what is below e^-40 of the largest. */
 double log_sum(const double *logs, int size)
 {
     double top = -INFINITY, total = 0.0;
@@ -61,6 +61,13 @@ double log_sum(const double *logs, int size)
     if (!isfinite(top))
         return top;
     for (int k = 0; k < size; k++)
-        total += exp(logs[k] - top);
+        total += logs[k] > top - 40.0 ? exp(logs[k] - top) : 0.0;
     return top + log(total);
+}
+
+/* gamma_n = nu/(1 - nu), with ten more units for each term. */
+double summation_error(int terms)
+{
+    double product = (terms + 10) * UNIT;
+    return product / (1.0 - product);
 }

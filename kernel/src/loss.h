@@ -10,6 +10,7 @@ double log_ratio(const Loss *loss, double x);
 double ratio_error(const Loss *loss, double x, double ratio);
 bool falls(const Loss *loss);
 double upper_log_tail(double x);
+double summation_error(int terms);
 double log_sum(const double *logs, int size);
 
 #endif

@@ -1,37 +1,98 @@
-/* The extension module: one type, whose methods answer or return None where the Python path is to be asked. */
+/* The extension module: one type, whose methods answer or return None where Python is to be asked. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
 #include "composition.h"
 #include "loss.h"
 #include "questions.h"
+#include "roots.h"
 
-#define INTERFACE 1
+#define INTERFACE 2
+
+/* Parts of one composition at most, and the range of a shift: no product of shifts and tilts is too large or small. */
+#define MOST_PARTS 100000
+#define LEAST_SHIFT 1e-100
+#define MOST_SHIFT 1e100
+#define LEAST_RATE 1e-100
 
 typedef struct {
     PyObject_HEAD
     Composition *all;
-} Steps;
+} Handle;
 
-static PyObject *steps_new(PyTypeObject *type, PyObject *arguments, PyObject *named)
+static bool is_shift(double shift)
 {
-    static char *names[] = {"rate", "shift", "density", "right", "left", "count", "supremum", NULL};
-    double rate, shift, count, supremum;
-    int density, right, left;
-    if (!PyArg_ParseTupleAndKeywords(arguments, named, "ddiiidd", names, &rate, &shift, &density, &right, &left,
-                                     &count, &supremum))
-        return NULL;
-    if (!(rate >= 1e-100 && rate < 1.0 && shift > 0.0 && isfinite(shift) && count >= 1.0 && count <= 0x1p53)) {
-        PyErr_SetString(PyExc_ValueError, "rate, shift or count out of range");
-        return NULL;
+    return shift >= LEAST_SHIFT && shift <= MOST_SHIFT;
+}
+
+static bool is_count(double count)
+{
+    return count >= 1.0 && count <= 0x1p53;
+}
+
+/* One kind of steps from (rate, shift, order, count), the order 0 to remove, 1 to add, 2 to replace. */
+static bool read_steps(PyObject *given, Steps *steps)
+{
+    double rate, shift;
+    int order;
+    if (!PyArg_ParseTuple(given, "ddid", &rate, &shift, &order, &steps->count))
+        return false;
+    if (!(rate >= LEAST_RATE && rate < 1.0 && is_shift(shift) && is_count(steps->count) && order >= 0 && order <= 2)) {
+        PyErr_SetString(PyExc_ValueError, "rate, shift, order or count out of range");
+        return false;
     }
-    bool removes = density == 1 && right == 1 && (left == 0 || left == -1);
-    if (!removes && !(density == 0 && right == -1 && left == 0)) {
-        PyErr_SetString(PyExc_ValueError, "no such order");
-        return NULL;
+    steps->loss = loss_of(rate, shift, order != 1, order == 1 ? -1 : 1, order == 2 ? -1 : 0);
+    return true;
+}
+
+/* One kind of Laplace losses from (shift, count). */
+static bool read_laplace(PyObject *given, Laplace *laplace)
+{
+    if (!PyArg_ParseTuple(given, "dd", &laplace->shift, &laplace->count))
+        return false;
+    if (is_shift(laplace->shift) && is_count(laplace->count))
+        return true;
+    PyErr_SetString(PyExc_ValueError, "shift or count out of range");
+    return false;
+}
+
+/* All parts, from two tuples of tuples. */
+static bool read_parts(Composition *all, PyObject *steps, double square, PyObject *laplace)
+{
+    Py_ssize_t kinds = PyTuple_Size(steps), others = PyTuple_Size(laplace);
+    if (kinds < 0 || others < 0)
+        return false;
+    if (kinds + others > MOST_PARTS || !(square == 0.0 || is_shift(square)) || (!kinds && !others && square == 0.0)) {
+        PyErr_SetString(PyExc_ValueError, "too many parts, none, or a Gaussian shift out of range");
+        return false;
     }
-    allocfunc make = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    Steps *self = (Steps *)make(type, 0);
+    if (make(all, (int)kinds, (int)others) != DONE) {
+        PyErr_NoMemory();
+        return false;
+    }
+    all->square = square;
+    for (Py_ssize_t k = 0; k < kinds; k++)
+        if (!read_steps(PyTuple_GetItem(steps, k), &all->steps[k]))
+            return false;
+    for (Py_ssize_t k = 0; k < others; k++)
+        if (!read_laplace(PyTuple_GetItem(laplace, k), &all->laplace[k]))
+            return false;
+    if (complete(all) == DONE)
+        return true;
+    PyErr_NoMemory();
+    return false;
+}
+
+static PyObject *handle_new(PyTypeObject *type, PyObject *arguments, PyObject *named)
+{
+    static char *names[] = {"steps", "square", "laplace", NULL};
+    PyObject *steps, *laplace;
+    double square;
+    if (!PyArg_ParseTupleAndKeywords(arguments, named, "O!dO!", names, &PyTuple_Type, &steps, &square, &PyTuple_Type,
+                                     &laplace))
+        return NULL;
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    Handle *self = (Handle *)allocate(type, 0);
     if (!self)
         return NULL;
     self->all = PyMem_Calloc(1, sizeof *self->all);
@@ -39,16 +100,16 @@ static PyObject *steps_new(PyTypeObject *type, PyObject *arguments, PyObject *na
         Py_DECREF(self);
         return PyErr_NoMemory();
     }
-    self->all->loss = loss_of(rate, shift, density, right, left);
-    self->all->count = count;
-    self->all->supremum = supremum;
-    self->all->wanted = self->all->log_leak = -INFINITY;
+    if (!read_parts(self->all, steps, square, laplace)) {
+        Py_DECREF(self);
+        return NULL;
+    }
     return (PyObject *)self;
 }
 
-static void steps_dealloc(PyObject *object)
+static void handle_dealloc(PyObject *object)
 {
-    Steps *self = (Steps *)object;
+    Handle *self = (Handle *)object;
     PyTypeObject *type = Py_TYPE(object);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     if (self->all)
@@ -59,69 +120,93 @@ static void steps_dealloc(PyObject *object)
 }
 
 /* Both ends and the relative width of delta behind them, or None where there are none, or none so good. */
-static PyObject *answered(Status status, Interval found, double width)
+static PyObject *answered(Status status, Answer best)
 {
     if (status == NO_MEMORY)
         return PyErr_NoMemory();
-    if (status != FOUND || !(found.lower <= found.upper) || !(width <= GOOD_WIDTH))
+    if (status != DONE || !(best.ends.lower <= best.ends.upper) || !(best.width <= WIDEST))
         Py_RETURN_NONE;
-    return Py_BuildValue("ddd", found.lower, found.upper, width);
+    return Py_BuildValue("ddd", best.ends.lower, best.ends.upper, best.width);
 }
 
-static PyObject *steps_epsilon(PyObject *object, PyObject *arguments)
+static PyObject *handle_epsilon(PyObject *object, PyObject *arguments)
 {
-    double log_delta, slack, width = 0.0;
-    Interval found = {0.0, 0.0};
+    double log_delta, slack;
+    Answer best = {{0.0, 0.0}, INFINITY};
     if (!PyArg_ParseTuple(arguments, "dd", &log_delta, &slack))
         return NULL;
-    Status status = solve(((Steps *)object)->all, log_delta, slack, &found, &width);
-    return answered(status, found, width);
+    if (!(log_delta < 0.0 && isfinite(log_delta) && slack >= 0.0 && isfinite(slack)))
+        Py_RETURN_NONE;
+    Status status = solve(((Handle *)object)->all, log_delta, slack, &best);
+    return answered(status, best);
 }
 
-static PyObject *steps_log_delta(PyObject *object, PyObject *argument)
+static PyObject *handle_log_delta(PyObject *object, PyObject *argument)
 {
-    double epsilon = PyFloat_AsDouble(argument), width = 0.0;
-    Interval found = {0.0, 0.0};
+    double epsilon = PyFloat_AsDouble(argument);
+    Answer best = {{0.0, 0.0}, INFINITY};
     if (epsilon == -1.0 && PyErr_Occurred())
         return NULL;
-    Status status = evaluate(((Steps *)object)->all, epsilon, &found, &width);
-    return answered(status, found, width);
+    if (isnan(epsilon) || epsilon == -INFINITY)
+        Py_RETURN_NONE;
+    Status status = evaluate(((Handle *)object)->all, epsilon, &best);
+    return answered(status, best);
 }
 
-static PyObject *steps_upper_log_delta(PyObject *object, PyObject *arguments)
+static PyObject *handle_upper_log_delta(PyObject *object, PyObject *arguments)
 {
     double epsilon, enough, found = 0.0;
     if (!PyArg_ParseTuple(arguments, "dd", &epsilon, &enough))
         return NULL;
-    Status status = bound(((Steps *)object)->all, epsilon, enough, &found);
+    if (isnan(epsilon) || epsilon == -INFINITY || isnan(enough))
+        Py_RETURN_NONE;
+    Status status = bound(((Handle *)object)->all, epsilon, enough, &found);
     if (status == NO_MEMORY)
         return PyErr_NoMemory();
-    if (status != FOUND)
+    if (status != DONE)
         Py_RETURN_NONE;
     return PyFloat_FromDouble(found);
 }
 
+static PyObject *handle_threshold(PyObject *object, PyObject *argument)
+{
+    double log_size = PyFloat_AsDouble(argument);
+    Threshold found = {0.0, INFINITY, 0.0};
+    if (log_size == -1.0 && PyErr_Occurred())
+        return NULL;
+    if (!(log_size < 0.0 && isfinite(log_size)))
+        Py_RETURN_NONE;
+    Status status = threshold(((Handle *)object)->all, log_size, &found);
+    if (status == NO_MEMORY)
+        return PyErr_NoMemory();
+    if (status != DONE || !(found.width <= WIDEST))
+        Py_RETURN_NONE;
+    return Py_BuildValue("ddd", found.epsilon, found.width, found.steepness);
+}
+
 static PyMethodDef methods[] = {
-    {"epsilon", steps_epsilon, METH_VARARGS,
+    {"epsilon", handle_epsilon, METH_VARARGS,
      "epsilon(log_delta, slack): ends of the least epsilon, and the width of log delta behind them; or None"},
-    {"log_delta", steps_log_delta, METH_O, "log_delta(epsilon): its ends and their width; or None"},
-    {"upper_log_delta", steps_upper_log_delta, METH_VARARGS,
+    {"log_delta", handle_log_delta, METH_O, "log_delta(epsilon): its ends and their width; or None"},
+    {"upper_log_delta", handle_upper_log_delta, METH_VARARGS,
      "upper_log_delta(epsilon, enough): a Chernoff bound, the best one unless one at hand is enough; or None"},
+    {"threshold", handle_threshold, METH_O,
+     "threshold(log_size): about the epsilon of a test, the width of log delta there, and its steepness; or None"},
     {NULL, NULL, 0, NULL},
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "T steps of a Poisson-subsampled Gaussian loss, and what was laid for them."},
-    {Py_tp_new, steps_new},
-    {Py_tp_dealloc, steps_dealloc},
+    {Py_tp_doc, "Composition(steps, square, laplace): steps of sampled Gaussian, Gaussian and Laplace losses."},
+    {Py_tp_new, handle_new},
+    {Py_tp_dealloc, handle_dealloc},
     {Py_tp_methods, methods},
     {0, NULL},
 };
 
-static PyType_Spec steps = {"epsilond._kernel.Steps", sizeof(Steps), 0, Py_TPFLAGS_DEFAULT, slots};
+static PyType_Spec composition = {"epsilond._kernel.Composition", sizeof(Handle), 0, Py_TPFLAGS_DEFAULT, slots};
 
 static struct PyModuleDef module = {
-    PyModuleDef_HEAD_INIT, "epsilond._kernel", "The quick way of epsilond's contour engine, compiled.", -1, NULL,
+    PyModuleDef_HEAD_INIT, "epsilond._kernel", "Compositions of privacy losses on a contour, compiled.", -1, NULL,
     NULL, NULL, NULL, NULL,
 };
 
@@ -130,8 +215,8 @@ PyMODINIT_FUNC PyInit__kernel(void)
     PyObject *made = PyModule_Create(&module), *type = NULL;
     if (!made)
         return NULL;
-    type = PyType_FromSpec(&steps);
-    if (!type || PyModule_AddObject(made, "Steps", type) < 0) {
+    type = PyType_FromSpec(&composition);
+    if (!type || PyModule_AddObject(made, "Composition", type) < 0) {
         Py_XDECREF(type);
         Py_DECREF(made);
         return NULL;

@@ -3,8 +3,10 @@
 
 #include "kernel.h"
 
-Status solve(Composition *all, double log_delta, double slack, Interval *found, double *width);
-Status evaluate(Composition *all, double epsilon, Interval *found, double *width);
+double width_of(Interval ends);
+void keep_better(Answer *best, Interval ends, double width);
+Status evaluate(Composition *all, double epsilon, Answer *best);
 Status bound(Composition *all, double epsilon, double enough, double *found);
+Status bound_at(Composition *all, Located at, double epsilon, double *found);
 
 #endif

@@ -1,10 +1,11 @@
-/* The trapezoidal rule over the whole line of the noise, certified: transforms/sampled_gaussian.py, `whole_line`. */
+/* The trapezoidal rule over the whole line of the noise, certified (A2). */
 #include "rule.h"
 #include "loss.h"
 
 #define QUADRATURE_NATS 31.0
 #define DECAY_NATS 40.0
-#define LAYERS 36
+#define HEIGHTS 12
+#define STRIPS 7
 
 static const double HEIGHT[HEIGHTS] = {1.0, 0.8, 0.62, 0.48, 0.36, 0.27, 0.2, 0.14, 0.09, 0.05, 0.02, 0.007};
 static const double STRIP[STRIPS] = {1.0, 0.7, 0.45, 0.3, 0.2, 0.1, 0.05};
@@ -54,11 +55,6 @@ static bool balanced(const Loss *loss)
     return loss->log_odds <= 0.5 * loss->shift * loss->shift * (1.0 - 1e-12);
 }
 
-/* The layers beyond mode + beyond, for `log_swing`: log of their mass, and bounds of turn and spread there. */
-typedef struct {
-    double log_mass[LAYERS], turn[LAYERS], spread[LAYERS];
-} Layers;
-
 static Layers layers_beyond(const Loss *loss, double least, double beyond)
 {
     Layers layers;
@@ -76,9 +72,11 @@ static Layers layers_beyond(const Loss *loss, double least, double beyond)
 /* log E_l[e^(t |arg r|) (|r(x + iy)|/r(x))^-l; x beyond the mode] for the factor with a negative exponent. */
 static double log_swing(const Layers *layers, double most, double frequency, double angle)
 {
-    double logs[LAYERS], sine = sin(0.5 * angle), square = sine * sine;
+    double logs[LAYERS], sine = sin(0.5 * angle), square = sine * sine, last = log1p(-square);
     for (int k = 0; k < LAYERS; k++) {
-        double size = log1p(-4.0 * layers->spread[k] * square);
+        double part = 4.0 * layers->spread[k] * square;
+        /* log(1 - x) >= -x/(1 - x), which is close where x is small. */
+        double size = layers->spread[k] == 0.25 ? last : part < 1e-3 ? -part / (1.0 - part) : log1p(-part);
         logs[k] = frequency * angle * layers->turn[k] - 0.5 * most * size + layers->log_mass[k];
     }
     return log_sum(logs, LAYERS) + 1e-9;
@@ -155,7 +153,7 @@ static Status half_line(const Loss *loss, double count, double frequency, int mo
     double ratio = log_ratio(loss, end);
     rule->ratio_end = ratio + ratio_error(loss, end, ratio);
     rule->log_end = log(2.0 / fall) - LOG_SQRT_2PI - 0.5 * end * end + 1e-9;
-    return isfinite(rule->error) && fall > 0.0 ? FOUND : BEYOND_BUDGET;
+    return isfinite(rule->error) && fall > 0.0 ? DONE : BEYOND_BUDGET;
 }
 
 static Status whole_line(const Loss *loss, double count, Tilts tilts, double frequency, int most_nodes, Rule *rule)
@@ -197,7 +195,7 @@ static Status whole_line(const Loss *loss, double count, Tilts tilts, double fre
     rule->first = (long long)floor(low / step);
     rule->size = (int)((long long)ceil(high / step) - rule->first + 1);
     rule->error = exp(strip) + 3.0 * exp(upper_log_tail(c)) * (1.0 + 1e-12);
-    return isfinite(rule->error) ? FOUND : BEYOND_BUDGET;
+    return isfinite(rule->error) ? DONE : BEYOND_BUDGET;
 }
 
 Status rule_for(const Loss *loss, double count, Tilts tilts, double frequency, int most_nodes, Rule *rule)
@@ -207,24 +205,29 @@ Status rule_for(const Loss *loss, double count, Tilts tilts, double frequency, i
     return whole_line(loss, count, tilts, frequency, most_nodes, rule);
 }
 
+/* The layers of the noise under the tilted law: all of it, and what lies outside the window. */
+void set_swings(const Loss *loss, const Rule *rule, double tilt, Swings *swings)
+{
+    if (falls(loss)) {
+        swings->inside = layers_beyond(loss, tilt, 0.0);
+        swings->outside = layers_beyond(loss, tilt, rule->c);
+    }
+}
+
 /* What must be added to the computed E_l[G e^(-t theta)] at a height to bound it, whatever t >= 0 (A3). */
-double decay_error(const Loss *loss, const Rule *rule, double tilt, double height)
+double decay_error(const Loss *loss, const Rule *rule, const Swings *swings, double tilt, double height)
 {
     double shift = loss->shift, strip = INFINITY;
     double most = fmin(2.0 * PI / rule->step, fmin(1.57, 3.1 - shift * height) / shift);
-    Layers layers;
-    if (falls(loss))
-        layers = layers_beyond(loss, tilt, 0.0);
     for (int k = 0; k < STRIPS; k++) {
         double outer = most * STRIP[k];
-        double swing = falls(loss) ? log_swing(&layers, tilt, 0.0, shift * (height + outer)) : 0.0;
+        double swing = falls(loss) ? log_swing(&swings->inside, tilt, 0.0, shift * (height + outer)) : 0.0;
         strip = fmin(strip, log_strip_error(outer, 0.5 * outer * outer + swing, rule->step));
     }
     double error = exp(fmin(strip, 50.0)) + rule->error;
     if (falls(loss)) {
-        Layers outside = layers_beyond(loss, tilt, rule->c);
-        error += rule->error * exp(fmin(log_swing(&layers, tilt, 0.0, shift * height), 600.0));
-        error += exp(fmin(log_swing(&outside, tilt, 0.0, shift * height), 600.0));
+        error += rule->error * exp(fmin(log_swing(&swings->inside, tilt, 0.0, shift * height), 600.0));
+        error += exp(fmin(log_swing(&swings->outside, tilt, 0.0, shift * height), 600.0));
     }
     return error;
 }

@@ -8,6 +8,7 @@ Status rule_for(const Loss *loss, double count, Tilts tilts, double frequency, i
 double node(const Rule *rule, int k);
 double end_error(const Rule *rule, double tilt, double log_moment);
 double end_decay_error(const Rule *rule, double tilt, double log_moment, double height);
-double decay_error(const Loss *loss, const Rule *rule, double tilt, double height);
+void set_swings(const Loss *loss, const Rule *rule, double tilt, Swings *swings);
+double decay_error(const Loss *loss, const Rule *rule, const Swings *swings, double tilt, double height);
 
 #endif

@@ -1,20 +1,23 @@
-/* Where to put the line: saddle.py. Nothing is certified here. */
+/* Where to put the line: a tilt near the saddle of F(l) = K(l) - l epsilon - log l - log(1 + l). Nothing is certified.
+ *
+ * F is convex, its poles keep the tilt above 0, and any tilt > 0 gives true ends; a good one gives few nodes. */
 #include "saddle.h"
-#include "composition.h"
+#include "chernoff.h"
 #include "survey.h"
 
+/* Surveys reach so far, where nothing tells more, and then so many times further, up to so far. */
 #define FIRST_REACH 12.0
 #define GROWTH 4.0
 #define LEAST_REACH 0.01
-#define ROOM 8.0
-#define FEW_NODES 2048
 #define LARGEST_TILT 1e15
-#define ITERATIONS 40
-#define CLOSE 0.05
+/* The first survey has at most so many nodes for each kind. */
+#define FEW_NODES 2048.0
+/* Standard deviations of the loss behind a delta of one in a million; more where no tilt makes nodes more. */
 #define DEVIATIONS 4.8
 #define MORE_DEVIATIONS 12.0
-#define BEYOND 1.25
-#define LEAST_VARIANCE 1e-24
+/* A tilt is good enough within this fraction of the integrand's width, in units of 1/width. */
+#define CLOSE 0.05
+#define ITERATIONS 40
 
 /* K' - 1/lambda - 1/(1 + lambda). */
 double saddle_epsilon(Saddle place)
@@ -30,36 +33,46 @@ double log_delta_near(Saddle place, double epsilon)
     return log_scale - poles - 0.5 * log(2.0 * PI * place.curvature) - 0.5 * offset * offset;
 }
 
-double log_chernoff_factor(double tilt)
-{
-    return tilt > 0.0 ? -log1p(tilt) - tilt * log1p(1.0 / tilt) : 0.0;
-}
-
 static double value(Target target, Saddle place)
 {
     double epsilon = saddle_epsilon(place);
-    return target.at_epsilon ? epsilon - target.wanted : target.wanted - log_delta_near(place, epsilon);
+    if (target.aim == AT_EPSILON)
+        return epsilon - target.wanted;
+    double log_delta = log_delta_near(place, epsilon);
+    /* log Q(S > epsilon) is about log delta + log lambda - epsilon. */
+    return target.wanted - (target.aim == AT_LOG_DELTA ? log_delta : log_delta + log(place.tilt) - epsilon);
 }
 
 static double slope(Target target, Saddle place)
 {
-    return target.at_epsilon ? place.curvature : place.tilt * place.curvature;
+    if (target.aim == AT_EPSILON)
+        return place.curvature;
+    if (target.aim == AT_LOG_DELTA)
+        return place.tilt * place.curvature;
+    return (1.0 + place.tilt) * place.curvature - 1.0 / place.tilt;
 }
 
-/* About the largest tilt that questions are asked at: parts.py, `usual_tilt`. Of cut noise nothing is known. */
+/* About the largest tilt that questions are asked at. Small losses have the variance q^2 (e^(s^2) - 1), and giant ones
+ * take over at a tilt of about 2 log(1/q)/s^2. 0 where nothing is known, as of cut noise. */
 static double usual_tilt(const Composition *all)
 {
-    const Loss *loss = &all->loss;
-    double square = loss->shift * loss->shift, variance = all->count * loss->rate * loss->rate * expm1(fmin(square, 50.0));
-    if (is_cut(all) || variance < LEAST_VARIANCE)
+    double variance = all->square, giant = INFINITY;
+    if (all->cut || all->laplace_kinds)
         return 0.0;
-    if (loss->right < 0.0)
-        return MORE_DEVIATIONS / sqrt(variance);
-    return fmin(DEVIATIONS / sqrt(variance), -2.0 * BEYOND * log(loss->rate) / square);
+    for (int k = 0; k < all->kinds; k++) {
+        const Loss *loss = &all->steps[k].loss;
+        double square = loss->shift * loss->shift;
+        variance += all->steps[k].count * loss->rate * loss->rate * expm1(fmin(square, 50.0));
+        if (loss->right > 0.0)
+            giant = fmin(giant, -2.5 * log(loss->rate) / square);
+    }
+    if (variance < 1e-24)
+        return 0.0;
+    return fmin((giant < INFINITY ? DEVIATIONS : MORE_DEVIATIONS) / sqrt(variance), giant);
 }
 
-/* The rung to climb from: where questions are asked, lower where a quadrature for tilts up to there takes many nodes. */
-Status first_reach(Composition *all, double *reach)
+/* The reach to climb from: where questions are asked, lower where a quadrature for tilts up to there has many nodes. */
+static Status first_reach(Composition *all, double *reach)
 {
     double rung = FIRST_REACH, usual = fmin(usual_tilt(all), LARGEST_TILT);
     while (!all->first_reach && rung < usual)
@@ -69,27 +82,27 @@ Status first_reach(Composition *all, double *reach)
         Status status = survey_of(all, rung, &survey);
         if (status == NO_MEMORY)
             return status;
-        if (status == FOUND && survey->rule.size <= FEW_NODES)
+        if (status == DONE && survey->nodes <= FEW_NODES * fmax(all->kinds, 1.0))
             all->first_reach = rung;
     }
     if (!all->first_reach)
         all->first_reach = FIRST_REACH;
     *reach = all->first_reach;
-    return FOUND;
+    return DONE;
 }
 
-/* The lowest survey that reaches beyond a tilt, not too far beyond a small one. */
-Status survey_for(Composition *all, double tilt, Survey **found)
+/* The lowest survey that reaches beyond a tilt, at most eight times GROWTH as far. */
+Status survey_for(Composition *all, double tilt, Survey **survey)
 {
     double reach;
     Status status = first_reach(all, &reach);
-    if (status != FOUND || !isfinite(tilt))
-        return status == FOUND ? NO_TILT : status;
+    if (status != DONE || !(tilt > 0.0 && tilt <= LARGEST_TILT))
+        return status == DONE ? NO_TILT : status;
     while (reach < tilt)
         reach *= GROWTH;
-    while (reach / GROWTH > ROOM * tilt)
+    while (reach / GROWTH > 8.0 * tilt)
         reach /= GROWTH;
-    return survey_of(all, reach, found);
+    return survey_of(all, reach, survey);
 }
 
 /* A ladder's places, falling from the reach, evaluated when they are first asked for. */
@@ -103,7 +116,7 @@ typedef struct {
 static Rungs rungs(Composition *all, Survey *survey)
 {
     bool first = survey->reach == all->first_reach;
-    return (Rungs){all, survey, first ? PLACES : 5, first ? 1.4 : sqrt(2.0)};
+    return (Rungs){all, survey, first ? RUNGS : 5, first ? 1.4 : sqrt(2.0)};
 }
 
 static Saddle place(Rungs *ladder, int k)
@@ -129,19 +142,10 @@ static double guess(Saddle above, Saddle below, Target target)
     return above.tilt * exp(found * span);
 }
 
-/* Two tilts between which the target crosses zero and a guess; false if it does so above the reach only. */
-static bool scan(Rungs *ladder, Target target, double bottom, double *low, double *high, double *tilt)
+/* The last rung but one, or one above which the target is met and with whose next below it is not. */
+static int bracket(Rungs *ladder, Target target)
 {
-    if (value(target, place(ladder, 0)) < 0.0)
-        return false;
     int above = 0, below = ladder->count - 1;
-    Saddle last = place(ladder, below);
-    if (value(target, last) >= 0.0) {
-        *low = bottom;
-        *high = last.tilt;
-        *tilt = bottom > 0.0 ? sqrt(bottom * last.tilt) : 0.1 * last.tilt;
-        return true;
-    }
     while (below - above > 1) {
         int middle = (above + below) / 2;
         if (value(target, place(ladder, middle)) >= 0.0)
@@ -149,6 +153,24 @@ static bool scan(Rungs *ladder, Target target, double bottom, double *low, doubl
         else
             below = middle;
     }
+    return above;
+}
+
+/* Two tilts between which the target crosses zero and a guess; false if it does so above the reach only. */
+static bool scan(Rungs *ladder, Target target, double bottom, double *low, double *high, double *tilt)
+{
+    if (value(target, place(ladder, 0)) < 0.0)
+        return false;
+    int above, below = ladder->count - 1;
+    Saddle last = place(ladder, below);
+    if (value(target, last) >= 0.0) {
+        *low = bottom;
+        *high = last.tilt;
+        *tilt = bottom > 0.0 ? sqrt(bottom * last.tilt) : 0.1 * last.tilt;
+        return true;
+    }
+    above = bracket(ladder, target);
+    below = above + 1;
     *low = place(ladder, below).tilt;
     *high = place(ladder, above).tilt;
     *tilt = guess(place(ladder, above), place(ladder, below), target);
@@ -175,19 +197,20 @@ static Saddle polish(const Composition *all, Survey *survey, Target target, doub
     return found;
 }
 
-static Status searched(Composition *all, Target target, Found *found)
+static Status search(Composition *all, Target target, Located *at)
 {
     double bottom = 0.0, reach, low, high, tilt;
     Status status = first_reach(all, &reach);
-    while (status == FOUND) {
+    while (status == DONE) {
         Survey *survey;
         status = survey_of(all, reach, &survey);
-        if (status != FOUND)
+        if (status != DONE)
             return status;
         Rungs ladder = rungs(all, survey);
         if (scan(&ladder, target, bottom, &low, &high, &tilt)) {
-            *found = (Found){polish(all, survey, target, low, high, tilt), reach};
-            return found->place.curvature > 0.0 ? FOUND : NO_TILT;
+            *at = (Located){polish(all, survey, target, low, high, tilt), reach};
+            bool usable = at->saddle.curvature > 0.0 && isfinite(at->saddle.curvature) && at->saddle.tilt > 0.0;
+            return usable ? DONE : NO_TILT;
         }
         bottom = reach;
         reach *= GROWTH;
@@ -197,45 +220,37 @@ static Status searched(Composition *all, Target target, Found *found)
     return status;
 }
 
-/* A bound and the ends are asked for at the same epsilon. */
-Status find(Composition *all, Target target, Found *found)
+/* Where a target is met. A bound and the ends are asked for at the same epsilon, which is kept. */
+Status locate(Composition *all, Target target, Located *at)
 {
-    if (target.at_epsilon && all->found_known && all->found_at == target.wanted) {
-        *found = all->found;
-        return FOUND;
+    if (target.aim == AT_EPSILON && all->located_known && all->located_at == target.wanted) {
+        *at = all->located;
+        return DONE;
     }
-    Status status = searched(all, target, found);
-    if (target.at_epsilon && status == FOUND) {
-        all->found = *found;
-        all->found_at = target.wanted;
-        all->found_known = true;
+    Status status = search(all, target, at);
+    if (target.aim == AT_EPSILON && status == DONE) {
+        all->located = *at;
+        all->located_at = target.wanted;
+        all->located_known = true;
     }
     return status;
 }
 
 /* A tilt on the lowest ladder with about the least Chernoff bound at an epsilon. */
-Status best_rung(Composition *all, double epsilon, Found *found)
+Status best_rung(Composition *all, double epsilon, Located *at)
 {
     double reach;
     Survey *survey;
     Status status = first_reach(all, &reach);
-    if (status == FOUND)
+    if (status == DONE)
         status = survey_of(all, reach, &survey);
-    if (status != FOUND)
+    if (status != DONE)
         return status;
     Rungs ladder = rungs(all, survey);
-    Target target = {true, epsilon};
-    int above = 0, below = ladder.count - 1;
-    while (below - above > 1) {
-        int middle = (above + below) / 2;
-        if (value(target, place(&ladder, middle)) >= 0.0)
-            above = middle;
-        else
-            below = middle;
-    }
-    Saddle first = place(&ladder, above), last = place(&ladder, below);
+    int above = bracket(&ladder, (Target){AT_EPSILON, epsilon});
+    Saddle first = place(&ladder, above), last = place(&ladder, above + 1);
     double of_first = first.cumulant - first.tilt * epsilon + log_chernoff_factor(first.tilt);
     double of_last = last.cumulant - last.tilt * epsilon + log_chernoff_factor(last.tilt);
-    *found = (Found){of_first <= of_last ? first : last, reach};
-    return FOUND;
+    *at = (Located){of_first <= of_last ? first : last, reach};
+    return DONE;
 }

@@ -5,10 +5,8 @@
 
 double saddle_epsilon(Saddle place);
 double log_delta_near(Saddle place, double epsilon);
-double log_chernoff_factor(double tilt);
-Status survey_for(Composition *all, double tilt, Survey **found);
-Status first_reach(Composition *all, double *reach);
-Status find(Composition *all, Target target, Found *found);
-Status best_rung(Composition *all, double epsilon, Found *found);
+Status survey_for(Composition *all, double tilt, Survey **survey);
+Status locate(Composition *all, Target target, Located *at);
+Status best_rung(Composition *all, double epsilon, Located *at);
 
 #endif

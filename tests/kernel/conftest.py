@@ -43,4 +43,4 @@ def forget_all() -> None:
 @pytest.fixture
 def on(module: ModuleType, use: pytest.MonkeyPatch) -> None:
     """The engine asks the kernel first."""
-    use.setattr(kernel, "loaded", lambda: module.Steps)
+    use.setattr(kernel, "loaded", lambda: module.Composition)

@@ -28,7 +28,7 @@ def build() -> ModuleType:
 def test_it_is_built_where_there_is_a_compiler(build: ModuleType, tmp_path: Path) -> None:
     made = build.compile_into(tmp_path)
     assert list(tmp_path.iterdir()) == [made]
-    read = "import _kernel, sys; sys.exit(not hasattr(_kernel, 'Steps'))"
+    read = "import _kernel, sys; sys.exit(not hasattr(_kernel, 'Composition'))"
     assert subprocess.run([sys.executable, "-c", read], cwd=tmp_path, check=False).returncode == 0
 
 

@@ -6,7 +6,7 @@ import json
 import math
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -20,10 +20,10 @@ from benchmarks.measuring import NotOffered
 from benchmarks.runners import epsilond as runner
 from benchmarks.runners.serving import Question, Run
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.curve.facts import GaussianLaw, SampledGaussianLaw
+from epsilond.accountants.curve.facts import Direction, GaussianLaw, LaplaceLaw, Law, SampledGaussianLaw
 from epsilond.accountants.engine import exact, kernel
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour.parts import Parts, SampledGaussian, compiled
+from epsilond.accountants.engine.contour.thresholds import thresholds
 from epsilond.accountants.engine.contour.transforms.transform import ContourRefused
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.numerics import compiled as compiled_kernel
@@ -33,21 +33,28 @@ from tests.engine.pairs import poisson
 from tests.kernel.conftest import NAME
 from tests.oracles.contour import Step, by_contour, one_step, two_steps
 
-DIRECTIONS = ("remove", "add", "replace")
+DIRECTIONS: tuple[Direction, ...] = ("remove", "add", "replace")
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden/accounting.json").read_text(encoding="utf-8"))["cases"]
 SMALL = 2.5e-8
-"""The widest that the kernel answers, relative to δ; where the two go different ways, widths below it may differ."""
+"""A width of δ below which the kernel looks no further; where the two go different ways, widths below it may differ."""
+WIDEST = 1e-4
+"""The widest that the kernel answers, relative to δ."""
 
 
-def parts_of(rate: float, noise_multiplier: float, rounds: int, direction: str) -> Parts:
-    return compiled([(SampledGaussianLaw(rate, 1.0 / noise_multiplier, direction), rounds)])
+Laws = Sequence[tuple[Law, int]]
 
 
-def steps_of(module: ModuleType, parts: Parts) -> Any:
-    (part,) = parts
-    assert isinstance(part, SampledGaussian)
-    loss = part.loss
-    return module.Steps(loss.rate, loss.shift, *loss.exponents, part.count, parts.supremum)
+def laws_of(rate: float, noise_multiplier: float, rounds: int, direction: str) -> Laws:
+    return ((SampledGaussianLaw(rate, 1.0 / noise_multiplier, direction), rounds),)
+
+
+def sum_of(module: ModuleType, laws: Laws) -> Any:
+    """The composition in the kernel that was built."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel, "loaded", lambda: module.Composition)
+        composed = kernel._sum_of.__wrapped__(tuple(laws))
+    assert composed is not None
+    return composed
 
 
 def width(ends: Interval) -> float:
@@ -58,7 +65,7 @@ def meet(first: Interval, second: Interval) -> bool:
     return first.lower <= second.upper and second.lower <= first.upper
 
 
-def drawn(seed: int, number: int) -> Iterator[tuple[Parts, float, random.Random]]:
+def drawn(seed: int, number: int) -> Iterator[tuple[Laws, float, random.Random]]:
     """Compositions and log δ over all magnitudes that are asked."""
     generator = random.Random(seed)
 
@@ -68,10 +75,10 @@ def drawn(seed: int, number: int) -> Iterator[tuple[Parts, float, random.Random]
     for _ in range(number):
         given = magnitude(1e-6, 0.5), magnitude(0.3, 30.0), round(magnitude(1.0, 1e9)), generator.choice(DIRECTIONS)
         log_delta = -generator.choice((magnitude(2.4, 690.0), generator.uniform(2.4, 690.0)))
-        yield parts_of(*given), log_delta, generator
+        yield laws_of(*given), log_delta, generator
 
 
-def rare(seed: int, number: int) -> Iterator[tuple[Parts, float, random.Random]]:
+def rare(seed: int, number: int) -> Iterator[tuple[Laws, float, random.Random]]:
     """Compositions in which few steps matter."""
     generator = random.Random(seed)
     for _ in range(number):
@@ -79,35 +86,34 @@ def rare(seed: int, number: int) -> Iterator[tuple[Parts, float, random.Random]]
             math.exp(generator.uniform(math.log(low), math.log(high)))
             for low, high in ((1e-5, 0.05), (0.5, 12.0), (3.0, 1e6))
         )
-        parts = parts_of(rate, noise_multiplier, round(rounds), generator.choice(("remove", "remove", "replace")))
-        yield parts, -generator.uniform(5.0, 60.0), generator
+        laws = laws_of(rate, noise_multiplier, round(rounds), generator.choice(("remove", "remove", "replace")))
+        yield laws, -generator.uniform(5.0, 60.0), generator
 
 
-def compare(module: ModuleType, questions: Iterator[tuple[Parts, float, random.Random]]) -> int:
+def compare(module: ModuleType, questions: Iterator[tuple[Laws, float, random.Random]]) -> int:
     """How many of the questions both answer, and that they agree."""
     both = 0
-    for parts, log_delta, generator in questions:
-        steps = steps_of(module, parts)
+    for laws, log_delta, generator in questions:
+        steps = sum_of(module, laws)
         answer = steps.epsilon(log_delta, 0.0)
         if answer is None:
             continue
-        assert answer[2] <= SMALL
+        assert answer[2] <= WIDEST
         found = Interval(*answer[:2])
         assert 0.0 <= found.lower <= found.upper < math.inf
         epsilon = generator.choice((found.upper, found.upper * generator.uniform(0.5, 1.5)))
-        there = steps.log_delta(epsilon) if epsilon < parts.supremum else None
+        there = steps.log_delta(epsilon) if epsilon < exact.supremum(laws) else None
         try:
-            expected, slope = contour.epsilon(parts, log_delta), 1.0 + answer[2] / max(width(found), 1e-300)
+            expected, slope = contour.epsilon(laws, log_delta), 1.0 + answer[2] / max(width(found), 1e-300)
             assert meet(found, expected)
-            assert width(found) <= max(2.0 * width(expected), SMALL / slope)
+            assert width(found) <= max(2.0 * width(expected), WIDEST / slope)
             if there is None:
                 continue
-            assert there[2] <= SMALL
-            here = contour.log_delta(parts, epsilon)
+            assert there[2] <= WIDEST
+            here = contour.log_delta(laws, epsilon)
             assert meet(Interval(*there[:2]), here)
-            assert there[2] <= max(2.0 * width(here), SMALL)
             bound = steps.upper_log_delta(epsilon, -math.inf)
-            assert here.lower <= bound <= contour.upper_log_delta(parts, epsilon) + 0.01
+            assert here.lower <= bound <= contour.upper_log_delta(laws, epsilon) + 0.01
             quick = steps.upper_log_delta(epsilon, log_delta)
             assert here.lower <= quick
             assert quick <= log_delta or quick == bound
@@ -125,6 +131,64 @@ def test_it_agrees_with_the_python_path_where_few_steps_matter(module: ModuleTyp
     assert compare(module, rare(3, 80)) >= 40
 
 
+def listed(seed: int, number: int) -> Iterator[tuple[Laws, float, random.Random]]:
+    """Lists of sampled Gaussian, Gaussian and Laplace losses, or of some of these."""
+    generator = random.Random(seed)
+
+    def between(low: float, high: float) -> float:
+        return math.exp(generator.uniform(math.log(low), math.log(high)))
+
+    def law(kind: str) -> Law:
+        if kind == "sampled":
+            return SampledGaussianLaw(between(1e-4, 0.3), 1.0 / between(0.5, 8.0), generator.choice(DIRECTIONS))
+        return GaussianLaw(between(1e-3, 0.5)) if kind == "gaussian" else LaplaceLaw(between(1e-3, 0.5))
+
+    for _ in range(number):
+        kinds = generator.choices(("sampled", "gaussian", "laplace"), k=generator.choice((1, 2, 3, 5, 12)))
+        laws = tuple((law(kind), round(between(1.0, 2000.0))) for kind in kinds)
+        yield laws, -between(2.4, 200.0), generator
+
+
+def test_lists_agree_with_the_python_path(module: ModuleType) -> None:
+    assert compare(module, listed(5, 60)) >= 30
+
+
+@pytest.mark.slow
+def test_lists_agree_with_the_python_path_on_hundreds(module: ModuleType) -> None:
+    assert compare(module, listed(6, 1500)) >= 750
+
+
+@pytest.mark.parametrize("size", [0.3, 1e-2, 1e-6])
+def test_thresholds_are_where_those_of_the_python_path_are(size: float, module: ModuleType) -> None:
+    both = 0
+    for laws, _, _ in listed(7, 12):
+        found = sum_of(module, laws).threshold(math.log(size))
+        expected = thresholds(laws, [math.log(size)])[0]
+        if found is None or expected is None:
+            continue
+        epsilon, wide, steepness = found
+        assert epsilon == pytest.approx(expected.epsilon, rel=1e-4, abs=1e-4)
+        assert wide <= WIDEST
+        assert steepness == pytest.approx(1.0 + expected.profile.nodes.place.tilt, rel=1.0)
+        both += 1
+    assert both >= 5
+
+
+def test_delta_at_epsilons_of_any_sign(module: ModuleType) -> None:
+    both = 0
+    for laws, _, generator in listed(8, 20):
+        epsilon = generator.uniform(-3.0, 0.5)
+        found = sum_of(module, laws).log_delta(epsilon)
+        try:
+            expected = contour.log_delta(laws, epsilon)
+        except ContourRefused:
+            continue
+        if found is not None:
+            assert meet(Interval(*found[:2]), expected)
+            both += 1
+    assert both >= 10
+
+
 @pytest.mark.slow
 def test_it_agrees_with_the_python_path_on_thousands(module: ModuleType) -> None:
     assert compare(module, drawn(2, 4000)) >= 1800
@@ -138,8 +202,8 @@ def test_golden_figures(case: dict[str, Any], module: ModuleType) -> None:
     sampled = spec["mechanism"]
     ends = []
     for order in orders:
-        parts = parts_of(sampled["rate"], sampled["mechanism"]["noise_multiplier"], spec["times"], order)
-        answer = steps_of(module, parts).epsilon(math.log(case["delta"]), 0.0)
+        laws = laws_of(sampled["rate"], sampled["mechanism"]["noise_multiplier"], spec["times"], order)
+        answer = sum_of(module, laws).epsilon(math.log(case["delta"]), 0.0)
         assert answer is not None
         ends.append(answer)
     lower, upper = max(end[0] for end in ends), max(end[1] for end in ends)
@@ -163,8 +227,8 @@ def test_golden_figures(case: dict[str, Any], module: ModuleType) -> None:
 def test_one_step_against_its_closed_form(
     rate: float, noise_multiplier: float, log_delta: float, direction: str, module: ModuleType
 ) -> None:
-    parts = parts_of(rate, noise_multiplier, 1, direction)
-    steps, step = steps_of(module, parts), Step(rate, 1.0 / noise_multiplier, direction)
+    laws = laws_of(rate, noise_multiplier, 1, direction)
+    steps, step = sum_of(module, laws), Step(rate, 1.0 / noise_multiplier, direction)
     answer = steps.epsilon(log_delta, 0.0)
     with mp.workdps(150):
         assert answer is not None
@@ -179,18 +243,18 @@ def test_one_step_against_its_closed_form(
 
 
 def test_what_was_asked_before_changes_nothing(module: ModuleType) -> None:
-    parts = parts_of(0.02, 1.1, 3000, "remove")
+    laws = laws_of(0.02, 1.1, 3000, "remove")
     asked = [2.0 + 0.37 * k for k in range(12)]
-    alone = [steps_of(module, parts).log_delta(epsilon) for epsilon in asked]
-    used = steps_of(module, parts)
+    alone = [sum_of(module, laws).log_delta(epsilon) for epsilon in asked]
+    used = sum_of(module, laws)
     for log_delta in (-5.0, -300.0, -20.0):
         used.epsilon(log_delta, 0.0)
     assert [used.log_delta(epsilon) for epsilon in reversed(asked)] == alone[::-1]
-    assert used.epsilon(-20.0, 0.0) == steps_of(module, parts).epsilon(-20.0, 0.0)
+    assert used.epsilon(-20.0, 0.0) == sum_of(module, laws).epsilon(-20.0, 0.0)
 
 
 def test_neighbours_of_the_root_are_certified_with_slack(module: ModuleType) -> None:
-    steps = steps_of(module, parts_of(0.01, 1.0, 1000, "remove"))
+    steps = sum_of(module, laws_of(0.01, 1.0, 1000, "remove"))
     without, slack = steps.epsilon(-13.8, 0.0), steps.epsilon(-13.8, 1e-6)
     assert slack[0] < without[0] < without[1] < slack[1]
     assert steps.log_delta(slack[1])[1] <= -13.8 - 1e-6
@@ -198,8 +262,8 @@ def test_neighbours_of_the_root_are_certified_with_slack(module: ModuleType) -> 
 
 
 def test_from_the_largest_loss_on_delta_is_zero(module: ModuleType) -> None:
-    parts = parts_of(0.2, 1.0, 3, "add")
-    assert steps_of(module, parts).log_delta(parts.supremum)[:2] == (-math.inf, -math.inf)
+    laws = laws_of(0.2, 1.0, 3, "add")
+    assert sum_of(module, laws).log_delta(exact.supremum(laws) * (1.0 + 1e-14))[:2] == (-math.inf, -math.inf)
 
 
 class Recorder:
@@ -230,7 +294,7 @@ def test_where_it_refuses_python_answers(use: pytest.MonkeyPatch) -> None:
     use.setattr(kernel, "loaded", lambda: None)
     expected = answers(laws)
     use.setattr(kernel, "loaded", lambda: Recorder)
-    kernel._steps_of.cache_clear()
+    kernel._sum_of.cache_clear()
     Recorder.made = 0
     assert answers(laws) == expected
     assert Recorder.made == 1
@@ -239,16 +303,16 @@ def test_where_it_refuses_python_answers(use: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "laws",
     [
-        [(SampledGaussianLaw(0.01, 1.0, "remove"), 10), (GaussianLaw(0.1), 3)],
-        [(SampledGaussianLaw(0.01, 1.0, "remove"), 10), (SampledGaussianLaw(0.02, 1.0, "remove"), 10)],
-        [(GaussianLaw(0.1), 3)],
+        [(SampledGaussianLaw(0.0, 1.0, "remove"), 10), (GaussianLaw(0.0), 3), (LaplaceLaw(0.0), 2)],
+        [(LaplaceLaw(1e-150), 3)],
+        [(GaussianLaw(1e200), 3)],
         [(SampledGaussianLaw(0.01, 0.001, "add"), (1 << 53) + 2)],
         [(SampledGaussianLaw(1e-101, 1.0, "add"), 10)],
     ],
 )
-def test_what_it_is_not_asked(laws: list[tuple[Any, int]], use: pytest.MonkeyPatch) -> None:
-    use.setattr(kernel, "loaded", lambda: Recorder)
-    assert kernel._steps_of(tuple(laws)) is None
+@pytest.mark.usefixtures("on")
+def test_what_is_out_of_its_range(laws: list[tuple[Any, int]]) -> None:
+    assert kernel._sum_of(tuple(laws)) is None
 
 
 # Rare giant losses ----------------------------------------------------------------------------------------------------
@@ -264,16 +328,16 @@ RARE = [
 def test_rare_giant_losses(
     rate: float, noise_multiplier: float, rounds: int, direction: str, module: ModuleType
 ) -> None:
-    parts, log_delta = parts_of(rate, noise_multiplier, rounds, direction), math.log(1e-6)
-    steps = steps_of(module, parts)
+    laws, log_delta = laws_of(rate, noise_multiplier, rounds, direction), math.log(1e-6)
+    steps = sum_of(module, laws)
     answer = steps.epsilon(log_delta, 0.0)
     assert answer is not None
     there = steps.log_delta(answer[1])
     assert there is not None
     assert max(answer[2], there[2]) <= SMALL
     assert there[0] <= log_delta
-    assert meet(Interval(*answer[:2]), contour.epsilon(parts, log_delta))
-    assert meet(Interval(*there[:2]), contour.log_delta(parts, answer[1]))
+    assert meet(Interval(*answer[:2]), contour.epsilon(laws, log_delta))
+    assert meet(Interval(*there[:2]), contour.log_delta(laws, answer[1]))
     if direction != "replace":
         composed = compose([(poisson(rate, noise_multiplier), rounds)])
         order = composed.forward if direction == "remove" else composed.backward
@@ -299,7 +363,7 @@ def test_rare_giant_losses_in_many_digits(
     spacing: float,
     module: ModuleType,
 ) -> None:
-    steps = steps_of(module, parts_of(0.001, noise_multiplier, rounds, "remove"))
+    steps = sum_of(module, laws_of(0.001, noise_multiplier, rounds, "remove"))
     epsilon = steps.epsilon(math.log(1e-6), 0.0)[1]
     step = Step(0.001, 1.0 / noise_multiplier, "remove", rounds)
     truth = mp.log(by_contour([step], epsilon, tilt=tilt, period=period, count=count, spacing=spacing))
@@ -309,7 +373,7 @@ def test_rare_giant_losses_in_many_digits(
 
 
 def test_what_is_cut_off_is_within_the_ends_of_two_steps(module: ModuleType) -> None:
-    steps, step = steps_of(module, parts_of(0.003, 5.0, 2, "remove")), Step(0.003, 0.2, "remove")
+    steps, step = sum_of(module, laws_of(0.003, 5.0, 2, "remove")), Step(0.003, 0.2, "remove")
     epsilon = steps.epsilon(-15.0, 0.0)[1]
     lower, upper, _ = steps.log_delta(epsilon)
     with mp.workdps(30):
@@ -317,15 +381,40 @@ def test_what_is_cut_off_is_within_the_ends_of_two_steps(module: ModuleType) -> 
 
 
 def test_where_giant_losses_alone_matter_it_refuses(module: ModuleType) -> None:
-    assert steps_of(module, parts_of(0.0001, 1.0, 10_000, "remove")).epsilon(math.log(1e-6), 0.0) is None
+    assert sum_of(module, laws_of(0.0001, 1.0, 10_000, "remove")).epsilon(math.log(1e-6), 0.0) is None
+
+
+NOT_FINITE = (math.nan, math.inf, -math.inf)
+STEPS = ((0.01, 1.0, 0, 10.0),)
 
 
 @pytest.mark.parametrize(
-    "given", [(0.0, 1.0, 1, 1, 0, 1), (0.1, -1.0, 1, 1, 0, 1), (0.1, 1.0, 1, 1, 0, 0.5), (0.1, 1.0, 0, 1, 0, 1)]
+    "given",
+    [
+        *((((rate, 1.0, 0, 1.0),), 0.0, ()) for rate in (0.0, 1.0, -0.1, 5e-324, *NOT_FINITE)),
+        *((((0.1, shift, 0, 1.0),), 0.0, ()) for shift in (0.0, -1.0, 5e-324, 1e308, *NOT_FINITE)),
+        *((((0.1, 1.0, 0, count),), 0.0, ()) for count in (0.5, 1e308, *NOT_FINITE)),
+        *((((0.1, 1.0, order, 1.0),), 0.0, ()) for order in (-1, 3)),
+        *((STEPS, square, ()) for square in (-1.0, 5e-324, 1e308, *NOT_FINITE)),
+        *(((), 0.0, ((shift, 1.0),)) for shift in (0.0, 1e308, *NOT_FINITE)),
+        *(((), 0.0, ((1.0, count),)) for count in (0.5, 1e308, *NOT_FINITE)),
+        ((), 0.0, ()),
+    ],
+    ids=str,
 )
-def test_what_has_no_meaning_is_an_error(given: tuple[float, ...], module: ModuleType) -> None:
-    with pytest.raises(ValueError, match=r"range|order"):
-        module.Steps(*given, math.inf)
+def test_what_has_no_meaning_is_an_error(given: tuple[Any, ...], module: ModuleType) -> None:
+    with pytest.raises(ValueError, match=r"range|too many parts"):
+        module.Composition(*given)
+
+
+@pytest.mark.parametrize("number", [*NOT_FINITE, 1e308, -1e308, 5e-324, -5e-324, 1.0], ids=str)
+def test_questions_without_meaning_are_refused(number: float, module: ModuleType) -> None:
+    for given in ((STEPS, 0.0, ()), ((), 0.25, ()), ((), 0.0, ((0.1, 100.0),)), (STEPS, 0.25, ((0.1, 100.0),))):
+        composed = module.Composition(*given)
+        for found in (composed.epsilon(number, 0.0), composed.log_delta(number), composed.epsilon(-14.0, number)):
+            assert found is None or (found[0] <= found[1] and 0.0 <= found[2] <= WIDEST)
+        for place in (composed.threshold(number), composed.upper_log_delta(number, number)):
+            assert place is None or place == place
 
 
 @pytest.mark.usefixtures("on")
@@ -354,7 +443,7 @@ def import_instead(use: pytest.MonkeyPatch, module: object) -> None:
 def test_it_is_used_where_it_agrees(module: ModuleType, use: pytest.MonkeyPatch) -> None:
     use.delenv("EPSILOND_KERNEL", raising=False)
     import_instead(use, module)
-    assert compiled_kernel.loaded() is module.Steps
+    assert compiled_kernel.loaded() is module.Composition
 
 
 def test_it_can_be_turned_off(module: ModuleType, use: pytest.MonkeyPatch) -> None:
@@ -364,30 +453,28 @@ def test_it_can_be_turned_off(module: ModuleType, use: pytest.MonkeyPatch) -> No
 
 
 def test_another_interface_is_left_alone(module: ModuleType, use: pytest.MonkeyPatch) -> None:
-    import_instead(use, SimpleNamespace(Steps=module.Steps, INTERFACE=compiled_kernel.INTERFACE + 1))
+    import_instead(use, SimpleNamespace(Composition=module.Composition, INTERFACE=compiled_kernel.INTERFACE + 1))
     assert compiled_kernel.loaded() is None
 
 
 @pytest.mark.parametrize("factor", [1.0 - 1e-9, 1.0 + 1e-9, math.nan])
 def test_one_that_errs_is_left_alone(factor: float, module: ModuleType, use: pytest.MonkeyPatch) -> None:
     class Erring:
-        def __init__(self, *given: float) -> None:
-            self.steps = module.Steps(*given)
+        def __init__(self, *given: Any) -> None:
+            self.steps = module.Composition(*given)
 
         def epsilon(self, log_delta: float, slack: float) -> tuple[float, float, float]:
             lower, upper, wide = self.steps.epsilon(log_delta, slack)
             return lower * factor, upper * factor, wide
 
-    import_instead(use, SimpleNamespace(Steps=Erring, INTERFACE=compiled_kernel.INTERFACE))
+    import_instead(use, SimpleNamespace(Composition=Erring, INTERFACE=compiled_kernel.INTERFACE))
     assert compiled_kernel.loaded() is None
 
 
 @pytest.mark.parametrize("rounds", range(len(compiled_kernel._KNOWN)))
 def test_what_it_must_know_is_true(rounds: int) -> None:
-    (rate, shift, density, _, _, count, supremum), epsilon = compiled_kernel._KNOWN[rounds]
-    parts = compiled([(SampledGaussianLaw(rate, shift, "remove" if density else "add"), int(count))])
-    assert parts.supremum == pytest.approx(supremum, rel=1e-15)
-    found = contour.epsilon(parts, math.log(1e-6))
+    (((rate, shift, order, count),), _, _), epsilon = compiled_kernel._KNOWN[rounds]
+    found = contour.epsilon([(SampledGaussianLaw(rate, shift, DIRECTIONS[order]), int(count))], math.log(1e-6))
     assert abs(found.lower - epsilon) <= 1e-12 * epsilon
     assert abs(found.upper - epsilon) <= 1e-12 * epsilon
 
@@ -400,7 +487,7 @@ def test_benchmarks_ask_with_it_and_without(module: ModuleType, use: pytest.Monk
     question = Question("epsilon", [Run(0.01, 1.0, 1000)], None, 1e-6)
     import_instead(use, module)
     together = runner.with_kernel(question)
-    assert compiled_kernel.loaded() is module.Steps
+    assert compiled_kernel.loaded() is module.Composition
     use.setenv("EPSILOND_KERNEL", "off")
     kernel.forget()
     assert together.value == pytest.approx(runner.answer(question).value, rel=1e-11)

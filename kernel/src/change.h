@@ -1,0 +1,9 @@
+#ifndef EPSILOND_CHANGE_H
+#define EPSILOND_CHANGE_H
+
+#include "kernel.h"
+
+Status make_change(int nodes, Change *change);
+void set_change(const Weighing *at, double spacing, Change *change);
+
+#endif

@@ -1,0 +1,200 @@
+/* Where a line may end: bounds of |phi^T| beyond a frequency (A3), and the frequency from which on little is left. */
+#include "decay.h"
+#include "laplace.h"
+#include "laplace_run.h"
+#include "loss.h"
+#include "rule.h"
+#include "survey.h"
+
+#include <stdlib.h>
+
+/* Fewer steps than this need B itself, more of them B - 1. */
+#define FEW 64.0
+/* Rounding of the exponents of B, relative. */
+#define EXPONENTS (6000 * UNIT)
+/* Terms so many nats below the largest have no part in B. */
+#define NEGLIGIBLE 45.0
+/* Heights y at which B is tried. */
+#define HEIGHTS_TRIED 5
+/* Frequencies of one pass, and their ratio. */
+#define PASS 4
+#define RATIO 1.28
+/* Nats below delta: what is left out where that takes few nodes; where it falls slowly; at the last node. */
+#define NATS 28.0
+#define SLOW_NATS 18.5
+#define LEAST_NATS 10.0
+/* The share of the most nodes that a transform which falls as a power of t may take for the first of these. */
+#define QUICK_SHARE 0.0625
+
+/* The tilted law of one kind at which decay is sought, and its bounds at a few heights. */
+typedef struct {
+    const Steps *steps;
+    const Rule *rule;
+    double *weights, *response, *mirrored;
+    double tilt, rounding, log_moment, mean_response;
+    int first, last; /* of the nodes that are summed */
+    double height[HEIGHTS_TRIED], error[HEIGHTS_TRIED];
+    double *growth[HEIGHTS_TRIED], *turn[HEIGHTS_TRIED];
+    bool known[HEIGHTS_TRIED];
+    int best;
+    Swings swings;
+} Decay;
+
+static Decay decay_of(const Steps *steps, const Quadrature *quadrature, double tilt, double *room)
+{
+    const Loss *loss = &steps->loss;
+    int size = quadrature->rule.size;
+    Decay at = {.steps = steps, .rule = &quadrature->rule, .weights = room, .tilt = tilt, .last = size, .best = 1};
+    at.response = room + size;
+    at.mirrored = room + 2 * size;
+    for (int k = 0; k < HEIGHTS_TRIED; k++) {
+        at.growth[k] = room + (3 + 2 * k) * size;
+        at.turn[k] = room + (4 + 2 * k) * size;
+    }
+    double top = exponents(quadrature, tilt, at.weights), total = 0.0;
+    for (int k = 0; k < size; k++)
+        total += at.weights[k] = exp(at.weights[k] - top);
+    for (int k = 0; k < size; k++) {
+        double x = node(at.rule, k);
+        at.weights[k] /= total;
+        at.response[k] = response(loss, x);
+        at.mirrored[k] = loss->left < 0.0 ? response(loss, -x) : 0.0;
+        at.mean_response += at.weights[k] * (at.response[k] + at.mirrored[k]);
+    }
+    at.log_moment = top + log(total);
+    set_swings(loss, at.rule, tilt, &at.swings);
+    /* B - 1 is a sum of w (G e^(-t theta) - 1). Where no factor falls, no term is positive: some may be left out. */
+    if (steps->count >= FEW && !falls(loss)) {
+        while (at.first < size && at.weights[at.first] < exp(-NEGLIGIBLE))
+            at.first++;
+        while (at.last > at.first && at.weights[at.last - 1] < exp(-NEGLIGIBLE))
+            at.last--;
+    }
+    double sizes = quadrature->largest + (1.0 + tilt) * quadrature->extreme;
+    at.rounding = summation_error(size) + UNIT * (64.0 + 8.0 * sizes);
+    return at;
+}
+
+/* Heights around the best ones, y = t s E[p] or so, at an angle s y below pi/2. */
+static void set_heights(Decay *at, double first, double last)
+{
+    double shift = at->steps->loss.shift, most = 1.4 / shift;
+    double low = fmax(fmin(0.4 * first * shift * at->mean_response, 0.2 * most), 1e-100);
+    double high = fmax(fmin(last * shift * at->mean_response, most), 1.001 * low);
+    for (int k = 0; k < HEIGHTS_TRIED; k++) {
+        at->height[k] = low * pow(high / low, (double)k / (HEIGHTS_TRIED - 1));
+        at->known[k] = false;
+    }
+}
+
+/* arg r(x + iy) and the log of G at every node, for the height k. */
+static void set_turns(Decay *at, int k)
+{
+    const Loss *loss = &at->steps->loss;
+    double angle = loss->shift * at->height[k], sine = sin(angle), half = sin(0.5 * angle), square = half * half;
+    double first = loss->density + loss->right * at->tilt, second = loss->left * at->tilt;
+    for (int i = at->first; i < at->last; i++) {
+        double p = at->response[i];
+        at->turn[k][i] = atan2(p * sine, 1.0 - 2.0 * p * square);
+        at->growth[k][i] = first * 0.5 * log1p(-4.0 * p * (1.0 - p) * square);
+        if (loss->left < 0.0) {
+            p = at->mirrored[i];
+            at->turn[k][i] += atan2(p * sine, 1.0 - 2.0 * p * square);
+            at->growth[k][i] += second * 0.5 * log1p(-4.0 * p * (1.0 - p) * square);
+        }
+    }
+    at->error[k] = decay_error(loss, at->rule, &at->swings, at->tilt, at->height[k]);
+    at->error[k] += end_decay_error(at->rule, at->tilt, at->log_moment, at->height[k]);
+    at->known[k] = true;
+}
+
+/* log of B_y(t) at the height k: of few steps with relative accuracy, of many with absolute accuracy of B - 1. */
+static double log_bound(Decay *at, int k, double frequency)
+{
+    if (!at->known[k])
+        set_turns(at, k);
+    const double *growth = at->growth[k], *turns = at->turn[k];
+    double sum = 0.0, log_mean;
+    if (at->steps->count < FEW) {
+        for (int i = at->first; i < at->last; i++)
+            sum += at->weights[i] * exp(fmin(growth[i] - frequency * turns[i], 600.0));
+        log_mean = log(sum * (1.0 + at->rounding + EXPONENTS) + at->error[k] + 1e-300);
+    } else {
+        for (int i = at->first; i < at->last; i++)
+            sum += at->weights[i] * expm1(fmin(growth[i] - frequency * turns[i], 600.0));
+        log_mean = log1p(sum + (2.0 + fabs(sum)) * at->rounding + at->error[k]);
+    }
+    return 0.5 * at->height[k] * at->height[k] + log_mean;
+}
+
+/* The least of the bounds, from the best height of the frequency before on; any height gives a bound. */
+static double best_bound(Decay *at, double frequency)
+{
+    int k = at->best;
+    double best = log_bound(at, k, frequency);
+    for (int step = 1; step >= -1; step -= 2)
+        for (int next = k + step; 0 <= next && next < HEIGHTS_TRIED; next += step) {
+            double bound = log_bound(at, next, frequency);
+            if (!(bound < best))
+                break;
+            best = bound;
+            at->best = next;
+        }
+    return fmin(best, 0.0);
+}
+
+/* log of a bound of the sum beyond each of a few rising frequencies, in units of e^(K - l epsilon). */
+static void log_tails(const Composition *all, Survey *survey, double tilt, double *room, const double *frequency,
+                      int size, double *log_tail)
+{
+    for (int j = 0; j < size; j++) {
+        double t = frequency[j];
+        log_tail[j] = log(atan2(tilt, t) / (PI * tilt)) - 0.5 * all->square * t * t * (1.0 - 12 * UNIT);
+        double laplace = laplace_decay(all, tilt, t);
+        log_tail[j] += all->split ? run_decay(&all->laplace[0], tilt, t, laplace) : laplace;
+    }
+    for (int k = 0; k < all->kinds; k++) {
+        Decay at = decay_of(&all->steps[k], &survey->quadratures[k], tilt, room);
+        set_heights(&at, frequency[0], frequency[size - 1]);
+        for (int j = 0; j < size; j++)
+            log_tail[j] += all->steps[k].count * best_bound(&at, frequency[j]);
+    }
+}
+
+/* A frequency up to `most` beyond which the sum is negligible beside e^log_target, and the bound there. Where that takes
+ * too many nodes, so far that the answer is wider; NO_DECAY where it would be too wide. */
+Status truncate_line(const Composition *all, Survey *survey, Saddle place, double log_target, double most,
+                     double *highest, double *truncation)
+{
+    double start = 5.0 / saddle_width(place), quick = most;
+    double enough = 0.0, log_enough = 0.0, frequency[PASS], log_tail[PASS];
+    if (!all->kinds && !(all->square > 0.0))
+        quick *= QUICK_SHARE;
+    double *room = malloc((size_t)survey->most_nodes * (3 + 2 * HEIGHTS_TRIED) * sizeof *room);
+    if (!room)
+        return NO_MEMORY;
+    Status status = start > 0.0 && start <= most ? DONE : NO_DECAY;
+    bool ended = status != DONE;
+    while (!ended) {
+        for (int j = 0; j < PASS; j++)
+            frequency[j] = fmin(start * pow(RATIO, j), most);
+        log_tails(all, survey, place.tilt, room, frequency, PASS, log_tail);
+        for (int j = 0; j < PASS && !ended; j++) {
+            double left = log_tail[j] - log_target;
+            bool last = frequency[j] >= most;
+            if ((left <= -SLOW_NATS && !(enough > 0.0)) || (left <= -NATS && frequency[j] <= quick) ||
+                (last && !(enough > 0.0) && left <= -LEAST_NATS)) {
+                enough = frequency[j];
+                log_enough = log_tail[j];
+            }
+            ended = last || (left <= -NATS && frequency[j] <= quick) || (enough > 0.0 && frequency[j] > quick);
+        }
+        start *= pow(RATIO, PASS);
+    }
+    free(room);
+    if (!(enough > 0.0))
+        return NO_DECAY;
+    *highest = enough;
+    *truncation = 1.001 * exp(log_enough);
+    return status;
+}

@@ -1,0 +1,114 @@
+"""The kernel, the reference, the lattice and ball arithmetic enclose the same δ."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.engine import kernel
+from epsilond.accountants.engine.contour import composition as reference
+from epsilond.accountants.engine.exact import NO_CERTIFICATE, WIDEST
+from epsilond.accountants.engine.lattice.composition import compose
+from tests.engine.random_questions import Asked, questions
+from tests.oracles import inversion
+
+ORACLE = 1e-10
+"""Relative error of δ that the inversion may have: it ends where terms are below 1e-14 and images below 1e-12."""
+LATTICE_ROOM = 1e-12
+"""Relative rounding of the noise multiplier 1/s that the lattice is given, in δ per unit of 1 + |log δ|."""
+
+
+def reference_ends(asked: Asked, epsilon: float) -> Interval | None:
+    try:
+        return reference.log_delta(asked.laws, epsilon)
+    except NO_CERTIFICATE:
+        return None
+
+
+def lattice_ends(asked: Asked, epsilon: float) -> Interval | None:
+    pairs = asked.pairs
+    if pairs is None:
+        return None
+    bounds = compose(pairs).forward.log_delta(np.asarray([epsilon]))
+    room = LATTICE_ROOM * (1.0 - asked.log_delta)
+    return Interval(float(bounds.lower[0]) - room, float(bounds.upper[0]) + room)
+
+
+def meet(first: Interval, second: Interval) -> bool:
+    return first.lower <= second.upper and second.lower <= first.upper
+
+
+def compare(number: int, seed: int) -> tuple[int, int]:
+    """Return how many questions the kernel and the reference answered; whatever two of them answer meets."""
+    by_kernel = by_reference = 0
+    for asked in questions(seed, number, ("remove",) if seed % 2 else ("remove", "add", "replace")):
+        solved = kernel.epsilon(asked.laws, asked.log_delta, 0.0)
+        if solved is None:
+            continue
+        assert 0.0 <= solved.ends.lower <= solved.ends.upper < math.inf
+        assert solved.width <= WIDEST
+        epsilon = solved.ends.upper
+        found = kernel.log_delta(asked.laws, epsilon)
+        answers = [reference_ends(asked, epsilon), lattice_ends(asked, epsilon)]
+        if found is not None:
+            by_kernel += 1
+            assert found.ends.lower <= asked.log_delta, asked
+            assert found.width <= WIDEST
+            answers.append(found.ends)
+        by_reference += answers[0] is not None
+        known = [answer for answer in answers if answer is not None]
+        assert all(meet(first, second) for first in known for second in known), (asked, epsilon, answers)
+    return by_kernel, by_reference
+
+
+@pytest.fixture(autouse=True)
+def _needs_the_kernel() -> None:
+    if kernel.loaded() is None:
+        pytest.skip("the kernel was not built")
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_enclosures_meet(seed: int) -> None:
+    by_kernel, by_reference = compare(12, seed)
+    assert by_kernel >= 8
+    assert by_reference >= 8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 150))
+def test_ten_thousand_enclosures_meet(seed: int) -> None:
+    by_kernel, by_reference = compare(200, seed)
+    assert by_kernel >= 150
+    assert by_reference >= 140
+
+
+def against_ball_arithmetic(number: int, seed: int) -> int:
+    """Return how many questions the inversion answered; the kernel's enclosures hold its value."""
+    compared = 0
+    for asked in questions(seed, number):
+        solved = kernel.epsilon(asked.laws, asked.log_delta, 0.0)
+        if solved is None or solved.ends.upper == 0.0:
+            continue
+        found = kernel.log_delta(asked.laws, solved.ends.upper)
+        truth = inversion.log_delta(asked.steps, solved.ends.upper, most_terms=1500)
+        if truth is None or found is None:
+            continue
+        assert found.ends.lower - ORACLE <= float(truth) <= found.ends.upper + ORACLE, asked
+        assert mp.mpf(asked.log_delta) + ORACLE >= truth
+        compared += 1
+    return compared
+
+
+def test_ball_arithmetic_lies_within() -> None:
+    assert against_ball_arithmetic(6, 7) >= 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(200, 240))
+def test_hundreds_of_inversions_lie_within(seed: int) -> None:
+    """Forty seeds of twenty questions: more than five hundred of them are answered."""
+    assert against_ball_arithmetic(20, seed) >= 12

@@ -1,0 +1,96 @@
+"""Ask the kernel random and hostile questions: python -m tests.kernel.fuzz MODULE COMPOSITIONS [SEED]
+
+MODULE is the file of an extension module, which a test builds with the compiler's sanitizers. The program ends with an
+error where an answer is no enclosure; a sanitizer ends it where the kernel does what C does not define.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import random
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+HOSTILE = (0.0, -0.0, 1.0, -1.0, 5e-324, 2.3e-308, 1e-300, 1e-100, 1e-16, 1e16, 1e100, 1e308, 1.8e308, -1e308, math.nan)
+"""Zero, the smallest and largest doubles, infinity, what is not a number, and what is near a limit of the kernel."""
+
+
+def module_of(path: Path) -> ModuleType:
+    """Load an extension module from its file."""
+    spec = importlib.util.spec_from_file_location("_kernel", path)
+    assert spec is not None
+    assert spec.loader is not None
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+def number(generator: random.Random, low: float, high: float) -> float:
+    """A number of any magnitude in a range, and sometimes one that is hostile."""
+    if generator.random() < 0.03:
+        return generator.choice((*HOSTILE, math.inf, -math.inf))
+    return math.exp(generator.uniform(math.log(low), math.log(high)))
+
+
+def composition(generator: random.Random, module: ModuleType) -> Any | None:
+    """A random composition; None where the kernel refuses the numbers."""
+    steps = tuple(
+        (number(generator, 1e-12, 1.0), number(generator, 1e-3, 30.0), generator.randrange(3), whole(generator))
+        for _ in range(generator.choice((0, 1, 1, 1, 2, 5, 40)))
+    )
+    laplace = tuple((number(generator, 1e-4, 20.0), whole(generator)) for _ in range(generator.choice((0, 0, 0, 1, 3))))
+    square = 0.0 if generator.random() < 0.6 else number(generator, 1e-6, 1e3)
+    try:
+        return module.Composition(steps, square, laplace)
+    except (ValueError, OverflowError):
+        return None
+
+
+def whole(generator: random.Random) -> float:
+    """How often a part is run."""
+    count = number(generator, 1.0, 1e12)
+    return float(round(count)) if math.isfinite(count) and count < 1e15 else count
+
+
+def check_ends(found: tuple[float, float, float] | None, most: float) -> None:
+    """Demand ends in order, below the largest value, and no NaN."""
+    if found is not None:
+        lower, upper, width = found
+        assert lower <= upper <= most, found
+        assert width >= 0.0, found
+
+
+def ask(generator: random.Random, composed: Any) -> int:
+    """Ask each question once; answers how many were answered."""
+    log_delta = -number(generator, 1e-3, 700.0)
+    slack = 0.0 if generator.random() < 0.7 else number(generator, 1e-12, 1e-3)
+    solved = composed.epsilon(log_delta, slack)
+    check_ends(solved, math.inf)
+    near = solved[1] if solved else number(generator, 1e-6, 1e3)
+    epsilon = near * generator.choice((1.0, 0.5, 2.0, -1.0, number(generator, 0.1, 10.0)))
+    there = composed.log_delta(epsilon)
+    check_ends(there, 0.0)
+    bound = composed.upper_log_delta(epsilon, generator.choice((-math.inf, log_delta)))
+    assert bound is None or bound <= 0.0
+    assert bound is None or there is None or there[0] <= bound + 1e-9
+    test = composed.threshold(-number(generator, 1e-3, 300.0))
+    assert test is None or all(map(math.isfinite, test))
+    return sum(each is not None for each in (solved, there, bound, test))
+
+
+def main(path: str, compositions: str, seed: str = "0") -> None:
+    """Ask about so many compositions, and print how many questions were asked and answered."""
+    module, generator = module_of(Path(path)), random.Random(int(seed))
+    asked = answered = 0
+    for _ in range(int(compositions)):
+        if (composed := composition(generator, module)) is not None:
+            asked += 4
+            answered += ask(generator, composed)
+    print(asked, answered)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
