@@ -165,6 +165,11 @@ class DrawnGaussianLaw:
         _demand("/shift", 0.0 <= self.shift < math.inf, "0 ≤ shift < ∞")
 
     @property
+    def is_silent(self) -> bool:
+        """Whether the loss is always zero."""
+        return self.rate == 0.0 or self.shift == 0.0
+
+    @property
     def distance(self) -> float:
         """d: the pair of N(d, 1) and N(0, 1) dominates, since its profile falls and q E_γ ≤ E_α for γ ≥ α."""
         return self.shift
