@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass, replace
 from typing import Any, Literal
 
-Wanted = Literal["epsilon", "delta", "noise_multiplier"]
 Relation = Literal["add-or-remove-one", "replace-one"]
 
 STEPS = (10**3, 10**4, 10**5, 10**6)
@@ -36,7 +35,7 @@ class Case:
 
     id: str
     group: str
-    question: Wanted
+    question: Literal["epsilon", "delta", "noise_multiplier"]
     parts: tuple[Part, ...]
     epsilon: float | None = None
     delta: float | None = None
@@ -46,14 +45,6 @@ class Case:
         """Return what a runner is sent."""
         given = {"question": self.question, "epsilon": self.epsilon, "delta": self.delta, "relation": self.relation}
         return {**given, "parts": [list(astuple(part)) for part in self.parts]}
-
-    def harder_than(self, other: Case) -> bool:
-        """Return whether this takes at least as long: the same single mechanism with as many steps or more."""
-        if len(self.parts) != 1 or len(other.parts) != 1 or "noise_multiplier" in (self.question, other.question):
-            return False
-        (mine,), (theirs,) = self.parts, other.parts
-        same = replace(mine, times=1) == replace(theirs, times=1)
-        return same and mine.times >= theirs.times and (self.delta or DELTA) <= (other.delta or DELTA)
 
 
 NEAR: dict[tuple[float, float], tuple[float, float, float, float]] = {
@@ -90,10 +81,7 @@ TWINS = {
     ("six randomised responses of three answers, repeated", "six of three answers, in a list"): SIX,
 }
 """Two ways to write one release, which is small enough to enumerate every outcome."""
-LAPLACES = {
-    "Laplace b=10 T=100": Part(1.0, 10.0, 100, "laplace"),
-    "Laplace b=100 T=1e4": Part(1.0, 100.0, 10_000, "laplace"),
-}
+LAPLACES = {"b=10 T=100": Part(1.0, 10.0, 100, "laplace"), "b=100 T=1e4": Part(1.0, 100.0, 10_000, "laplace")}
 SHORT = {
     "poisson-b1": (0.01, 1.0, 1000, 1e-6),
     "poisson-b3": (0.001, 0.6, 100_000, 1e-6),
@@ -134,10 +122,8 @@ def forward() -> list[Case]:
 
 def calibrations() -> list[Case]:
     """Return the noise multipliers that are searched for."""
-    named = (
-        (f"σ for ε={e:g} δ={d:.0e} q={q:g} T={t:.0e}".replace("e+0", "e"), e, d, q, t) for e, d, q, t in CALIBRATED
-    )
-    return [_noise(name, "calibration", *given) for name, *given in named]
+    name = "σ for ε={:g} δ={:.0e} q={:g} T={:.0e}"
+    return [_noise(name.format(*given).replace("e+0", "e"), "calibration", *given) for given in CALIBRATED]
 
 
 def plain() -> list[Case]:
@@ -146,18 +132,18 @@ def plain() -> list[Case]:
     for (repeated, listed), part in TWINS.items():
         cases.append(_epsilon(repeated, "plain", part, relation="replace-one"))
         cases.append(_epsilon(listed, "plain", *(replace(part, times=1),) * part.times, relation="replace-one"))
-    return [*cases, *(_epsilon(name, "plain", part) for name, part in LAPLACES.items())]
+    return [*cases, *(_epsilon(f"Laplace {name}", "plain", part) for name, part in LAPLACES.items())]
 
 
 def everything() -> list[Case]:
     """Return all questions, the quick groups first."""
     b1 = Part(0.01, 1.0, 1000)
-    small = [_epsilon(f"ε at δ={delta:.0e}", "small", b1, delta=delta) for delta, _ in SMALL]
-    small += [_delta(f"δ at ε={epsilon:g}", "small", epsilon, b1) for _, epsilon in SMALL]
-    corners = [
-        _epsilon(f"ε q={q:g} z={z:g} T={t} δ={delta:.0e}", "corner", Part(q, z, t), delta=delta)
-        for q, z, t, delta in CORNERS
-    ]
+    small = []
+    for delta, epsilon in SMALL:
+        small.append(_epsilon(f"ε at δ={delta:.0e}", "small", b1, delta=delta))
+        small.append(_delta(f"δ at ε={epsilon:g}", "small", epsilon, b1))
+    named = ((f"ε q={q:g} z={z:g} T={t} δ={d:.0e}", Part(q, z, t), d) for q, z, t, d in CORNERS)
+    corners = [_epsilon(name, "corner", part, delta=delta) for name, part, delta in named]
     different = [_epsilon(f"{n} different", "different", *mixture(n)) for n in (10, 100, 1000)]
     return [*calibrations(), *small, *corners, *plain(), *different, *forward()]
 

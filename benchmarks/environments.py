@@ -25,50 +25,39 @@ ARITHMETIC = ("numpy==2.4.6", "scipy==1.17.1")
 
 @dataclass(frozen=True)
 class Accountant:
-    """One way to compute: its runner, the environment variables it runs with, and what is installed for it.
+    """One way to compute: the command of its runner, its environment variables, and what is installed for it.
 
     `bare` packages are installed without their dependencies. Without packages the interpreter is this one.
     """
 
     name: str
     computes: str
-    runner: str
+    runner: tuple[str, ...]
     packages: tuple[str, ...] = ()
     bare: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
 
 
-KERNEL = Accountant("epsilond", "certified enclosures by the compiled kernel; the value is the upper bound", "epsilond")
+def _peer(name: str, package: str, computes: str, release: str, *, bare: bool = False) -> Accountant:
+    runner, pinned = ("benchmarks.runners.peers", package), f"{package.replace('_', '-')}=={release}"
+    packages = ARITHMETIC if bare else (pinned, *ARITHMETIC)
+    return Accountant(name, computes, runner, packages, (pinned,) if bare else ())
+
+
+OWN = ("benchmarks.runners.epsilond",)
+KERNEL = Accountant("epsilond", "certified enclosures by the compiled kernel; the value is the upper bound", OWN)
 REFERENCE = Accountant(
-    "epsilond, Python only",
-    "the same by the Python reference, where no kernel is built",
-    "epsilond",
-    variables={"EPSILOND_KERNEL": "off"},
+    "epsilond, Python only", "the same where no kernel is built", OWN, variables={"EPSILOND_KERNEL": "off"}
 )
-PEER = Accountant(
-    "dp-accounting",
-    "loss distribution on its default grid of 1e-4, rounded up, FFT",
-    "dp_accounting",
-    ("dp-accounting==0.6.0", *ARITHMETIC),
+GRID = "loss distribution on its default grid of 1e-4, rounded up, FFT"
+COARSE = "FFT; ε within 0.1 (its default), δ within δ/1000; the value is its upper bound"
+FINER = "its PRV accountant: FFT; ε within 0.01, δ within δ/1000 (its defaults); the value is its upper bound"
+PEER = _peer("dp-accounting", "dp_accounting", GRID, "0.6.0")
+OTHERS = (
+    _peer("prv-accountant", "prv_accountant", COARSE, "0.2.0"),
+    _peer("Opacus", "opacus", FINER, "1.6.0", bare=True),
 )
-ACCOUNTANTS = (
-    KERNEL,
-    REFERENCE,
-    PEER,
-    Accountant(
-        "prv-accountant",
-        "FFT; ε within 0.1 (its default), δ within δ/1000; the value is its upper bound",
-        "prv_accountant",
-        ("prv-accountant==0.2.0", *ARITHMETIC),
-    ),
-    Accountant(
-        "Opacus",
-        "its PRV accountant: FFT; ε within 0.01, δ within δ/1000 (its defaults); the value is its upper bound",
-        "opacus",
-        ARITHMETIC,
-        ("opacus==1.6.0",),
-    ),
-)
+ACCOUNTANTS = (KERNEL, REFERENCE, PEER, *OTHERS)
 OURS = (KERNEL.name, REFERENCE.name)
 
 
@@ -77,11 +66,7 @@ class Unavailable(Exception):
 
 
 def interpreter(accountant: Accountant, cache: Path) -> Path:
-    """Return the Python that has the accountant; its environment is made once.
-
-    Raises:
-        Unavailable: the environment cannot be made, or the registry refuses.
-    """
+    """Return the Python that has the accountant; its environment is made once. Raises Unavailable if it cannot be."""
     if not accountant.packages:
         return Path(sys.executable)
     home = cache / "environments" / accountant.name
@@ -114,16 +99,12 @@ def shortened(printed: str) -> str:
 
 
 class Runner:
-    """The process of an accountant, which answers one question at a time on one thread.
-
-    Raises:
-        Unavailable: the accountant cannot be installed, or does not start.
-    """
+    """The process of an accountant, which answers a question at a time on one thread; or it is Unavailable."""
 
     def __init__(self, accountant: Accountant, cache: Path) -> None:
         cache.mkdir(parents=True, exist_ok=True)
-        log = cache / f"{accountant.runner}.log"
-        command = [str(interpreter(accountant, cache)), "-m", f"benchmarks.runners.{accountant.runner}"]
+        log = cache / f"{accountant.name}.log"
+        command = [str(interpreter(accountant, cache)), "-m", *accountant.runner]
         environ = {**os.environ, **THREADS, "PYTHONDONTWRITEBYTECODE": "1", **accountant.variables}
         pipe = subprocess.PIPE
         with log.open("w", encoding="utf-8") as errors:

@@ -20,6 +20,16 @@ TWINS_HEAD = ("accountant", "release", "repeated", "in a list", "by enumeration"
 APART_HEAD = ("accountant", "case", "its interval", "certified")
 
 
+def found(rows: Sequence[Row]) -> list[tuple[str, Sequence[str], list[tuple[str, ...]]]]:
+    """Return title, head and lines of each table that has lines."""
+    tables = (
+        ("Values below our certified interval", BELOW_HEAD, below),
+        ("Intervals that do not meet ours", APART_HEAD, apart),
+        ("One release, written in two ways", TWINS_HEAD, twins),
+    )
+    return [(title, head, lines) for title, head, find in tables if (lines := list(find(rows)))]
+
+
 def others(rows: Sequence[Row]) -> list[str]:
     """Return the accountants that are not ours."""
     return [name for name in dict.fromkeys(row.accountant for row in rows) if name not in OURS]

@@ -29,19 +29,14 @@ PATIENCE = 60
 
 Ask = Callable[[int], Any]
 Result = dict[str, Any]
+Finish = Callable[[Any], Result]
 
 
 class NotOffered(Exception):
     """The accountant has no such query."""
 
 
-def no_members(answer: object) -> Result:
-    """Keep nothing of an answer."""
-    del answer
-    return {}
-
-
-def measure(ask: Ask, finish: Callable[[Any], Result] = no_members) -> Result:
+def measure(ask: Ask, finish: Finish | None = None) -> Result:
     """Return CPU seconds of a call (`cpu`), of the first one (`first`), the number of calls and the peak memory in MB.
 
     `cpu` is the mean of the best run of calls that takes RUN_SECONDS. `finish` makes members of the first answer; its
@@ -63,10 +58,10 @@ def measure(ask: Ask, finish: Callable[[Any], Result] = no_members) -> Result:
         else:
             size *= 2
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"cpu": best, "first": first, "calls": calls, "megabytes": megabytes, **finish(answer)}
+    return {"cpu": best, "first": first, "calls": calls, "megabytes": megabytes, **(finish(answer) if finish else {})}
 
 
-def measure_isolated(ask: Ask, finish: Callable[[Any], Result] = no_members, *, seconds: int, megabytes: int) -> Result:
+def measure_isolated(ask: Ask, finish: Finish | None = None, *, seconds: int, megabytes: int) -> Result:
     """Measure in a fork that may use so much CPU and address space.
 
     Returns:
@@ -96,7 +91,7 @@ def measure_isolated(ask: Ask, finish: Callable[[Any], Result] = no_members, *, 
     return {"refused": "its process was ended" if ready else "it hangs, or the machine is too busy"}
 
 
-def _result(ask: Ask, finish: Callable[[Any], Result]) -> Result:
+def _result(ask: Ask, finish: Finish | None) -> Result:
     try:
         return measure(ask, finish)
     except NotOffered as error:

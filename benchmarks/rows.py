@@ -14,14 +14,14 @@ from benchmarks.environments import KERNEL, OURS, REFERENCE
 
 Outcome = Literal["answered", "over", "refused", "absent"]
 WORDS = ("case", "group", "accountant", "outcome", "reason", "version", "date")
-IN_FULL = ("value", "lower", "upper")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One question to one accountant. `reason` says why there is no value.
+    """One question to one accountant: CPU seconds of a new and of the first question, and peak memory of the process.
 
-    `over`: over the limit of time or memory. `refused`: it raised. `absent`: it has no such query, or is not installed.
+    `reason` says why there is no value. `over`: over the limit of time or memory. `refused`: it raised. `absent`: it
+    has no such query, or is not installed.
     """
 
     case: str
@@ -32,17 +32,13 @@ class Row:
     lower: float | None = None
     upper: float | None = None
     cpu: float | None = None
-    """CPU seconds of a new question."""
     first: float | None = None
-    """CPU seconds of the first question of a process."""
     calls: float = 0
     megabytes: float | None = None
-    """Peak memory of the process."""
     reason: str = ""
     version: str = ""
     date: str = ""
     load: float | None = None
-    """Load average of the machine."""
 
     @classmethod
     def of(cls, result: dict[str, Any], **known: Any) -> Row:
@@ -104,7 +100,10 @@ def write_csv(rows: Sequence[Row], path: Path) -> None:
         writer.writeheader()
         for row in rows:
             cells = asdict(row).items()
-            short = {name: f"{v:.4g}" if isinstance(v, float) and name not in IN_FULL else v for name, v in cells}
+            short = {
+                name: f"{v:.4g}" if isinstance(v, float) and name not in ("value", "lower", "upper") else v
+                for name, v in cells
+            }
             writer.writerow(short)
 
 

@@ -1,244 +1,128 @@
-"""What more workers give a simulation: python -m benchmarks.scaling. One and two are measured, a hundred simulated.
+"""What more workers give a simulation: python -m benchmarks.scaling prints the tables of docs/scaling.md.
 
-Measured on this machine, for each of three simulations: the time of a block on one core; the time until the answer with
-one and two workers, by a pool of processes and by a Dask cluster on the loopback; what it takes to hand out a block of
-no work and take it back, in CPU of whoever does it; and the bytes that a block sends and answers.
-
-Simulated, event by event, for 1 to 100 workers: whoever hands out the blocks is one and does one thing at a time. For
-each block it spends the measured overhead and the time that its bytes take over the network, then the block runs on a
-worker for as long as one of the measured blocks took, then its answer is taken back by the same one. Preparing before
-and assembling after the blocks is done by one. No worker is slower than another, and none dies.
+Measured on one core: the CPU and bytes of each block, and the CPU that a pool of processes and a Dask cluster on the
+loopback take to hand out a block. From these the speed-up of 1 to 100 workers is simulated event by event: one process
+hands out the blocks and takes back the answers, one at a time, over a network of one gigabit; no worker is slower than
+another, and none dies.
 """
 
 from __future__ import annotations
 
-import argparse
 import heapq
-import itertools
 import pickle
 import random
 import statistics
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from typing import Any
 
-from rich.console import Console
-
-from benchmarks import document, tables
+from benchmarks import tables
 from epsilond.executors import dask_executor, in_order
 from epsilond.questions.simulate import simulation_request
 from epsilond.witness import simulation
 
-ASKED: Mapping[str, Any] = {
-    "mb-sgd, 200 repetitions": {
-        "kind": "risk",
-        "run": {"algorithm": "mb-sgd", "rounds": 40, "batch_size": 20, "step_size": 0.5},
-        "problem": {"kind": "mean-estimation", "clients": 50, "samples_per_client": 1000, "dimension": 50},
-        "epsilon": 2.0,
-        "delta": 1e-5,
-        "repetitions": 200,
-    },
-    "an audit, 2 million samples": {
-        "kind": "audit",
-        "spec": {"kind": "repeated", "times": 10, "mechanism": {"kind": "gaussian", "noise_multiplier": 4.0}},
-        "relation": "add-or-remove-one",
-        "unit": "record",
-        "observer": "released-models",
-        "delta": 1e-5,
-        "samples": 2_000_000,
-    },
-    "the preset mu2-against-noisy-sgd": {"kind": "preset", "preset": "mu2-against-noisy-sgd"},
+PROBLEM = {"kind": "mean-estimation", "clients": 50, "samples_per_client": 1000, "dimension": 50}
+RUN = {"algorithm": "mb-sgd", "rounds": 40, "batch_size": 20, "step_size": 0.5}
+SPEC = {"kind": "repeated", "times": 10, "mechanism": {"kind": "gaussian", "noise_multiplier": 4.0}}
+SETTING = {"relation": "add-or-remove-one", "unit": "record", "observer": "released-models"}
+RISK = {"kind": "risk", "run": RUN, "problem": PROBLEM, "epsilon": 2.0, "delta": 1e-5, "repetitions": 200}
+SIMULATIONS: Mapping[str, Any] = {
+    "mb-sgd, 200 repetitions": RISK,
+    "an audit, 2 million samples": {"kind": "audit", "spec": SPEC, **SETTING, "delta": 1e-5, "samples": 2_000_000},
+    "the preset mu2-against-noisy-sgd": "mu2-against-noisy-sgd",
 }
 WORKERS = (1, 2, 4, 8, 16, 32, 64, 100)
-MEASURED = (1, 2)
 BYTES_A_SECOND = 117e6
-"""Of a network of one gigabit, less its heads."""
+"""Throughput of a network of one gigabit, without the heads of its packets."""
 TASKS = 300
-"""Of no work, to see what handing one out takes."""
+"""Blocks without work, to measure what handing one out takes."""
+PARTS_HEAD = ("simulation", "blocks", "a block, mean", "largest", "sent", "answered", "before", "after")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Costs:
-    """What one simulation costs in its parts."""
+    """CPU seconds before the blocks, of each block and after them, and the bytes of a block, sent and answered."""
 
     before: float
-    """Seconds to prepare it."""
     blocks: Sequence[float]
-    """CPU seconds of each block."""
     after: float
-    """Seconds to put the answer together."""
     sent: int
-    answered: int
-    """Bytes of a block, there and back."""
+    answered: float
+
+    def speed_up(self, workers: int, overhead: float) -> float:
+        """Return the time on one core over the simulated time; the overhead is CPU seconds a block.
+
+        Half the overhead is spent handing out, half taking back. An answer is taken back before the next block is
+        handed out, since that frees a worker.
+        """
+        seconds = list(self.blocks)
+        random.Random(1).shuffle(seconds)
+        give = overhead / 2 + self.sent / BYTES_A_SECOND
+        take = overhead / 2 + self.answered / BYTES_A_SECOND
+        clock, idle, running, left = self.before, workers, [], len(seconds)
+        while left:
+            if running and (running[0] <= clock or not seconds or idle == 0):
+                clock = max(clock, heapq.heappop(running)) + take
+                idle, left = idle + 1, left - 1
+            else:
+                clock += give
+                heapq.heappush(running, clock + seconds.pop())
+                idle -= 1
+        return (self.before + sum(self.blocks) + self.after) / (clock + self.after)
 
 
-def measured(asked: Any) -> Costs:
-    """Run it here, part by part: the CPU of each, on one thread."""
-    request = simulation_request(asked.get("preset", asked))
-    began = time.process_time()
-    prepared = simulation.prepare(request)
-    before = time.process_time() - began
-    seconds, blocks = [], []
-    for index in range(prepared.plan.blocks):
-        began = time.process_time()
-        blocks.append(simulation.run_block(prepared, index))
-        seconds.append(time.process_time() - began)
-    began = time.process_time()
-    simulation.assemble(prepared, blocks)
-    after = time.process_time() - began
-    return Costs(
-        before=before,
-        blocks=seconds,
-        after=after,
-        sent=len(pickle.dumps(prepared)),
-        answered=round(statistics.fmean(len(pickle.dumps(block)) for block in blocks)),
-    )
+def cpu(call: Callable[[], Any]) -> tuple[float, Any]:
+    """Return CPU seconds and result of a call."""
+    begun = time.process_time()
+    result = call()
+    return time.process_time() - begun, result
 
 
-@contextmanager
-def processes(workers: int) -> Iterator[Executor]:
-    """A pool of processes."""
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        yield pool
-
-
-@contextmanager
-def dask(workers: int) -> Iterator[Executor]:
-    """A cluster on the loopback."""
-    from distributed import LocalCluster
-
-    with (
-        LocalCluster(
-            n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=":0", silence_logs=50
-        ) as cluster,
-        dask_executor(cluster.scheduler_address) as executor,
-    ):
-        yield executor
-
-
-EXECUTORS: Mapping[str, Callable[[int], AbstractContextManager[Executor]]] = {"processes": processes, "dask": dask}
-
-
-def warm(asked: Any, place: int) -> int:
-    """Import what a block needs."""
-    simulation.prepare(simulation_request(asked))
-    return place
-
-
-def nothing(place: int) -> int:
-    """A block of no work."""
-    return place
+def costs(given: Any) -> Costs:
+    """Run a simulation here, part by part."""
+    before, prepared = cpu(lambda: simulation.prepare(simulation_request(given)))
+    blocks = [cpu(lambda index=i: simulation.run_block(prepared, index)) for i in range(prepared.plan.blocks)]  # type: ignore[misc]
+    answers = [answer for _, answer in blocks]
+    after, _ = cpu(lambda: simulation.assemble(prepared, answers))
+    answered = statistics.fmean(len(pickle.dumps(answer)) for answer in answers)
+    return Costs(before, [seconds for seconds, _ in blocks], after, len(pickle.dumps(prepared)), answered)
 
 
 def handing_out(executor: Executor) -> float:
-    """CPU seconds that this process, with the scheduler in it, spends on a block of no work."""
-    in_order(executor, nothing, [(place,) for place in range(TASKS)])
-    began = time.process_time()
-    in_order(executor, nothing, [(place,) for place in range(TASKS)])
-    return (time.process_time() - began) / TASKS
+    """Return CPU seconds that this process, with the scheduler in it, spends on an empty block."""
+    places = [(place,) for place in range(TASKS)]
+    in_order(executor, abs, places)
+    return cpu(lambda: in_order(executor, abs, places))[0] / TASKS
 
 
-def elapsed(executor: Executor, asked: Any) -> float:
-    """Seconds of all blocks on an executor whose workers have imported what they need."""
-    in_order(executor, warm, [(ASKED["mb-sgd, 200 repetitions"], place) for place in range(8)])
-    prepared = simulation.prepare(simulation_request(asked.get("preset", asked)))
-    began = time.perf_counter()
-    in_order(executor, simulation.run_block, [(prepared, index) for index in range(prepared.plan.blocks)])
-    return time.perf_counter() - began
+def main() -> None:
+    """Measure, simulate, and print Markdown."""
+    from distributed import LocalCluster
 
-
-SPEED_UPS = ("simulation", "executor", "workers", "CPU of the blocks, s", "until they are back, s", "speed-up")
-
-
-def speed_ups(costs: Mapping[str, Costs]) -> list[tuple[str, ...]]:
-    """With one and two workers, over the CPU of the blocks."""
-    rows = []
-    for (name, asked), (kind, make), workers in itertools.product(ASKED.items(), EXECUTORS.items(), MEASURED):
-        with make(workers) as executor:
-            seconds = elapsed(executor, asked)
-        here = sum(costs[name].blocks)
-        rows.append((name, kind, str(workers), f"{here:.1f}", f"{seconds:.1f}", f"{here / seconds:.2f}"))
-    return rows
-
-
-def simulated(costs: Costs, workers: int, overhead: float, bytes_a_second: float = BYTES_A_SECOND) -> float:
-    """Seconds until the answer with so many workers, event by event.
-
-    Whoever hands out takes an answer back before it hands out the next, for that is what frees a worker; it prefers
-    whichever came first. Half the overhead is spent handing out, half taking back.
-    """
-    seconds = list(costs.blocks)
-    random.Random(1).shuffle(seconds)
-    give = overhead / 2 + costs.sent / bytes_a_second
-    take = overhead / 2 + costs.answered / bytes_a_second
-    clock, idle, running, waiting = costs.before, workers, [], iter(seconds)
-    left = len(seconds)
-    upcoming = next(waiting, None)
-    while left:
-        ended = bool(running) and running[0] <= clock
-        if ended or (running and (upcoming is None or idle == 0)):
-            clock = max(clock, heapq.heappop(running)) + take
-            idle, left = idle + 1, left - 1
-        elif upcoming is not None:
-            clock += give
-            heapq.heappush(running, clock + upcoming)
-            idle, upcoming = idle - 1, next(waiting, None)
-    return clock + costs.after
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, simulate, print; the section of docs/scaling.md is what this prints."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.scaling", description=(__doc__ or "").partition("\n")[0]
-    )
-    parser.add_argument("--parts", action="store_true", help="leave out the speed-ups, which need an idle machine")
-    chosen = parser.parse_args(arguments)
-    costs = {name: measured(asked) for name, asked in ASKED.items()}
-    if not chosen.parts:
-        shown("Measured", SPEED_UPS, speed_ups(costs))
-    overheads = {}
-    for kind, make in EXECUTORS.items():
-        with make(1) as executor:
-            overheads[kind] = handing_out(executor)
-    parts = [
-        (
-            name,
-            str(len(each.blocks)),
-            f"{1e3 * statistics.fmean(each.blocks):.0f} ms",
-            f"{1e3 * max(each.blocks):.0f} ms",
-            f"{each.sent / 1e3:.1f} kB",
-            f"{each.answered / 1e3:.1f} kB",
-            f"{each.before:.2f} s",
-            f"{each.after:.2f} s",
-        )
-        for name, each in costs.items()
-    ]
-    head = ("simulation", "blocks", "a block, mean", "largest", "sent", "answered", "before", "after")
-    shown("Of the parts", head, parts)
-    shown("To hand out a block", ("executor", "CPU, ms"), [(kind, f"{1e3 * s:.2f}") for kind, s in overheads.items()])
-    rows = []
-    for name, each in costs.items():
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        print(f"CPU to hand out an empty block, processes: {1e3 * handing_out(pool):.2f} ms")
+    local = {"host": "127.0.0.1", "dashboard_address": ":0", "silence_logs": 50}
+    cluster = LocalCluster(n_workers=1, threads_per_worker=1, **local)
+    with cluster, dask_executor(cluster.scheduler_address) as executor:
+        overhead = handing_out(executor)
+    print(f"CPU to hand out an empty block, Dask: {1e3 * overhead:.2f} ms")
+    parts, rows = [], []
+    for name, each in ((name, costs(given)) for name, given in SIMULATIONS.items()):
+        spent = (statistics.fmean(each.blocks), max(each.blocks))
+        sizes = (f"{each.sent / 1e3:.1f} kB", f"{each.answered / 1e3:.1f} kB")
+        ends = (f"{each.before:.2f} s", f"{each.after:.2f} s")
+        parts.append((name, str(len(each.blocks)), *map(tables.seconds, spent), *sizes, *ends))
         for times in (1, 10):
             larger = replace(each, blocks=[*each.blocks] * times, after=each.after * times)
-            alone = larger.before + sum(larger.blocks) + larger.after
-            found = [alone / simulated(larger, workers, overheads["dask"]) for workers in WORKERS]
-            what = name if times == 1 else f"of {times} times as many blocks"
-            rows.append((what, str(len(larger.blocks)), *(f"{one:.1f}" for one in found)))
-    shown("Speed-up, simulated, on Dask", ("simulation", "blocks", *map(str, WORKERS)), rows)
-    Console().print(document.machine())
-    return 0
-
-
-def shown(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table on the terminal, and as Markdown below."""
-    Console(width=150).print(tables.as_rich(title, head, rows))
-    Console(width=200, soft_wrap=True).print(tables.as_markdown(head, rows), markup=False)
+            gains = (f"{larger.speed_up(workers, overhead):.1f}" for workers in WORKERS)
+            rows.append((name if times == 1 else f"of {times} times as many blocks", str(len(larger.blocks)), *gains))
+    print(tables.as_markdown(PARTS_HEAD, parts))
+    print(tables.as_markdown(("simulation", "blocks", *map(str, WORKERS)), rows))
+    print(tables.machine())
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

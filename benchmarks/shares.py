@@ -8,7 +8,6 @@ the kernel's time is taken from the file that calls it. Prints a table by code a
 
 from __future__ import annotations
 
-import argparse
 import cProfile
 import json
 import os
@@ -34,17 +33,18 @@ MIX = ROOT / "tests" / "frozen" / "requests.jsonl"
 ACCOUNTS, CALIBRATIONS = "/v1/accounts", "/v1/calibrations/"
 INTERVAL = 1e-3
 """CPU seconds between two looks."""
-PACKAGE = Path(epsilond.__file__).parent
 KERNEL, ELSEWHERE = "kernel", "elsewhere: requests, theorems, risks, answers"
+SEARCHES = "composition, curves and searches in Python"
 CODE: Mapping[str, str] = {
     "accountants/engine/lattice": "lattice engine",
     "accountants/engine": "other engines in Python",
-    "accountants/composition": "composition, curves and searches in Python",
-    "accountants/curve": "composition, curves and searches in Python",
-    "accountants/profiles": "composition, curves and searches in Python",
-    "calibrators/search": "composition, curves and searches in Python",
+    "accountants/composition": SEARCHES,
+    "accountants/curve": SEARCHES,
+    "accountants/profiles": SEARCHES,
+    "calibrators/search": SEARCHES,
 }
 """Code by the beginning of a file's path in the package; the first that fits counts."""
+NAMES = (KERNEL, *dict.fromkeys(CODE.values()), ELSEWHERE)
 LARGEST = 25
 """Number of kinds of questions that are printed."""
 
@@ -74,22 +74,17 @@ class Sampler:
 
     def __exit__(self, *_: object) -> None:
         signal.setitimer(signal.ITIMER_PROF, 0.0)
-        self._count(ELSEWHERE)
+        self._look(0, None)
 
     def _look(self, _: int, frame: FrameType | None) -> None:
-        while frame is not None:
+        code = None
+        while frame is not None and code is None:
             path = frame.f_code.co_filename
             if path not in self._known:
                 self._known[path] = code_of(path)
-            if (code := self._known[path]) is not None:
-                self._count(code)
-                return
-            frame = frame.f_back
-        self._count(ELSEWHERE)
-
-    def _count(self, code: str) -> None:
+            code, frame = self._known[path], frame.f_back
         now = time.process_time()
-        self.seconds[code] += now - self._last
+        self.seconds[code or ELSEWHERE] += now - self._last
         self._last = now
 
 
@@ -109,12 +104,11 @@ def shares(ask: Callable[[], object]) -> Counter[str]:
     """Return the CPU seconds of a question by code."""
     with Sampler() as sampler:
         ask()
-    found = sampler.seconds
     for code, spent in kernel_seconds(ask).items():
-        moved = min(spent, found[code])
-        found[code] -= moved
-        found[KERNEL] += moved
-    return found
+        moved = min(spent, sampler.seconds[code])
+        sampler.seconds[code] -= moved
+        sampler.seconds[KERNEL] += moved
+    return sampler.seconds
 
 
 def question(path: str, body: Mapping[str, Any]) -> Callable[[], object]:
@@ -133,18 +127,15 @@ def question(path: str, body: Mapping[str, Any]) -> Callable[[], object]:
 
 def kind_of(path: str, body: Mapping[str, Any]) -> str:
     """Return the algorithm, or the kinds within a spec."""
-    if path != ACCOUNTS:
-        return path.removeprefix(CALIBRATIONS)
 
     def words(spec: Any) -> str:
         if not isinstance(spec, Mapping):
             return "?"
         inner = [spec["mechanism"]] if "mechanism" in spec else spec.get("mechanisms", [])
-        within = " + ".join(sorted({words(each) for each in inner}))
         own = {"subsampled": spec.get("sampling"), "repeated": ""}.get(str(spec.get("kind")), spec.get("kind"))
-        return f"{own} {within}".strip()
+        return f"{own} {' + '.join(sorted({words(each) for each in inner}))}".strip()
 
-    return f"account of {words(body.get('spec'))}"
+    return f"account of {words(body.get('spec'))}" if path == ACCOUNTS else path.removeprefix(CALIBRATIONS)
 
 
 def mix(every: int) -> list[tuple[str, Mapping[str, Any]]]:
@@ -156,7 +147,7 @@ def mix(every: int) -> list[tuple[str, Mapping[str, Any]]]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.shares", description=(__doc__ or "").partition("\n")[0])
+    parser = tables.parser("shares", __doc__)
     parser.add_argument("--every", type=int, default=1, help="ask every so many questions")
     every = parser.parse_args(arguments).every
     if THREADS.items() - os.environ.items():
@@ -170,17 +161,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         counts[kind] += 1
         by_kind.setdefault(kind, Counter()).update(shares(question(path, body)))
     spent = sum(by_kind.values(), Counter[str]())
-    names = [KERNEL, *dict.fromkeys(CODE.values()), ELSEWHERE]
     total = spent.total()
-    lines = [(name, tables.seconds(spent[name]), f"{spent[name] / total:.1%}") for name in names]
+    lines = [(name, tables.seconds(spent[name]), f"{spent[name] / total:.1%}") for name in NAMES]
     tables.show(f"{counts.total()} questions, {total:.1f} s of CPU", ("code", "CPU", "share"), lines)
-    largest = sorted(by_kind, key=lambda kind: -by_kind[kind].total())[:LARGEST]
-    head = ("question", "asked", "share of all CPU", *names)
-    rows = [
-        (kind, str(counts[kind]), f"{of.total() / total:.1%}", *(f"{of[name] / of.total():.0%}" for name in names))
-        for kind, of in ((kind, by_kind[kind]) for kind in largest)
-    ]
-    tables.show("By kind of question: where its CPU goes", head, rows)
+    rows = []
+    for kind, of in sorted(by_kind.items(), key=lambda each: -each[1].total())[:LARGEST]:
+        each = (f"{of[name] / of.total():.0%}" for name in NAMES)
+        rows.append((kind, str(counts[kind]), f"{of.total() / total:.1%}", *each))
+    tables.show("By kind of question: where its CPU goes", ("question", "asked", "share of all CPU", *NAMES), rows)
     return 0
 
 

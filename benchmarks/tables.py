@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import math
 import platform
 import re
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
 from benchmarks.environments import ROOT
+from benchmarks.rows import Row
 from epsilond.accountants import VERSION
 from epsilond.app.settings import cores
 
@@ -68,11 +71,7 @@ def show(title: str, head: Sequence[str], lines: Iterable[Sequence[str]]) -> Non
 
 
 def write_section(name: str, text: str, path: Path = DOCUMENT) -> None:
-    """Put `text` between the markers of a section; the other sections stay as they are.
-
-    Raises:
-        ValueError: the document has no such markers.
-    """
+    """Put `text` between the markers of a section; a ValueError if the document has none."""
     document = path.read_text(encoding="utf-8")
     pattern = re.compile(rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
     if not pattern.search(document):
@@ -82,7 +81,21 @@ def write_section(name: str, text: str, path: Path = DOCUMENT) -> None:
 
 def machine() -> str:
     """Return what the figures depend on: versions and cores."""
-    return (
-        f"epsilond {VERSION}, {platform.python_implementation()} {platform.python_version()}, "
-        f"{platform.system()} {platform.machine()}, {cores()} cores"
-    )
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    return f"epsilond {VERSION}, {python}, {platform.system()} {platform.machine()}, {cores()} cores"
+
+
+def provenance(command: str, rows: Sequence[Row]) -> str:
+    """Return the command that measured the rows, when, where, and under which load average."""
+    dates, loads = sorted({row.date for row in rows if row.date}) or [""], [row.load or 0.0 for row in rows]
+    when = " to ".join(dict.fromkeys((dates[0], dates[-1])))
+    return f"`{command}`, {when}: {machine()}. Load average {min(loads):.1f} to {max(loads):.1f}."
+
+
+def parser(name: str, text: str | None) -> argparse.ArgumentParser:
+    """Return the parser of a command, with the options that all have."""
+    found = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=(text or "").partition("\n")[0])
+    found.add_argument("--short", action="store_true", help="measure little and write nothing")
+    found.add_argument("--again", action="store_true", help="measure nothing, write the document from the rows")
+    found.add_argument("--date", default=datetime.now(tz=UTC).date().isoformat(), help="the date to write down")
+    return found

@@ -1,20 +1,20 @@
 """How tight the printed statements of Lowy and Razaviyayn are: tables of certified brackets, from our own functions.
 
-python -m benchmarks.tightness            write docs/tightness.md (minutes)
+python -m benchmarks.tightness            write the tables of docs/tightness.md (minutes)
 python -m benchmarks.tightness --short    print the first rows of each table (seconds)
 """
 
 from __future__ import annotations
 
-import argparse
 import functools
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from benchmarks.environments import ROOT
+from benchmarks.tables import as_markdown, parser, write_section
 from epsilond.accountants import VERSION
 from epsilond.accountants.account import account
 from epsilond.accountants.curve.enclosure import Interval
@@ -25,10 +25,7 @@ from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import Gaussian, Repeated, Spec, Subsampled
 from epsilond.accountants.target import Target
 from epsilond.accountants.theorems.mechanisms import gaussian_calibration as classical
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.experiments import (
-    experimental_batch_size,
-    experimental_noise_std,
-)
+from epsilond.accountants.theorems.papers.lowy_razaviyayn import experiments
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import minimal_batch_size, noise_std
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import ShuffledRound
 from epsilond.accountants.theorems.shuffling.clones import ClonesBound
@@ -37,7 +34,7 @@ from epsilond.accountants.theorems.shuffling.statements import response_bound
 from epsilond.accountants.theorems.shuffling.tails import scaled_pair
 from epsilond.calibrators.search import smallest_noise
 
-WRITTEN = Path(__file__).resolve().parent.parent / "docs" / "tightness.md"
+WRITTEN = ROOT / "docs" / "tightness.md"
 SHORT = 2
 
 
@@ -56,9 +53,15 @@ class Run(NamedTuple):
     delta: float
     margin: float = 1.0
 
+    @property
+    def target(self) -> dict[str, Any]:
+        """The arguments that the paper's formulas share."""
+        shared = {"samples_per_client": self.samples, "rounds": self.rounds, "epsilon": self.epsilon}
+        return {**shared, "log_delta": math.log(self.delta)}
 
-def at_the_limit(delta: float) -> float:
-    """2 ln(2/δ), the largest ε of the main text."""
+
+def largest_epsilon(delta: float) -> float:
+    """Return 2 ln(2/δ), the largest ε of the main text."""
     return 2.0 * math.log(2.0 / delta)
 
 
@@ -66,15 +69,15 @@ ALGORITHM_1 = (
     Run("A1", 1000, 6, 100, 1.0, 1e-5),
     Run("A2", 1000, 100, 100, 1.0, 1e-5),
     Run("A3", 1000, 1000, 100, 1.0, 1e-5),
-    Run("A4, ε at its limit", 100, 88, 2, at_the_limit(1e-5), 1e-5),
+    Run("A4, ε at its limit", 100, 88, 2, largest_epsilon(1e-5), 1e-5),
     Run("A5", 1, 1, 1, 1.0, 1e-6),
     Run("A6", 10, 10, 1, 1.0, 0.01),
     Run("A7", 60_000, 25, 10_000, 1.0, 1e-8),
     Run("A8", 500, 1, 1000, 0.1, 1e-6),
     Run("A9", 10_000, 38, 10_000, 8.0, 1e-6),
     Run("A10", 50, 4, 10, 4.0, 1e-4),
-    Run("A11, ε at its limit", 20, 12, 3, at_the_limit(1e-3), 1e-3),
-    Run("A12, δ = 1/2", 5, 3, 1, at_the_limit(0.5), 0.5),
+    Run("A11, ε at its limit", 20, 12, 3, largest_epsilon(1e-3), 1e-3),
+    Run("A12, δ = 1/2", 5, 3, 1, largest_epsilon(0.5), 0.5),
     Run("A13", 1238, 29, 35, 3.0, 1238.0**-2),
     Run("A14", 1238, 173, 35, 18.0, 1238.0**-2),
     Run("A15, K < K_min", 1000, 1, 1, 1.0, 1e-6),
@@ -89,109 +92,96 @@ EXPERIMENTS = tuple(
     )
     for epsilon in targets
 )
-GAUSSIAN = tuple(
-    (delta, epsilon)
-    for delta, targets in (
-        (1e-5, (0.1, 1.0, 5.0, 10.0, 46.05, 8.0 * math.log(1e5))),
-        (1e-2, (1.0, 8.0 * math.log(1e2))),
-        (1e-8, (1.0,)),
-        (1e-12, (1.0,)),
-    )
-    for epsilon in targets
-)
+TARGETS = {
+    1e-5: (0.1, 1.0, 5.0, 10.0, 46.05, 8.0 * math.log(1e5)),
+    1e-2: (1.0, 8.0 * math.log(1e2)),
+    1e-8: (1.0,),
+    1e-12: (1.0,),
+}
+GAUSSIAN = tuple((delta, epsilon) for delta, targets in TARGETS.items() for epsilon in targets)
+# fmt: off
 SHUFFLED = (
-    (1000, 1, 0.5, 1e-6),
-    (1000, 1, 1.0, 1e-4),
-    (10_000, 1, 0.1, 1e-6),
-    (10_000, 1, 1.0, 1e-6),
-    (10_000, 1, 3.0, 1e-6),
-    (100_000, 1, 1.0, 1e-8),
-    (100_000, 1, 4.0, 1e-8),
-    (10_000, 10, 0.1, 1e-6),
-    (100_000, 100, 0.01, 1e-6),
-    (100_000, 5, 0.5, 1e-6),
-    (100_000, 5, 0.2, 1e-6),
-    (1_000_000, 1, 1.0, 1e-8),
+    (1000, 1, 0.5, 1e-6), (1000, 1, 1.0, 1e-4), (10_000, 1, 0.1, 1e-6), (10_000, 1, 1.0, 1e-6), (10_000, 1, 3.0, 1e-6),
+    (100_000, 1, 1.0, 1e-8), (100_000, 1, 4.0, 1e-8), (10_000, 10, 0.1, 1e-6), (100_000, 100, 0.01, 1e-6),
+    (100_000, 5, 0.5, 1e-6), (100_000, 5, 0.2, 1e-6), (1_000_000, 1, 1.0, 1e-8),
 )
+# fmt: on
+"""Clients, records of each, local ε and δ."""
 
 
 # Figures ------------------------------------------------------------------------------------------------------------
 def run_spec(run: Run, noise_multiplier: float, sampling: Sampling) -> Spec:
-    """What one client releases."""
-    batch = Subsampled(
-        sampling=sampling,
-        batch_size=run.batch,
-        population=run.samples,
-        mechanism=Gaussian(noise_multiplier=noise_multiplier),
-    )
+    """Return what one client releases."""
+    release = Gaussian(noise_multiplier=noise_multiplier)
+    batch = Subsampled(sampling=sampling, batch_size=run.batch, population=run.samples, mechanism=release)
     return Repeated(times=run.rounds, mechanism=batch)
 
 
 def true_epsilon(run: Run, noise_multiplier: float, sampling: Sampling) -> Interval:
-    """What is known of ε at the run's δ, for a record that is replaced."""
+    """Return the bounds of ε at the run's δ, for a record that is replaced."""
     spec = run_spec(run, noise_multiplier, sampling)
     return account(spec, relation="replace-one").guarantee.curve.epsilon(math.log(run.delta))
 
 
 def least_noise_multiplier(run: Run, sampling: Sampling, guess: float) -> float:
-    """The smallest certified noise multiplier; the least that is offered where the draw alone suffices."""
+    """Return the smallest certified noise multiplier; the least that is offered where the draw alone suffices."""
 
     @functools.cache
     def family(noise: float, effort: Effort) -> Guarantee:
         return account(run_spec(run, noise, sampling), relation="replace-one", effort=effort).guarantee
 
-    target = Target.of(run.epsilon, run.delta, None)
-    return smallest_noise(family, target, guess=guess).noise
+    return smallest_noise(family, Target.of(run.epsilon, run.delta, None), guess=guess).noise
 
 
-def algorithm_1(run: Run) -> Iterator[str]:
-    """A row of the first table."""
-    log_delta = math.log(run.delta)
-    shared = {"samples_per_client": run.samples, "rounds": run.rounds, "epsilon": run.epsilon, "log_delta": log_delta}
-    printed = noise_std(lipschitz=1.0, **shared) * run.batch  # type: ignore[arg-type]
-    yield from (run.name, f"{run.samples}", f"{run.batch}")
-    yield f"{minimal_batch_size(**shared)}"  # type: ignore[arg-type]
-    yield from (f"{run.rounds}", f"{run.epsilon:.3g}", f"{run.delta:.2g}", f"{printed:.4g}")
-    for sampling in ("without-replacement", "with-replacement"):
-        true = true_epsilon(run, printed, sampling)  # type: ignore[arg-type]
-        yield bracket(true) + (" **above**" if true.lower > run.epsilon else "")
-    yield f"{printed / least_noise_multiplier(run, 'without-replacement', 0.1 * printed):.3g}"
+def printed_noise_multiplier(run: Run) -> float:
+    """Return σK/L of Theorem 2.1."""
+    return noise_std(lipschitz=1.0, **run.target) * run.batch
 
 
 def with_batch_of_appendix_h(run: Run) -> Run:
     """Return the run with the least batch size that Appendix H prescribes."""
-    batch = experimental_batch_size(samples_per_client=run.samples, rounds=run.rounds, epsilon=run.epsilon)
+    batch = experiments.experimental_batch_size(samples_per_client=run.samples, rounds=run.rounds, epsilon=run.epsilon)
     return run._replace(batch=math.ceil(batch))
 
 
 def noise_multiplier_of_appendix_h(run: Run) -> float:
     """Return σK over the largest norm of a gradient, for σ of Appendix H."""
-    std = experimental_noise_std(
-        lipschitz=run.margin,
-        samples_per_client=run.samples,
-        rounds=run.rounds,
-        epsilon=run.epsilon,
-        log_delta=math.log(run.delta),
-    )
-    return std * run.batch
+    return experiments.experimental_noise_std(lipschitz=run.margin, **run.target) * run.batch
 
 
-def experiment(run: Run) -> Iterator[str]:
-    """Yield the cells of a row of the second table: the experiments' noise at the least batch that it needs."""
-    run = with_batch_of_appendix_h(run)
-    noise = noise_multiplier_of_appendix_h(run)
-    yield from (run.name, f"{run.samples}", f"{run.rounds}", f"{run.epsilon:g}", f"{run.batch}", f"{noise:.4g}")
-    for sampling in ("without-replacement", "with-replacement"):
-        true = true_epsilon(run, noise, sampling)  # type: ignore[arg-type]
+def both_samplings(run: Run, noise: float) -> Iterator[str]:
+    """Yield the true ε without and with replacement, and whether its lower bound exceeds the target."""
+    samplings: tuple[Sampling, ...] = ("without-replacement", "with-replacement")
+    for sampling in samplings:
+        true = true_epsilon(run, noise, sampling)
         yield bracket(true) + (" **above**" if true.lower > run.epsilon else "")
 
 
+def algorithm_1(run: Run) -> Iterator[str]:
+    """Yield a row of the first table."""
+    printed = printed_noise_multiplier(run)
+    yield from (run.name, f"{run.samples}", f"{run.batch}", f"{minimal_batch_size(**run.target)}", f"{run.rounds}")
+    yield from (f"{run.epsilon:.3g}", f"{run.delta:.2g}", f"{printed:.4g}", *both_samplings(run, printed))
+    yield f"{printed / least_noise_multiplier(run, 'without-replacement', 0.1 * printed):.3g}"
+
+
+def experiment(run: Run) -> Iterator[str]:
+    """Yield a row of the second table: the experiments' noise at the least batch that it needs."""
+    run = with_batch_of_appendix_h(run)
+    noise = noise_multiplier_of_appendix_h(run)
+    yield from (run.name, f"{run.samples}", f"{run.rounds}", f"{run.epsilon:g}", f"{run.batch}", f"{noise:.4g}")
+    yield from both_samplings(run, noise)
+
+
 def one_pass(row: tuple[float, float]) -> Iterator[str]:
-    """A row of the third table. 32L² ln(1.25/δ)/(εK)² is the BS16 form at sensitivity 2L/K; the proof also has 8L²."""
+    """Yield a row of the third table.
+
+    32L² ln(1.25/δ)/(εK)² is the form of Bun and Steinke 2016 at sensitivity 2L/K. The proof also has 8L².
+    """
     delta, epsilon = row
     inputs = classical.BUN_STEINKE_GAUSSIAN.request(epsilon=epsilon, delta=delta, sensitivity=1.0)
-    found = classical.BUN_STEINKE_GAUSSIAN.evaluate(inputs).outputs
-    printed, exact = found["noise_std"], found["upper_exact_noise_std"]
+    outputs = classical.BUN_STEINKE_GAUSSIAN.evaluate(inputs).outputs
+    printed, exact = outputs["noise_std"], outputs["upper_exact_noise_std"]
     yield from (f"{delta:g}", f"{epsilon:.4g}", f"{printed:.4g}", f"{exact:.4g}", f"{printed / exact:.3g}")
     for noise in (printed, 0.5 * printed):
         true = gaussian_pair(1.0 / noise).epsilon(math.log(delta))
@@ -199,7 +189,7 @@ def one_pass(row: tuple[float, float]) -> Iterator[str]:
 
 
 def shuffled(row: tuple[int, int, float, float]) -> Iterator[str]:
-    """A row of the fourth table."""
+    """Yield a row of the fourth table."""
     clients, samples, local, delta = row
     log_delta = math.log(delta)
     whole = ShuffledRound(clients=clients, samples_per_client=samples, local_epsilon=local, local_log_delta=-math.inf)
@@ -215,7 +205,7 @@ def shuffled(row: tuple[int, int, float, float]) -> Iterator[str]:
 
 
 def bracket(interval: Interval) -> str:
-    """Both ends to four digits, rounded outward."""
+    """Return both bounds to four digits, rounded outward."""
     return f"[{_rounded(interval.lower, ROUND_FLOOR)}, {_rounded(interval.upper, ROUND_CEILING)}]"
 
 
@@ -227,79 +217,43 @@ def _rounded(value: float, direction: str) -> str:
 
 # Tables -------------------------------------------------------------------------------------------------------------
 class Table(NamedTuple):
-    """A table: its rows are computed one by one."""
+    """A table of the document: its rows are computed one by one."""
 
-    title: str
-    note: str
     columns: tuple[str, ...]
     rows: Sequence[tuple[object, ...]]
     figures: Callable[..., Iterator[str]]
 
-    def lines(self, most: int | None) -> Iterator[str]:
-        """Markdown, at most so many rows."""
-        yield from (f"## {self.title}", "", self.note, "")
-        yield "| " + " | ".join(self.columns) + " |"
-        yield "|" + "---|" * len(self.columns)
-        for row in self.rows[:most]:
-            yield "| " + " | ".join(self.figures(row)) + " |"
-        yield ""
+    def text(self, most: int | None = None) -> str:
+        """Return Markdown, at most so many rows."""
+        return as_markdown(self.columns, (list(self.figures(row)) for row in self.rows[:most]))
 
 
-TABLES = (
-    Table(
-        "Algorithm 1 at the noise of Theorem 2.1",
-        "z is σK/L, σ over one record's contribution. The last column is σ over the smallest certified one, without "
-        "replacement.",
-        ("run", "n", "K", "K_min", "R", "ε", "δ", "z", "true ε, without replacement", "true ε, with", "σ/σ_min"),
-        ALGORITHM_1,
-        algorithm_1,
+TRUE = ("true ε, without replacement", "true ε, with")
+TABLES = {
+    "theorem-2.1": Table(("run", "n", "K", "K_min", "R", "ε", "δ", "z", *TRUE, "σ/σ_min"), ALGORITHM_1, algorithm_1),
+    "appendix-h": Table(("data", "n", "R", "target ε", "K", "z", *TRUE), EXPERIMENTS, experiment),
+    "theorem-2.3": Table(
+        ("δ", "ε", "printed", "exact", "ratio", "true ε at 32L²", "true ε at 8L²"), GAUSSIAN, one_pass
     ),
-    Table(
-        "The calibration of Appendix H",
-        "σ² = 8L² ln(1/δ)R/(nε)², K = ⌈n√ε/(2√R)⌉, δ = n⁻². z is σK over the largest norm of a gradient: L/2 on MNIST, "
-        "where L = 2 max‖x‖, and the clipping threshold L for insurance. **above**: the lower end exceeds the target.",
-        ("data", "n", "R", "target ε", "K", "z", "true ε, without replacement", "true ε, with"),
-        EXPERIMENTS,
-        experiment,
-    ),
-    Table(
-        "The noise of Theorem 2.3 against the exact Gaussian mechanism",
-        "σ in units of the sensitivity 2L/K. The proof of the risk has 8L² for the statement's 32L².",
-        ("δ", "ε", "printed", "exact", "ratio", "true ε at 32L²", "true ε at 8L²"),
-        GAUSSIAN,
-        one_pass,
-    ),
-    Table(
-        "Theorem F.2 against the clone pair",
-        "ε of one shuffled round. Randomized response's own bound and its exact lower end are for one record a client; "
-        "the stronger clones that the same figure would give for any randomizer are unproved.",
+    "theorem-f.2": Table(
         ("N", "n", "ε₀", "δ", "(39)", "clones", "randomized response", "its lower end", "(39)/clones"),
         SHUFFLED,
         shuffled,
     ),
-)
-
-
-def document(most: int | None = None) -> Iterator[str]:
-    """The whole document, line by line."""
-    yield from ("# How tight the printed statements are", "")
-    yield "Lowy and Razaviyayn (ICLR 2023). Every bracket is certified: its ends enclose the true figure."
-    yield f"Made by `python -m benchmarks.tightness`, version {VERSION}."
-    yield ""
-    for table in TABLES:
-        yield from table.lines(most)
+}
+"""By the marker of the document."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the document, or print its first rows; answers the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.tightness", description=__doc__)
-    parser.add_argument("--short", action="store_true", help="print the first rows of each table instead")
-    chosen = parser.parse_args(arguments)
-    if chosen.short:
-        for line in document(SHORT):
-            sys.stdout.write(line + "\n")
-        return 0
-    WRITTEN.write_text("\n".join(document()), encoding="utf-8")
+    """Write the tables into the document, or print their first rows."""
+    chosen = parser("tightness", __doc__).parse_args(arguments)
+    for name, table in TABLES.items():
+        if chosen.short:
+            print(table.text(SHORT))
+        else:
+            write_section(name, table.text(), WRITTEN)
+    if not chosen.short:
+        write_section("made", f"Made by `python -m benchmarks.tightness`, version {VERSION}.", WRITTEN)
     return 0
 
 

@@ -11,11 +11,14 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.curve.facts import DrawnGaussianLaw
 from epsilond.accountants.engine import kernel
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour import thresholds as contour_thresholds
 from epsilond.accountants.engine.contour.composition import GOOD_WIDTH, WIDEST
 from epsilond.accountants.engine.contour.parts import compiled
+from epsilond.accountants.engine.contour.transforms.drawn_gaussian import falls_enough
+from epsilond.accountants.engine.contour.transforms.drawn_loss import DrawnLoss
 from epsilond.accountants.engine.contour.transforms.transform import ContourRefused
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
@@ -25,8 +28,8 @@ if TYPE_CHECKING:
     from epsilond.accountants.curve.facts import Law
 
 __all__ = [
-    "GOOD_WIDTH", "NO_CERTIFICATE", "SizedTest", "WIDEST", "epsilon", "log_delta", "supremum", "thresholds",
-    "upper_log_delta",
+    "GOOD_WIDTH", "NO_CERTIFICATE", "SizedTest", "WIDEST", "epsilon", "log_delta", "may_serve", "supremum",
+    "thresholds", "upper_log_delta",
 ]  # fmt: skip
 
 NO_CERTIFICATE = (ContourRefused, ArithmeticError, ValueError)
@@ -47,6 +50,15 @@ class SizedTest(NamedTuple):
     width: float
     steepness: float
     log_delta: Callable[[float], Interval]
+
+
+def may_serve(laws: Sequence[tuple[Law, int]]) -> bool:
+    """Whether an answer is likely: not where the atoms of drawn losses keep a share, and small losses a fine scale.
+
+    Such compositions are refused without a try (`contour.transforms.drawn_gaussian`).
+    """
+    drawn = [(DrawnLoss(law.rate, law.shift), count) for law, count in laws if isinstance(law, DrawnGaussianLaw)]
+    return not drawn or len(drawn) < len(laws) or falls_enough(drawn)
 
 
 def log_delta(

@@ -12,7 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.curve.facts import Direction, GaussianLaw, LaplaceLaw
+from epsilond.accountants.curve.facts import Direction, DrawnGaussianLaw, GaussianLaw, LaplaceLaw
 from epsilond.accountants.numerics import compiled
 
 if TYPE_CHECKING:
@@ -119,6 +119,8 @@ def _sum_of(laws: tuple[tuple[Law, int], ...]) -> KernelSum | None:
             laplace.append((law.shift, float(count)))
         elif isinstance(law, GaussianLaw) or law.rate == 1.0:
             squares.append(count * law.distance * law.distance)
+        elif isinstance(law, DrawnGaussianLaw):
+            return None
         else:
             steps.append((law.rate, law.shift, _ORDERS[law.direction], float(count)))
     try:

@@ -1,4 +1,4 @@
-"""Computes what the paper shows, prints it, and writes it into the paper.
+"""Compute what the paper shows, print it, and write it into the paper.
 
 python -m benchmarks.paper [NAME …]             compute these exhibits and print their words (all without a name)
 python -m benchmarks.paper [NAME …] --write     the same, and write docs/paper: the text and the figures
@@ -12,33 +12,27 @@ import sys
 from collections.abc import Sequence
 
 from benchmarks.paper.exhibits import EXHIBITS, files, store, stored
-from benchmarks.paper.text import FOLDER
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Compute, print, write; answers the exit code."""
-    names = [each.name for each in EXHIBITS]
+    """Compute, print, write; returns the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.paper", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names)}")
+    parser.add_argument("names", nargs="*", metavar="NAME", choices=[[], *(each.name for each in EXHIBITS)])
     parser.add_argument("--short", action="store_true", help="leave rows out, as the tests do; writes nothing")
     parser.add_argument("--write", action="store_true", help="write docs/paper")
     parser.add_argument("--render", action="store_true", help="write docs/paper without computing anything")
-    asked = parser.parse_args(arguments)
-    if unknown := set(asked.names) - set(names):
-        parser.error(f"no exhibit is called {', '.join(sorted(unknown))}: {', '.join(names)}")
+    chosen = parser.parse_args(arguments)
     measured = stored()
-    for each in EXHIBITS:
-        if not asked.render and (not asked.names or each.name in asked.names):
-            found = measured[each.name] = each.measure(asked.short)
+    for each in () if chosen.render else EXHIBITS:
+        if not chosen.names or each.name in chosen.names:
+            measured[each.name] = each.measure(chosen.short)
             print(f"# {each.name}: {each.about}\n")
-            for name, words in each.words(found).items():
+            for name, words in each.words(measured[each.name]).items():
                 print(f"{name}: {words}" if "\n" not in words else f"\n{words}\n")
-            print()
-    if (asked.write or asked.render) and not asked.short:
+    if (chosen.write or chosen.render) and not chosen.short:
         store({each.name: measured[each.name] for each in EXHIBITS})
-        FOLDER.mkdir(parents=True, exist_ok=True)
         for path, text in files(measured).items():
             path.write_text(text, encoding="utf-8")
     return 0

@@ -1,4 +1,4 @@
-"""The two engines beside each other, and both beside laws that are known to fifty digits."""
+"""Both engines on the same runs, and enclosures compared with values that are known to fifty digits."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from collections.abc import Iterator
 
 import mpmath
 
-from benchmarks.paper.exhibit import Exhibit, Measured, Words
+from benchmarks.paper.exhibit import Measured, Words
 from epsilond.accountants.account import account
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.quantities import Relation
-from epsilond.accountants.specs import Gaussian, RandomizedResponse, Repeated, Subsampled
+from epsilond.accountants.specs import Gaussian, RandomizedResponse, Repeated, Spec, Subsampled
 from scripts.pages.markdown import table
 
 DIGITS = 50
+LEVEL = 0.1
+"""Pure ε of the randomised responses."""
 RUNS: tuple[tuple[float, float, int, Relation, float], ...] = (
     (0.01, 1.0, 1000, "add-or-remove-one", 2.12),
     (0.1, 2.0, 100, "add-or-remove-one", 2.68),
@@ -38,42 +40,33 @@ def both(rate: float, noise: float, rounds: int, relation: Relation, epsilon: fl
     }
 
 
-def truths() -> Iterator[tuple[str, object, Relation, float, mpmath.mpf]]:
-    """Questions whose δ has a formula, and δ to fifty digits."""
+def truths() -> Iterator[tuple[Spec, Relation, float, mpmath.mpf]]:
+    """Yield questions whose δ has a formula, and that δ."""
     for rounds in (1, 10, 100, 1000):
+        responses = Repeated(times=rounds, mechanism=RandomizedResponse(epsilon=LEVEL, categories=2))
         for share in (0.2, 0.6):
-            level = 0.1
-            epsilon = share * level * rounds**0.5
-            yield (
-                f"{rounds} responses",
-                Repeated(times=rounds, mechanism=RandomizedResponse(epsilon=level, categories=2)),
-                "replace-one",
-                epsilon,
-                response_delta(level, rounds, epsilon),
-            )
+            epsilon = share * LEVEL * rounds**0.5
+            yield responses, "replace-one", epsilon, response_delta(rounds, epsilon)
     for noise in (0.5, 1.0, 3.0):
         for epsilon in (0.1, 1.0, 5.0):
-            gaussian = Gaussian(noise_multiplier=noise)
-            yield "Gaussian", gaussian, "add-or-remove-one", epsilon, sampled_delta(1.0, noise, epsilon)
-            for rate in (0.01, 0.3):
-                drawn = Subsampled(sampling="poisson", rate=rate, mechanism=gaussian)
-                yield "one sampled step", drawn, "add-or-remove-one", epsilon, sampled_delta(rate, noise, epsilon)
+            for rate in (1.0, 0.01, 0.3):
+                release = Gaussian(noise_multiplier=noise)
+                step = release if rate == 1.0 else Subsampled(sampling="poisson", rate=rate, mechanism=release)
+                yield step, "add-or-remove-one", epsilon, sampled_delta(rate, noise, epsilon)
 
 
-def response_delta(level: float, rounds: int, epsilon: float) -> mpmath.mpf:
-    """Σ over the number of answers kept of P (1 − e^{ε − loss})₊, term by term."""
-    keep = 1 / (1 + mpmath.exp(-mpmath.mpf(level)))
-    total = mpmath.mpf(0)
+def response_delta(rounds: int, epsilon: float) -> mpmath.mpf:
+    """Return Σ P (1 − e^{ε − loss})₊ over the number of answers kept."""
+    level, total = mpmath.mpf(LEVEL), mpmath.mpf(0)
+    keep = 1 / (1 + mpmath.exp(-level))
     for kept in range(rounds + 1):
-        loss = mpmath.mpf(level) * (2 * kept - rounds)
-        if loss > epsilon:
-            chance = mpmath.binomial(rounds, kept) * keep**kept * (1 - keep) ** (rounds - kept)
-            total += chance * (1 - mpmath.exp(epsilon - loss))
+        chance = mpmath.binomial(rounds, kept) * keep**kept * (1 - keep) ** (rounds - kept)
+        total += chance * max(1 - mpmath.exp(epsilon - level * (2 * kept - rounds)), 0)
     return total
 
 
 def sampled_delta(rate: float, noise: float, epsilon: float) -> mpmath.mpf:
-    """The larger of both orders of (1 − q) N(0, 1) + q N(1/σ, 1) against N(0, 1), from the normal law's tails."""
+    """Return the larger δ of both directions of (1 − q) N(0, 1) + q N(1/σ, 1) against N(0, 1)."""
     q, shift, e = mpmath.mpf(rate), 1 / mpmath.mpf(noise), mpmath.exp(mpmath.mpf(epsilon))
     at = mpmath.log((e - 1 + q) / q) / shift + shift / 2
     removed = q * mpmath.ncdf(shift - at) + (1 - q - e) * mpmath.ncdf(-at)
@@ -81,55 +74,39 @@ def sampled_delta(rate: float, noise: float, epsilon: float) -> mpmath.mpf:
     if inside <= 0:
         return removed
     below = mpmath.log(inside) / shift + shift / 2
-    added = mpmath.ncdf(below) - e * ((1 - q) * mpmath.ncdf(below) + q * mpmath.ncdf(below - shift))
-    return max(removed, added)
+    return max(removed, mpmath.ncdf(below) - e * ((1 - q) * mpmath.ncdf(below) + q * mpmath.ncdf(below - shift)))
 
 
 def measure(short: bool) -> Measured:
-    """Every run by both engines, and every enclosure beside its truth."""
-    runs = [both(*run) for run in (RUNS[:2] if short else RUNS)]
+    """Compute every run by both engines, and compare every enclosure with its truth."""
     points, inside, widest = 0, 0, 0.0
     with mpmath.workdps(DIGITS):
-        for _, spec, relation, epsilon, truth in truths():
-            known = account(spec, relation=relation).guarantee.curve.log_delta(epsilon)  # type: ignore[arg-type]
+        for spec, relation, epsilon, truth in truths():
+            known = account(spec, relation=relation).guarantee.curve.log_delta(epsilon)
             points += 1
             inside += bool(mpmath.mpf(known.lower) <= mpmath.log(truth) <= mpmath.mpf(known.upper))
             widest = max(widest, math.expm1(known.upper - known.lower))
+    runs = [both(*run) for run in (RUNS[:2] if short else RUNS)]
     return {"runs": runs, "points": points, "inside": inside, "widest": widest}
 
 
-def width(ends: list[float]) -> float:
-    """Of δ, relative, from the ends of log δ."""
-    return math.expm1(ends[1] - ends[0])
-
-
 def words(measured: Measured) -> Words:
-    """A table of the runs, and the counts."""
-    rows = []
-    overlaps = 0
-    for one in measured["runs"]:
-        rate, noise, rounds, relation, epsilon = one["run"]
-        contoured, laid = one["contour"], one["lattice"]
-        overlaps += max(contoured[0], laid[0]) <= min(contoured[1], laid[1])
-        asked = f"rate {rate:g}, σ = {noise:g} C, {rounds:,} steps, {relation}".replace(",000", " 000")
-        delta = f"{math.exp(contoured[1]):.6e}"
-        rows.append((asked, f"{epsilon:g}", delta, f"{width(contoured):.1e}", f"{width(laid):.1e}"))
+    """Return a table of the runs, and the counts."""
+    rows, widths, overlaps = [], {"contour": [], "lattice": []}, 0
+    for each in measured["runs"]:
+        (rate, noise, rounds, relation, epsilon), contour, lattice = each["run"], each["contour"], each["lattice"]
+        overlaps += max(contour[0], lattice[0]) <= min(contour[1], lattice[1])
+        for engine, known in widths.items():
+            known.append(math.expm1(each[engine][1] - each[engine][0]))
+        run = f"rate {rate:g}, σ = {noise:g} C, {rounds:,} steps, {relation}".replace(",000", " 000")
+        last = (f"{known[-1]:.1e}" for known in widths.values())
+        rows.append((run, f"{epsilon:g}", f"{math.exp(contour[1]):.6e}", *last))
     head = ("composition", "ε", "δ, upper end", "width, contour", "width, lattice")
     return {
         "table": table(head, rows),
         "overlaps": f"{overlaps} of {len(rows)}",
         "points": f"{measured['inside']} of {measured['points']}",
         "widest": f"{measured['widest']:.1e}",
-        "widest_contour": f"{max(width(one['contour']) for one in measured['runs']):.0e}",
-        "narrowest_contour": f"{min(width(one['contour']) for one in measured['runs']):.0e}",
-        "widest_lattice": f"{max(width(one['lattice']) for one in measured['runs']):.0e}",
-        "narrowest_lattice": f"{min(width(one['lattice']) for one in measured['runs']):.0e}",
+        **{f"widest_{engine}": f"{max(known):.0e}" for engine, known in widths.items()},
+        **{f"narrowest_{engine}": f"{min(known):.0e}" for engine, known in widths.items()},
     }
-
-
-EXHIBIT = Exhibit(
-    name="engines",
-    about="δ of six runs by both engines, and enclosures beside fifty digits",
-    measure=measure,
-    words=words,
-)

@@ -1,4 +1,4 @@
-"""What an exhibit is: a measurement of the paper, as numbers, and the words, tables and figures made of them."""
+"""An exhibit of the paper: a measurement as numbers, and the words, tables and figures made of them."""
 
 from __future__ import annotations
 
@@ -14,22 +14,12 @@ Words = Mapping[str, str]
 """What the places of the text are filled with, by name."""
 
 
-def no_figures(measured: Measured) -> Mapping[str, Plot]:
-    """Nothing is drawn."""
-    del measured
-    return {}
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Exhibit:
-    """One measurement.
-
-    `measure(short)` computes the numbers; its short form, for tests, may leave rows out and computes the others alike.
-    `words` says them, `figures` draws them; neither computes anything that is not in the numbers.
-    """
+    """`measure(short)` computes the numbers, or some of the rows for tests; `words` and `figures` only show them."""
 
     name: str
     about: str
     measure: Callable[[bool], Measured]
     words: Callable[[Measured], Words]
-    figures: Callable[[Measured], Mapping[str, Plot]] = no_figures
+    figures: Callable[[Measured], Mapping[str, Plot]] = lambda _: {}

@@ -10,44 +10,74 @@ from benchmarks.paper import engines, filters, models, peers, printed, truncated
 from benchmarks.paper.exhibit import Exhibit, Measured, Words
 from benchmarks.paper.text import FOLDER, PAGE, TEMPLATE, filled
 
-EXHIBITS: tuple[Exhibit, ...] = (
-    engines.EXHIBIT,
-    peers.EXHIBIT,
-    printed.EXHIBIT,
-    truncated.EXHIBIT,
-    models.EXHIBIT,
-    filters.EXHIBIT,
+EXHIBITS = (
+    Exhibit(
+        "engines",
+        "δ of six runs by both engines, and enclosures compared with fifty digits",
+        engines.measure,
+        engines.words,
+    ),
+    Exhibit(
+        "peers",
+        "the answers of other accountants, measured in benchmarks/rows.csv",
+        peers.measure,
+        peers.words,
+        peers.figures,
+    ),
+    Exhibit(
+        "printed",
+        "true ε at the noise of Lowy and Razaviyayn's Theorem 2.1 and Appendix H",
+        printed.measure,
+        printed.words,
+        printed.figures,
+    ),
+    Exhibit(
+        "truncated",
+        "claimed and true δ of Das et al.'s Theorem 1, and an attack on its noise",
+        truncated.measure,
+        truncated.words,
+        truncated.figures,
+    ),
+    Exhibit(
+        "models",
+        "models of a thousand steps that a budget holds, by three ways of keeping it",
+        models.measure,
+        models.words,
+        models.figures,
+    ),
+    Exhibit(
+        "filters",
+        "by how much three unsound rules exceed what they promise",
+        filters.measure,
+        filters.words,
+        filters.figures,
+    ),
 )
 STORED = Path(__file__).with_name("values.json")
 
 
 def stored() -> dict[str, Measured]:
-    """The numbers of the paper as they were measured last."""
-    return json.loads(STORED.read_text(encoding="utf-8")) if STORED.exists() else {}
+    """Return the numbers of the paper as they were measured last."""
+    return dict(json.loads(STORED.read_text(encoding="utf-8")))
 
 
 def store(measured: Mapping[str, Measured]) -> None:
-    """Keep numbers, a line for each member of an exhibit."""
-    told = [
-        f'"{name}": {{\n' + ",\n".join(f"  {json.dumps(key)}: {_line(value)}" for key, value in one.items()) + "\n}"
-        for name, one in measured.items()
-    ]
-    STORED.write_text("{\n" + ",\n".join(told) + "\n}\n", encoding="utf-8")
-
-
-def _line(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    """Write numbers, a line for each member of an exhibit."""
+    texts = []
+    for name, numbers in measured.items():
+        lines = [f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in numbers.items()]
+        texts.append(f'"{name}": {{\n' + ",\n".join(lines) + "\n}")
+    STORED.write_text("{\n" + ",\n".join(texts) + "\n}\n", encoding="utf-8")
 
 
 def words(measured: Mapping[str, Measured]) -> Mapping[str, Words]:
-    """What the places are filled with."""
+    """Return what the places are filled with."""
     return {each.name: each.words(measured[each.name]) for each in EXHIBITS}
 
 
 def files(measured: Mapping[str, Measured]) -> Mapping[Path, str]:
-    """The paper and its figures, as they should stand."""
+    """Return the paper and its figures."""
     made = {PAGE: filled(TEMPLATE.read_text(encoding="utf-8"), words(measured))}
     for each in EXHIBITS:
-        for name, plot in each.figures(measured[each.name]).items():
-            made[FOLDER / f"{name}.svg"] = plot.written()
+        made |= {FOLDER / f"{name}.svg": plot.written() for name, plot in each.figures(measured[each.name]).items()}
     return made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchmarks.paper.exhibit import Exhibit, Measured, Words
+from benchmarks.paper.exhibit import Measured, Words
 from epsilond.accountants.theorems.ledger.adaptive_stop import stopped_delta
 from epsilond.accountants.theorems.ledger.any_order_filter import THEOREMS as ANY_ORDER
 from epsilond.accountants.theorems.ledger.natural_filter import NATURAL_FILTER
@@ -19,6 +19,7 @@ NATURAL = (
     (4.0, 1e-6, 0.6, "leaky-responses"),
     (8.0, 1e-6, 1.1, "leaky-responses"),
 )
+"""Target ε and δ, μ of the first mechanism, and the options after it."""
 OPTIONS = {
     "gaussian-or-pure": "a Gaussian, or one pure response",
     "leaky-responses": "responses that answer with some probability",
@@ -26,28 +27,26 @@ OPTIONS = {
 ROUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 400, 700, 1000)
 ROUND_EPSILON = 0.1
 REPORTED = 1e-3
-TOLD = 400
+SHOWN = 400
 REFUTED = next(theorem for theorem in ANY_ORDER if theorem.examples)
 
 
 def measure(short: bool) -> Measured:
-    """δ over the promised δ: of the natural filter, of budgets at several orders, and of the ε shown at a stop."""
+    """Compute δ over the promised δ: of the natural filter, of budgets at several orders, and at a chosen stop."""
     natural = []
-    for target, delta, first, options in NATURAL:
-        asked = NATURAL_FILTER.request(target_epsilon=target, target_delta=delta, first_mu=first, options=options)
-        natural.append([target, delta, first, options, NATURAL_FILTER.evaluate(asked).outputs["factor"]])
-    orders = [
-        [dict(example), REFUTED.evaluate(REFUTED.request(**example)).outputs["factor"]] for example in REFUTED.examples
-    ]
-    rounds = [each for each in ROUNDS if not short or each <= TOLD]
-    stops = [
-        [each, stopped_delta(rounds=each, round_epsilon=ROUND_EPSILON, delta=REPORTED) / REPORTED] for each in rounds
-    ]
+    for row in NATURAL:
+        given = dict(zip(("target_epsilon", "target_delta", "first_mu", "options"), row, strict=True))
+        natural.append([*row, NATURAL_FILTER.evaluate(NATURAL_FILTER.request(**given)).outputs["factor"]])
+    examples = [dict(each) for each in REFUTED.examples]
+    orders = [[each, REFUTED.evaluate(REFUTED.request(**each)).outputs["factor"]] for each in examples]
+    rounds = [each for each in ROUNDS if not short or each <= SHOWN]
+    given = {"round_epsilon": ROUND_EPSILON, "delta": REPORTED}
+    stops = [[each, stopped_delta(rounds=each, **given) / REPORTED] for each in rounds]
     return {"natural": natural, "orders": orders, "stops": stops}
 
 
 def words(measured: Measured) -> Words:
-    """A table, and the extremes."""
+    """Return a table, and the extremes."""
     rows = [
         (f"({target:g}, {delta:g})", f"Gaussian, μ = {first:g}", OPTIONS[options], f"{factor:.3f}")
         for target, delta, first, options, factor in measured["natural"]
@@ -58,15 +57,15 @@ def words(measured: Measured) -> Words:
         "two": f"{max(row[4] for row in measured['natural'] if row[3] == 'gaussian-or-pure'):.2f}",
         "many": f"{max(row[4] for row in measured['natural']):.2f}",
         "orders": f"{max(factor for _, factor in measured['orders']):.2f}",
-        "told": str(TOLD),
-        "stop": f"{stops[TOLD]:.2f}",
+        "told": str(SHOWN),
+        "stop": f"{stops[SHOWN]:.2f}",
         "longest": str(max(stops)),
         "longest_stop": f"{stops[max(stops)]:.2f}",
     }
 
 
 def figures(measured: Measured) -> Mapping[str, Plot]:
-    """The factor at the worst stop, over the rounds that are allowed."""
+    """Draw the factor at the worst stop, over the rounds that are allowed."""
     plot = Plot(
         "What a spend that is shown at a chosen stop is worth",
         "The true δ at the worst stopping time over the reported δ rises with the number of rounds, from one to more "
@@ -82,12 +81,3 @@ def figures(measured: Measured) -> Mapping[str, Plot]:
     plot.key("the ε spent so far, at a stop of one's choice", 1)
     plot.key("at a fixed stop, and the ledger's target", 5, "dashes")
     return {"stops": plot}
-
-
-EXHIBIT = Exhibit(
-    name="filters",
-    about="by how much three unsound rules exceed what they promise",
-    measure=measure,
-    words=words,
-    figures=figures,
-)

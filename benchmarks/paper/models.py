@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import Path
 
 import epsilond
-from benchmarks.paper.exhibit import Exhibit, Measured, Words
+from benchmarks.paper.exhibit import Measured, Words
 from scripts.pages.markdown import table
 from scripts.pages.svg import Axis, Plot, whole
 
@@ -20,87 +21,68 @@ STEP = epsilond.Subsampled(sampling="poisson", rate=RATE, mechanism=epsilond.Gau
 MODEL = epsilond.Repeated(times=STEPS, mechanism=STEP)
 TARGETS = (2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0)
 SHORT = (2.5, 4.0)
+HEAD = ("target ε", "sum of ε", "ledger, each model chosen by the outputs before", "plan fixed beforehand")
 
 
 @functools.cache
 def epsilon(models: int, delta: float) -> float:
-    """Of so many models in a plan that is fixed beforehand: the certified upper end."""
+    """Return the certified upper bound of so many models in a plan that is fixed beforehand."""
     run = epsilond.Repeated(times=models * STEPS, mechanism=STEP)
-    return (
-        epsilond.account(run, relation="add-or-remove-one", unit="record", observer="server")
-        .guarantee.curve.epsilon(delta=delta)
-        .upper
-    )
+    account = epsilond.account(run, relation="add-or-remove-one", unit="record", observer="server")
+    return account.guarantee.curve.epsilon(delta=delta).upper
+
+
+def most(fits: Callable[[int], bool]) -> int:
+    """Return the most models that fit."""
+    return next(models for models in itertools.count() if not fits(models + 1))
 
 
 def fixed(target: float) -> int:
-    """The most models whose exact composition stays within the target."""
-    count = 0
-    while epsilon(count + 1, DELTA) <= target:
-        count += 1
-    return count
+    """Return the most models whose exact composition stays within the target."""
+    return most(lambda models: epsilon(models, DELTA) <= target)
 
 
 def summed(target: float) -> int:
-    """The most models whose ε at an equal share of δ add up to no more than the target."""
-    count = 0
-    while (count + 1) * epsilon(1, DELTA / (count + 1)) <= target:
-        count += 1
-    return count
+    """Return the most models whose ε at an equal share of δ add up to no more than the target."""
+    return most(lambda models: models * epsilon(1, DELTA / models) <= target)
 
 
 def held(target: float) -> Measured:
-    """What a ledger with one Gaussian slot lets run, each model reserved and committed before the next is chosen."""
+    """Count the models of a ledger with one Gaussian slot, each committed before the next is chosen."""
+    setting = {"unit": "record", "relation": "add-or-remove-one", "observer": "server"}
+    budget = {"epsilon": target, "delta": DELTA, "slots": ["gdp"], "sealed": True}
     with tempfile.TemporaryDirectory() as folder, epsilond.ledger(Path(folder) / "ledger.db") as books:
-        ledger = books.open(
-            name="models",
-            dataset="people",
-            unit="record",
-            relation="add-or-remove-one",
-            observer="server",
-            epsilon=target,
-            delta=DELTA,
-            slots=["gdp"],
-            sealed=True,
-        )
+        ledger = books.open(name="models", dataset="people", **setting, **budget)
         count = 0
-        while True:
-            try:
+        try:
+            while True:
                 with ledger.reserve(f"model {count + 1}", spec=MODEL, slot="gdp") as run:
                     run.commit(STEPS)
-            except epsilond.LedgerExhausted as refused:
-                nearest = refused.nearest["smallest_noise_multiplier"]
-                break
-            count += 1
+                count += 1
+        except epsilond.LedgerExhausted as refused:
+            nearest = refused.nearest["smallest_noise_multiplier"]
         slot = ledger.show().slots[0]
-        capacity, used = (Decimal(slot[part]["mu_squared"]) for part in ("capacity", "used"))
-    return {"models": count, "capacity": float(capacity), "used": float(used), "nearest": nearest}
+        capacity, used = (float(Decimal(slot[part]["mu_squared"])) for part in ("capacity", "used"))
+    return {"models": count, "capacity": capacity, "used": used, "nearest": nearest}
 
 
 def measure(short: bool) -> Measured:
-    """The counts at each target, and ε of the fixed plan around the last."""
-    rows = [
-        {"epsilon": target, "summed": summed(target), "fixed": fixed(target)} | held(target)
-        for target in (SHORT if short else TARGETS)
-    ]
+    """Count at each target, and compute ε of the fixed plan around the last."""
+    targets = SHORT if short else TARGETS
+    rows = [{"epsilon": each, "summed": summed(each), "fixed": fixed(each)} | held(each) for each in targets]
     last = rows[-1]["fixed"]
-    return {
-        "targets": rows,
-        "one": epsilon(1, DELTA),
-        "plan": [[models, epsilon(models, DELTA)] for models in (last, last + 1)],
-    }
+    plan = [[models, epsilon(models, DELTA)] for models in (last, last + 1)]
+    return {"targets": rows, "one": epsilon(1, DELTA), "plan": plan}
 
 
 def words(measured: Measured) -> Words:
-    """A table, and the largest target's figures."""
+    """Return a table, and the largest target's figures."""
     rows, last = measured["targets"], measured["targets"][-1]
-    lost = [one["fixed"] - one["models"] for one in rows]
+    lost = [each["fixed"] - each["models"] for each in rows]
     (fits, at), (more, beyond) = measured["plan"]
+    cells = ([f"{each[name]:g}" for name in ("epsilon", "summed", "models", "fixed")] for each in rows)
     return {
-        "table": table(
-            ("target ε", "sum of ε", "ledger, each model chosen by the outputs before", "plan fixed beforehand"),
-            ((f"{one['epsilon']:g}", str(one["summed"]), str(one["models"]), str(one["fixed"])) for one in rows),
-        ),
+        "table": table(HEAD, cells),
         "delta": f"{DELTA:g}",
         "rate": f"{RATE:g}",
         "one": f"{measured['one']:.4f}",
@@ -115,14 +97,14 @@ def words(measured: Measured) -> Words:
         "used": f"{last['used']:.4f}",
         "nearest": f"{last['nearest']:.3g}",
         "most_lost": str(max(lost)),
-        "without_loss": f"{sum(one == 0 for one in lost)} of {len(lost)}",
+        "without_loss": f"{lost.count(0)} of {len(lost)}",
     }
 
 
 def figures(measured: Measured) -> Mapping[str, Plot]:
-    """Models over the target."""
+    """Draw models over the target."""
     rows = measured["targets"]
-    top = max(one["fixed"] for one in rows)
+    top = max(each["fixed"] for each in rows)
     plot = Plot(
         "How many models one budget holds",
         "Models of a thousand steps each over the target ε: a sum of ε holds few, the ledger nearly as many as a plan "
@@ -131,7 +113,7 @@ def figures(measured: Measured) -> Mapping[str, Plot]:
         Axis(f"models of {STEPS} steps, rate {RATE:g}, σ = C", 0.0, top + 1.0, whole(range(0, top + 2, 2))),
     )
     for name, series, mark in (("fixed", 5, "diamond"), ("models", 0, "dot"), ("summed", 1, "dot")):
-        points = [(one["epsilon"], one[name]) for one in rows]
+        points = [(each["epsilon"], each[name]) for each in rows]
         plot.line(points, series, dashed=name == "fixed")
         for point in points:
             plot.dot(point, series, mark)
@@ -139,12 +121,3 @@ def figures(measured: Measured) -> Mapping[str, Plot]:
     plot.key("ledger, fully adaptive", 0)
     plot.key("sum of ε", 1)
     return {"models": plot}
-
-
-EXHIBIT = Exhibit(
-    name="models",
-    about="models of a thousand steps that a budget holds, by three ways of keeping it",
-    measure=measure,
-    words=words,
-    figures=figures,
-)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from benchmarks.cases import everything
 from benchmarks.environments import ACCOUNTANTS, KERNEL, OURS, REFERENCE
 from benchmarks.findings import MATERIAL, twins
-from benchmarks.paper.exhibit import Exhibit, Measured, Words
+from benchmarks.paper.exhibit import Measured, Words
 from benchmarks.peers import CSV
 from benchmarks.rows import certified, geometric_mean, paired, ratios, read_csv, relative_error
 from scripts.pages.markdown import table
@@ -90,12 +90,3 @@ def figures(measured: Measured) -> Mapping[str, Plot]:
         plot.key(name, colour)
     plot.key("too low", 1, "cross")
     return {"peers": plot}
-
-
-EXHIBIT = Exhibit(
-    name="peers",
-    about="the answers of other accountants, measured in benchmarks/rows.csv",
-    measure=measure,
-    words=words,
-    figures=figures,
-)

@@ -1,34 +1,66 @@
-"""The text of the paper: a template with places for numbers, and the Markdown that it becomes.
+"""The text of the paper: a template with places for numbers and citations, and the Markdown that it becomes.
 
-A place is `{exhibit.name}`; it is filled with a word of that exhibit. `{references}` is the list of what is cited.
+A place is `{exhibit.name}`; it is filled with a word of that exhibit. `{references}` is the list of what is cited. A
+citation is `@key` in a sentence, `[@one; @two]` in parentheses.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from benchmarks.environments import ROOT
-from benchmarks.paper import works
 from benchmarks.paper.exhibit import Words
+from epsilond.accountants.bibliography import WORKS, CitedWork
 
 TEMPLATE = Path(__file__).with_name("template.md")
 FOLDER = ROOT / "docs" / "paper"
 PAGE = FOLDER / "index.md"
 PLACE = re.compile(r"\{([a-z]+)\.([a-z_]+)\}")
+BRACKETED = re.compile(r"\[(@\w+(?:;\s@\w+)*)\]")
+CITED = re.compile(r"@(\w+)")
+RELATED: Mapping[str, CitedWork] = {
+    key: CitedWork(**work | {"authors": tuple(work["authors"])})
+    for key, work in json.loads(Path(__file__).with_name("works.json").read_text(encoding="utf-8")).items()
+}
+"""Works that the paper cites besides those of the bibliography."""
 
 
 def places(text: str) -> set[tuple[str, str]]:
-    """Every place of a template, as exhibit and word."""
+    """Return every place of a template, as exhibit and word."""
     return set(PLACE.findall(text))
 
 
-def filled(template: str, words: Mapping[str, Words]) -> str:
-    """The template with every place filled.
+def work(key: str) -> CitedWork:
+    """Return a work by its key; a KeyError if no list has it."""
+    return RELATED[key] if key in RELATED else WORKS[key]
 
-    Raises:
-        KeyError: an exhibit has no such word, or a work that is cited is not listed.
-    """
+
+def keys_in(text: str) -> list[str]:
+    """Return the keys of every citation of a text, in the order of the references."""
+    return sorted(set(CITED.findall(text)), key=lambda key: (_last(work(key).authors[0]), work(key).year, key))
+
+
+def filled(template: str, words: Mapping[str, Words]) -> str:
+    """Return the template with every place filled; a KeyError if there is no such word, or no such work."""
     text = PLACE.sub(lambda found: words[found[1]][found[2]], template)
-    return works.cited(text.replace("{references}", works.references(template)))
+    references = "\n".join(f'- <a id="{key}"></a>{work(key).citation}' for key in keys_in(template))
+    return cited(text.replace("{references}", references))
+
+
+def cited(text: str) -> str:
+    """Return a text with each citation as authors and year, linked."""
+    text = BRACKETED.sub(lambda found: f"({found[1]})", text)
+    return CITED.sub(lambda found: _in_words(found[1]), text)
+
+
+def _in_words(key: str) -> str:
+    first, *others = [_last(author) for author in work(key).authors]
+    named = f"{first} et al." if len(others) > 2 else " and ".join([", ".join([first, *others[:-1]]), *others[-1:]])
+    return f"[{named} {work(key).year}](#{key})"
+
+
+def _last(author: str) -> str:
+    return author.rpartition(" ")[2]

@@ -1,70 +1,59 @@
-"""Das et al., Theorem 1: the δ that is claimed, the δ that is so, and what an attack on the noise measures."""
+"""Das et al., Theorem 1: the claimed δ, the true δ, and what an attack on the noise measures."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 import epsilond
-from benchmarks.paper.exhibit import Exhibit, Measured, Words
+from benchmarks.paper.exhibit import Measured, Words
 from epsilond.accountants.theorems.papers.das.truncated_noise import THEOREM_1
 from scripts.pages.markdown import table
 from scripts.pages.svg import Axis, Plot, power
 
 DIMENSIONS = (3, 5, 10, 20, 30, 50, 100, 200, 500, 1000)
-TOLD = (3, 10, 100, 1000)
+SHOWN = (3, 10, 100, 1000)
 """Dimensions of the table."""
 EPSILON = 1.0
 AUDIT = "tdl-as-printed-audit"
 FLOOR = -40.0
 """Lowest log₁₀ δ of the figure."""
+OUTPUTS = ("noise_levels", "log10_claimed_delta", "log10_delta", "log10_one_minus_delta")
 
 
 def at(dimension: int) -> Measured:
-    """The theorem as printed for integer updates that differ by one in every coordinate."""
-    asked = THEOREM_1.request(
-        epsilon=EPSILON, dimension=dimension, l1_sensitivity=float(dimension), linf_sensitivity=1.0
-    )
-    found = THEOREM_1.evaluate(asked)
-    assert all(each.holds == "yes" for each in found.conditions)
-    names = ("noise_levels", "log10_claimed_delta", "log10_delta", "log10_one_minus_delta")
-    return {"dimension": dimension} | {name: found.outputs[name] for name in names}
+    """Evaluate the theorem as printed for integer updates that differ by one in every coordinate."""
+    sensitivities = {"l1_sensitivity": float(dimension), "linf_sensitivity": 1.0}
+    evaluation = THEOREM_1.evaluate(THEOREM_1.request(epsilon=EPSILON, dimension=dimension, **sensitivities))
+    assert all(each.holds == "yes" for each in evaluation.conditions)
+    return {"dimension": dimension} | {name: evaluation.outputs[name] for name in OUTPUTS}
 
 
 def measure(short: bool) -> Measured:
-    """Claim and truth by dimension, and the attack on the printed noise."""
-    answer = epsilond.as_json(epsilond.simulate(AUDIT, repetitions=5))
-    attacked = [
-        {"epsilon": cell["place"]["epsilon"], "delta_lower": cell["claim"]["delta_lower"]} for cell in answer["cells"]
-    ]
-    dimensions = DIMENSIONS[:3] if short else DIMENSIONS
-    return {"dimensions": [at(each) for each in dimensions], "attacked": attacked}
+    """Compute claim and truth by dimension, and attack the printed noise."""
+    cells = epsilond.as_json(epsilond.simulate(AUDIT, repetitions=5))["cells"]
+    attacked = [{"epsilon": each["place"]["epsilon"], "delta_lower": each["claim"]["delta_lower"]} for each in cells]
+    return {"dimensions": [at(each) for each in (DIMENSIONS[:3] if short else DIMENSIONS)], "attacked": attacked}
 
 
 def words(measured: Measured) -> Words:
-    """A table, and the attack's figures."""
+    """Return a table, and the attack's figures."""
+    shown = [each for each in measured["dimensions"] if each["dimension"] in SHOWN]
     rows = (
-        (
-            str(one["dimension"]),
-            str(one["noise_levels"]),
-            _power(one["log10_claimed_delta"], 2),
-            _said(one),
-        )
-        for one in measured["dimensions"]
-        if one["dimension"] in TOLD
+        (str(each["dimension"]), str(each["noise_levels"]), _power(each["log10_claimed_delta"], 2), _delta(each))
+        for each in shown
     )
     attacked = measured["attacked"]
     return {
         "table": table(("d", "levels m as printed", "claimed δ = 2⁻ᵈ", "true δ at the same ε"), rows),
         "epsilon": f"{EPSILON:g}",
-        "attack_least": f"{min(one['delta_lower'] for one in attacked):.2f}",
-        "attack_targets": ", ".join(f"{one['epsilon']:g}" for one in attacked),
+        "attack_least": f"{min(each['delta_lower'] for each in attacked):.2f}",
+        "attack_targets": ", ".join(f"{each['epsilon']:g}" for each in attacked),
     }
 
 
-def _said(one: Measured) -> str:
-    if one["log10_one_minus_delta"] > -2.0:
-        return f"{10.0 ** one['log10_delta']:.4f}"
-    return f"1 − {_power(one['log10_one_minus_delta'], 1)}"
+def _delta(row: Measured) -> str:
+    near_one = row["log10_one_minus_delta"] <= -2.0
+    return f"1 − {_power(row['log10_one_minus_delta'], 1)}" if near_one else f"{10.0 ** row['log10_delta']:.4f}"
 
 
 def _power(exponent: float, digits: int) -> str:
@@ -72,7 +61,7 @@ def _power(exponent: float, digits: int) -> str:
 
 
 def figures(measured: Measured) -> Mapping[str, Plot]:
-    """Claim and truth over the dimension."""
+    """Draw claim and truth over the dimension."""
     plot = Plot(
         "Truncated discrete Laplace noise: claimed and true δ over the dimension",
         "The claimed δ falls exponentially in the dimension, the true δ rises to one.",
@@ -80,8 +69,8 @@ def figures(measured: Measured) -> Mapping[str, Plot]:
         Axis("δ", FLOOR, 0.0, [(float(each), power(each)) for each in range(0, int(FLOOR) - 1, -10)]),
     )
     rows = measured["dimensions"]
-    claimed = [(one["dimension"], one["log10_claimed_delta"]) for one in rows if one["log10_claimed_delta"] > FLOOR]
-    true = [(one["dimension"], one["log10_delta"]) for one in rows]
+    claimed = [(row["dimension"], row["log10_claimed_delta"]) for row in rows if row["log10_claimed_delta"] > FLOOR]
+    true = [(row["dimension"], row["log10_delta"]) for row in rows]
     plot.line(claimed, 5, dashed=True)
     plot.line(true, 1)
     for point in true:
@@ -91,12 +80,3 @@ def figures(measured: Measured) -> Mapping[str, Plot]:
     plot.key("claimed, 2⁻ᵈ", 5, "diamond")
     plot.key("true, at the printed levels and decay", 1)
     return {"truncated": plot}
-
-
-EXHIBIT = Exhibit(
-    name="truncated",
-    about="claimed and true δ of Das et al.'s Theorem 1, and an attack on its noise",
-    measure=measure,
-    words=words,
-    figures=figures,
-)

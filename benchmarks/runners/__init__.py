@@ -1,4 +1,1 @@
-"""One runner for each accountant, started with that accountant's interpreter, so that it imports nothing else.
-
-A runner reads questions from standard input and writes results to standard output, one JSON object a line.
-"""
+"""Programs that answer questions, a JSON object a line, each with the interpreter of its accountant."""

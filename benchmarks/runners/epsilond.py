@@ -11,7 +11,7 @@ import epsilond
 from benchmarks.measuring import NotOffered
 from benchmarks.runners.serving import Answer, Question, Run, pure_epsilon, serve
 from epsilond import Composed, Gaussian, Laplace, RandomizedResponse, Repeated, Spec, Subsampled
-from epsilond.accountants.engine import kernel
+from epsilond.accountants import ENGINE_VERSION
 
 SLACKS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 """Relative distances below the answered noise, of which one must miss the target."""
@@ -31,11 +31,9 @@ def answer(question: Question) -> Answer:
     return Answer(upper, lower, upper)
 
 
-def with_kernel(question: Question) -> Answer:
-    """Answer where the kernel is built."""
-    if kernel.loaded() is None:
-        raise NotOffered("the kernel is not built here")
-    return answer(question)
+def lacks_kernel(_: Question) -> Answer:
+    """Answer nothing."""
+    raise NotOffered("the kernel is not built here")
 
 
 def _setting(question: Question) -> dict[str, str]:
@@ -64,15 +62,12 @@ def _noise(question: Question) -> Answer:
     """Calibrate; the lower bound is the greatest noise a little below the answer that is certified to miss."""
     (part,) = question.parts
     target = {"epsilon": question.epsilon, "delta": question.delta, "rate": part.rate, "rounds": part.times}
-    calibrated = epsilond.calibrate(
-        "gaussian", solve_for="noise_multiplier", sampling="poisson", **target, **_setting(question)
-    )
-    noise: float = calibrated.parameters.noise_multiplier
+    given = {"solve_for": "noise_multiplier", "sampling": "poisson", **target, **_setting(question)}
+    noise: float = epsilond.calibrate("gaussian", **given).parameters.noise_multiplier
 
     def interval() -> tuple[float, float]:
         for slack in SLACKS:
-            spec = _repeated(part, noise * (1.0 - slack))
-            curve = epsilond.account(spec, **_setting(question)).guarantee.curve
+            curve = epsilond.account(_repeated(part, noise * (1.0 - slack)), **_setting(question)).guarantee.curve
             if curve.delta(epsilon=question.epsilon).lower > question.delta:
                 return noise * (1.0 - slack), noise
         return 0.0, noise
@@ -90,4 +85,5 @@ def import_everything() -> None:
 
 if __name__ == "__main__":
     import_everything()
-    serve(answer if os.environ.get("EPSILOND_KERNEL") == "off" else with_kernel, epsilond.__version__)
+    wanted = "+python" if os.environ.get("EPSILOND_KERNEL") == "off" else "+kernel"
+    serve(answer if ENGINE_VERSION.endswith(wanted) else lacks_kernel, ENGINE_VERSION)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from benchmarks.measuring import CHANGE, NotOffered, Result, measure_isolated
+from benchmarks.measuring import CHANGE, Result, measure_isolated
 
 
 class Run(NamedTuple):
@@ -58,12 +58,6 @@ def pure_epsilon(part: Run) -> float:
     """Return ε of a randomised response: the log ratio of the probabilities of the true answer and another."""
     assert part.noise is not None
     return math.log1p(part.categories * (1.0 - part.noise) / part.noise)
-
-
-def require_gaussians(question: Question) -> None:
-    """Raise NotOffered for any other mechanism."""
-    if any(part.mechanism != "gaussian" for part in question.parts):
-        raise NotOffered("subsampled Gaussians only")
 
 
 def measure_answer(accountant: Accountant, question: Question, *, seconds: int, megabytes: int) -> Result:

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from benchmarks.paper import __main__ as command
-from benchmarks.paper import exhibits, works
+from benchmarks.paper import exhibits
+from benchmarks.paper import text as paper_text
 from benchmarks.paper.text import FOLDER, PAGE, PLACE, TEMPLATE, filled, places
 from benchmarks.paper.truncated import at
 from epsilond.accountants.bibliography import WORKS
@@ -133,15 +134,15 @@ def test_the_true_delta_of_the_truncated_noise_by_counting() -> None:
 
 
 def test_works_are_cited_by_names_and_listed() -> None:
-    cited = works.keys_in(TEXT)
+    cited = paper_text.keys_in(TEXT)
     assert len(cited) == len(set(cited)) > 25
-    assert not set(works.RELATED) & set(WORKS)
-    assert set(works.RELATED) <= set(cited)
+    assert not set(paper_text.RELATED) & set(WORKS)
+    assert set(paper_text.RELATED) <= set(cited)
     page = PAGE.read_text(encoding="utf-8")
     for key in cited:
-        assert f'<a id="{key}"></a>{works.work(key).citation}' in page
+        assert f'<a id="{key}"></a>{paper_text.work(key).citation}' in page
         assert f"](#{key})" in page
-    assert works.cited("so [@mironov2012bits; @gopi2021numerical]; @lowy2023 say") == (
+    assert paper_text.cited("so [@mironov2012bits; @gopi2021numerical]; @lowy2023 say") == (
         "so ([Mironov 2012](#mironov2012bits); [Gopi, Lee and Wutschitz 2021](#gopi2021numerical)); "
         "[Lowy and Razaviyayn 2023](#lowy2023) say"
     )

@@ -10,11 +10,21 @@ from typing import get_args
 import pytest
 
 import epsilond
-from benchmarks.imports import FIRST, VERSION
 from epsilond.accountants import specs
 from epsilond.accountants.specs import mechanisms
 from epsilond.accountants.theorems import FAMILIES
 
+FIRST = """import epsilond
+step = epsilond.Subsampled(sampling="poisson", rate=0.01, mechanism=epsilond.Gaussian(noise_multiplier=1.0))
+setting = dict(relation="add-or-remove-one", unit="record", observer="released-models")
+epsilond.account(epsilond.Repeated(times=1000, mechanism=step), **setting, delta=1e-5)"""
+VERSION = """import sys
+from epsilond.cli import main
+sys.argv = ["epsilond", "--version"]
+try:
+    main()
+except SystemExit:
+    pass"""
 HEAVY = {
     "fastapi", "starlette", "pydantic", "uvicorn", "sqlalchemy", "structlog", "typer", "rich", "jinja2", "matplotlib",
     "sklearn", "threadpoolctl", "scipy.stats", "scipy.integrate", "epsilond.app", "epsilond.witness",

@@ -16,9 +16,6 @@ import numpy as np
 import pytest
 
 import epsilond
-from benchmarks.measuring import NotOffered
-from benchmarks.runners import epsilond as runner
-from benchmarks.runners.serving import Question, Run
 from epsilond.accountants.composition.run_search import searched
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import Direction, GaussianLaw, LaplaceLaw, Law, SampledGaussianLaw
@@ -509,15 +506,3 @@ def test_what_it_must_know_is_true(rounds: int) -> None:
 
 def test_the_service_starts_with_it_turned_off() -> None:
     assert not list(unknown_variables({"EPSILOND_KERNEL": "off"}, ()))
-
-
-def test_benchmarks_ask_with_it_and_without(module: ModuleType, use: pytest.MonkeyPatch) -> None:
-    question = Question("epsilon", [Run(0.01, 1.0, 1000)], None, 1e-6)
-    import_instead(use, module)
-    together = runner.with_kernel(question)
-    assert compiled_kernel.loaded() is module.Composition
-    use.setenv("EPSILOND_KERNEL", "off")
-    kernel.forget()
-    assert together.value == pytest.approx(runner.answer(question).value, rel=1e-11)
-    with pytest.raises(NotOffered):
-        runner.with_kernel(question)

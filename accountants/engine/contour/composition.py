@@ -29,6 +29,7 @@ from epsilond.accountants.engine.contour.reductions import (
     mark_steps,
     mark_steps_among_many,
 )
+from epsilond.accountants.engine.contour.transforms.drawn_gaussian import DrawnGaussian
 from epsilond.accountants.engine.contour.transforms.laplace import LaplaceSteps
 from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, NodeBudget, RefusalReason
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
@@ -207,7 +208,7 @@ def _ways(
     quick, whole = (lambda: (parts, smaller(QUICK, budget))), (lambda: (parts, budget))
     cut = functools.partial(cut_noise, parts, target, budget)
     ways: tuple[Callable[[], tuple[tuple[Part, ...], NodeBudget]], ...] = (quick, cut, whole)
-    if any(isinstance(part, LaplaceSteps) for part in parts):
+    if any(isinstance(part, LaplaceSteps | DrawnGaussian) for part in parts):
         ways = (whole,)  # a closed form has nothing to cut, and no quadrature to make smaller
     elif len(parts) > _FEW and not quickly:
         # To find out that nodes are too many for a small budget is as dear as to lay them; to cut many is dearer still.

@@ -5,13 +5,15 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.curve.facts import GaussianLaw, LaplaceLaw, SampledGaussianLaw
+from epsilond.accountants.curve.facts import DrawnGaussianLaw, GaussianLaw, LaplaceLaw, SampledGaussianLaw
+from epsilond.accountants.engine.contour.transforms.drawn_gaussian import DrawnGaussian
+from epsilond.accountants.engine.contour.transforms.drawn_loss import DrawnLoss
 from epsilond.accountants.engine.contour.transforms.gaussian import GaussianTransform
 from epsilond.accountants.engine.contour.transforms.hard_cut import CutSampledGaussian
 from epsilond.accountants.engine.contour.transforms.laplace import laplace_part
@@ -48,9 +50,18 @@ def _sampled(law: SampledGaussianLaw, count: int) -> tuple[float, Part | None]:
     return 0.0, SampledGaussian(SampledGaussianLoss(law.rate, law.shift, EXPONENTS[law.direction]), count)
 
 
+def _drawn(law: DrawnGaussianLaw, count: int) -> tuple[float, Part | None]:
+    if law.rate == 0.0 or law.shift == 0.0:
+        return 0.0, None
+    if law.rate == 1.0:
+        return count * law.shift * law.shift, None
+    return 0.0, DrawnGaussian(DrawnLoss(law.rate, law.shift), count, alone=False)
+
+
 _READERS: dict[type, Callable[..., tuple[float, Part | None]]] = {
     GaussianLaw: _gaussian,
     SampledGaussianLaw: _sampled,
+    DrawnGaussianLaw: _drawn,
 }
 """For each kind of law: its share of the squared Gaussian shift, and its part otherwise."""
 
@@ -86,6 +97,8 @@ def compiled(laws: Sequence[tuple[Law, int]] | Parts) -> Parts:
     square = math.fsum(share for share, _ in read)
     parts = [part for _, part in read if part is not None]
     parts = [GaussianTransform(square), *parts] if square > 0.0 else parts
+    if len(kept) == 1 and len(parts) == 1 and isinstance(parts[0], DrawnGaussian):
+        parts = [replace(parts[0], alone=True)]
     steps = sorted((law.shift, count) for law, count in kept if isinstance(law, LaplaceLaw) and law.shift > 0.0)
     if steps:
         parts.append(laplace_part(*zip(*steps, strict=True), alone=not parts))
@@ -111,6 +124,8 @@ def usual_tilt(parts: Sequence[Part]) -> float:
             variance += part.count * loss.rate * loss.rate * math.expm1(min(square, 50.0))
             if loss.exponents.right > 0:
                 giant = min(giant, -2.0 * _BEYOND * math.log(loss.rate) / square)
+        elif isinstance(part, DrawnGaussian):
+            variance += part.count * part.loss.variance
         elif isinstance(part, GaussianTransform):
             variance += part.square
         else:

@@ -14,6 +14,7 @@ import numpy as np
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.engine.contour.nodes import NATS, REACH, build
 from epsilond.accountants.engine.contour.saddle import FoundSaddle, Saddle, log_chernoff_factor, survey_for
+from epsilond.accountants.engine.contour.transforms.drawn_gaussian import DrawnGaussian
 from epsilond.accountants.engine.contour.transforms.laplace import LaplaceRun
 from epsilond.accountants.engine.contour.transforms.some_large import SomeLarge
 from epsilond.accountants.engine.contour.transforms.transform import ContourRefused, RefusalReason
@@ -111,7 +112,7 @@ class ContourProfile:
             ContourRefused: that unit is no double.
         """
         (part,) = self.parts if len(self.parts) == 1 else (None,)
-        if not isinstance(part, LaplaceRun):
+        if not (isinstance(part, LaplaceRun) or (isinstance(part, DrawnGaussian) and part.alone)):
             return None
         beside = part.beside(epsilon)
         log_unit = beside.log_scale - self.nodes.log_scale(epsilon)[0]
