@@ -126,17 +126,17 @@ class ExactProfile(PointwiseProfile):
             found = self.rare.epsilon(log_delta - slack)
             return found, found.upper - found.lower <= NARROW * found.upper < math.inf
 
-    def bound_log_delta(self, epsilon: float, *, enough: float = -math.inf) -> float:
-        """A quick upper bound of log δ(ε), quicker if it need not be below `enough`."""
+    def bound_log_delta(self, epsilon: float) -> float:
+        """A quick upper bound of log δ(ε)."""
         try:
-            bound = exact.upper_log_delta(self.laws, epsilon, enough=lowered(enough))
+            bound = exact.upper_log_delta(self.laws, epsilon)
         except NO_CERTIFICATE:
             bound = self.rare.log_delta(epsilon).upper
         return raised(bound)
 
     def is_at_most(self, epsilon: float, log_delta: float) -> bool:
         """Return whether a Chernoff bound is at most `log_delta`."""
-        return self.bound_log_delta(epsilon, enough=log_delta) <= log_delta
+        return self.bound_log_delta(epsilon) <= log_delta
 
     def likely_meets(self, epsilon: float, log_delta: float) -> bool:
         """Return whether a Chernoff bound tells so."""

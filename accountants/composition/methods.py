@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 from epsilond.accountants.composition.exact_search import exact_pair
 from epsilond.accountants.composition.laplace_sums import laplace_sum_pair
 from epsilond.accountants.engine.enumeration import enumerated_pair, enumerated_pair_and_gaussian
+from epsilond.accountants.engine.exact import may_serve
 from epsilond.accountants.profiles.concentrated import composed_concentrated
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.second_moment import rare_composition
@@ -144,9 +145,10 @@ class ContourMethod(Method):
 
     def compose(self, parts: Parts, fallback: Fallback) -> Pair | None:
         """Transform; None if the bounds are wide where those of the fallback are close."""
+        pair: Pair | None
         laws = [(pair.law, times) for pair, times in parts if pair.law is not None]
         if len(laws) == len(parts):
-            pair: Pair | None = exact_pair(laws, fallback.make)
+            pair = exact_pair(laws, fallback.make) if may_serve(laws) else None
         elif all(pair.gaussian_dp_mu is not None or pair.laplace_shift is not None for pair, _ in parts):
             pair = laplace_sum_pair(parts, fallback.make)
         else:

@@ -142,7 +142,44 @@ class LaplaceLaw:
         return self
 
 
-NormalLaw: TypeAlias = GaussianLaw | SampledGaussianLaw
+@dataclass(frozen=True)
+class DrawnGaussianLaw:
+    """One step of a Gaussian mechanism on a batch drawn without replacement, for replace-one: a symmetric pair.
+
+    Its profile is that of (1 − q) N(0, 1) + q N(d, 1) against N(0, 1) at every α ≥ 1, and H(α) = 1 − α + α H(1/α)
+    below (docs/engine-certificate.md, A8).
+
+    Attributes:
+        rate: probability q that the batch holds the record, 0 ≤ q ≤ 1.
+        shift: d, the distance of the means where it does, in standard deviations of the noise, 0 ≤ d < ∞.
+
+    Raises:
+        InvalidInput: a number is outside its range.
+    """
+
+    rate: float
+    shift: float
+
+    def __post_init__(self) -> None:
+        _demand("/rate", 0.0 <= self.rate <= 1.0, "0 ≤ rate ≤ 1")
+        _demand("/shift", 0.0 <= self.shift < math.inf, "0 ≤ shift < ∞")
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the loss is always zero."""
+        return self.rate == 0.0 or self.shift == 0.0
+
+    @property
+    def distance(self) -> float:
+        """d: the pair of N(d, 1) and N(0, 1) dominates, since its profile falls and q E_γ ≤ E_α for γ ≥ α."""
+        return self.shift
+
+    def reversed(self) -> DrawnGaussianLaw:
+        """The pair in the other order: the same law."""
+        return self
+
+
+NormalLaw: TypeAlias = GaussianLaw | SampledGaussianLaw | DrawnGaussianLaw
 """A law of Gaussian noise, sampled or not."""
 
 Law: TypeAlias = NormalLaw | LaplaceLaw

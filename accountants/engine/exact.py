@@ -11,9 +11,12 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.curve.facts import DrawnGaussianLaw
 from epsilond.accountants.engine import kernel
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.composition import WIDEST, supremum
+from epsilond.accountants.engine.contour.drawn_gaussian import falls_enough
+from epsilond.accountants.engine.contour.drawn_loss import DrawnLoss
 from epsilond.accountants.engine.contour.refusal import ContourRefused
 
 if TYPE_CHECKING:
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.curve.facts import Law
 
 __all__ = [
-    "NO_CERTIFICATE", "SizedTest", "WIDEST", "epsilon", "log_delta", "supremum", "thresholds",
+    "NO_CERTIFICATE", "SizedTest", "WIDEST", "epsilon", "log_delta", "may_serve", "supremum", "thresholds",
     "upper_log_delta",
 ]  # fmt: skip
 
@@ -46,6 +49,15 @@ class SizedTest(NamedTuple):
     log_delta: Callable[[float], Interval]
 
 
+def may_serve(laws: Sequence[tuple[Law, int]]) -> bool:
+    """Whether an answer is likely: not where the atoms of drawn losses keep a share, and small losses a fine scale.
+
+    Such compositions are refused without a try (`contour.drawn_gaussian`).
+    """
+    drawn = [(DrawnLoss(law.rate, law.shift), count) for law, count in laws if isinstance(law, DrawnGaussianLaw)]
+    return not drawn or len(drawn) < len(laws) or falls_enough(drawn)
+
+
 def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, widest: float = WIDEST) -> Interval:
     """Enclosure of log δ(ε), ε in nats and of any sign.
 
@@ -60,13 +72,13 @@ def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, widest: float 
     return contour.log_delta(laws, epsilon, widest=widest)
 
 
-def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, enough: float = -math.inf) -> float:
-    """A Chernoff bound of log δ(ε), ε in nats; of the best tilt, unless one at hand is at most `enough`.
+def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> float:
+    """A Chernoff bound of log δ(ε), ε in nats.
 
     Raises:
         ContourRefused: no tilt within the budget.
     """
-    found = kernel.upper_log_delta(laws, epsilon, enough)
+    found = kernel.upper_log_delta(laws, epsilon)
     return contour.upper_log_delta(laws, epsilon) if found is None else found
 
 

@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Enclosure, Tails
-from epsilond.accountants.curve.facts import Direction, SampledGaussianLaw, amplify_plateau, thin_plateau
+from epsilond.accountants.curve.facts import (
+    Direction,
+    DrawnGaussianLaw,
+    SampledGaussianLaw,
+    amplify_plateau,
+    thin_plateau,
+)
 from epsilond.accountants.curve.pair import Pair, with_plateau
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
@@ -285,7 +291,9 @@ def drawn_or_not(base: Pair, share: Share) -> tuple[Pair, Pair]:
 def amplified_in_both_orders(base: Pair, share: Share) -> Pair:
     """The base's profile, amplified, as a bound of both orders of a pair whose orders the base bounds alike."""
     profile = AmplifiedProfile(base.forward, share.rate, share.absent)
-    return Pair(profile, profile, special_search=DrawnSearch((profile,), base, share.rate))
+    mu = base.gaussian_dp_mu
+    law = None if mu is None else DrawnGaussianLaw(share.around[1], mu)
+    return Pair(profile, profile, law=law, special_search=DrawnSearch((profile,), base, share.rate))
 
 
 def with_laws_around(

@@ -21,10 +21,10 @@ import numpy as np
 from scipy.special import logsumexp
 
 from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, SMALL_EPSILON, Enclosure, Interval
-from epsilond.accountants.curve.facts import GaussianLaw
+from epsilond.accountants.curve.facts import DrawnGaussianLaw, GaussianLaw
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.root_search import Guess, crossing
-from epsilond.accountants.profiles.amplification import with_and_without
+from epsilond.accountants.profiles.amplification import Share, amplified_in_both_orders, with_and_without
 from epsilond.accountants.profiles.gaussian import GaussianMixture, gaussian_pair, mixture_pair
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ def step_pair(law: NormalLaw) -> Pair:
     """The pair of one step."""
     if isinstance(law, GaussianLaw) or law.rate == 1.0:
         return gaussian_pair(law.distance)
+    if isinstance(law, DrawnGaussianLaw):
+        return amplified_in_both_orders(gaussian_pair(law.shift), Share.at(law.rate))
     if law.direction == "replace":
         weights = (math.log1p(-law.rate), math.log(law.rate))
         mixtures = (GaussianMixture(weights, (0.0, side * law.shift)) for side in (1.0, -1.0))

@@ -118,7 +118,7 @@ def test_memory_is_bounded_whatever_is_asked(
 
 
 def test_too_many_nodes_are_refused_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(noise, "_MOST_NODES", 60)
+    monkeypatch.setattr(noise, "MOST_NODES", 60)
     tracemalloc.start()
     try:
         with pytest.raises(ContourRefused) as refused:

@@ -19,7 +19,7 @@ from tests.frozen.answer import key_of
 from tests.frozen.differences import Difference, compare
 
 ROOT = Path(__file__).parents[2]
-BASE = "7e323f15"
+BASE = "f48959ba"
 PROGRAM = Path(__file__).with_name("answer.py")
 REQUESTS = Path(__file__).with_name("requests.jsonl")
 Request = Mapping[str, Any]

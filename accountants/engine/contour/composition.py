@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.curve.facts import GaussianLaw, LaplaceLaw
+from epsilond.accountants.curve.facts import DrawnGaussianLaw, GaussianLaw, LaplaceLaw
 from epsilond.accountants.engine.contour.closed_forms import GaussianSteps, LaplaceSteps
+from epsilond.accountants.engine.contour.drawn_gaussian import DrawnGaussian
+from epsilond.accountants.engine.contour.drawn_loss import DrawnLoss
 from epsilond.accountants.engine.contour.line import laid
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.engine.contour.saddle import by_epsilon, by_log_delta, by_log_size, find
@@ -66,6 +68,9 @@ def compiled(laws: Laws) -> list[Part]:
             parts += [LaplaceSteps(law.shift, count)] if law.shift * count > 0.0 else []
         elif isinstance(law, GaussianLaw) or law.rate == 1.0:
             square += count * law.distance * law.distance
+        elif isinstance(law, DrawnGaussianLaw):
+            drawn = DrawnGaussian(DrawnLoss(law.rate, law.shift), count, alone=len(counts) == 1)
+            parts += [drawn] if law.rate * law.shift * count > 0.0 else []
         elif law.rate * law.shift * count > 0.0:
             parts.append(
                 SampledGaussianSteps(SampledGaussianLoss(law.rate, law.shift, EXPONENTS[law.direction]), count)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.engine.contour.drawn_gaussian import DrawnGaussian
 from epsilond.accountants.engine.contour.noise import exact_step, summation_error
 from epsilond.accountants.engine.contour.part import Line, joined
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
@@ -91,6 +92,7 @@ class Integrand:
     terms: ComplexArray
     fixed_error: float
     log_leak: float
+    alone: DrawnGaussian | None
 
     @classmethod
     def of(cls, parts: Sequence[Part], line: Line, chernoff: ChernoffBounds, truncation: float) -> Integrand:
@@ -110,7 +112,8 @@ class Integrand:
         grown = np.where(growth < 1.0, moduli * np.expm1(np.minimum(growth, 1.0)), largest)
         error = truncation + float(grown.sum()) + float(moduli @ (relative + summation_error(line.nodes)))
         leak = float(np.logaddexp.reduce([part.log_leak for part in parts]))
-        return cls(line, values, chernoff, terms, 1.01 * error, leak)
+        alone = next((part for part in parts if isinstance(part, DrawnGaussian) and part.alone), None)
+        return cls(line, values, chernoff, terms, 1.01 * error, leak, alone)
 
     def log_scale(self, epsilon: float) -> float:
         """K − l ε."""
@@ -122,7 +125,16 @@ class Integrand:
         turned = self.terms * np.exp(1j * shift * frequencies)
         slope = -float((turned * (self.line.tilt + 1j * frequencies)).real.sum())
         rotation = 8 * UNIT_ROUNDOFF * (abs(shift) + abs(self.values.centre) + abs(epsilon))
-        return float(turned.real.sum()), slope, self.fixed_error + rotation * float(np.abs(self.terms) @ frequencies)
+        value, error = float(turned.real.sum()), self.fixed_error + rotation * float(np.abs(self.terms) @ frequencies)
+        if self.alone is None:
+            return value, slope, error
+        beside = self.alone.beside(epsilon)  # what the transform leaves out (A8)
+        log_unit = beside.log_scale - self.log_scale(epsilon)
+        if log_unit > 600.0:
+            raise ContourRefused(RefusalReason.NOT_POSITIVE, f"the tilt does not suit epsilon {epsilon:.6g}")
+        middle, half = 0.5 * (beside.lower + beside.upper), 0.5 * (beside.upper - beside.lower)
+        unit = math.exp(log_unit)
+        return value + middle * unit, slope + beside.slope * unit, error + (half + 1e-14 * middle) * unit
 
     def enclosure(self, epsilon: float) -> Interval:
         """Enclose log D(ε), however far ε is from where the line was laid; far away it is wide, not wrong (A5).

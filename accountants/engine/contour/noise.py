@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _STEP_BITS = 7
 """Significant bits of a step: its multiples by integers below 2^46 are exact doubles (A4, Nodes)."""
-_MOST_NODES = 1 << 14
+MOST_NODES = 1 << 14
 """Nodes of one rule: a megabyte of arrays, and with the most frequencies half a second."""
 _QUADRATURE_NATS = 31.0
 """T steps err by e^−31 together, a twentieth of what alias and truncation may."""
@@ -54,6 +54,11 @@ def log_strip_error(heights: FloatArray, log_growth: FloatArray, step: float) ->
     """
     exponent = 2.0 * math.pi * heights / step
     return np.asarray(math.log(2.0) + log_growth - exponent - np.log(-np.expm1(-exponent)) + 1e-9)
+
+
+def widest_step(heights: FloatArray, log_growth: FloatArray, nats: float) -> float:
+    """The largest step for which some strip gives an error of at most e^{−nats}."""
+    return float(np.max(2.0 * math.pi * heights / np.logaddexp(0.0, log_growth + nats + math.log(2.0))))
 
 
 @dataclass(frozen=True)
@@ -102,18 +107,17 @@ def noise_rule(loss: SampledGaussianLoss, count: int, tilt: float, frequency: fl
     quadrature must be finer for few steps.
 
     Raises:
-        ContourRefused: more than `_MOST_NODES` nodes.
+        ContourRefused: more than `MOST_NODES` nodes.
     """
     nats = _QUADRATURE_NATS + math.log(count) + (DECAY_NATS / count if frequency == 0.0 else 0.0)
     heights = min(12.0, (1.5 if frequency == 0.0 else 3.0) / loss.shift) * _HEIGHTS
     growth = loss.log_strip_growth(tilt, frequency, heights)
-    widest = float(np.max(2.0 * math.pi * heights / np.logaddexp(0.0, growth + nats + math.log(2.0))))
-    step = _step_between_ends(max(widest, 1e-300))
+    step = _step_between_ends(max(widest_step(heights, growth, nats), 1e-300))
     strips = log_strip_error(heights, growth, step)
     best = strips.argmin()
     fall = 2.0 * math.pi / step - float(growth[best] / heights[best])  # the growth is convex, and 0 at 0
-    if not (loss.high - loss.low < step * _MOST_NODES and fall > 0.0):
-        raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"{_MOST_NODES} noise nodes of width {step:.3g}")
+    if not (loss.high - loss.low < step * MOST_NODES and fall > 0.0):
+        raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"{MOST_NODES} noise nodes of width {step:.3g}")
     points = loss.low + step * (np.arange(float(round((loss.high - loss.low) / step))) + 0.5)
     return NoiseRule(loss, points, step, math.exp(float(strips[best])), 2.0 / fall)
 

@@ -89,6 +89,16 @@ class Part(Protocol):
         """Return φ^T with its errors (A2 and A4); it may refuse, before the work is done."""
 
 
+class Beside(NamedTuple):
+    """What is summed in closed form beside an integral, over e^`log_scale`: bounds of it at ε, and two derivatives."""
+
+    log_scale: float
+    lower: float
+    upper: float
+    slope: float
+    curvature: float
+
+
 class ClosedForm:
     """A part that is its own form at real tilts: nothing is left out, and no nodes are needed."""
 
