@@ -88,7 +88,7 @@ def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, enough: 
     Raises:
         ContourRefused: no tilt within the budget.
     """
-    found = kernel.upper_log_delta(laws, epsilon, enough)
+    found = kernel.upper_log_delta(laws, epsilon)
     return contour.upper_log_delta(laws, epsilon, enough=enough) if found is None else found
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import Direction, DrawnGaussianLaw, GaussianLaw, LaplaceLaw
@@ -18,13 +18,18 @@ from epsilond.accountants.numerics import compiled
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from epsilond.accountants.curve.facts import Law
+    from epsilond.accountants.curve.facts import Law, SampledGaussianLaw
     from epsilond.accountants.numerics.compiled import KernelSum, SampledSteps
 
 loaded = compiled.loaded
 _KEPT = 8
 """How many compositions are kept, with what was computed for them: a few megabytes for a thousand kinds of steps."""
 _ORDERS: dict[Direction, int] = {"remove": 0, "add": 1, "replace": 2}
+"""As the kernel numbers them."""
+
+
+Unknown: TypeAlias = Literal["shift", "count", "rate"]
+_UNKNOWNS: tuple[Unknown, ...] = ("shift", "count", "rate")
 """As the kernel numbers them."""
 
 
@@ -49,10 +54,10 @@ def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> KernelEnds | N
     return None if composed is None else _ends(composed.log_delta(epsilon))
 
 
-def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, enough: float) -> float | None:
-    """A Chernoff bound of log δ(ε), of the best tilt unless one at hand is at most `enough`."""
+def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> float | None:
+    """A Chernoff bound of log δ(ε)."""
     composed = _sum_of(tuple(laws))
-    return None if composed is None else composed.upper_log_delta(epsilon, enough)
+    return None if composed is None else composed.upper_log_delta(epsilon)
 
 
 def epsilon(laws: Sequence[tuple[Law, int]], log_delta: float, slack: float) -> KernelEnds | None:
@@ -66,6 +71,23 @@ def threshold(laws: Sequence[tuple[Law, int]], log_size: float) -> KernelTest | 
     composed = _sum_of(tuple(laws))
     found = None if composed is None else composed.threshold(log_size)
     return None if found is None else KernelTest(*found)
+
+
+def search(
+    orders: Sequence[tuple[SampledGaussianLaw, int]], unknown: Unknown, epsilon: float, log_delta: float, guess: float
+) -> float | None:
+    """About the shift, the count or the rate of a run, in one or both orders, for which the larger δ(ε) is as asked.
+
+    Nothing is certified. What the laws say of the unknown has no meaning.
+    """
+    make = loaded()
+    if make is None:
+        return None
+    steps = tuple((law.rate, law.shift, _ORDERS[law.direction], float(count)) for law, count in orders)
+    try:
+        return make.search(steps, _UNKNOWNS.index(unknown), epsilon, log_delta, guess)
+    except (OverflowError, ValueError):
+        return None
 
 
 def forget() -> None:

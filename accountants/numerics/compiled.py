@@ -10,12 +10,9 @@ import functools
 import importlib
 import math
 import os
-from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
+from typing import Protocol, TypeAlias, cast
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-INTERFACE = 2
+INTERFACE = 3
 """Of the kernel that is asked; one with another is left alone."""
 NAME = "epsilond._kernel"
 
@@ -33,15 +30,25 @@ class KernelSum(Protocol):
     def log_delta(self, epsilon: float, /) -> tuple[float, float, float] | None:
         """Lower and upper bound of log δ, and their width."""
 
-    def upper_log_delta(self, epsilon: float, enough: float, /) -> float | None:
+    def upper_log_delta(self, epsilon: float, /) -> float | None:
         """A Chernoff bound of log δ."""
 
     def threshold(self, log_size: float, /) -> tuple[float, float, float] | None:
         """About the ε of a test of a size, the width of log δ there, and about |d log Q(S > ε)/dε|."""
 
 
-MakeSum: TypeAlias = "Callable[[tuple[SampledSteps, ...], float, tuple[tuple[float, float], ...]], KernelSum]"
-"""From sampled steps, the square of the Gaussian shift of all others, and Laplace shifts with their counts."""
+class MakeSum(Protocol):
+    """The kernel's type of a composition."""
+
+    def __call__(
+        self, steps: tuple[SampledSteps, ...], square: float, laplace: tuple[tuple[float, float], ...], /
+    ) -> KernelSum:
+        """From sampled steps, the square of the Gaussian shift of all others, and Laplace shifts with their counts."""
+
+    def search(
+        self, orders: tuple[SampledSteps, ...], unknown: int, epsilon: float, log_delta: float, guess: float, /
+    ) -> float | None:
+        """About the shift (0), count (1) or rate (2) of a run in one or both orders, for the larger δ(ε); or None."""
 
 
 class _Module(Protocol):

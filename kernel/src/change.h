@@ -1,9 +1,6 @@
-#ifndef EPSILOND_CHANGE_H
-#define EPSILOND_CHANGE_H
+#pragma once
 
 #include "kernel.h"
 
 Status make_change(int nodes, Change *change);
 void set_change(const Weighing *at, double spacing, Change *change);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef EPSILOND_CHERNOFF_H
-#define EPSILOND_CHERNOFF_H
+#pragma once
 
 #include "kernel.h"
 
@@ -10,5 +9,3 @@ void set_series(Chernoff *at, double tilt, double spacing);
 double log_excess(const Chernoff *at, double epsilon);
 double chernoff_log_delta(const Chernoff *at, double tilt, double epsilon);
 extern const double OTHER[OTHERS];
-
-#endif

@@ -41,11 +41,11 @@ void forget_line(Line *line)
 
 void forget(Composition *all)
 {
-    for (int k = 0; k < SURVEYS; k++)
+    for (int k = 0; k < KEPT; k++)
         forget_survey(&all->surveys[k]);
-    for (int k = 0; k < LINES; k++)
+    for (int k = 0; k < KEPT; k++)
         forget_line(&all->shared[k].line);
-    for (int k = 0; k < CUTS; k++)
+    for (int k = 0; k < (KEPT / 4); k++)
         if (all->cuts[k]) {
             forget(all->cuts[k]);
             free(all->cuts[k]);

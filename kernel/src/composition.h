@@ -1,5 +1,4 @@
-#ifndef EPSILOND_COMPOSITION_H
-#define EPSILOND_COMPOSITION_H
+#pragma once
 
 #include "kernel.h"
 
@@ -7,5 +6,3 @@ Status make(Composition *all, int kinds, int laplace_kinds);
 Status complete(Composition *all);
 void forget_line(Line *line);
 void forget(Composition *all);
-
-#endif

@@ -16,8 +16,6 @@
 /* Ends are multiples of 1/GRID of a standard deviation, so that nodes are exact, up to the farthest. */
 #define GRID 64
 #define FARTHEST 60
-/* T steps err by e^-END_NATS at the end, if the tilt need not be lower than half the saddle's. */
-#define END_NATS 25.0
 /* The share of the saddle's tilt that serves where the noise is not cut, and by how many nats the sum may then exceed
  * delta more than at the saddle. */
 #define SHARE 0.65
@@ -103,7 +101,7 @@ Status cut_for(Composition *all, double log_delta, Composition **cut)
         cuttable += can_be_cut(&all->steps[k].loss);
     if (all->cut || !cuttable || !isfinite(wanted))
         return NO_TILT;
-    for (int k = 0; k < CUTS; k++)
+    for (int k = 0; k < (KEPT / 4); k++)
         if (all->cuts[k] && all->cuts[k]->wanted == wanted) {
             *cut = all->cuts[k];
             return DONE;
@@ -118,7 +116,7 @@ Status cut_for(Composition *all, double log_delta, Composition **cut)
         return status;
     }
     Composition **kept = &all->cuts[all->next_cut];
-    all->next_cut = (all->next_cut + 1) % CUTS;
+    all->next_cut = (all->next_cut + 1) % (KEPT / 4);
     if (*kept)
         forget(*kept);
     free(*kept);
@@ -147,7 +145,7 @@ double line_tilt(const Composition *all, Survey *survey, Saddle saddle)
             continue;
         double log_share = rule->log_end + (1.0 + saddle.tilt) * rule->ratio_end;
         log_share += log(all->steps[k].count) - step_cumulant(survey, k, saddle.tilt);
-        less = fmax(less, fmax(log_share + END_NATS, 0.0) / rule->ratio_end);
+        less = fmax(less, fmax(log_share + NATS, 0.0) / rule->ratio_end);
     }
     return saddle.tilt - fmin(less, 0.5 * saddle.tilt);
 }

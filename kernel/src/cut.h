@@ -1,5 +1,4 @@
-#ifndef EPSILOND_CUT_H
-#define EPSILOND_CUT_H
+#pragma once
 
 #include "kernel.h"
 
@@ -7,5 +6,3 @@ bool jumps(const Composition *all, Saddle place);
 Status cut_for(Composition *all, double log_delta, Composition **cut);
 double with_leak(const Composition *all, double upper);
 double line_tilt(const Composition *all, Survey *survey, Saddle saddle);
-
-#endif

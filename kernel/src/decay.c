@@ -10,21 +10,11 @@
 
 /* Fewer steps than this need B itself, more of them B - 1. */
 #define FEW 64.0
-/* Rounding of the exponents of B, relative. */
-#define EXPONENTS (6000 * UNIT)
-/* Terms so many nats below the largest have no part in B. */
-#define NEGLIGIBLE 45.0
 /* Heights y at which B is tried. */
 #define HEIGHTS_TRIED 5
 /* Frequencies of one pass, and their ratio. */
 #define PASS 4
 #define RATIO 1.28
-/* Nats below delta: what is left out where that takes few nodes; where it falls slowly; at the last node. */
-#define NATS 28.0
-#define SLOW_NATS 18.5
-#define LEAST_NATS 10.0
-/* The share of the most nodes that a transform which falls as a power of t may take for the first of these. */
-#define QUICK_SHARE 0.0625
 
 /* The tilted law of one kind at which decay is sought, and its bounds at a few heights. */
 typedef struct {
@@ -117,11 +107,11 @@ static double log_bound(Decay *at, int k, double frequency)
     double sum = 0.0, log_mean;
     if (at->steps->count < FEW) {
         for (int i = at->first; i < at->last; i++)
-            sum += at->weights[i] * exp(fmin(growth[i] - frequency * turns[i], 600.0));
-        log_mean = log(sum * (1.0 + at->rounding + EXPONENTS) + at->error[k] + 1e-300);
+            sum += at->weights[i] * exp(fmin(growth[i] - frequency * turns[i], LARGEST));
+        log_mean = log(sum * (1.0 + at->rounding + 6000 * UNIT) + at->error[k] + 1e-300);
     } else {
         for (int i = at->first; i < at->last; i++)
-            sum += at->weights[i] * expm1(fmin(growth[i] - frequency * turns[i], 600.0));
+            sum += at->weights[i] * expm1(fmin(growth[i] - frequency * turns[i], LARGEST));
         log_mean = log1p(sum + (2.0 + fabs(sum)) * at->rounding + at->error[k]);
     }
     return 0.5 * at->height[k] * at->height[k] + log_mean;
@@ -169,7 +159,7 @@ Status truncate_line(const Composition *all, Survey *survey, Saddle place, doubl
     double start = 5.0 / saddle_width(place), quick = most;
     double enough = 0.0, log_enough = 0.0, frequency[PASS], log_tail[PASS];
     if (!all->kinds && !(all->square > 0.0))
-        quick *= QUICK_SHARE;
+        quick /= 16.0; /* a transform that falls as a power of t takes many nodes */
     double *room = malloc((size_t)survey->most_nodes * (3 + 2 * HEIGHTS_TRIED) * sizeof *room);
     if (!room)
         return NO_MEMORY;
@@ -182,8 +172,8 @@ Status truncate_line(const Composition *all, Survey *survey, Saddle place, doubl
         for (int j = 0; j < PASS && !ended; j++) {
             double left = log_tail[j] - log_target;
             bool last = frequency[j] >= most;
-            if ((left <= -SLOW_NATS && !(enough > 0.0)) || (left <= -NATS && frequency[j] <= quick) ||
-                (last && !(enough > 0.0) && left <= -LEAST_NATS)) {
+            if ((left <= log(GOOD_WIDTH) - 1.0 && !(enough > 0.0)) || (left <= -NATS && frequency[j] <= quick) ||
+                (last && !(enough > 0.0) && left <= log(WIDEST) - 1.0)) {
                 enough = frequency[j];
                 log_enough = log_tail[j];
             }

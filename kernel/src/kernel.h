@@ -13,8 +13,7 @@
  *   - the normal tail is bounded by elementary functions that are proved to lie above it (loss.c).
  *
  * What cannot be answered here is refused, and the caller turns to Python. */
-#ifndef EPSILOND_KERNEL_H
-#define EPSILOND_KERNEL_H
+#pragma once
 
 #include <float.h>
 #include <math.h>
@@ -27,30 +26,41 @@
 
 #define UNIT 0x1p-53
 #define PI 3.14159265358979323846
-#define LOG_2 0.69314718055994530942
 #define LOG_SQRT_2PI 0.91893853320467274178
 
-/* Most nodes of one quadrature over the noise, and of a line; most products of both in all, a nanosecond each, for the
- * first part and for every further one. Beyond that the lattice answers in less time. */
-#define MOST_NOISE_NODES (1 << 14)
-#define MOST_FREQUENCIES (1 << 14)
+/* Most nodes of a quadrature over the noise, of a line, and atoms that are summed one by one; most products of nodes of
+ * both in all, at a nanosecond each. Beyond some 30 ms the lattice answers in less time. */
+#define MOST_NODES (1 << 14)
 #define MOST_PRODUCTS (1 << 25)
-#define MOST_PRODUCTS_EACH (1 << 18)
 
 /* Widths of an enclosure of log delta: no further way is tried below the first, none is answered above the second. */
 #define GOOD_WIDTH 2.5e-8
 #define WIDEST 1e-4
 
-/* Tilts of a ladder; ladders, lines and cut compositions that are kept, as neighbouring questions share them. */
+/* Errors in nats below what they are beside: of delta, of the alias and of the frequencies left out, about a part in
+ * 10^12; of one step over T, of its quadrature and of weights dropped; of a sum, of terms that are not evaluated. */
+#define NATS 28.0
+#define QUADRATURE_NATS 31.0
+#define NEGLIGIBLE 45.0
+
+/* Largest exponent of what is scaled, so that it and its products are doubles. */
+#define LARGEST 600.0
+
+/* Steps of a search, of which ten are common; how often lines and cuts are made anew for one, of which two are common. */
+#define ITERATIONS 40
+#define REMAKES 8
+
+/* Tilts of a ladder, from its reach down to e^-10 of that; surveys and lines that are kept, as questions nearby share
+ * them: what fits into a megabyte or two. */
 #define RUNGS 30
-#define SURVEYS 8
-#define LINES 8
-#define CUTS 2
+#define KEPT 8
 
-/* Layers of the noise at most. */
+/* Half-width of the range of epsilon that a line serves, in units of the integrand's width: on a wider one the period
+ * doubles. */
+#define REACH 1.2
+
+/* Numbers of layers of the noise (rule.c), and of other tilts than the line's (chernoff.c). */
 #define LAYERS 36
-
-/* Distances of other tilts from the line's in units of the integrand's width, at which the alias is bounded. */
 #define OTHERS 8
 
 typedef enum {
@@ -178,9 +188,9 @@ typedef struct Composition {
     Atoms atoms[2];
     double supremum, first_reach, wanted, log_leak;
     bool cut;
-    Survey surveys[SURVEYS];
-    Shared shared[LINES];
-    struct Composition *cuts[CUTS];
+    Survey surveys[KEPT];
+    Shared shared[KEPT];
+    struct Composition *cuts[KEPT / 4];
     int next_survey, next_shared, next_cut;
     bool located_known;
     double located_at;
@@ -257,5 +267,3 @@ typedef struct {
     Aim aim;
     double wanted;
 } Target;
-
-#endif

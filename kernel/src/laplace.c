@@ -8,7 +8,7 @@ TiltedLaplace tilted_laplace(double shift, double tilt)
     double turn = at.x * shift, sine = sinh(fmin(turn, 1.0));
     at.tanh = tanh(turn);
     at.inner = at.tanh / (2.0 * at.x);
-    double log_cosh = turn < 1.0 ? 0.5 * log1p(sine * sine) : turn + log1p(exp(-2.0 * turn)) - LOG_2;
+    double log_cosh = turn < 1.0 ? 0.5 * log1p(sine * sine) : turn + log1p(exp(-2.0 * turn)) - log(2.0);
     at.cumulant = log_cosh + (log1p(at.inner) - 0.5 * shift);
     double rest = (1.0 - at.tanh) * (1.0 + at.tanh);
     at.mean = shift * at.tanh + (shift * rest / (2.0 * at.x) - at.tanh / (2.0 * at.x * at.x)) / (1.0 + at.inner);

@@ -1,5 +1,4 @@
-#ifndef EPSILOND_LAPLACE_H
-#define EPSILOND_LAPLACE_H
+#pragma once
 
 #include "kernel.h"
 
@@ -11,5 +10,3 @@ double laplace_decay(const Composition *all, double tilt, double frequency);
 bool laplace_polar(const TiltedLaplace *at, double shift, double frequency, Polar *one);
 bool laplace_power(const Composition *all, double tilt, double frequency, double centre, Polar *power);
 void laplace_sums(const Composition *all, double tilt, double *centre, double *cumulant, double *error);
-
-#endif

@@ -7,11 +7,6 @@
 
 #include <stdlib.h>
 
-/* Steps up to which atoms are summed one by one. */
-#define MOST_SPLIT 16384.0
-/* Atoms so many nats below the largest are not summed, and charged. */
-#define FAR_BELOW 60.0
-#define TINY 1e-300
 
 /* log k! for k < size, within four units of itself and 64 of one: a product, then Stirling's series, whose next term is
  * below 1/(1680 k^7). */
@@ -32,7 +27,7 @@ static void set_log_factorials(double *log_factorial, int size)
 /* Totals of T and of T - 1 atoms with their log masses, the latter T-fold. */
 Status set_atoms(Composition *all)
 {
-    if (all->kinds || all->square > 0.0 || all->laplace_kinds != 1 || !(all->laplace[0].count <= MOST_SPLIT))
+    if (all->kinds || all->square > 0.0 || all->laplace_kinds != 1 || !(all->laplace[0].count <= MOST_NODES))
         return DONE;
     double shift = all->laplace[0].shift, count = all->laplace[0].count;
     int steps = (int)count;
@@ -51,7 +46,7 @@ Status set_atoms(Composition *all)
         atoms->steps = size;
         for (int falls = 0; falls <= size; falls++) {
             double log_choices = log_factorial[size] - log_factorial[falls] - log_factorial[size - falls];
-            atoms->log_mass[falls] = log_choices - size * LOG_2 - falls * shift + (k ? log(count) : 0.0);
+            atoms->log_mass[falls] = log_choices - size * log(2.0) - falls * shift + (k ? log(count) : 0.0);
         }
     }
     free(log_factorial);
@@ -65,7 +60,7 @@ double run_decay(const Laplace *run, double tilt, double frequency, double whole
 {
     double x = tilt + 0.5, log_atoms = -run->count * log1p(tanh(x * run->shift) / (2.0 * x));
     double mean = 0.5 * run->count / frequency;
-    double several = log_atoms + fmin(2.0 * log(mean) - LOG_2, 0.0) + mean, others = log_atoms + log1p(mean);
+    double several = log_atoms + fmin(2.0 * log(mean) - log(2.0), 0.0) + mean, others = log_atoms + log1p(mean);
     double apart = fmax(whole, others) + log1p(exp(-fabs(whole - others)));
     double slack = 64 * UNIT * (1.0 + run->count * run->shift * (1.0 + x) + fabs(log_atoms));
     return fmin(fmin(several, apart) + slack, 0.0);
@@ -83,7 +78,7 @@ bool run_power(const Laplace *run, double tilt, double frequency, double centre,
     double sine = sin(turn), cosine = cos(turn), twice = 2.0 * (x * x + frequency * frequency);
     double between_real = (at.tanh * cosine * x + sine * frequency) / twice;
     double between_imaginary = (sine * x - at.tanh * cosine * frequency) / twice;
-    double size = fmax(hypot(cosine, at.tanh * sine), TINY), angle = atan2(at.tanh * sine, cosine);
+    double size = fmax(hypot(cosine, at.tanh * sine), DBL_MIN), angle = atan2(at.tanh * sine, cosine);
     double log_atoms = log(size) + log_scale, inner = exp((count - 1.0) * log_atoms), turned = (count - 1.0) * angle;
     double single = inner * count * scale, edge = inner * size * scale;
     double whole = exp(count * one.log_modulus), phase = count * one.phase;
@@ -96,12 +91,12 @@ bool run_power(const Laplace *run, double tilt, double frequency, double centre,
     double grown = count * (one.log_growth + one.rounding) + UNIT * (8.0 * count * fabs(one.phase) + 64.0);
     double spread = count * (log1p(off / size) + off);
     spread += UNIT * (8.0 * count * (fabs(angle) + fabs(log_atoms)) + 64.0);
-    grown = expm1(fmin(grown, 700.0));
-    spread = expm1(fmin(spread, 700.0));
+    grown = expm1(fmin(grown, LARGEST));
+    spread = expm1(fmin(spread, LARGEST));
     double parts = edge + single * hypot(between_real, between_imaginary);
     double error = whole * grown + parts * spread + single * (1.0 + spread) * off;
     error += UNIT * (4.0 * fabs(centre) * frequency + 64.0) * (whole + parts);
-    double computed = hypot(real, imaginary), modulus = fmax(computed, fmax(error, TINY));
+    double computed = hypot(real, imaginary), modulus = fmax(computed, fmax(error, DBL_MIN));
     power->log_modulus = log(modulus);
     power->phase = atan2(imaginary, real) - centre * frequency;
     power->log_growth = log1p(computed < modulus ? 3.0 : error / modulus);
@@ -142,8 +137,8 @@ static double sum_at(const Composition *all, double epsilon, double top, const i
         const Atoms *atoms = &all->atoms[which];
         for (int k = 0; k < kept[which]; k++) {
             double below = atoms->log_mass[k] - top, near = epsilon - atoms->shift * (atoms->steps - 2.0 * k);
-            if (below < -FAR_BELOW)
-                *left_out += exp(-FAR_BELOW);
+            if (below < -NEGLIGIBLE)
+                *left_out += exp(-NEGLIGIBLE);
             else
                 sum += exp(below) * (which ? one_between(atoms->shift, near) : -expm1(fmin(near, 0.0)));
         }
@@ -158,7 +153,7 @@ static void set_derivatives(const Composition *all, double epsilon, double top, 
         double shift = atoms->shift;
         for (int k = 0; k < kept[which]; k++) {
             double below = atoms->log_mass[k] - top, near = epsilon - shift * (atoms->steps - 2.0 * k);
-            double mass = below < -FAR_BELOW ? 0.0 : exp(below), first, second;
+            double mass = below < -NEGLIGIBLE ? 0.0 : exp(below), first, second;
             if (!which)
                 first = second = near < 0.0 ? -exp(near) : 0.0;
             else if (near >= -shift) {

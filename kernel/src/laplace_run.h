@@ -1,5 +1,4 @@
-#ifndef EPSILOND_LAPLACE_RUN_H
-#define EPSILOND_LAPLACE_RUN_H
+#pragma once
 
 #include "kernel.h"
 
@@ -7,5 +6,3 @@ Status set_atoms(Composition *all);
 double run_decay(const Laplace *run, double tilt, double frequency, double whole);
 bool run_power(const Laplace *run, double tilt, double frequency, double centre, Polar *power);
 Beside beside(const Composition *all, double epsilon);
-
-#endif

@@ -18,12 +18,12 @@ static Status rules_of(const Composition *all, const Line *line, Rule *rules, in
     for (int k = 0; k < all->kinds; k++) {
         const Steps *steps = &all->steps[k];
         double last = line->nodes * line->spacing;
-        Status status = rule_for(&steps->loss, steps->count, tilts, last, MOST_NOISE_NODES, &rules[k]);
+        Status status = rule_for(&steps->loss, steps->count, tilts, last, MOST_NODES, &rules[k]);
         if (status != DONE)
             return status;
         *most = rules[k].size > *most ? rules[k].size : *most;
         products += (double)line->nodes * rules[k].size;
-        budget += k ? MOST_PRODUCTS_EACH : 0.0;
+        budget += k ? MOST_PRODUCTS / 128 : 0.0;
     }
     return products <= budget ? DONE : BEYOND_BUDGET;
 }
@@ -88,7 +88,7 @@ static Status laplace_on_line(const Composition *all, const Line *line, Powers *
 static Status add_all(const Composition *all, const Rule *rules, int most, const Line *line, Powers *powers)
 {
     Change change = {0};
-    double *room = malloc(((size_t)most * ROOM_FOR_NODE + 1) * sizeof *room);
+    double *room = malloc((weighing_room(most) + 1) * sizeof *room);
     Status status = room ? DONE : NO_MEMORY;
     if (status == DONE && all->kinds)
         status = make_change(line->nodes, &change);

@@ -1,8 +1,5 @@
-#ifndef EPSILOND_LINE_H
-#define EPSILOND_LINE_H
+#pragma once
 
 #include "kernel.h"
 
 Status set_line(const Composition *all, Line *line);
-
-#endif

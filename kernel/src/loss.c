@@ -3,8 +3,6 @@
  *     r(x) = 1 - q + q e^y,  y = s x - s^2/2,  p = q e^y/r = d log r/dy. */
 #include "loss.h"
 
-#define FAR 300.0
-
 Loss loss_of(double rate, double shift, int density, int right, int left)
 {
     return (Loss){rate, shift, log(rate) - log1p(-rate), density, right, left, INFINITY};
@@ -25,9 +23,9 @@ double log_ratio(const Loss *loss, double x)
     double y = log_argument(loss, x), q = loss->rate;
     if (q > 0.5) {
         double rest = 1.0 - q;
-        return y < -FAR ? log(rest) + log1p(q / rest * exp(y)) : y + log1p(rest * expm1(-y));
+        return y < -300.0 ? log(rest) + log1p(q / rest * exp(y)) : y + log1p(rest * expm1(-y));
     }
-    return y > FAR ? y + log(q) + log1p((1.0 - q) / q * exp(-y)) : log1p(q * expm1(y));
+    return y > 300.0 ? y + log(q) + log1p((1.0 - q) / q * exp(-y)) : log1p(q * expm1(y));
 }
 
 double ratio_error(const Loss *loss, double x, double ratio)

@@ -1,5 +1,4 @@
-#ifndef EPSILOND_LOSS_H
-#define EPSILOND_LOSS_H
+#pragma once
 
 #include "kernel.h"
 
@@ -12,5 +11,3 @@ bool falls(const Loss *loss);
 double upper_log_tail(double x);
 double summation_error(int terms);
 double log_sum(const double *logs, int size);
-
-#endif

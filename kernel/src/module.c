@@ -6,14 +6,13 @@
 #include "loss.h"
 #include "questions.h"
 #include "roots.h"
+#include "search.h"
 
-#define INTERFACE 2
+/* Of this module, which is counted up where the Python side must follow. */
+#define INTERFACE 3
 
-/* Parts of one composition at most, and the range of a shift: no product of shifts and tilts is too large or small. */
-#define MOST_PARTS 100000
-#define LEAST_SHIFT 1e-100
-#define MOST_SHIFT 1e100
-#define LEAST_RATE 1e-100
+/* The least shift and rate, and the reciprocal of the largest shift: products of shifts, tilts and losses are doubles. */
+#define SMALLEST 1e-100
 
 typedef struct {
     PyObject_HEAD
@@ -22,7 +21,7 @@ typedef struct {
 
 static bool is_shift(double shift)
 {
-    return shift >= LEAST_SHIFT && shift <= MOST_SHIFT;
+    return shift >= SMALLEST && shift <= 1.0 / SMALLEST;
 }
 
 static bool is_count(double count)
@@ -37,7 +36,7 @@ static bool read_steps(PyObject *given, Steps *steps)
     int order;
     if (!PyArg_ParseTuple(given, "ddid", &rate, &shift, &order, &steps->count))
         return false;
-    if (!(rate >= LEAST_RATE && rate < 1.0 && is_shift(shift) && is_count(steps->count) && order >= 0 && order <= 2)) {
+    if (!(rate >= SMALLEST && rate < 1.0 && is_shift(shift) && is_count(steps->count) && order >= 0 && order <= 2)) {
         PyErr_SetString(PyExc_ValueError, "rate, shift, order or count out of range");
         return false;
     }
@@ -62,7 +61,7 @@ static bool read_parts(Composition *all, PyObject *steps, double square, PyObjec
     Py_ssize_t kinds = PyTuple_Size(steps), others = PyTuple_Size(laplace);
     if (kinds < 0 || others < 0)
         return false;
-    if (kinds + others > MOST_PARTS || !(square == 0.0 || is_shift(square)) || (!kinds && !others && square == 0.0)) {
+    if (kinds > MOST_PRODUCTS / 128 || others > MOST_PRODUCTS / 128 || !(square == 0.0 || is_shift(square)) || (!kinds && !others && square == 0.0)) {
         PyErr_SetString(PyExc_ValueError, "too many parts, none, or a Gaussian shift out of range");
         return false;
     }
@@ -153,14 +152,14 @@ static PyObject *handle_log_delta(PyObject *object, PyObject *argument)
     return answered(status, best);
 }
 
-static PyObject *handle_upper_log_delta(PyObject *object, PyObject *arguments)
+static PyObject *handle_upper_log_delta(PyObject *object, PyObject *argument)
 {
-    double epsilon, enough, found = 0.0;
-    if (!PyArg_ParseTuple(arguments, "dd", &epsilon, &enough))
+    double epsilon = PyFloat_AsDouble(argument), found = 0.0;
+    if (epsilon == -1.0 && PyErr_Occurred())
         return NULL;
-    if (isnan(epsilon) || epsilon == -INFINITY || isnan(enough))
+    if (isnan(epsilon) || epsilon == -INFINITY)
         Py_RETURN_NONE;
-    Status status = bound(((Handle *)object)->all, epsilon, enough, &found);
+    Status status = bound(((Handle *)object)->all, epsilon, &found);
     if (status == NO_MEMORY)
         return PyErr_NoMemory();
     if (status != DONE)
@@ -184,14 +183,42 @@ static PyObject *handle_threshold(PyObject *object, PyObject *argument)
     return Py_BuildValue("ddd", found.epsilon, found.width, found.steepness);
 }
 
+/* The number of a run at which the larger log delta of its orders is as asked, about; or None. */
+static PyObject *search_run(PyObject *unused, PyObject *arguments)
+{
+    (void)unused;
+    PyObject *orders;
+    int unknown;
+    double guess, found;
+    Search asked = {0};
+    if (!PyArg_ParseTuple(arguments, "O!iddd", &PyTuple_Type, &orders, &unknown, &asked.epsilon, &asked.log_delta,
+                          &guess))
+        return NULL;
+    asked.size = (int)PyTuple_Size(orders);
+    asked.unknown = (Unknown)unknown;
+    if (asked.size < 1 || asked.size > 2 || unknown < 0 || unknown > 2)
+        return PyErr_Format(PyExc_ValueError, "one order or two, and a number from 0 to 2");
+    for (int k = 0; k < asked.size; k++)
+        if (!read_steps(PyTuple_GetItem(orders, k), &asked.orders[k]))
+            return NULL;
+    bool meant = isfinite(asked.epsilon) && asked.log_delta < 0.0 && isfinite(asked.log_delta) && guess > 0.0;
+    Status status = meant && isfinite(guess) ? search_number(&asked, guess, &found) : NO_TILT;
+    if (status == NO_MEMORY)
+        return PyErr_NoMemory();
+    if (status != DONE || !isfinite(found))
+        Py_RETURN_NONE;
+    return PyFloat_FromDouble(found);
+}
+
 static PyMethodDef methods[] = {
     {"epsilon", handle_epsilon, METH_VARARGS,
      "epsilon(log_delta, slack): ends of the least epsilon, and the width of log delta behind them; or None"},
     {"log_delta", handle_log_delta, METH_O, "log_delta(epsilon): its ends and their width; or None"},
-    {"upper_log_delta", handle_upper_log_delta, METH_VARARGS,
-     "upper_log_delta(epsilon, enough): a Chernoff bound, the best one unless one at hand is enough; or None"},
+    {"upper_log_delta", handle_upper_log_delta, METH_O, "upper_log_delta(epsilon): a Chernoff bound; or None"},
     {"threshold", handle_threshold, METH_O,
      "threshold(log_size): about the epsilon of a test, the width of log delta there, and its steepness; or None"},
+    {"search", search_run, METH_VARARGS | METH_STATIC,
+     "search(orders, unknown, epsilon, log_delta, guess): about the shift (0), count (1) or rate (2) of a run; or None"},
     {NULL, NULL, 0, NULL},
 };
 

@@ -35,7 +35,7 @@ Status make_powers(int nodes, Powers *powers)
 Polar polar(double real, double imaginary, double error, double turned)
 {
     double square = real * real + imaginary * imaginary, less_one = 2.0 * real + square;
-    double computed = hypot(1.0 + real, imaginary), modulus = fmax(computed, fmax(error, 1e-300));
+    double computed = hypot(1.0 + real, imaginary), modulus = fmax(computed, fmax(error, DBL_MIN));
     Polar found = {0};
     found.log_modulus = less_one < -0.5 ? log(modulus) : 0.5 * log1p(less_one);
     found.phase = atan2(imaginary, 1.0 + real);
@@ -89,8 +89,8 @@ Status set_terms(Powers *powers, Line *line)
         if (growth < 1.0)
             grown += term * expm1(growth);
         else
-            grown += exp(fmin(log_modulus + growth, 700.0)) * scale / (frequency * frequency + tilt * tilt);
-        moved += term * (expm1(fmin(rounding, 700.0)) + summing);
+            grown += exp(fmin(log_modulus + growth, LARGEST)) * scale / (frequency * frequency + tilt * tilt);
+        moved += term * (expm1(fmin(rounding, LARGEST)) + summing);
         weighted += term * frequency;
     }
     line->fixed_error = 1.01 * (line->truncation + grown + moved);

@@ -1,5 +1,4 @@
-#ifndef EPSILOND_POWERS_H
-#define EPSILOND_POWERS_H
+#pragma once
 
 #include "kernel.h"
 
@@ -10,5 +9,3 @@ void add_power(Powers *powers, int k, Polar power);
 void add_part(Powers *powers, double centre, double cumulant, double cumulant_error);
 Status make_powers(int nodes, Powers *powers);
 Status set_terms(Powers *powers, Line *line);
-
-#endif

@@ -9,10 +9,6 @@
 #include "saddle.h"
 #include "survey.h"
 
-/* The alias is made to err by e^-NATS of delta. */
-#define NATS 28.0
-/* Largest exponent of what is scaled to the units of a line. */
-#define LARGEST 600.0
 
 static double period(const Chernoff *at, double tilt, Saddle saddle, double epsilon, double reach)
 {
@@ -46,13 +42,13 @@ Status build(Composition *all, Located at, double tilt, double epsilon, double r
     line->reach = reach * width;
     line->spacing = exact_step(2.0 * PI / length);
     double log_target = log_delta_near(at.saddle, epsilon) - (place.cumulant - place.tilt * epsilon);
-    double frequencies = fmin(MOST_FREQUENCIES, (1 << 20) / fmax(all->laplace_kinds, 1.0));
+    double frequencies = fmin(MOST_NODES, (1 << 20) / fmax(all->laplace_kinds, 1.0));
     double most = line->spacing * (frequencies - 2.0);
     status = truncate_line(all, survey, place, log_target, most, &highest, &line->truncation);
     if (status != DONE)
         return status;
     double nodes = ceil(highest / line->spacing) + 1.0;
-    if (!(nodes <= MOST_FREQUENCIES))
+    if (!(nodes <= MOST_NODES))
         return BEYOND_BUDGET;
     line->nodes = (int)nodes;
     set_series(&line->chernoff, tilt, line->spacing);

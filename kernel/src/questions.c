@@ -8,8 +8,6 @@
 #include "shared.h"
 #include "survey.h"
 
-/* How often the noise is cut anew, until delta is known on what is left. */
-#define CUTTINGS 4
 
 double width_of(Interval ends)
 {
@@ -51,7 +49,7 @@ static Status evaluate_cut(Composition *all, Saddle place, double epsilon, Answe
     Composition *cut = NULL;
     Located at = {place, 0.0};
     double before = INFINITY; /* What the last cut was asked to leave out: its address may be used again. */
-    for (int k = 0; k < CUTTINGS; k++) {
+    for (int k = 0; k < REMAKES; k++) {
         Status status = cut_for(all, log_delta_near(at.saddle, epsilon), &cut);
         if (status == DONE && cut->wanted == before)
             break;
@@ -101,20 +99,13 @@ Status bound_at(Composition *all, Located at, double epsilon, double *found)
     return DONE;
 }
 
-/* A Chernoff bound of log delta, of the best tilt unless one at hand is at most `enough`. */
-Status bound(Composition *all, double epsilon, double enough, double *found)
+/* The Chernoff bound of log delta at the saddle. */
+Status bound(Composition *all, double epsilon, double *found)
 {
     Located at;
     if (epsilon >= all->supremum) {
         *found = -INFINITY;
         return DONE;
-    }
-    if (enough > -INFINITY) {
-        Status status = best_rung(all, epsilon, &at);
-        if (status == DONE)
-            status = bound_at(all, at, epsilon, found);
-        if (status != DONE || *found <= enough)
-            return status;
     }
     Status status = locate(all, (Target){AT_EPSILON, epsilon}, &at);
     return status == DONE ? bound_at(all, at, epsilon, found) : status;

@@ -1,12 +1,9 @@
-#ifndef EPSILOND_QUESTIONS_H
-#define EPSILOND_QUESTIONS_H
+#pragma once
 
 #include "kernel.h"
 
 double width_of(Interval ends);
 void keep_better(Answer *best, Interval ends, double width);
 Status evaluate(Composition *all, double epsilon, Answer *best);
-Status bound(Composition *all, double epsilon, double enough, double *found);
+Status bound(Composition *all, double epsilon, double *found);
 Status bound_at(Composition *all, Located at, double epsilon, double *found);
-
-#endif

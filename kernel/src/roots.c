@@ -7,11 +7,6 @@
 #include "saddle.h"
 #include "shared.h"
 
-/* Lines that are made until the root lies within reach of one; steps of Newton's iteration on each. */
-#define RECENTRINGS 8
-#define NEWTON_STEPS 12
-/* Ends that are tried, ever farther from the root. */
-#define DOUBLINGS 30
 
 /* An epsilon near a root, the line it was found on and log delta there. */
 typedef struct {
@@ -30,7 +25,7 @@ static Status newton(const Composition *all, const Line *line, Target target, do
     for (int k = 1; k <= 2 && estimate(all, line, target.aim, at, &here) != DONE; k++)
         at = fmax(centre - 0.5 * k * reach, least);
     *inside = true;
-    for (int k = 0; k < NEWTON_STEPS; k++) {
+    for (int k = 0; k < ITERATIONS; k++) {
         Status status = estimate(all, line, target.aim, at, &here);
         if (status != DONE)
             return status;
@@ -56,7 +51,7 @@ static Status find_root(Composition *all, Located at, bool own, Target target, L
     bool refined = own || all->cut, inside;
     double epsilon = saddle_epsilon(at.saddle);
     Status status = DONE;
-    for (int k = 0; status == DONE && k < RECENTRINGS; k++) {
+    for (int k = 0; status == DONE && k < REMAKES; k++) {
         if (own) {
             forget_line(alone);
             status = build(all, at, at.saddle.tilt, epsilon, REACH, alone);
@@ -87,7 +82,7 @@ static Status first_end(const Composition *all, const Root *root, double pad, do
                         double *end)
 {
     double offset = pad;
-    for (int k = 0; k < DOUBLINGS; k++) {
+    for (int k = 0; k < ITERATIONS; k++) {
         Interval here;
         *end = fmax(root->epsilon + offset, 0.0);
         if (pad < 0.0 && *end <= 0.0)
@@ -220,20 +215,4 @@ Status threshold(Composition *all, double log_size, Threshold *found)
     if (status != NO_MEMORY && found->width > GOOD_WIDTH)
         status = threshold_on(all, log_size, found);
     return found->width < INFINITY && status != NO_MEMORY ? DONE : status;
-}
-
-/* log delta at an epsilon; nothing is certified. */
-Status estimate_log_delta(Composition *all, double epsilon, double *log_delta)
-{
-    Located at;
-    const Line *line;
-    Estimate here;
-    Status status = locate(all, (Target){AT_EPSILON, epsilon}, &at);
-    if (status == DONE)
-        status = shared_line(all, at.saddle, &line);
-    if (status == DONE)
-        status = estimate(all, line, AT_LOG_DELTA, epsilon, &here);
-    if (status == DONE)
-        *log_delta = here.value;
-    return status;
 }

@@ -1,5 +1,4 @@
-#ifndef EPSILOND_RULE_H
-#define EPSILOND_RULE_H
+#pragma once
 
 #include "kernel.h"
 
@@ -10,5 +9,3 @@ double end_error(const Rule *rule, double tilt, double log_moment);
 double end_decay_error(const Rule *rule, double tilt, double log_moment, double height);
 void set_swings(const Loss *loss, const Rule *rule, double tilt, Swings *swings);
 double decay_error(const Loss *loss, const Rule *rule, const Swings *swings, double tilt, double height);
-
-#endif

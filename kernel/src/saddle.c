@@ -2,22 +2,14 @@
  *
  * F is convex, its poles keep the tilt above 0, and any tilt > 0 gives true ends; a good one gives few nodes. */
 #include "saddle.h"
-#include "chernoff.h"
 #include "survey.h"
 
 /* Surveys reach so far, where nothing tells more, and then so many times further, up to so far. */
 #define FIRST_REACH 12.0
 #define GROWTH 4.0
-#define LEAST_REACH 0.01
 #define LARGEST_TILT 1e15
-/* The first survey has at most so many nodes for each kind. */
-#define FEW_NODES 2048.0
-/* Standard deviations of the loss behind a delta of one in a million; more where no tilt makes nodes more. */
-#define DEVIATIONS 4.8
-#define MORE_DEVIATIONS 12.0
 /* A tilt is good enough within this fraction of the integrand's width, in units of 1/width. */
 #define CLOSE 0.05
-#define ITERATIONS 40
 
 /* K' - 1/lambda - 1/(1 + lambda). */
 double saddle_epsilon(Saddle place)
@@ -68,7 +60,8 @@ static double usual_tilt(const Composition *all)
     }
     if (variance < 1e-24)
         return 0.0;
-    return fmin((giant < INFINITY ? DEVIATIONS : MORE_DEVIATIONS) / sqrt(variance), giant);
+    /* Standard deviations behind a delta of one in a million; more where no tilt makes nodes more. */
+    return fmin((giant < INFINITY ? 4.8 : 12.0) / sqrt(variance), giant);
 }
 
 /* The reach to climb from: where questions are asked, lower where a quadrature for tilts up to there has many nodes. */
@@ -77,12 +70,12 @@ static Status first_reach(Composition *all, double *reach)
     double rung = FIRST_REACH, usual = fmin(usual_tilt(all), LARGEST_TILT);
     while (!all->first_reach && rung < usual)
         rung *= 2.0;
-    for (; !all->first_reach && rung > LEAST_REACH; rung /= GROWTH) {
+    for (; !all->first_reach && rung > 1e-3 * FIRST_REACH; rung /= GROWTH) {
         Survey *survey;
         Status status = survey_of(all, rung, &survey);
         if (status == NO_MEMORY)
             return status;
-        if (status == DONE && survey->nodes <= FEW_NODES * fmax(all->kinds, 1.0))
+        if (status == DONE && survey->nodes <= MOST_NODES / 8 * fmax(all->kinds, 1.0))
             all->first_reach = rung;
     }
     if (!all->first_reach)
@@ -234,23 +227,4 @@ Status locate(Composition *all, Target target, Located *at)
         all->located_known = true;
     }
     return status;
-}
-
-/* A tilt on the lowest ladder with about the least Chernoff bound at an epsilon. */
-Status best_rung(Composition *all, double epsilon, Located *at)
-{
-    double reach;
-    Survey *survey;
-    Status status = first_reach(all, &reach);
-    if (status == DONE)
-        status = survey_of(all, reach, &survey);
-    if (status != DONE)
-        return status;
-    Rungs ladder = rungs(all, survey);
-    int above = bracket(&ladder, (Target){AT_EPSILON, epsilon});
-    Saddle first = place(&ladder, above), last = place(&ladder, above + 1);
-    double of_first = first.cumulant - first.tilt * epsilon + log_chernoff_factor(first.tilt);
-    double of_last = last.cumulant - last.tilt * epsilon + log_chernoff_factor(last.tilt);
-    *at = (Located){of_first <= of_last ? first : last, reach};
-    return DONE;
 }

@@ -1,5 +1,4 @@
-#ifndef EPSILOND_SADDLE_H
-#define EPSILOND_SADDLE_H
+#pragma once
 
 #include "kernel.h"
 
@@ -7,6 +6,3 @@ double saddle_epsilon(Saddle place);
 double log_delta_near(Saddle place, double epsilon);
 Status survey_for(Composition *all, double tilt, Survey **survey);
 Status locate(Composition *all, Target target, Located *at);
-Status best_rung(Composition *all, double epsilon, Located *at);
-
-#endif

@@ -8,21 +8,16 @@
 
 #include <string.h>
 
-/* Bits to which the logarithm of a tilt is rounded, at least and at most. */
-#define COARSEST 2.0
-#define FINEST 40.0
-/* How many tilts of the grid below the nearest are tried. */
-#define LOWER 2
 
 static Status line_at(Composition *all, double tilt, const Line **line)
 {
-    for (int k = 0; k < LINES; k++)
+    for (int k = 0; k < KEPT; k++)
         if (all->shared[k].tilt == tilt) {
             *line = &all->shared[k].line;
             return all->shared[k].status;
         }
     Shared *fresh = &all->shared[all->next_shared];
-    all->next_shared = (all->next_shared + 1) % LINES;
+    all->next_shared = (all->next_shared + 1) % KEPT;
     forget_line(&fresh->line);
     memset(fresh, 0, sizeof *fresh);
     Survey *survey;
@@ -57,10 +52,10 @@ Status shared_line(Composition *all, Saddle place, const Line **line)
     double bits = ceil(log2(0.7 * place.tilt * saddle_width(place)));
     if (isnan(bits))
         return NO_TILT;
-    int shift = (int)fmin(fmax(bits, COARSEST), FINEST);
+    int shift = (int)fmin(fmax(bits, 2.0), 40.0);
     double exponent = nearbyint(ldexp(log2(place.tilt), shift));
     Status status = BEYOND_BUDGET;
-    for (int lower = 0; lower <= LOWER && (status == BEYOND_BUDGET || status == NO_DECAY); lower++) {
+    for (int lower = 0; lower <= 2 && (status == BEYOND_BUDGET || status == NO_DECAY); lower++) {
         double tilt = exp2(ldexp(exponent - lower, -shift));
         if (lower && !serves(all, tilt, saddle_epsilon(place)))
             break;

@@ -7,11 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Terms so many nats below the largest are not evaluated; where an upper end is wanted they stand as this large. */
-#define NEGLIGIBLE 45.0
-/* Of many kinds few surveys are kept: a megabyte for a thousand kinds each. */
-#define FEW_KINDS 16
-#define FEW_SURVEYS 2
 
 void forget_survey(Survey *survey)
 {
@@ -46,7 +41,7 @@ static Status make_survey(const Composition *all, double reach, Survey *survey)
     for (int k = 0; k < all->kinds; k++) {
         Rule *rule = &survey->quadratures[k].rule;
         Tilts tilts = {0.0, reach};
-        Status status = rule_for(&all->steps[k].loss, all->steps[k].count, tilts, 0.0, MOST_NOISE_NODES, rule);
+        Status status = rule_for(&all->steps[k].loss, all->steps[k].count, tilts, 0.0, MOST_NODES, rule);
         if (status != DONE)
             return status;
         nodes += (size_t)rule->size;
@@ -75,7 +70,7 @@ Status survey_of(Composition *all, double reach, Survey **survey)
 {
     if (!(reach > 0.0 && isfinite(reach)))
         return NO_TILT;
-    int kept = all->kinds <= FEW_KINDS ? SURVEYS : FEW_SURVEYS;
+    int kept = all->kinds <= 2 * KEPT ? KEPT : KEPT / 4; /* of a thousand kinds one takes megabytes */
     for (int k = 0; k < kept; k++)
         if (all->surveys[k].reach == reach) {
             *survey = &all->surveys[k];

@@ -1,5 +1,4 @@
-#ifndef EPSILOND_SURVEY_H
-#define EPSILOND_SURVEY_H
+#pragma once
 
 #include "kernel.h"
 
@@ -10,5 +9,3 @@ double step_cumulant(Survey *survey, int kind, double tilt);
 Saddle place_at(const Composition *all, Survey *survey, double tilt);
 double saddle_width(Saddle place);
 double upper_cumulant(const Composition *all, Survey *survey, double tilt);
-
-#endif

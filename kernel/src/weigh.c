@@ -3,8 +3,12 @@
 #include "loss.h"
 #include "rule.h"
 
-/* Nodes that weigh less than e^-this of a step's share of an even weight are dropped, and charged. */
-#define DROPPED_NATS 34.0
+
+/* Numbers that the arrays of a weighing take. */
+size_t weighing_room(int size)
+{
+    return (size_t)size * 6;
+}
 
 Weighing weighing_in(double *room, int size)
 {
@@ -97,7 +101,7 @@ void weigh(const Steps *steps, const Rule *rule, double tilt, Weighing *at)
         mean += at->weight[k] * at->loss[k];
     }
     at->at_ends = at->weight[0] + (isfinite(steps->loss.end) ? 0.0 : at->weight[at->size - 1]);
-    double least = exp(-DROPPED_NATS) / (steps->count * at->size);
+    double least = exp(-QUADRATURE_NATS) / (steps->count * at->size);
     at->kept = 0;
     for (int k = 0; k < at->size; k++) {
         double weight = at->weight[k], deviation = at->loss[k] - mean;

@@ -73,7 +73,7 @@ def ask(generator: random.Random, composed: Any) -> int:
     epsilon = near * generator.choice((1.0, 0.5, 2.0, -1.0, number(generator, 0.1, 10.0)))
     there = composed.log_delta(epsilon)
     check_ends(there, 0.0)
-    bound = composed.upper_log_delta(epsilon, generator.choice((-math.inf, log_delta)))
+    bound = composed.upper_log_delta(epsilon)
     assert bound is None or bound <= 0.0
     assert bound is None or there is None or there[0] <= bound + 1e-9
     test = composed.threshold(-number(generator, 1e-3, 300.0))

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import epsilond
+from epsilond.accountants.composition.run_search import searched
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import Direction, GaussianLaw, LaplaceLaw, Law, SampledGaussianLaw
 from epsilond.accountants.engine import exact, kernel
@@ -24,7 +25,9 @@ from epsilond.accountants.engine.contour.thresholds import thresholds
 from epsilond.accountants.engine.contour.transforms.transform import ContourRefused
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.numerics import compiled as compiled_kernel
+from epsilond.accountants.quantities import Relation
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
+from epsilond.accountants.target import Target
 from epsilond.app.settings import unknown_variables
 from tests.engine.pairs import poisson
 from tests.kernel.conftest import NAME
@@ -109,11 +112,8 @@ def compare(module: ModuleType, questions: Iterator[tuple[Laws, float, random.Ra
             assert there[2] <= WIDEST
             here = contour.log_delta(laws, epsilon)
             assert meet(Interval(*there[:2]), here)
-            bound = steps.upper_log_delta(epsilon, -math.inf)
+            bound = steps.upper_log_delta(epsilon)
             assert here.lower <= bound <= contour.upper_log_delta(laws, epsilon) + 0.01
-            quick = steps.upper_log_delta(epsilon, log_delta)
-            assert here.lower <= quick
-            assert quick <= log_delta or quick == bound
         except ContourRefused:
             continue
         both += 1
@@ -236,7 +236,7 @@ def test_one_step_against_its_closed_form(
         truth = mp.log(one_step(step, 0.8 * upper))
         assert there is not None
         assert there[0] <= truth <= there[1]
-        assert truth <= steps.upper_log_delta(0.8 * upper, -math.inf)
+        assert truth <= steps.upper_log_delta(0.8 * upper)
 
 
 def test_what_was_asked_before_changes_nothing(module: ModuleType) -> None:
@@ -278,8 +278,8 @@ class Recorder:
     def log_delta(self, epsilon: float) -> None:
         del epsilon
 
-    def upper_log_delta(self, epsilon: float, enough: float) -> None:
-        del epsilon, enough
+    def upper_log_delta(self, epsilon: float) -> None:
+        del epsilon
 
 
 def answers(laws: list[tuple[Any, int]]) -> tuple[Interval, Interval, float]:
@@ -410,7 +410,7 @@ def test_questions_without_meaning_are_refused(number: float, module: ModuleType
         composed = module.Composition(*given)
         for found in (composed.epsilon(number, 0.0), composed.log_delta(number), composed.epsilon(-14.0, number)):
             assert found is None or (found[0] <= found[1] and 0.0 <= found[2] <= WIDEST)
-        for place in (composed.threshold(number), composed.upper_log_delta(number, number)):
+        for place in (composed.threshold(number), composed.upper_log_delta(number)):
             assert place is None or place == place
 
 
@@ -429,6 +429,34 @@ def test_an_account_asks_it(use: pytest.MonkeyPatch) -> None:
     lower, upper = curve.epsilon(delta=1e-6)
     assert lower <= 2.1245151711202 <= upper + 1e-12
     assert curve.delta(epsilon=upper).lower <= 1e-6 <= curve.delta(epsilon=lower).upper
+
+
+# Searches ------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])
+@pytest.mark.parametrize(("rate", "noise", "rounds"), [(0.01, 1.0, 1000), (0.1, 2.0, 100), (0.002, 0.8, 20_000)])
+@pytest.mark.usefixtures("on")
+def test_a_search_finds_each_number_from_the_others(rate: float, noise: float, rounds: int, relation: Relation) -> None:
+    first = SampledGaussianLaw(rate, 1.0 / noise, "replace" if relation == "replace-one" else "remove")
+    log_delta = max(exact.log_delta([(law, rounds)], 2.0).upper for law in {first, first.reversed()})
+    target = Target(2.0, log_delta)
+    known = {"shift": 1.0 / noise, "count": float(rounds), "rate": rate}
+    for unknown, number in known.items():
+        given = {"rate": rate, "noise": noise, "rounds": rounds, "relation": relation}
+        found = searched(unknown, target, **given, guess=0.7 * number)
+        assert found == pytest.approx(number, rel=1e-6)
+
+
+def test_without_a_kernel_nothing_is_searched(use: pytest.MonkeyPatch) -> None:
+    use.setattr(kernel, "loaded", lambda: None)
+    assert kernel.search([(SampledGaussianLaw(0.01, 1.0, "remove"), 1)], "count", 2.0, -14.0, 100.0) is None
+
+
+@pytest.mark.parametrize("number", [*NOT_FINITE, 0.0, -1.0, 1e308, 5e-324], ids=str)
+def test_searches_without_meaning_are_refused(number: float, module: ModuleType) -> None:
+    for unknown in range(3):
+        for given in ((number, -14.0, 1.0), (2.0, number, 1.0), (2.0, -14.0, number)):
+            found = module.Composition.search(STEPS, unknown, *given)
+            assert found is None or 0.0 < found < math.inf
 
 
 # Whether it is used at all -------------------------------------------------------------------------------------------
