@@ -23,7 +23,7 @@ from epsilond.accountants.profiles.amplification import Share, amplified_in_both
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from tests.oracles import drawn
 
-SETTINGS = ((0.5, 1.0), (0.01, 2.0), (0.9, 3.0), (1e-6, 0.3), (0.1, 1e-3), (0.3, 8.0))
+SETTINGS = ((0.5, 1.0), (0.01, 2.0), (0.9, 3.0), (1e-3, 0.3), (0.1, 1e-3), (0.3, 8.0))
 
 
 def grid(rate: float, shift: float, count: int, tilt: float, frequency: float, *, alone: bool) -> DrawnGaussianGrid:
