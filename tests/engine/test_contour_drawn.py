@@ -145,7 +145,8 @@ def test_beside_a_gaussian_it_encloses_the_lattice() -> None:
     bare = replace(amplified_in_both_orders(gaussian_pair(1.0), Share.at(0.1)), law=None)
     known = composed_pair([(bare, 200), (gaussian_pair(0.5), 1)], "coarse").epsilon(-12.0)
     assert max(lower, known.lower) <= min(upper, known.upper)
-    assert isinstance(compiled([(DrawnGaussianLaw(0.1, 1.0), 200), (GaussianLaw(0.5), 1)])[0], GaussianSteps)
+    parts = compiled([(DrawnGaussianLaw(0.1, 1.0), 200), (GaussianLaw(0.5), 1)])
+    assert any(isinstance(part, GaussianSteps) for part in parts)
 
 
 @pytest.mark.parametrize(
