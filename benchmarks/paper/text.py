@@ -57,8 +57,9 @@ def cited(text: str) -> str:
 
 
 def _in_words(key: str) -> str:
-    first, *others = [_last(author) for author in work(key).authors]
-    named = f"{first} et al." if len(others) > 2 else " and ".join([", ".join([first, *others[:-1]]), *others[-1:]])
+    names = [_last(author) for author in work(key).authors]
+    all_names = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    named = f"{names[0]} et al." if len(names) > 3 else all_names
     return f"[{named} {work(key).year}](#{key})"
 
 
