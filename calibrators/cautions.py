@@ -128,7 +128,7 @@ def assumed(problem: object, *names: str) -> Iterator[Caution]:
     for name in names:
         if getattr(problem, name) is None:
             code = f"assumed-{name.replace('_', '-')}"
-            yield Caution(code=code, message=f"You did not give {name}; the worst case was assumed: {ASSUMED[name]}")
+            yield Caution(code=code, message=f"You gave no {name}; the worst is assumed: {ASSUMED[name]}")
 
 
 def name_of(*readings: PrintedReading) -> str:

