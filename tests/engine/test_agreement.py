@@ -16,8 +16,10 @@ from epsilond.accountants.engine.lattice.composition import compose
 from tests.engine.random_questions import Asked, questions
 from tests.oracles import inversion
 
-ORACLE = 1e-10
-"""Relative error of δ that the inversion may have: it ends where terms are below 1e-14 and images below 1e-12."""
+ORACLE = 1e-9
+"""Relative error of δ that the inversion may have: it ends where terms are below 1e-14, of which thousands may follow.
+
+The largest error seen was 1.2e-10; a finer inversion then lay within the kernel's ends."""
 LATTICE_ROOM = 1e-12
 """Relative rounding of the noise multiplier 1/s that the lattice is given, in δ per unit of 1 + |log δ|."""
 
