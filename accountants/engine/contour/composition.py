@@ -3,7 +3,7 @@
     δ(ε) = E_P[(1 − e^{ε−S})₊] = (1/2πi) ∫_{Re z = l} e^{K(z) − zε}/(z(1 + z)) dz,   K(z) = Σ_j T_j log E_P[e^{zL_j}],
 
 by the trapezoidal rule on a line near the saddle. Work and relative accuracy do not depend on how small δ is, and
-hardly on the number of steps. All errors are charged (docs/engine-certificate.md, A0 to A7); where they cannot be made
+hardly on the number of steps. All errors are charged (docs/engine-certificate.md, A0 to A8); where they cannot be made
 small the engine refuses (`ContourRefused`) and the caller composes on the lattice.
 
 Losses are finite here: atoms at infinity are the caller's to add, δ = 1 − Π(1 − a_j)^{T_j} + D(ε).
