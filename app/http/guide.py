@@ -31,7 +31,8 @@ POLICY = (
 SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 UNBUILT = (
     "<!doctype html><html lang=en><meta charset=utf-8><title>No documents here</title><h1>No documents here</h1>"
-    "<p>This service was installed without its documents. In the source tree, <code>scripts/guide</code> builds them."
+    "<p>The documents of this service are being built, or it was installed without them. In the source tree,"
+    " <code>scripts/guide</code> builds them."
     '<p><a href="{home}">To the explorer</a>'
 )
 
@@ -43,11 +44,19 @@ def policy(page: bytes) -> str:
 
 
 class Guide:
-    """The site of one folder. Without the folder every page of it is not found, and says how it is built."""
+    """The site of one folder, which may appear while the service runs.
+
+    Without the folder each page answers 404 and says how the site is built.
+    """
 
     def __init__(self, root: Path) -> None:
-        self._files = {str(path.relative_to(root)): path for path in root.rglob("*") if path.is_file()}
+        self._root = root
+        self._files = self._list_files()
         self._documents = Documents(self._read)
+
+    def _list_files(self) -> Mapping[str, Path]:
+        """Return the files of the folder by their names in it."""
+        return {str(path.relative_to(self._root)): path for path in self._root.rglob("*") if path.is_file()}
 
     @classmethod
     def of_package(cls, package: str) -> Guide:
@@ -64,6 +73,8 @@ class Guide:
     async def page(self, request: Request, path: str) -> Response:
         """One file of the site; a folder stands for its first page."""
         name = f"{path}{INDEX}" if path.endswith("/") or not path else path
+        if not self._files:
+            self._files = self._list_files()
         if name in self._files and name != NOT_FOUND:
             return (await self._documents.of(name)).response(request)
         home = "../" * path.count("/") or "./"

@@ -178,6 +178,13 @@ KINDS: Mapping[str, Kind] = {
             "This is a fault of ours. Report it with the X-Request-ID of the answer.",
         ),
         Kind(
+            "not-installed",
+            501,
+            "This service has no packages for it",
+            "Figures and data sets of simulations need packages that the service does without. `detail` has the command"
+            " that installs them.",
+        ),
+        Kind(
             "deadline-exceeded",
             503,
             "The computation took too long",

@@ -28,6 +28,7 @@ from epsilond.app.workers.work import WorkerLost
 from epsilond.calibrators.accounts import ConsideredAnswer
 from epsilond.calibrators.answer import Number, Served, as_json
 from epsilond.calibrators.strict_json import MalformedJson
+from epsilond.extras import MissingExtra
 from epsilond.ledgers.book.contradictions import ObservationAnswer
 
 MEDIA_TYPE = "application/problem+json"
@@ -101,6 +102,7 @@ TABLE: dict[type[Exception], Callable[[Any], Problem]] = {
     NoCertificate: _no_certificate,
     HTTPException: _by_status,
     WorkerLost: _worker_lost,
+    MissingExtra: lambda error: Problem("not-installed", str(error)),
 }
 """From exception to problem. What is not here is our fault: it is logged whole and answered without a word of it."""
 

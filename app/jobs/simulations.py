@@ -26,6 +26,7 @@ from epsilond.app.store.record import End, Record
 from epsilond.app.workers.cluster import Cluster
 from epsilond.app.workers.pool import Pool
 from epsilond.app.workers.work import Computation, RenderedAnswer, opened, pickled
+from epsilond.extras import MissingExtra
 from epsilond.witness.kind import SimulationKind
 
 OVERRUN = 10
@@ -66,7 +67,7 @@ class SimulationRunner:
                 return End(state="done", steps_done=running.blocks, result=result, media_type="application/json")
         except TimeoutError:
             problem = Problem("deadline-exceeded", "The simulation ran far longer than any may, and was stopped.")
-        except (EpsilondError, Problem) as refusal:
+        except (EpsilondError, MissingExtra, Problem) as refusal:
             problem = problem_of(refusal)
         except Exception:  # noqa: BLE001 (one that fails must not end the others)
             self._log.exception("simulation failed", id=running.record.id)

@@ -35,6 +35,7 @@ from typing import Final, TypeVar
 from epsilond.accountants.errors import EpsilondError
 from epsilond.calibrators.answer import as_json
 from epsilond.calibrators.strict_json import MalformedJson
+from epsilond.extras import MissingExtra
 from epsilond.witness.one_thread import one_thread
 
 T = TypeVar("T")
@@ -75,7 +76,7 @@ class RenderedAnswer:
 class RefusedAnswer:
     """A refusal that the mathematics gave on purpose, or that the reader gave to a body."""
 
-    error: EpsilondError | MalformedJson
+    error: EpsilondError | MalformedJson | MissingExtra
 
     def get(self) -> RenderedAnswer:
         """Raises the refusal: a copy, for one refusal may answer many requests."""
@@ -141,7 +142,7 @@ def outcome_of(computation: Computation) -> Outcome:
     """Run a computation; whatever it does, an outcome comes of it."""
     try:
         return computation()
-    except (EpsilondError, MalformedJson) as refusal:
+    except (EpsilondError, MalformedJson, MissingExtra) as refusal:
         return RefusedAnswer(refusal)
     except Exception:  # noqa: BLE001 (this is the boundary: nothing may be lost, and nothing may pass)
         return Failed(traceback.format_exc())

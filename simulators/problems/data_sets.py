@@ -99,7 +99,7 @@ class DataSetProblem:
         """The problem; the same object where it was built before.
 
         Raises:
-            InvalidInput: scikit-learn is not installed.
+            MissingExtra: scikit-learn is not installed.
         """
         return _built(self)
 

@@ -37,7 +37,7 @@ def add(app: FastAPI, figures: str) -> None:
         summary="A figure of the result of a simulation",
         response_class=Response,
         responses={200: {"description": "The figure, as image/png or image/svg+xml", "content": image}},
-        openapi_extra={"x-problems": [406, 409, 429, 503]},
+        openapi_extra={"x-problems": [406, 409, 429, 501, 503]},
         tags=["jobs"],
     )
 
