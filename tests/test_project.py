@@ -42,6 +42,8 @@ MOST_FILES = 18
 INTEGRATIONS = ROOT / "src/epsilond/integrations"
 EXTRAS = ("cli", "reports", "simulate", "ledger", "service", "postgresql", "oidc", "dask", "all")
 """What is installed with some of the library's questions, and with the service."""
+LOCKS = ("requirements-runtime.lock", "requirements-service.lock", "requirements-build.lock", "requirements-docs.lock")
+"""Locks of parts of requirements.lock."""
 READ_AS_FILES = {"fastapi-swagger"}
 """Packages whose files are read and whose code is not imported."""
 FOUND_BY_OTHERS = {"uvloop"}
@@ -137,6 +139,7 @@ def test_the_packages_of_a_host_are_pinned_and_its_tests_are_there(path):
     [
         *(("requirements.lock", extra) for extra in ("dev", "docs")),
         ("requirements-docs.lock", "docs"),
+        *(("requirements-service.lock", extra) for extra in ("service", "postgresql", "oidc")),
         *(("requirements-runtime.lock", extra) for extra in (None, *EXTRAS)),
     ],
 )
@@ -156,14 +159,16 @@ def test_the_wheel_is_built_with_locked_tools():
 
 
 def test_the_small_locks_are_part_of_the_large_one():
-    for lock in ("requirements-runtime.lock", "requirements-build.lock", "requirements-docs.lock"):
+    for lock in LOCKS:
         assert pins(lock).items() <= pins("requirements.lock").items()
     assert "pytest" not in pins("requirements-runtime.lock")
 
 
-@pytest.mark.parametrize(
-    "lock", ["requirements.lock", "requirements-runtime.lock", "requirements-build.lock", "requirements-docs.lock"]
-)
+def test_the_service_is_served_without_what_only_simulations_need():
+    assert pins("requirements-service.lock").keys().isdisjoint({"matplotlib", "scikit-learn", "distributed", "dask"})
+
+
+@pytest.mark.parametrize("lock", ["requirements.lock", *LOCKS])
 def test_a_lock_is_hashed_and_knows_neither_hosts_nor_paths(lock):
     assert text(lock).count("==") <= text(lock).count("--hash=sha256:")
     assert not re.search(r"https?://|file:|--(extra-)?index|--find-links|(^|\s)/\w", text(lock))

@@ -4177,6 +4177,15 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description This service has no packages for it (`not-installed`) */
+        Problem501: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The computation took too long (`deadline-exceeded`); The log of ledgers lacks entries (`ledger-not-reconciled`); This service would lose its ledgers (`ledgers-not-durable`); The service stopped before the job ended (`interrupted`); The service is not ready (`unavailable`) */
         Problem503: {
             headers: {
@@ -6134,6 +6143,7 @@ export interface operations {
             422: components["responses"]["Problem422"];
             429: components["responses"]["Problem429"];
             500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
             503: components["responses"]["Problem503-2"];
         };
     };
@@ -6166,6 +6176,7 @@ export interface operations {
             422: components["responses"]["Problem422"];
             429: components["responses"]["Problem429"];
             500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
             503: components["responses"]["Problem503-2"];
         };
     };

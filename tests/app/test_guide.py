@@ -49,6 +49,15 @@ def served(tmp_path):
     return Client(tmp_path)
 
 
+def test_a_site_that_is_built_later_is_served(tmp_path):
+    client = Client(tmp_path / "guide")
+    assert client.get("/guide/").status_code == 404
+    (tmp_path / "built").mkdir()
+    (tmp_path / "built" / "index.html").write_text(FILES["index.html"], encoding="utf-8")
+    (tmp_path / "built").rename(tmp_path / "guide")
+    assert client.get("/guide/").text == FILES["index.html"]
+
+
 @pytest.mark.parametrize(
     ("path", "name", "kind"),
     [

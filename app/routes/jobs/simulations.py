@@ -47,6 +47,7 @@ def add(app: FastAPI, kinds: tuple[SimulationKind, ...]) -> None:
                 "headers": LOCATION | APPLIED,
             },
         },
+        openapi_extra={"x-problems": [501]},
         tags=["simulations"],
     )
 
