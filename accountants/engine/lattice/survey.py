@@ -14,7 +14,6 @@ import numpy as np
 
 from epsilond.accountants.engine.lattice.discretise import joined_atoms, least_log_atom
 from epsilond.accountants.engine.lattice.outline import Outline, aligned, outline, weighted
-from epsilond.accountants.engine.lattice.rough import RoughCurve, rough_curve
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp
 
 if TYPE_CHECKING:
@@ -211,19 +210,11 @@ class Survey:
         return self._likely[epsilon]
 
     def _estimated_log_delta(self, epsilon: float) -> float:
-        if self.rough is not None and (known := self.rough.at(epsilon)) is not None:
-            return min(known, 0.0)
         laws = weighted(self._closer, self.kind_counts)
         direct = laws.prefers_direct(epsilon)
         found = laws.estimate_at(laws.saddle(epsilon, direct=direct), epsilon)
         finite = found if direct else float(log1m_exp(min(found, -UNIT_ROUNDOFF)))
         return min(max(finite, self.log_infinite_mass), 0.0)
-
-    @cached_property
-    def rough(self) -> RoughCurve | None:
-        """About the whole curve, where not so many rounds make it."""
-        seen = weighted(self.kinds.seen, self.kind_counts)
-        return rough_curve(self.kinds.seen, self.kind_counts, seen.bulk(), self.log_infinite_mass)
 
     @cached_property
     def bulk(self) -> tuple[float, float]:
@@ -274,20 +265,12 @@ class Survey:
 
     def guess(self, log_delta: float) -> tuple[float, float]:
         """About where log δ is as asked, and about |d log δ/dε| there, by the saddle-point estimate along the tilts."""
-        if self.rough is not None and (found := self.rough.place_of(log_delta)) is not None:
-            return found
-        return self.saddle_guess(log_delta)
-
-    def saddle_guess(self, log_delta: float) -> tuple[float, float]:
-        """The same without the rough curve, which tells little within a step of where a loss ends."""
         laws = self.shallow(self.depth_of(log_delta))
         place = laws.place_of(log_delta)
         return max(laws.centre(place), 0.0), place.tilt
 
     def test_guess(self, log_size: float) -> tuple[float, float]:
         """About the ε at which Q(S > ε) is as asked, likewise; 0 where it is not above 0."""
-        if self.rough is not None and (found := self.rough.test_of(log_size)) is not None:
-            return found
         laws = self.shallow(self.depth_of(log_size))
         place = laws.test_of(log_size)
         return min(max(laws.centre(place), 0.0), -log_size), place.tilt
