@@ -17,7 +17,6 @@ from epsilond.accountants.engine.lattice.discretise import LatticeLaw
 from epsilond.accountants.engine.lattice.laws import LatticeLaws
 from epsilond.accountants.engine.lattice.product import ComposedProfile
 from epsilond.accountants.engine.lattice.search import epsilon_of
-from epsilond.accountants.engine.lattice.survey import LatticePart, Survey
 from epsilond.accountants.engine.lattice.tilted import TiltCoordinate, Weighted
 from epsilond.accountants.engine.lattice.tilted_line import (
     Power,
@@ -30,7 +29,7 @@ from epsilond.accountants.engine.lattice.tilted_line import (
 )
 from epsilond.accountants.numerics.root_search import Guess
 from epsilond.accountants.profiles.amplification import with_and_without
-from epsilond.accountants.profiles.gaussian import GaussianProfile, gaussian_pair
+from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.laplace import laplace_pair
 from tests.engine.pairs import poisson, randomized_response, without_replacement
 
@@ -298,23 +297,6 @@ def test_a_billion_large_losses_against_the_closed_form(log_delta: float) -> Non
     assert found.lower <= total.upper
     assert total.lower <= found.upper
     assert found.upper - found.lower <= 1e-5 * found.upper
-
-
-@pytest.mark.parametrize(("mu", "times"), [(0.3, 2), (1.0, 10), (0.1, 3000)])
-def test_the_rough_curve_is_near_the_closed_form(mu: float, times: int) -> None:
-    survey = Survey((LatticePart(GaussianProfile(mu), GaussianProfile(mu), times),), math.log(1e-4))
-    rough = survey.rough
-    assert rough is not None
-    whole = GaussianProfile(mu * math.sqrt(times))
-    for epsilon in np.linspace(0.0, whole.mu * (0.5 * whole.mu + 4.0), 7).tolist():
-        found, truth = rough.at(epsilon), 0.5 * sum(float(end) for end in whole.log_delta(np.asarray(epsilon)))
-        assert found is not None
-        assert abs(found - truth) <= 0.01 + 0.06 * abs(truth)
-    assert rough.at(2.0 * float(rough.epsilon[-1])) is None
-    place, steepness = rough.place_of(-5.0) or (math.nan, math.nan)
-    assert rough.at(place) == pytest.approx(-5.0, abs=0.1)
-    assert steepness > 0.0
-    assert rough.place_of(1.0) is rough.place_of(-500.0) is None
 
 
 def test_windows_near_zero_prove_no_more_than_is_so() -> None:
