@@ -22,7 +22,6 @@ from epsilond.accountants.engine.lattice.tilted_line import (
     Power,
     TiltedLaw,
     TiltedLine,
-    _by_tables,
     _Runs,
     all_frequencies,
     few_frequencies,
@@ -107,17 +106,16 @@ def test_frequencies_are_the_same_by_sums_and_by_one_fft(kept: np.ndarray) -> No
     np.testing.assert_array_equal(everything.log_size[kept], by_fft.log_size)
 
 
-@pytest.mark.parametrize("kept", [np.arange(300), np.arange(0, 4000, 61), np.arange(900, 2900)])
+@pytest.mark.parametrize("kept", [np.arange(300), np.arange(0, 4000, 61), np.arange(900, 2900), np.arange(0, 5000, 3)])
 @pytest.mark.parametrize("outcomes", [3, 2500])
-def test_sums_by_runs_are_those_by_tables(kept: np.ndarray, outcomes: int) -> None:
-    """Of few outcomes and of more than are summed at a time, and the same as they stand."""
+def test_sums_by_runs_are_the_plain_ones(kept: np.ndarray, outcomes: int) -> None:
+    """Compare them for few outcomes and for more than are summed at a time."""
     random, size = np.random.default_rng(7), 10_007
     index = np.sort(random.choice(np.arange(-3000, 3000), outcomes, replace=False)).astype(np.int64)
     weights = random.dirichlet(np.ones(outcomes))
     law = TiltedLaw(5, index, weights, np.zeros(outcomes), 0.0)
     plain = np.expm1(-2j * np.pi / size * np.multiply.outer(kept, index)) @ weights
-    for found in (_Runs.of(kept).sum(law, size), _by_tables([law], 77, size, kept)[0]):
-        np.testing.assert_allclose(found, plain, atol=1e-12)
+    np.testing.assert_allclose(_Runs.of(kept).sum(law, size), plain, atol=1e-12)
 
 
 def test_sums_of_small_angles_keep_their_digits() -> None:
@@ -241,18 +239,6 @@ def test_a_record_that_is_hardly_ever_drawn_needs_no_search() -> None:
     pair = compose([(without_replacement(1e-7, 0.1), 90)])
     assert pair.epsilon(math.log(1e-5)) == (0.0, 0.0)
     assert all(isinstance(order, ComposedProfile) and not order._transforms.spectra for order in pair.directions())
-
-
-@pytest.mark.parametrize("name", PAIRS)
-def test_a_much_shorter_transform_proves_as_much(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    pair, count = PAIRS[name]
-    epsilons = np.asarray([0.1, 0.5])
-    short = compose([(pair, count)]).log_delta(epsilons)
-    monkeypatch.setattr(transforms, "_FEW_LAWS", 0)
-    long = compose([(pair, count)]).log_delta(epsilons)
-    assert np.all(short.lower <= long.upper)
-    assert np.all(long.lower <= short.upper)
-    assert np.all(short.upper - short.lower <= 1.1 * (long.upper - long.lower) + 1e-9)
 
 
 def test_a_search_that_ends_early_still_has_an_upper_end() -> None:
