@@ -1,13 +1,21 @@
 /* How fast the transform of a batch drawn without replacement falls along the line (certificate, A8, "Decay"). */
 #include "drawn_decay.h"
+#include "change.h"
 #include "drawn.h"
 #include "loss.h"
+#include "rule.h"
 #include "weigh.h"
 
 #include <stdlib.h>
 
 /* Share of 1 - |phi|^2 by which the bound between two rungs may exceed it: a line is then a twentieth longer. */
 #define SHARE_LOST 0.1
+/* Nats by which T steps must have fallen at the last rung: NATS, and what delta is below its unit of the line. */
+#define DECAY_NATS 40.0
+/* e^-19: the quadrature for rungs errs by e^-12/T, which moves T steps by less than a thousandth of a nat. */
+#define COARSER 5.6e-9
+/* Most near rungs: each is farther by a tenth at least, so that these reach 10^10 times the first. */
+#define NEAR_RUNGS 256
 /* Ratio of trial frequencies for the last rung, from 2 to 2 * 1.25^24 = 424 in units of 1/(q d), of small losses. */
 #define LAST_RATIO 1.25
 
@@ -34,105 +42,136 @@ static double log_moved(const DrawnTail *tail, double frequency)
     return log(tail->atom + upper_mass(tail, frequency)) - tail->least_cumulant;
 }
 
-/* Return |phi(t)|^2 of the nodes' own law; `weight` holds the sums and differences of both losses of a node. */
-static double square_at(const Weighing *at, int nodes, double total, double frequency)
+/* Return |phi(t)|^2 of the nodes' own law from a change phi - 1. */
+static double square_of(double real, double imaginary)
 {
-    double real = at->weight[2 * nodes], imaginary = 0.0;
-    for (int k = 0; k < nodes; k++) {
-        double tangent = tan(0.5 * frequency * at->loss[k]), square = tangent * tangent, shrunk = 1.0 / (1.0 + square);
-        real += at->weight[k] * (1.0 - square) * shrunk;
-        imaginary += at->weight[nodes + k] * (2.0 * tangent) * shrunk;
-    }
-    return (real * real + imaginary * imaginary) / (total * total);
+    return (1.0 + real) * (1.0 + real) + imaginary * imaginary;
 }
 
-/* What the rungs are laid with: the variance of the nodes' law, and |phi|'s error at t, e0 + e1 t. */
+/* Return |phi(t)|^2 of the nodes' own law at one frequency. */
+static double square_at(const Weighing *at, double frequency)
+{
+    double real = 0.0, imaginary = 0.0;
+    for (int k = 0; k < at->kept; k++) {
+        double tangent = tan(0.5 * frequency * at->deviation[k]), square = tangent * tangent;
+        double shrunk = 2.0 * at->weight[k] / (1.0 + square);
+        real -= square * shrunk;
+        imaginary += tangent * shrunk;
+    }
+    return square_of(real, imaginary);
+}
+
+/* What rungs are laid with: half of what bounds the second derivative of |phi|^2 of the nodes' own law, what |phi| errs by
+ * at t, e0 + e1 t, and |phi|^2 that is wanted, and by how much a bound between far rungs may exceed that at its ends. */
 typedef struct {
-    double total, variance, error, error_slope;
+    double variance, error, error_slope, wanted, slack;
 } Spread;
 
-/* Find the total, variance and errors of the nodes' law, and leave sums and differences of a node's weights (A8). */
-static Spread spread_of(const Rule *rule, Weighing *at)
+/* Bound the second derivative of |sum m e^(itd)|^2 by 2 (sum |m|)(sum |m| d^2), and collect errors (A4, A8 "Decay"). */
+static Spread spread_of(const DrawnTail *tail, const Rule *rule, const Weighing *at)
 {
-    int nodes = (rule->size - 1) / 2;
     Spread found = {0};
-    double mean = 0.0, second = 0.0;
-    for (int k = 0; k < at->size; k++) {
-        double weight = at->weight[k];
-        found.total += weight;
-        found.error += weight * at->error[k];
-        found.error_slope += weight * (at->loss_error[k] + 32 * UNIT * fabs(at->loss[k]));
-        mean += weight * at->loss[k];
+    double total = 0.0, second = 0.0, least = exp(log(tail->atom) - tail->least_cumulant);
+    for (int k = 0; k < at->kept; k++) {
+        total += at->weight[k];
+        second += at->weight[k] * at->deviation[k] * at->deviation[k];
     }
-    mean /= found.total;
-    for (int k = 0; k < at->size; k++)
-        second += at->weight[k] * (at->loss[k] - mean) * (at->loss[k] - mean);
-    for (int k = 0; k < nodes; k++) {
-        double up = at->weight[k], down = at->weight[nodes + k];
-        at->weight[k] = up + down;
-        at->weight[nodes + k] = up - down;
-    }
-    found.variance = second / found.total * (1.0 + 1e-9);
-    found.error = 2.02 * (found.error / found.total + summation_error(at->size + 64) + rule->error);
-    found.error_slope *= 2.02 / found.total;
+    found.variance = second * (total + fabs(1.0 - total)) * (1.0 + 1e-9);
+    found.error = 2.02 * (at->dropped + rule->error) + 4.0 * summation_error(at->kept + 64);
+    found.error_slope = 1.01 * at->slope;
+    found.wanted = exp(-2.0 * DECAY_NATS / tail->steps->count);
+    found.slack = fmax(0.5 * (found.wanted - least * least), 0.05 * found.wanted);
     return found;
 }
 
-/* Lay rungs from the first frequency up to the last one, with log of a bound of |phi| from each of them on. |phi|^2 is the
- * transform of a law of variance 2 s^2: between rungs it exceeds the larger end by (s D)^2/4 at most (A8, "Decay"). */
-static void set_rungs(DrawnTail *tail, const Rule *rule, Weighing *at, double first, double last, double beyond)
+/* Append a rung at t with log of a bound of |phi| up to the next rung: |phi|^2 of the nodes' own law exceeds the larger of
+ * its values at the ends of an interval of length D by (s D)^2/4 at most (A8, "Decay"). */
+static void add_rung(DrawnTail *tail, const Spread *spread, double t, double next, double square, double after)
 {
-    int nodes = (rule->size - 1) / 2;
-    Spread spread = spread_of(rule, at);
-    double floor_square = exp(-2.0 * (NATS + 12.0) / tail->steps->count), t = first, square;
-    square = square_at(at, nodes, spread.total, t);
-    tail->rungs = 0;
-    while (t < last && tail->rungs < tail->most_rungs) {
-        double slack = SHARE_LOST * fmax(1.0 - square, 0.0) * fmax(square, floor_square);
-        double step = fmin(2.0 * sqrt(slack / spread.variance), 0.5 * last), next = t + step;
-        double after = square_at(at, nodes, spread.total, next);
-        step = (next - t) * (1.0 + 1e-9);
-        double most = fmax(square, after) + 0.25 * spread.variance * step * step;
-        tail->frequency[tail->rungs] = t;
-        tail->log_bound[tail->rungs++] = log(sqrt(most) + spread.error + spread.error_slope * next);
-        if (!(next > t))
-            break;
+    double length = (next - t) * (1.0 + 1e-9), most = fmax(square, after) + 0.25 * spread->variance * length * length;
+    tail->frequency[tail->rungs] = t;
+    tail->log_bound[tail->rungs++] = log(sqrt(most) + spread->error + spread->error_slope * next);
+}
+
+/* Lay near rungs from the first frequency on, each farther by what 1 - |phi|^2 allows, while that is a good share of t; to
+ * the last of them belongs |phi|^2, and the stride for the far ones. */
+static double near_rungs(DrawnTail *tail, const Spread *spread, const Weighing *at, double *t, double *square, double last)
+{
+    while (*square > spread->wanted - spread->slack && *t < last && tail->rungs < NEAR_RUNGS) {
+        double slack = SHARE_LOST * (1.0 - fmin(*square, spread->wanted)) * fmax(*square, spread->wanted);
+        double stride = 2.0 * sqrt(slack / spread->variance), next = *t + stride, after = square_at(at, next);
+        if (!(stride > SHARE_LOST * *t))
+            return stride;
+        add_rung(tail, spread, *t, next, *square, after);
+        *t = next;
+        *square = after;
+    }
+    return 2.0 * sqrt(spread->slack / spread->variance);
+}
+
+/* Lay far rungs at multiples of a stride up to the last frequency; false where they are too many. */
+static Status far_rungs(DrawnTail *tail, const Spread *spread, const Weighing *at, double t, double square, double stride,
+                        double last)
+{
+    double nodes = ceil(last / stride) + 2.0;
+    if (!(nodes * at->kept <= MOST_PRODUCTS / 2 && nodes <= MOST_NODES))
+        return BEYOND_BUDGET;
+    Change change = {0};
+    Status status = make_change((int)nodes, &change);
+    if (status != DONE)
+        return status;
+    set_change(at, stride, &change);
+    for (int k = (int)fmin(floor(t / stride), nodes) + 1; k < (int)nodes; k++) {
+        double next = stride * k, after = square_of(change.real[k], change.imaginary[k]);
+        add_rung(tail, spread, t, next, square, after);
         t = next;
         square = after;
     }
-    if (!(t >= last))
+    free(change.real);
+    return DONE;
+}
+
+/* Lay rungs up to a last frequency, from which on |phi| has a bound; none where they are too many. */
+static Status lay_rungs(DrawnTail *tail, const Rule *rule, double *room, double first, double last, double log_beyond)
+{
+    Weighing at = weighing_in(room, rule->size);
+    weigh_drawn(tail->steps, rule, tail->tilt, &at);
+    keep_weights(tail->steps->count * COARSER, &at);
+    Spread spread = spread_of(tail, rule, &at);
+    tail->frequency = malloc(2 * (size_t)(MOST_NODES + NEAR_RUNGS) * sizeof *tail->frequency);
+    if (!tail->frequency)
+        return NO_MEMORY;
+    tail->log_bound = tail->frequency + MOST_NODES + NEAR_RUNGS;
+    double t = first, square = square_at(&at, t), stride = near_rungs(tail, &spread, &at, &t, &square, last);
+    Status status = far_rungs(tail, &spread, &at, t, square, exact_step(fmin(stride, 0.25 * last)), last);
+    if (status != DONE)
         tail->rungs = 0;
     for (int k = tail->rungs - 1; k >= 0; k--)
-        beyond = tail->log_bound[k] = fmax(tail->log_bound[k], beyond);
+        log_beyond = tail->log_bound[k] = fmax(tail->log_bound[k], log_beyond);
+    return status == NO_MEMORY ? status : DONE;
 }
 
 /* Find a frequency from which on the moved contour alone is enough, and lay rungs up to there; none if there is none. */
-static Status lay_rungs(DrawnTail *tail, double first)
+static Status find_rungs(DrawnTail *tail, double first)
 {
-    const Steps *steps = tail->steps;
-    const Loss *loss = &steps->loss;
-    double last = 2.0 / (loss->rate * loss->shift), most_last = 212.0 * last, beyond = log_moved(tail, last);
-    while (!(steps->count * beyond <= -(NATS + 12.0)) && last < most_last) {
+    const Loss *loss = &tail->steps->loss;
+    double count = tail->steps->count, last = 2.0 / (loss->rate * loss->shift), most_last = 212.0 * last;
+    double log_beyond = log_moved(tail, last);
+    while (!(count * log_beyond <= -DECAY_NATS) && last < most_last) {
         last *= LAST_RATIO;
-        beyond = log_moved(tail, last);
+        log_beyond = log_moved(tail, last);
     }
     Rule rule;
     Tilts tilts = {tail->tilt, tail->tilt};
-    if (!(first < last && steps->count * beyond <= -(NATS + 12.0)))
+    if (!(first < last && count * log_beyond <= -DECAY_NATS))
         return DONE;
-    Status status = drawn_rule(loss, steps->count, tilts, 1.5 * last, MOST_NODES, &rule);
+    Status status = drawn_rule(loss, count * COARSER, tilts, 1.5 * last, MOST_NODES, &rule);
     if (status != DONE)
         return status == NO_MEMORY ? status : DONE;
-    tail->most_rungs = MOST_PRODUCTS / 32 / rule.size;
-    tail->frequency = malloc(2 * (size_t)tail->most_rungs * sizeof *tail->frequency);
     double *room = malloc(weighing_room(rule.size) * sizeof *room);
-    status = tail->frequency && room ? DONE : NO_MEMORY;
-    if (status == DONE) {
-        Weighing at = weighing_in(room, rule.size);
-        tail->log_bound = tail->frequency + tail->most_rungs;
-        weigh_drawn(steps, &rule, tail->tilt, &at);
-        set_rungs(tail, &rule, &at, first, last, beyond);
-    }
+    if (!room)
+        return NO_MEMORY;
+    status = lay_rungs(tail, &rule, room, first, last, log_beyond);
     free(room);
     return status;
 }
@@ -153,7 +192,7 @@ Status make_drawn_tail(const Steps *steps, const Quadrature *quadrature, double 
     tail->least_cumulant = at.cumulant - error - 8 * UNIT * (1.0 + fabs(at.cumulant));
     tail->atom = atom * (1.0 + 32 * UNIT);
     tail->most = exp(at.cumulant + error) * (1.0 + UNIT * (8.0 + 8.0 * fabs(at.cumulant))) - atom * (1.0 - 32 * UNIT);
-    return lay_rungs(tail, first);
+    return find_rungs(tail, first);
 }
 
 /* Return log of a bound of |phi(t')|^T for all t' >= t. */

@@ -8,7 +8,7 @@ typedef struct {
     const Steps *steps;
     double tilt, atom, most, least_cumulant;
     double *frequency, *log_bound;
-    int rungs, most_rungs;
+    int rungs;
 } DrawnTail;
 
 Status make_drawn_tail(const Steps *steps, const Quadrature *quadrature, double tilt, double first, DrawnTail *tail);

@@ -111,8 +111,7 @@ static Status set_rule(const Loss *loss, const Cells *cells, double count, doubl
                        Rule *rule)
 {
     double scale = exp2(floor(log2(fmin(1.0, 1.0 / loss->shift)))), height[HEIGHTS], growth[HEIGHTS], strip = INFINITY;
-    double mass = loss->rate + (1.0 - loss->rate) * erfc(loss->shift / sqrt(8.0));
-    double nats = QUADRATURE_NATS + fmax(log(count), -log(mass)), left, right;
+    double nats = QUADRATURE_NATS + log(count), left, right;
     for (int k = 0; k < HEIGHTS; k++) {
         height[k] = k ? 0.65 * height[k - 1] : STEEPEST * fmin(scale, 1.0 / loss->shift);
         growth[k] = log_growth(loss, cells, tilt, frequency, height[k], scale);
