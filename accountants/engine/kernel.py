@@ -76,7 +76,11 @@ def threshold(laws: Sequence[tuple[Law, int]], log_size: float) -> KernelTest | 
 
 
 def search(
-    orders: Sequence[tuple[SampledGaussianLaw | DrawnGaussianLaw, int]], unknown: Unknown, epsilon: float, log_delta: float, guess: float
+    orders: Sequence[tuple[SampledGaussianLaw | DrawnGaussianLaw, int]],
+    unknown: Unknown,
+    epsilon: float,
+    log_delta: float,
+    guess: float,
 ) -> float | None:
     """About the shift, the count or the rate of a run, in one or both orders, for which the larger δ(ε) is as asked.
 
