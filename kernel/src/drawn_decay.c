@@ -10,14 +10,6 @@
 
 /* Share of 1 - |phi|^2 by which the bound between two rungs may exceed it: a line is then a twentieth longer. */
 #define SHARE_LOST 0.1
-/* Nats by which T steps must have fallen at the last rung: NATS, and what delta is below its unit of the line. */
-#define DECAY_NATS 40.0
-/* e^-19: the quadrature for rungs errs by e^-12/T, which moves T steps by less than a thousandth of a nat. */
-#define COARSER 5.6e-9
-/* Most near rungs: each is farther by a tenth at least, so that these reach 10^10 times the first. */
-#define NEAR_RUNGS 256
-/* Ratio of trial frequencies for the last rung, from 2 to 2 * 1.25^24 = 424 in units of 1/(q d), of small losses. */
-#define LAST_RATIO 1.25
 
 /* Return a bound of |c(l + it')| for all t' >= t: the contour is moved to Im u = y and returns at u = 0 (A8, "Decay"). */
 static double upper_mass(const DrawnTail *tail, double frequency)
@@ -93,15 +85,23 @@ static void add_rung(DrawnTail *tail, const Spread *spread, double t, double nex
     tail->log_bound[tail->rungs++] = log(sqrt(most) + spread->error + spread->error_slope * next);
 }
 
+/* Return a number of steps for which the quadrature of rungs is laid: it then errs by e^-11/T, of T steps by nothing that
+ * matters to where a line ends. */
+static double coarse_count(const Steps *steps)
+{
+    return steps->count * exp(-0.5 * DECAY_NATS);
+}
+
 /* Lay near rungs from the first frequency on, each farther by what 1 - |phi|^2 allows, while that is a good share of t; to
  * the last of them belongs |phi|^2, and the stride for the far ones. */
 static double near_rungs(DrawnTail *tail, const Spread *spread, const Weighing *at, double *t, double *square, double last)
 {
-    while (*square > spread->wanted - spread->slack && *t < last && tail->rungs < NEAR_RUNGS) {
+    while (*square > spread->wanted - spread->slack && *t < last && tail->rungs < MOST_NODES) {
         double slack = SHARE_LOST * (1.0 - fmin(*square, spread->wanted)) * fmax(*square, spread->wanted);
-        double stride = 2.0 * sqrt(slack / spread->variance), next = *t + stride, after = square_at(at, next);
+        double stride = fmin(2.0 * sqrt(slack / spread->variance), 0.05 * last), next = *t + stride;
         if (!(stride > SHARE_LOST * *t))
             return stride;
+        double after = square_at(at, next);
         add_rung(tail, spread, *t, next, *square, after);
         *t = next;
         *square = after;
@@ -136,14 +136,14 @@ static Status lay_rungs(DrawnTail *tail, const Rule *rule, double *room, double 
 {
     Weighing at = weighing_in(room, rule->size);
     weigh_drawn(tail->steps, rule, tail->tilt, &at);
-    keep_weights(tail->steps->count * COARSER, &at);
+    keep_weights(coarse_count(tail->steps), &at);
     Spread spread = spread_of(tail, rule, &at);
-    tail->frequency = malloc(2 * (size_t)(MOST_NODES + NEAR_RUNGS) * sizeof *tail->frequency);
+    tail->frequency = malloc(4 * (size_t)MOST_NODES * sizeof *tail->frequency);
     if (!tail->frequency)
         return NO_MEMORY;
-    tail->log_bound = tail->frequency + MOST_NODES + NEAR_RUNGS;
+    tail->log_bound = tail->frequency + 2 * MOST_NODES;
     double t = first, square = square_at(&at, t), stride = near_rungs(tail, &spread, &at, &t, &square, last);
-    Status status = far_rungs(tail, &spread, &at, t, square, exact_step(fmin(stride, 0.25 * last)), last);
+    Status status = far_rungs(tail, &spread, &at, t, square, exact_step(fmin(stride, 0.03 * last)), last);
     if (status != DONE)
         tail->rungs = 0;
     for (int k = tail->rungs - 1; k >= 0; k--)
@@ -158,14 +158,14 @@ static Status find_rungs(DrawnTail *tail, double first)
     double count = tail->steps->count, last = 2.0 / (loss->rate * loss->shift), most_last = 212.0 * last;
     double log_beyond = log_moved(tail, last);
     while (!(count * log_beyond <= -DECAY_NATS) && last < most_last) {
-        last *= LAST_RATIO;
+        last *= 1.0 + SHARE_LOST;
         log_beyond = log_moved(tail, last);
     }
     Rule rule;
     Tilts tilts = {tail->tilt, tail->tilt};
     if (!(first < last && count * log_beyond <= -DECAY_NATS))
         return DONE;
-    Status status = drawn_rule(loss, count * COARSER, tilts, 1.5 * last, MOST_NODES, &rule);
+    Status status = drawn_rule(loss, coarse_count(tail->steps), tilts, (1.0 + SHARE_LOST) * last, MOST_NODES, &rule);
     if (status != DONE)
         return status == NO_MEMORY ? status : DONE;
     double *room = malloc(weighing_room(rule.size) * sizeof *room);

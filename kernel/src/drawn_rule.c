@@ -10,23 +10,24 @@
 
 /* Angles, in radians, by which the tallest strip turns e^(v/sigma) and e^(du): A8 needs less than pi/2 of both. */
 #define STEEPEST 1.4
-/* Width of a cell of the noise, over 1 or 1/d, whichever is less: the convex bound adds 0.4^2/8 = 0.02 nats. */
-#define CELL 0.4
-/* Standard deviations beyond d(1 + l) up to which there are cells: beyond lies e^-84 of the integral. */
-#define BEYOND 13.0
 
 /* Cells of u: log of a bound of f = phi r^(1+l) on each, a bound of tau there; log f beyond them, and of M(l) from below. */
 typedef struct {
-    double width, log_rest, log_least;
+    double width, beyond, log_rest, log_least;
     double *log_most, *turn, *room;
     int size;
 } Cells;
 
-/* Bound f on cells: log f + x^2/2 is convex, so that the larger end and width^2/8 bound log f (A8, "Quadrature"). */
-static Status set_cells(const Loss *loss, double tilt, Cells *cells)
+/* Bound f on cells: log f + x^2/2 is convex, so that the larger end and width^2/8 bound log f (A8, "Quadrature").
+ *
+ * Cells are a quarter as wide as the tallest strip is high, which raises a bound by 0.02 nats. They reach c standard
+ * deviations beyond d (1 + l), where the slope of log f is -c and less than e^-nats of the integral is left. */
+static Status set_cells(const Loss *loss, double nats, double tilt, Cells *cells)
 {
-    double shift = loss->shift, reach = shift * (0.5 + tilt) + BEYOND, before = 0.0;
-    cells->width = CELL * fmin(1.0, 1.0 / shift);
+    double shift = loss->shift, before = 0.0, reach;
+    cells->beyond = sqrt(2.0 * nats) + 1.0;
+    cells->width = 0.25 * STEEPEST * fmin(1.0, 1.0 / shift);
+    reach = shift * (0.5 + tilt) + cells->beyond;
     if (!(reach <= cells->width * (MOST_NODES / 4)))
         return BEYOND_BUDGET;
     cells->size = (int)ceil(reach / cells->width);
@@ -71,7 +72,7 @@ static double log_growth(const Loss *loss, const Cells *cells, double tilt, doub
     for (int k = 0; k < cells->size; k++)
         cells->room[k] = cells->log_most[k] + frequency * angle * cells->turn[k];
     double parts[2] = {log_sum(cells->room, cells->size) + log(cells->width),
-                       cells->log_rest + frequency * angle - log(BEYOND)};
+                       cells->log_rest + frequency * angle - log(cells->beyond)};
     return log_sum(parts, 2) + shape - cells->log_least + 1e-9;
 }
 
@@ -91,7 +92,7 @@ static double left_end(const Loss *loss, double tilt, double frequency, double s
 /* Return the last node's v and bound the sum of |k_z|/M(l) over the nodes beyond it, |k_z| <= 4f (A8, "Ends"). */
 static double right_end(const Cells *cells, double step, double nats, double *error)
 {
-    double offset = log(4.0) + 1e-9 - cells->log_least, log_beyond = cells->log_rest + log(1.0 / BEYOND + step);
+    double offset = log(4.0) + 1e-9 - cells->log_least, log_beyond = cells->log_rest + log(1.0 / cells->beyond + step);
     double wanted = fmax(-nats, log_beyond + offset);
     int last = cells->size;
     while (last > 0) {
@@ -107,11 +108,11 @@ static double right_end(const Cells *cells, double step, double nats, double *er
 }
 
 /* Set the widest rule whose error is about what is allowed, given the cells (A8, "Quadrature"). */
-static Status set_rule(const Loss *loss, const Cells *cells, double count, double tilt, double frequency, int most_nodes,
+static Status set_rule(const Loss *loss, const Cells *cells, double nats, double tilt, double frequency, int most_nodes,
                        Rule *rule)
 {
     double scale = exp2(floor(log2(fmin(1.0, 1.0 / loss->shift)))), height[HEIGHTS], growth[HEIGHTS], strip = INFINITY;
-    double nats = QUADRATURE_NATS + log(count), left, right;
+    double left, right;
     for (int k = 0; k < HEIGHTS; k++) {
         height[k] = k ? 0.65 * height[k - 1] : STEEPEST * fmin(scale, 1.0 / loss->shift);
         growth[k] = log_growth(loss, cells, tilt, frequency, height[k], scale);
@@ -135,9 +136,10 @@ static Status set_rule(const Loss *loss, const Cells *cells, double count, doubl
 Status drawn_rule(const Loss *loss, double count, Tilts tilts, double frequency, int most_nodes, Rule *rule)
 {
     Cells cells = {0};
-    Status status = set_cells(loss, tilts.most, &cells);
+    double nats = QUADRATURE_NATS + log(count);
+    Status status = set_cells(loss, nats, tilts.most, &cells);
     if (status == DONE)
-        status = set_rule(loss, &cells, count, tilts.most, frequency, most_nodes, rule);
+        status = set_rule(loss, &cells, nats, tilts.most, frequency, most_nodes, rule);
     free(cells.log_most);
     return status;
 }

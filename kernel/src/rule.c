@@ -2,8 +2,6 @@
 #include "rule.h"
 #include "loss.h"
 
-/* Nats by which a quadrature for real tilts is finer, over T: of few steps B itself must be small (A3). */
-#define DECAY_NATS 40.0
 
 /* Layers of the noise: the first is the whole of it, each of the others begins so far beyond the mode. */
 static const double LAYER[LAYERS] = {0.0,  1.0,  1.5,  2.0,  2.5,  3.0,  3.5,  4.0,  4.5,  5.0,  5.5,  6.0,
