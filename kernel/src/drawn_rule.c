@@ -45,13 +45,14 @@ static Status set_cells(const Loss *loss, double nats, double tilt, Cells *cells
             double p = 1.0 / (1.0 + exp(-(loss->log_odds + shift * u)));
             cells->log_most[k - 1] = fmax(before, here) + 0.125 * cells->width * cells->width + rounding;
             cells->turn[k - 1] = p <= 0.5 ? p * (1.0 + 1e-9) : 1.0;
-            /* phi falls and r rises: f is at least phi at the right end times r^(1+l) at the left. */
-            cells->room[k - 1] = before - 0.5 * cells->width * (2.0 * x - cells->width);
+            cells->room[k - 1] = k < cells->size ? here : -INFINITY;
         }
         before = here;
     }
     cells->log_rest = before + rounding;
-    cells->log_least = fmax(log_sum(cells->room, cells->size) + log(cells->width) - 2.0 * rounding, 0.0);
+    /* On a cell around u the mean of log f is at least log f(u) - width^2/24, and f's own is larger (Jensen). */
+    double log_mean = log_sum(cells->room, cells->size) - cells->width * cells->width / 24.0;
+    cells->log_least = fmax(log_mean + log(cells->width) - 2.0 * rounding, 0.0);
     return DONE;
 }
 
