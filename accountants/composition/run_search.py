@@ -50,7 +50,7 @@ def searched(
 def _pairs_to_search(
     sampling: Sampling, relation: Relation, rate: float, noise: float
 ) -> list[SampledGaussianLaw] | list[DrawnGaussianLaw]:
-    """Return one law, or one of each direction; none for sampling whose law the kernel does not know."""
+    """Return one law, or one of each direction; none for sampling that the kernel does not search."""
     if sampling == "without-replacement":
         return [DrawnGaussianLaw(rate, 2.0 / noise)]
     if sampling != "poisson":
