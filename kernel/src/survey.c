@@ -3,6 +3,7 @@
 #include "laplace.h"
 #include "loss.h"
 #include "rule.h"
+#include "watch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,9 @@ static Status make_survey(const Composition *all, double reach, Survey *survey)
     for (int k = 0; k < all->kinds; k++) {
         Rule *rule = &survey->quadratures[k].rule;
         Tilts tilts = {0.0, reach};
-        Status status = rule_for(&all->steps[k].loss, all->steps[k].count, tilts, 0.0, MOST_NODES, rule);
+        Status status = look_up(all->watch);
+        if (status == DONE)
+            status = rule_for(&all->steps[k].loss, all->steps[k].count, tilts, 0.0, MOST_NODES, rule);
         if (status != DONE)
             return status;
         nodes += (size_t)rule->size;
