@@ -93,8 +93,8 @@ def test_the_ends_of_a_test_agree_with_the_reference(laws: Laws) -> None:
         (0.1, 0.1, 10**4, 6.0, 4.0, 40.0),
         (0.9, 2.0, 40, 120.0, 0.25, 500.0),
         (0.999, 1.0, 100, 150.0, 1.0, 600.0),
-        (1e-3, 0.5, 10**7, 40.0, 5.0, 200.0),
-        (1e-6, 0.05, 10**9, 0.05, 20_000.0, 0.1),
+        (1e-3, 0.5, 10**7, 11.0, 3.0, 60.0),
+        (1e-4, 0.2, 10**7, 0.27, 70.0, 4.0),
     ],
 )
 def test_the_inversion_of_its_transform_in_thirty_digits_lies_within(
