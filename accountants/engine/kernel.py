@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import Direction, DrawnGaussianLaw, GaussianLaw, LaplaceLaw
+from epsilond.accountants.engine.contour.sampled_gaussian import EXPONENTS
 from epsilond.accountants.numerics import compiled
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 loaded = compiled.loaded
 _KEPT = 8
 """How many compositions are kept, with what was computed for them: a few megabytes for a thousand kinds of steps."""
-_ORDERS: dict[Direction, int] = {"remove": 0, "add": 1, "replace": 2}
+_ORDERS: dict[Direction, int] = {direction: place for place, direction in enumerate(EXPONENTS)}
 """As the kernel numbers them."""
 
 

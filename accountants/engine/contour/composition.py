@@ -23,6 +23,7 @@ from epsilond.accountants.engine.contour.closed_forms import GaussianSteps, Lapl
 from epsilond.accountants.engine.contour.drawn_gaussian import DrawnGaussian
 from epsilond.accountants.engine.contour.drawn_loss import DrawnLoss
 from epsilond.accountants.engine.contour.line import laid
+from epsilond.accountants.engine.contour.noise import TINY
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.engine.contour.saddle import by_epsilon, by_log_delta, by_log_size, find
 from epsilond.accountants.engine.contour.sampled_gaussian import EXPONENTS, SampledGaussianLoss
@@ -281,7 +282,7 @@ def _certified(integrand: Integrand, root: float, width: float, log_delta: float
     upper = next((end for end in uppers if integrand.enclosure(end).upper <= log_delta - slack), math.inf)
     lowers, above = (
         (max(root - distance, 0.0) for distance in distances[-_DOUBLINGS + 1 :]),
-        min(log_delta + slack, -1e-300),
+        min(log_delta + slack, -TINY),
     )
     lower = next((end for end in lowers if end == 0.0 or integrand.enclosure(end).lower > above), -math.inf)
     if not 0.0 <= lower <= upper < math.inf:
