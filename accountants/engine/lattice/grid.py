@@ -154,38 +154,27 @@ def _needs(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> _
     )
 
 
-def lay(outlines: Sequence[Outline], counts: FloatArray, copies: FloatArray, demand: Demand) -> Grid:
-    """The grid that serves `demand` best, with at most about `demand.cells` cells in all.
-
-    Each outline is that of so many laws, `copies`, each with its count; the grid holds their cells once.
-    """
+def lay(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> Grid:
+    """The grid that serves `demand` best, with at most about `demand.cells` cells in all."""
     outlines = refined(outlines, counts, demand)
     need = _needs(outlines, counts, demand)
-    effort = max(_summed(need, _effort(need, demand), copies), _LEAST_EFFORT)
+    effort = max(math.fsum(_effort(need, demand).tolist()), _LEAST_EFFORT)
     width = math.sqrt(16.0 * demand.relative_width / demand.curvature / effort)
     width = 2.0**demand.coarsening * max(width, effort / demand.cells)
     error = demand.curvature * width * width * effort / 16.0
     floor = math.sqrt(
-        8.0
-        * max(error, 4.0**demand.coarsening * demand.relative_width)
-        / (demand.curvature * math.fsum(counts * copies))
+        8.0 * max(error, 4.0**demand.coarsening * demand.relative_width) / (demand.curvature * math.fsum(counts))
     )
-    ends = _ends(outlines, counts, math.fsum(counts * copies), demand)
-    unit = max(_unit(outlines, counts * copies, demand, floor), max(ends) / _LARGEST_INDEX)
+    ends = _ends(outlines, counts, math.fsum(counts), demand)
+    unit = max(_unit(outlines, counts, demand, floor), max(ends) / _LARGEST_INDEX)
     wanted = _wanted(need, demand, width, 2.0 * unit)
     sides = _all_sides(outlines)
-    total = _summed(need, need.widths / wanted, copies)
-    spare = max(total / (2.0 * demand.cells + 64.0 * 2.0 * math.fsum(copies)), 1.0)
+    total = math.fsum((need.widths / wanted).tolist())
+    spare = max(total / (2.0 * demand.cells + 64.0 * 2.0 * len(outlines)), 1.0)
     bounds = [
         _bounds(side, each, end, unit) for side, each, end in zip(sides, need.split(spare * wanted), ends, strict=True)
     ]
     return Grid(unit, tuple(CellBounds(right, left) for right, left in zip(bounds[::2], bounds[1::2], strict=True)))
-
-
-def _summed(need: _Need, values: FloatArray, copies: FloatArray) -> float:
-    """The sum over the cells of all laws."""
-    sides = np.repeat(copies, 2).tolist()
-    return math.fsum(copy * float(each.sum()) for copy, each in zip(sides, need.split(values), strict=True))
 
 
 def _effort(need: _Need, demand: Demand) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +11,6 @@ import numpy as np
 
 from epsilond.accountants.engine.lattice.discretise import SideTails, joined_atoms, least_log_atom, read_side, upper_law
 from epsilond.accountants.engine.lattice.grid import Demand, lay
-from epsilond.accountants.engine.lattice.spectrum import likely_period
 from epsilond.accountants.engine.lattice.tangents import best_lower_law
 from epsilond.accountants.engine.lattice.tilted import TiltCoordinate, Weighted
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
@@ -79,10 +78,6 @@ class LatticeLaws:
 BAND = {True: 0.25 * math.log(2.0), False: 1.0}
 """Width of a band of tilts, in the `TiltCoordinate`."""
 _ALL_BUT = 0.6
-_MORE_CELLS = 1.2
-"""How many times the cells there are where one law's cells serve others like it, which they suit a little less."""
-_VERY_MANY, _NEARLY = 512, 0.95
-"""Laws for which no transform is summed at single frequencies, and a share of a period that is estimated."""
 
 
 class GridKey(NamedTuple):
@@ -153,17 +148,10 @@ def band_laws(survey: Survey, key: GridKey, budget: Budget) -> BandLaws:
         boost=float(key.boost),
         coarsening=key.coarsening,
     )
-    kinds = survey.kinds
-    if len(kinds.chosen) < len(survey.parts):
-        demand = replace(demand, cells=math.ceil(_MORE_CELLS * demand.cells))
-    outlines, counts = survey.outlines_to(key.depth), survey.counts[list(kinds.chosen)]
-    grid = lay(outlines, counts, kinds.copies, demand)
-    if (doublings := _doublings(survey, key, grid.unit, budget)) > 0:
-        grid = lay(outlines, counts, kinds.copies, replace(demand, coarsening=key.coarsening + doublings))
+    grid = lay(survey.outlines_to(key.depth), survey.counts, demand)
     tilt = places[1].tilt
     upper, read = [], []
-    for part, owner in zip(survey.parts, kinds.owners.tolist(), strict=True):
-        cells = grid.cells[owner]
+    for part, cells in zip(survey.parts, grid.cells, strict=True):
         right = read_side(part.first, cells.right, grid.unit, mirrored=False)
         left = read_side(part.second, cells.left, grid.unit, mirrored=True)
         upper.append(upper_law(right, left, _upper_cut(part.first, right)))
@@ -171,19 +159,6 @@ def band_laws(survey: Survey, key: GridKey, budget: Budget) -> BandLaws:
         enough -= 0.5 * budget.relative_width / part.count
         read.append(_Read(right, left, least_log_atom(part.first), enough))
     return BandLaws(LatticeLaws.of(upper, [part.count for part in survey.parts], grid.unit), tuple(read), tilt)
-
-
-def _doublings(survey: Survey, key: GridKey, unit: float, budget: Budget) -> int:
-    """How often a unit is likely to be doubled before so many laws' transform fits: an estimate, before they are read.
-
-    The laws of a unit that is too small would be read and transformed in vain.
-    """
-    if len(survey.parts) < _VERY_MANY:
-        return 0
-    laws, place = survey.shallow(key.depth), TiltCoordinate(BAND[key.direct] * (key.band + 0.5), key.direct)
-    period = likely_period(laws, place, math.log(budget.relative_width) - key.boost)
-    share = _NEARLY * period / unit / budget.limits_for(len(survey.parts)).points
-    return math.ceil(math.log2(share)) if 1.0 < share < math.inf else 0
 
 
 def _upper_cut(profile: Profile, right: SideTails) -> float:

@@ -24,7 +24,6 @@ from epsilond.accountants.engine.lattice.tilted_line import (
     all_frequencies,
     few_frequencies,
     finished,
-    stride_of,
     wrapped,
 )
 
@@ -46,16 +45,6 @@ _FFT_EACH = 16
 _CHEAP = 2**13
 _ROOM = 1.5
 """How many times the points that a period needs one FFT has, where it has more: for an ε that the tilt suits badly."""
-_QUICK_SHARE = 128
-"""How much shorter than the longest one the FFT is that is tried first."""
-_DEEPER = 3.5
-"""By how much smaller, as a logarithm, it leaves a frequency out: its bounds are that much wider."""
-_MOST_LOOKED_AT = 2**14
-"""Frequencies that such an FFT may leave before a bound near zero is tried on them."""
-_QUICK_TERMS = 2**20
-"""Terms of direct sums that are less than what a longer FFT costs."""
-_FEW_LAWS = 16
-"""Of more laws an FFT that is tried in vain would be dear."""
 
 
 class Short(NamedTuple):
@@ -90,10 +79,6 @@ class TransformPlan:
     def made(self, limits: TransformLimits) -> Spectrum | Short:
         """The spectrum, or by how much it exceeds the limits."""
         line = TiltedLine.of(self.laws, self.place)
-        if self.points > _CHEAP and len(self.laws.laws) <= _FEW_LAWS:
-            quick = self._quickly(line, limits)
-            if quick is not None:
-                return quick
         factor = self.points / limits.points
         if self.points > limits.points // 8:
             few = self._sparse(line, limits)
@@ -107,16 +92,6 @@ class TransformPlan:
         size = next_fast_len(points, real=True)
         return finished(line, size, all_frequencies(line, size), self.chernoff)
 
-    def _quickly(self, line: TiltedLine, limits: TransformLimits) -> Spectrum | None:
-        """The spectrum by direct sums if a much shorter FFT already proves all but a few frequencies negligible."""
-        blocks, ratio = self._blocks(limits.points // _QUICK_SHARE)
-        size = blocks * ratio
-        work = self._work
-        kept, skipped = survivors(line, blocks, ratio, self._depth(size) + _DEEPER, _MOST_LOOKED_AT)
-        if kept is None or kept.size * work > _QUICK_TERMS or int(kept.max()) * self._widest > 2**52:
-            return None
-        return finished(line, size, few_frequencies(line, size, kept, skipped), self.chernoff)
-
     def _blocks(self, about: int) -> tuple[int, int]:
         """The length of an FFT, about as asked, and the odd number of frequencies that each of its own stands for."""
         blocks = next_fast_len(about, real=True)
@@ -129,10 +104,8 @@ class TransformPlan:
 
     @property
     def _work(self) -> int:
-        """Terms of the direct sum at one frequency. The tables of rotations grow as the root of the points."""
-        laws = self.laws.laws
-        terms = sum(law.index.size for law in laws) + 8 * stride_of([law.index for law in laws])
-        return terms + _TERMS_EACH * len(laws)
+        """Terms of the direct sum at one frequency."""
+        return sum(law.index.size + _TERMS_EACH for law in self.laws.laws)
 
     @property
     def _widest(self) -> int:

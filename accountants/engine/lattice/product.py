@@ -231,16 +231,6 @@ class ComposedProfile(PointwiseProfile):
         first = Guess(*self._survey.guess(log_delta))
         return first if math.fsum(self._survey.counts) < _MANY_ROUNDS else self._guess_on_grid(first, log_delta)
 
-    def second_guess(self, log_delta: float) -> Guess | None:
-        """Another one, where there is another; likewise an estimate."""
-        survey = self._survey
-        if survey.rough is None or survey.rough.place_of(log_delta) is None:
-            return None
-        try:
-            return Guess(*survey.saddle_guess(log_delta))
-        except _OUTSIDE:
-            return None
-
     def _guess_on_grid(self, first: Guess, log_delta: float) -> Guess:
         """The same by the laws that are laid there: of many rounds an outline's mean is off by many deviations."""
         try:
@@ -273,7 +263,8 @@ class ComposedProfile(PointwiseProfile):
     def _evaluate(self, epsilon: float) -> TiltedEvaluation:
         """The grids and tilts that were used at ε, one or two, and the upper bound that they give."""
         direct = self._survey.whole.prefers_direct(epsilon)
-        first = self._back_off_tilt(self._first(epsilon, direct), epsilon)
+        depth = self._survey.depth(epsilon, direct=direct)
+        first = self._back_off_tilt(self._find(epsilon, direct, depth, boost=0, within=False), epsilon)
         high = self._upper(first, epsilon)
         better = self._refine(first, epsilon, high)
         if better is not None:
@@ -281,23 +272,6 @@ class ComposedProfile(PointwiseProfile):
         if high > _LOST:
             high = min(high, self._fallback_end(epsilon))
         return TiltedEvaluation((first,) if better is None else (first, better), high)
-
-    def _first(self, epsilon: float, direct: bool) -> Chosen:
-        """The grid and tilt that an ε is likely to want, by what is known roughly of δ there."""
-        depth = self._survey.depth(epsilon, direct=direct)
-        # Many laws share the cells: which grid serves them better is seen by trying both.
-        known = self._survey.rough if direct and len(self.parts) <= _FEW else None
-        likely = None if known is None else known.at(epsilon)
-        if likely is None:
-            return self._find(epsilon, direct, depth, boost=0, within=False)
-        laws = self._survey.shallow(depth)
-        place = laws.saddle(epsilon, direct=True)
-        missed = laws.estimate_at(place, epsilon) - likely
-        if not _MISS < missed < math.inf:
-            return self._find(epsilon, direct, depth, boost=0, within=False)
-        depth = max(depth, self._survey.depth_of(likely))
-        within = self._is_within(epsilon, place)
-        return self._find(epsilon, direct, depth, boost=_MISS * round(missed / _MISS), within=within)
 
     def _is_within(self, epsilon: float, place: TiltCoordinate) -> bool:
         """Whether ε lies within the bulk of the total loss, whose width then counts."""

@@ -153,18 +153,8 @@ def _met(
 ) -> float | None:
     """The closest ε on its side of the target, on the transform that suits it; None if that needs a longer search.
 
-    The first transform that is tried is that of `tilts`, or else of the guess; then that of a second guess.
+    The first transform that is tried is that of `tilts`, or else of the guess.
     """
-    found = _met_from(order, log_delta, guess, from_above=from_above, tilts=tilts)
-    if found is None and (second := order.second_guess(log_delta)) is not None:
-        found = _met_from(order, log_delta, second, from_above=from_above)
-    return found
-
-
-def _met_from(
-    order: ComposedProfile, log_delta: float, guess: Guess, *, from_above: bool, tilts: Sequence[Chosen] = ()
-) -> float | None:
-    """The same from one guess."""
     best: float | None = None
     if not tilts and guess.epsilon > 0.0:
         tilts = order.evaluation(guess.epsilon).tilts

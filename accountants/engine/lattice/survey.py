@@ -6,22 +6,19 @@ Nothing here is certified; it decides where cells are spent and which tilt is us
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from epsilond.accountants.engine.lattice.discretise import joined_atoms, least_log_atom
 from epsilond.accountants.engine.lattice.outline import Outline, aligned, outline, weighted
-from epsilond.accountants.engine.lattice.rough import RoughCurve, rough_curve
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from epsilond.accountants.curve.profile import Profile
-    from epsilond.accountants.engine.lattice.tilted import IntArray, Weighted
+    from epsilond.accountants.engine.lattice.tilted import Weighted
     from epsilond.accountants.numerics.special import FloatArray
 
 DEPTHS = (*(-5.0 * i for i in range(1, 10)), *(-50.0 * 1.2**i for i in range(90)))
@@ -29,13 +26,6 @@ DEPTHS = (*(-5.0 * i for i in range(1, 10)), *(-50.0 * 1.2**i for i in range(90)
 _FEW = 16
 _FAR_OUT, _CLOSE_ENOUGH, _MOST_PIECES = 1000.0, 64.0, 32
 """Deviations of the total up to which an outline serves as it is, and would be close enough; most pieces of a cell."""
-_MANY, _ALIKE = 64, 0.5
-"""Of more laws, those whose log tails differ by at most so much are looked at as one kind."""
-_NO_SHARE = 25.0
-"""How far the log mass of a cell lies below that of all beyond where it is hardly more than a rounding."""
-_ASIDE = 0.02
-"""How far apart two laws may have the mass of a cell, over its loss: atoms are not spread over cells."""
-_PROBES, _DEEPEST = np.asarray([0.0, 0.02, 0.1, 0.4, 1.6, 6.4]), -60.0
 _LEFT_OUT = 3.0
 _LIKELY_KEPT = 16
 
@@ -47,80 +37,6 @@ class LatticePart:
     first: Profile
     second: Profile
     count: int
-
-
-class Kinds(NamedTuple):
-    """Laws that stand for others much like them, so that a list of a thousand is not looked at one by one.
-
-    Attributes:
-        chosen: places of the laws that are looked at.
-        owners: for each law, which of these stands for it.
-        seen: one outline for each law that is looked at, as it is first seen.
-    """
-
-    chosen: tuple[int, ...]
-    owners: IntArray
-    seen: list[Outline]
-
-    @classmethod
-    def apart(cls, parts: Sequence[LatticePart]) -> Kinds:
-        """Each for itself."""
-        return cls(tuple(range(len(parts))), np.arange(len(parts)), [_outline(part) for part in parts])
-
-    @classmethod
-    def of(cls, parts: Sequence[LatticePart]) -> Kinds:
-        """By what both tails are at a few losses; the law of the largest tails stands for those of its kind.
-
-        Only for laws that have mass where it has mass, and none beyond: cells are laid for no other.
-        """
-        seen = np.asarray([_signature(part) for part in parts])
-        names = [(part.count, type(part.first).__name__, type(part.second).__name__) for part in parts]
-        sizes = seen.sum(axis=1)
-        chosen: list[int] = []
-        outlines: list[Outline] = []
-        owners = np.zeros(len(parts), dtype=np.int64)
-        for place in sorted(range(len(parts)), key=lambda place: (names[place], -float(sizes[place]))):
-            last = chosen[-1] if chosen else None
-            alike = last is not None and names[last] == names[place]
-            alike = alike and np.abs(seen[place] - seen[last]).max() <= _ALIKE
-            if not (alike and _fits(parts[place], outlines[-1])):
-                chosen.append(place)
-                outlines.append(_outline(parts[place]))
-            owners[place] = len(chosen) - 1
-        return cls(tuple(chosen), owners, outlines)
-
-    @property
-    def copies(self) -> FloatArray:
-        """How many laws each of those looked at stands for."""
-        return np.bincount(self.owners).astype(np.float64)
-
-
-def _signature(part: LatticePart) -> FloatArray:
-    """log tails of the loss to the right and to the left, no further down than matters."""
-    with np.errstate(all="ignore"):
-        sides = (part.first.log_tails(_PROBES).log_p, part.second.log_tails(_PROBES).log_p)
-    return np.maximum(np.nan_to_num(np.concatenate(sides), nan=_DEEPEST, neginf=_DEEPEST), _DEEPEST)
-
-
-def _outline(part: LatticePart) -> Outline:
-    return outline(part.first, part.second)
-
-
-def _fits(part: LatticePart, owner: Outline) -> bool:
-    """Whether a law has no more mass in any cell of another's outline than that has, but for a factor, and where.
-
-    Nor beyond the last cell, where cells are laid for no law of the kind.
-    """
-    for side, profile in ((owner.right, part.first), (owner.left, part.second)):
-        with np.errstate(all="ignore"):
-            first, second = profile.log_tails(side.edges)
-        tails = replace(side, log_p=first, log_q=second) if side.sign > 0 else replace(side, log_p=second, log_q=first)
-        counted = tails.log_masses > tails.log_p[:-1] - _NO_SHARE
-        more = (tails.log_masses > side.log_masses + _ALIKE)[counted].any()
-        moved = (np.abs(tails.locations - side.locations) > _ASIDE * np.abs(side.locations))[counted].any()
-        if more or moved or tails.log_p[-1] > side.log_p[-1] + _ALIKE:
-            return False
-    return True
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,23 +56,15 @@ class Survey:
         return np.asarray([part.count for part in self.parts], dtype=np.float64)
 
     @cached_property
-    def kinds(self) -> Kinds:
-        """Which laws are looked at, and which of them stands for each law; of not so many, each for itself."""
-        return Kinds.of(self.parts) if len(self.parts) > _MANY else Kinds.apart(self.parts)
-
-    @cached_property
-    def kind_counts(self) -> FloatArray:
-        """How often the laws are run that each of those looked at stands for."""
-        return np.asarray(np.bincount(self.kinds.owners, weights=self.counts), dtype=np.float64)
+    def _seen(self) -> list[Outline]:
+        """One outline for each law, as it is first seen."""
+        return [outline(part.first, part.second) for part in self.parts]
 
     @cached_property
     def outlines(self) -> list[Outline]:
-        """One outline for each law that is looked at; of few laws, their atoms and ends too.
-
-        Not of one that stands for others: atoms and ends of these lie elsewhere.
-        """
+        """One outline for each law; of few laws, their atoms and ends too."""
         if len(self.parts) > _FEW:
-            return self.kinds.seen
+            return self._seen
         return [aligned(item, part.first) for item, part in zip(self._closer, self.parts, strict=True)]
 
     @cached_property
@@ -165,10 +73,10 @@ class Survey:
 
         Where cells are a share h of their loss the estimate of log δ is off by about h² deviations of the total.
         """
-        seen = self.kinds.seen
+        seen = self._seen
         if len(self.parts) > _FEW:
             return seen
-        deviation = math.sqrt(weighted(seen, self.kind_counts).bulk()[1])
+        deviation = math.sqrt(weighted(seen, self.counts).bulk()[1])
         if deviation <= _FAR_OUT:
             return seen
         pieces = math.ceil(min(math.sqrt(deviation / _CLOSE_ENOUGH), _MOST_PIECES))
@@ -178,10 +86,10 @@ class Survey:
     def supremum(self) -> float:
         """An ε from which on δ is zero, by the profiles' own word; math.inf if none is known."""
         total = 0.0
-        for part, owner in zip(self.parts, self.kinds.owners.tolist(), strict=True):
+        for part, seen in zip(self.parts, self.outlines, strict=True):
             end = part.first.supremum
             if end == math.inf:
-                end = self.outlines[owner].extent * (1 + 4 * UNIT_ROUNDOFF)
+                end = seen.extent * (1 + 4 * UNIT_ROUNDOFF)
                 if not np.isneginf(part.first.log_delta(np.asarray([end])).upper[0]):
                     return math.inf
             total += part.count * end
@@ -211,19 +119,11 @@ class Survey:
         return self._likely[epsilon]
 
     def _estimated_log_delta(self, epsilon: float) -> float:
-        if self.rough is not None and (known := self.rough.at(epsilon)) is not None:
-            return min(known, 0.0)
-        laws = weighted(self._closer, self.kind_counts)
+        laws = weighted(self._closer, self.counts)
         direct = laws.prefers_direct(epsilon)
         found = laws.estimate_at(laws.saddle(epsilon, direct=direct), epsilon)
         finite = found if direct else float(log1m_exp(min(found, -UNIT_ROUNDOFF)))
         return min(max(finite, self.log_infinite_mass), 0.0)
-
-    @cached_property
-    def rough(self) -> RoughCurve | None:
-        """About the whole curve, where not so many rounds make it."""
-        seen = weighted(self.kinds.seen, self.kind_counts)
-        return rough_curve(self.kinds.seen, self.kind_counts, seen.bulk(), self.log_infinite_mass)
 
     @cached_property
     def bulk(self) -> tuple[float, float]:
@@ -241,7 +141,7 @@ class Survey:
     def shallow(self, depth: int) -> Weighted:
         """The outlines to a depth, as tiltable laws."""
         if depth not in self._known:
-            self._known[depth] = weighted(self.outlines_to(depth), self.kind_counts)
+            self._known[depth] = weighted(self.outlines_to(depth), self.counts)
         return self._known[depth]
 
     def depth(self, epsilon: float, *, direct: bool) -> int:
@@ -274,20 +174,12 @@ class Survey:
 
     def guess(self, log_delta: float) -> tuple[float, float]:
         """About where log δ is as asked, and about |d log δ/dε| there, by the saddle-point estimate along the tilts."""
-        if self.rough is not None and (found := self.rough.place_of(log_delta)) is not None:
-            return found
-        return self.saddle_guess(log_delta)
-
-    def saddle_guess(self, log_delta: float) -> tuple[float, float]:
-        """The same without the rough curve, which tells little within a step of where a loss ends."""
         laws = self.shallow(self.depth_of(log_delta))
         place = laws.place_of(log_delta)
         return max(laws.centre(place), 0.0), place.tilt
 
     def test_guess(self, log_size: float) -> tuple[float, float]:
         """About the ε at which Q(S > ε) is as asked, likewise; 0 where it is not above 0."""
-        if self.rough is not None and (found := self.rough.test_of(log_size)) is not None:
-            return found
         laws = self.shallow(self.depth_of(log_size))
         place = laws.test_of(log_size)
         return min(max(laws.centre(place), 0.0), -log_size), place.tilt

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.fft import rfft
-from scipy.sparse import csr_array
 
 from epsilond.accountants.engine.lattice.spectrum import ComplexArray, Kernel, Spectrum, Weights, sums_of
 from epsilond.accountants.engine.lattice.tilted import IntArray, TiltCoordinate
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from epsilond.accountants.engine.lattice.laws import LatticeLaws
     from epsilond.accountants.engine.lattice.spectrum import Chernoff
@@ -28,10 +27,10 @@ _NEGLIGIBLE = -60.0
 """log |φ^T| below which a frequency is left out before anything else is known of it: a million weigh 1e-20."""
 _ROUNDED = 8 * UNIT_ROUNDOFF
 _FEW_TURNS, _SMALL = 100, 1e-6
-_RUN = 64
-"""Frequencies whose rotations are products of one another."""
-_BLOCK = 2**10
-"""Outcomes whose rotations at a run of frequencies are a megabyte."""
+_LONGEST_RUN = 64
+"""Most frequencies whose rotations are products of one another: a product costs about a 64th of a sine."""
+_BLOCK = _RUNS_AT_ONCE = 2**10
+"""Outcomes, or runs, whose complex rotations at a run of frequencies are a megabyte: what the cache holds."""
 
 
 @dataclass(frozen=True)
@@ -197,131 +196,66 @@ def _polar(sizes: FloatArray, angles: FloatArray) -> ComplexArray:
 
 # Characteristic functions of lattice laws summed directly at chosen frequencies -------------------------------------
 def few_frequencies(line: TiltedLine, size: int, kept: IntArray, skipped: float) -> Power:
-    """φ − 1 = Σ w (e^{−iθ} − 1), summed directly; its error is in proportion to E|θ| (A4)."""
-    parts = list(line.parts())
-    stride = stride_of([law.index for law in parts])
+    """Return φ^T at the frequencies `kept`, summed directly.
+
+    φ − 1 = Σ w (e^{−iθ} − 1) errs in proportion to E|θ| (A4). `skipped` bounds Σ |φ^T| over the other frequencies.
+    """
     runs = _Runs.of(kept)
-    if sum(law.index.size for law in parts) * runs.columns <= stride * kept.size:
-        values = np.stack([runs.sum(law, size) for law in parts])
-    else:
-        values = _by_tables(parts, stride, size, kept)
 
     def factors() -> Iterator[Factor]:
-        for row, law in zip(values, parts, strict=True):
-            gamma = (law.index.size + stride + 64) * UNIT_ROUNDOFF
-            # Both halves of a split angle are at most twice the angle, and no factor is further than 2 from one.
+        for law in line.parts():
+            gamma = (law.index.size + 64) * UNIT_ROUNDOFF
+            # |(x − 1)(y − 1)| + |x − 1| + |y − 1| ≤ 4θ, and no factor is further than 2 from one.
             spread = 4.0 * float(law.weights @ np.abs(law.index)) * (2.0 * np.pi / size) * kept
             error = (gamma + float(law.errors.max())) * np.minimum(spread, 8.0)
-            yield Factor(1.0 + row, error + law.total_error + 8 * UNIT_ROUNDOFF)
+            yield Factor(1.0 + runs.sum(law, size), error + law.total_error + 8 * UNIT_ROUNDOFF)
 
     return accumulated(line, kept, factors(), skipped)
 
 
 @dataclass(frozen=True)
 class _Runs:
-    """Frequencies k = 64 a + b ≥ 0: every a there is, and for each frequency the place of its a and its b.
+    """Frequencies k = r a + b ≥ 0, 0 ≤ b < r: the different r a, and for each frequency the place of its r a and its b.
 
-    With x = e^{−iθ} at 64 a and y at b, Σ w (xy − 1) = Σ w ((x − 1)(y − 1) + (x − 1) + (y − 1)) is a product of
-    matrices: sines are taken for every a and every b alone. Neither angle is larger than the whole one.
+    With x = e^{−iθ} at r a and y at b, Σ w (xy − 1) = Σ w ((x − 1)(y − 1) + (x − 1) + (y − 1)) is a product of
+    matrices, so that sines are computed only for each r a and each b. These are fewest for
+    r = √(number of frequencies), if those are consecutive. Neither angle exceeds the whole one.
     """
 
+    length: int
     starts: IntArray
     row: IntArray
     column: IntArray
 
     @classmethod
     def of(cls, frequencies: IntArray) -> _Runs:
-        long, short = np.divmod(frequencies, _RUN)
-        starts, row = np.unique(long, return_inverse=True)
-        return cls(starts, row, short)
-
-    @property
-    def columns(self) -> int:
-        """How many frequencies sines are taken for."""
-        return self.starts.size + self.width
-
-    @property
-    def width(self) -> int:
-        """One more than the largest b."""
-        return int(self.column.max()) + 1
+        """Split the frequencies, which increase."""
+        length = min(math.isqrt(frequencies.size) + 1, _LONGEST_RUN)
+        column = frequencies % length
+        starts, row = np.unique(frequencies - column, return_inverse=True)
+        return cls(length, starts, row, column)
 
     def sum(self, law: TiltedLaw, size: int) -> ComplexArray:
-        """Σ w (e^{−iθ} − 1) at each frequency, over so many outcomes and runs at a time that the cache holds them."""
-        table = np.zeros((self.starts.size, self.width), dtype=np.complex128)
-        for first in range(0, law.index.size, _BLOCK):
-            index, weights = law.index[first : first + _BLOCK], law.weights[first : first + _BLOCK]
-            fine = _turned(index, np.arange(self.width), size)
-            table += weights @ fine
-            for run in range(0, self.starts.size, _RUN):
-                coarse = _turned(index, _RUN * self.starts[run : run + _RUN], size)
-                coarse *= weights[:, None]
-                table[run : run + _RUN] += coarse.T @ fine + coarse.sum(axis=0)[:, None]
-        return np.asarray(table[self.row, self.column])
-
-
-def _by_tables(parts: Sequence[TiltedLaw], stride: int, size: int, kept: IntArray) -> ComplexArray:
-    """The same from tables of rotations by short and by long steps of the index, where outcomes are many."""
-    tables = [_Table.of(law.index, law.weights, stride) for law in parts]
-    first, last = min(table.first for table in tables), max(table.last for table in tables)
-    values = np.empty((len(parts), kept.size), dtype=np.complex128)
-    step = max(1, 2**18 // stride)
-    for start in range(0, kept.size, step):
-        some = kept[start : start + step]
-        near = _rotations(np.arange(-(stride // 2) - 1, stride // 2 + 2), some, size)
-        far = _rotations(stride * np.arange(first, last + 1), some, size)
-        for j, table in enumerate(tables):
-            values[j, start : start + step] = table.sum(near, far[table.first - first : table.last - first + 1])
-    return values
-
-
-def stride_of(indices: Sequence[IntArray]) -> int:
-    """Long steps of a split index: about the root of the widest range."""
-    return max(math.isqrt(max(int(index.max() - index.min()) for index in indices) + 1), 1)
-
-
-@dataclass(frozen=True)
-class _Table:
-    """Weights by split index n = a·stride + b, |b| ≤ stride/2: rows a from `first` to `last`, columns b."""
-
-    weights: csr_array
-    rows: FloatArray
-    first: int
-    last: int
-
-    @classmethod
-    def of(cls, index: IntArray, weights: FloatArray, stride: int) -> _Table:
-        long = np.rint(index / stride).astype(np.int64)
-        first, last = int(long.min()), int(long.max())
-        columns = index - long * stride + stride // 2 + 1
-        shape = (last - first + 1, 2 * (stride // 2) + 3)
-        table = csr_array((weights, (long - first, columns)), shape=shape)
-        return cls(table, np.asarray(table.sum(axis=1)).ravel(), first, last)
-
-    def sum(self, near: ComplexArray, far: ComplexArray) -> ComplexArray:
-        """Σ w (e^{−iθ} − 1) from tables of e^{−iθ} − 1: xy − 1 = x (y − 1) + (x − 1) keeps digits of small angles."""
-        sums = (self.weights @ near.real) + 1j * (self.weights @ near.imag)
-        return np.asarray((far * sums).sum(axis=0) + sums.sum(axis=0) + self.rows @ far)
-
-
-def _rotations(index: IntArray, frequencies: IntArray, size: int) -> ComplexArray:
-    """e^{−2πi k n/N} − 1 for each n (rows) and k ≥ 0 (columns), increasing.
-
-    Of many frequencies k = 64 a + b the sines are taken for every a and every b alone and multiplied, again as xy − 1 =
-    x (y − 1) + (x − 1): both angles add up to the whole one, so that the error stays in proportion to it.
-    """
-    long, short = np.divmod(frequencies, _RUN)
-    starts, place = np.unique(long, return_inverse=True)
-    if 2 * (starts.size + _RUN) > frequencies.size:
-        return _turned(index, frequencies, size)
-    coarse, fine = _turned(index, _RUN * starts, size)[:, place], _turned(index, np.arange(_RUN), size)[:, short]
-    product = coarse * fine
-    product += coarse
-    product += fine
-    return np.asarray(product)
+        """Return Σ w (e^{−iθ} − 1) at each frequency, over blocks of outcomes and of runs that the cache holds."""
+        sums = np.zeros(self.row.size, dtype=np.complex128)
+        for first in range(0, self.starts.size, _RUNS_AT_ONCE):
+            starts = self.starts[first : first + _RUNS_AT_ONCE]
+            here = slice(*np.searchsorted(self.row, (first, first + _RUNS_AT_ONCE)).tolist())
+            table = np.zeros((starts.size, self.length), dtype=np.complex128)
+            for block in range(0, law.index.size, _BLOCK):
+                index, weights = law.index[block : block + _BLOCK], law.weights[block : block + _BLOCK]
+                fine = _turned(index, np.arange(self.length), size)
+                table += weights @ fine
+                for run in range(0, starts.size, _LONGEST_RUN):
+                    coarse = _turned(index, starts[run : run + _LONGEST_RUN], size)
+                    coarse *= weights[:, None]
+                    table[run : run + _LONGEST_RUN] += coarse.T @ fine + coarse.sum(axis=0)[:, None]
+            sums[here] = table[self.row[here] - first, self.column[here]]
+        return sums
 
 
 def _turned(index: IntArray, frequencies: IntArray, size: int) -> ComplexArray:
-    """The same, directly. Products below 2^53 and their reduction are exact."""
+    """Return e^{−2πi k n/N} − 1 for each n (rows) and k (columns); products below 2^53 are reduced exactly."""
     turns = np.multiply.outer(index.astype(np.float64), frequencies.astype(np.float64))
     turns -= size * np.rint(turns / size)
     turns *= np.pi / size
