@@ -9,7 +9,7 @@
 #include "search.h"
 
 /* Of this module, which is counted up where the Python side must follow. */
-#define INTERFACE 3
+#define INTERFACE 4
 
 /* The least shift and rate, and the reciprocal of the largest shift: products of shifts, tilts and losses are doubles. */
 #define SMALLEST 1e-100
@@ -29,18 +29,20 @@ static bool is_count(double count)
     return count >= 1.0 && count <= 0x1p53;
 }
 
-/* One kind of steps from (rate, shift, order, count), the order 0 to remove, 1 to add, 2 to replace. */
+/* One kind of steps from (rate, shift, order, count), the order 0 to remove, 1 to add, 2 to replace; 3 is a batch drawn
+ * without replacement, in which a record is replaced. */
 static bool read_steps(PyObject *given, Steps *steps)
 {
     double rate, shift;
     int order;
     if (!PyArg_ParseTuple(given, "ddid", &rate, &shift, &order, &steps->count))
         return false;
-    if (!(rate >= SMALLEST && rate < 1.0 && is_shift(shift) && is_count(steps->count) && order >= 0 && order <= 2)) {
+    if (!(rate >= SMALLEST && rate < 1.0 && is_shift(shift) && is_count(steps->count) && order >= 0 && order <= 3)) {
         PyErr_SetString(PyExc_ValueError, "rate, shift, order or count out of range");
         return false;
     }
-    steps->loss = loss_of(rate, shift, order != 1, order == 1 ? -1 : 1, order == 2 ? -1 : 0);
+    steps->loss = loss_of(rate, shift, order != 1, order == 1 ? -1 : 1, order >= 2 ? -1 : 0);
+    steps->loss.drawn = order == 3;
     return true;
 }
 
