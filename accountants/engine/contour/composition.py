@@ -19,11 +19,11 @@ import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import DrawnGaussianLaw, GaussianLaw, LaplaceLaw
+from epsilond.accountants.engine.contour.accuracy import TINY
 from epsilond.accountants.engine.contour.closed_forms import GaussianSteps, LaplaceSteps
 from epsilond.accountants.engine.contour.drawn_gaussian import DrawnGaussian
 from epsilond.accountants.engine.contour.drawn_loss import DrawnLoss
 from epsilond.accountants.engine.contour.line import laid
-from epsilond.accountants.engine.contour.noise import TINY
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.engine.contour.saddle import by_epsilon, by_log_delta, by_log_size, find
 from epsilond.accountants.engine.contour.sampled_gaussian import EXPONENTS, SampledGaussianLoss

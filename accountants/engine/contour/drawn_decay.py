@@ -9,16 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from epsilond.accountants.engine.contour.accuracy import HEIGHTS, LOG_SQRT_2PI, MOST_NODES, NEGLIGIBLE_NATS
 from epsilond.accountants.engine.contour.drawn_nodes import DrawnNodes
 from epsilond.accountants.engine.contour.drawn_rule import Tilts, drawn_rule
-from epsilond.accountants.engine.contour.noise import (
-    HEIGHTS,
-    LOG_SQRT_2PI,
-    MOST_NODES,
-    NEGLIGIBLE_NATS,
-    exact_step,
-    summation_error,
-)
+from epsilond.accountants.engine.contour.noise import exact_step, summation_error
 from epsilond.accountants.engine.contour.part import Line, characteristic_change
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF

@@ -15,17 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from epsilond.accountants.curve.facts import DrawnGaussianLaw
+from epsilond.accountants.engine.contour.accuracy import LEAST_RATE, NEGLIGIBLE_NATS, QUADRATURE_NATS, TINY
 from epsilond.accountants.engine.contour.drawn_decay import DrawnDecay
 from epsilond.accountants.engine.contour.drawn_loss import DrawnLoss
 from epsilond.accountants.engine.contour.drawn_nodes import DrawnNodes
 from epsilond.accountants.engine.contour.drawn_rule import Tilts, drawn_rule
-from epsilond.accountants.engine.contour.noise import (
-    LEAST_RATE,
-    NEGLIGIBLE_NATS,
-    QUADRATURE_NATS,
-    TINY,
-    summation_error,
-)
+from epsilond.accountants.engine.contour.noise import summation_error
 from epsilond.accountants.engine.contour.part import Beside, LineValues, characteristic_change, powered
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF

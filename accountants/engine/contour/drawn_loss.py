@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.engine.contour.noise import LOG_SQRT_2PI
+from epsilond.accountants.engine.contour.accuracy import LOG_SQRT_2PI
 from epsilond.accountants.engine.contour.sampled_gaussian import log_mixture
 from epsilond.accountants.numerics.special import LOG_ACCURACY, UNIT_ROUNDOFF, theta_logs
 

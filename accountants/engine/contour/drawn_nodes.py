@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.engine.contour.noise import LOG_SQRT_2PI, TINY, summation_error
+from epsilond.accountants.engine.contour.accuracy import LOG_SQRT_2PI, TINY
+from epsilond.accountants.engine.contour.noise import summation_error
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:

@@ -13,15 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.engine.contour.noise import (
-    HEIGHTS,
-    LOG_SQRT_2PI,
-    MOST_NODES,
-    QUADRATURE_NATS,
-    exact_step,
-    log_strip_error,
-    widest_step,
-)
+from epsilond.accountants.engine.contour.accuracy import HEIGHTS, LOG_SQRT_2PI, MOST_NODES, QUADRATURE_NATS
+from epsilond.accountants.engine.contour.noise import exact_step, log_strip_error, widest_step
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 
 if TYPE_CHECKING:

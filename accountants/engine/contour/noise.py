@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import log_ndtr
 
+from epsilond.accountants.engine.contour.accuracy import HEIGHTS, MOST_NODES, NEGLIGIBLE_NATS, QUADRATURE_NATS, TINY
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
@@ -16,22 +17,8 @@ if TYPE_CHECKING:
     from epsilond.accountants.engine.contour.sampled_gaussian import SampledGaussianLoss
     from epsilond.accountants.numerics.special import FloatArray
 
-LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
-"""−log of the normal density at 0."""
-TINY = 1e-300
-"""Stands for zero where a logarithm is taken: above the least normal double, and below all that is charged."""
-LEAST_RATE = 1e-100
-"""Rates below are rejected: products of three of them are no doubles."""
 _STEP_BITS = 7
 """Significant bits of a step: its multiples by integers below 2^46 are exact doubles (A4, Nodes)."""
-MOST_NODES = 1 << 14
-"""Nodes of one rule: a megabyte of arrays, and with the most frequencies half a second."""
-QUADRATURE_NATS = 31.0
-"""T steps err by e^−31 together, a twentieth of what alias and truncation may."""
-NEGLIGIBLE_NATS = 40.0
-"""Nats of a share that is negligible: a ten-thousandth of what quadratures may err by."""
-HEIGHTS = np.asarray([1.0, 0.8, 0.62, 0.48, 0.36, 0.27, 0.2, 0.14, 0.09, 0.05, 0.02, 0.007])
-"""Half-widths of the strips that are tried, as shares of the highest."""
 END_UNIT = 3.0 / 16.0
 """Ends of the noise are multiples of this, so that steps 2^−k and 3 · 2^−k divide the distance between them."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from epsilond.accountants.engine.contour.noise import TINY
+from epsilond.accountants.engine.contour.accuracy import TINY
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import expit, log_ndtr
 
-from epsilond.accountants.engine.contour.noise import LOG_SQRT_2PI
+from epsilond.accountants.engine.contour.accuracy import LOG_SQRT_2PI
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:

@@ -9,16 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.engine.contour.noise import (
-    END_UNIT,
-    LEAST_RATE,
-    LOG_SQRT_2PI,
-    NEGLIGIBLE_NATS,
-    TINY,
-    noise_rule,
-    summation_error,
-    upper_normal_tail,
-)
+from epsilond.accountants.engine.contour.accuracy import LEAST_RATE, LOG_SQRT_2PI, NEGLIGIBLE_NATS, TINY
+from epsilond.accountants.engine.contour.noise import END_UNIT, noise_rule, summation_error, upper_normal_tail
 from epsilond.accountants.engine.contour.part import LineValues, characteristic_change, powered
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.engine.contour.sampled_gaussian import FARTHEST_END, turned
