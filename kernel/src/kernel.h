@@ -70,8 +70,16 @@ typedef enum {
     NO_TILT,
     NOT_POSITIVE,
     INCONSISTENT,
-    NO_MEMORY
+    NO_MEMORY /* also where the caller interrupts: nothing else is tried */
 } Status;
+
+/* Asks the caller, at most every INTERVAL seconds of processor time, whether a long computation is to stop. */
+#define INTERVAL 0.05
+typedef struct {
+    bool (*interrupts)(void);
+    double due; /* seconds of processor time; 0 before the first question */
+    bool stopped;
+} Watch;
 
 typedef struct {
     double lower, upper;
@@ -196,6 +204,7 @@ typedef struct Composition {
     bool located_known;
     double located_at;
     Located located; /* at the last epsilon */
+    Watch *watch;    /* of the call that runs */
 } Composition;
 
 /* A sum that is rounded about once: what rounding takes away is added up beside it. */

@@ -6,6 +6,7 @@
 #include "laplace_run.h"
 #include "powers.h"
 #include "rule.h"
+#include "watch.h"
 #include "weigh.h"
 
 #include <stdlib.h>
@@ -19,8 +20,10 @@ static Status rules_of(const Composition *all, const Line *line, Rule *rules, in
     for (int k = 0; k < all->kinds; k++) {
         const Steps *steps = &all->steps[k];
         double last = line->nodes * line->spacing;
-        Status status = (steps->loss.drawn ? drawn_rule : rule_for)(&steps->loss, steps->count, tilts, last, MOST_NODES,
-                                                                    &rules[k]);
+        Status status = look_up(all->watch);
+        if (status == DONE)
+            status = (steps->loss.drawn ? drawn_rule : rule_for)(&steps->loss, steps->count, tilts, last, MOST_NODES,
+                                                                 &rules[k]);
         if (status != DONE)
             return status;
         *most = rules[k].size > *most ? rules[k].size : *most;
@@ -97,8 +100,11 @@ static Status add_all(const Composition *all, const Rule *rules, int most, const
         status = make_change(line->nodes, &change);
     if (status == DONE && all->square > 0.0)
         gaussian_on_line(all->square, line, powers);
-    for (int k = 0; status == DONE && k < all->kinds; k++)
+    for (int k = 0; status == DONE && k < all->kinds; k++) {
         status = steps_on_line(&all->steps[k], &rules[k], line, room, &change, powers);
+        if (status == DONE)
+            status = look_up(all->watch);
+    }
     if (status == DONE && all->laplace_kinds)
         status = laplace_on_line(all, line, powers);
     free(change.real);

@@ -21,6 +21,7 @@ static Status value_at(const Search *asked, int order, double number, bool rough
     steps.loss.drawn = asked->orders[order].loss.drawn;
     steps.count = asked->unknown == OF_COUNT ? number : steps.count;
     Status status = make(&all, 1, 0);
+    all.watch = asked->watch;
     if (status == DONE) {
         all.steps[0] = steps;
         status = complete(&all);

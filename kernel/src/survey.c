@@ -4,6 +4,7 @@
 #include "laplace.h"
 #include "loss.h"
 #include "rule.h"
+#include "watch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,8 +44,9 @@ static Status make_survey(const Composition *all, double reach, Survey *survey)
         Rule *rule = &survey->quadratures[k].rule;
         Tilts tilts = {0.0, reach};
         const Steps *steps = &all->steps[k];
-        Status status = (steps->loss.drawn ? drawn_rule : rule_for)(&steps->loss, steps->count, tilts, 0.0, MOST_NODES,
-                                                                    rule);
+        Status status = look_up(all->watch);
+        if (status == DONE)
+            status = (steps->loss.drawn ? drawn_rule : rule_for)(&steps->loss, steps->count, tilts, 0.0, MOST_NODES, rule);
         if (status != DONE)
             return status;
         nodes += (size_t)rule->size;
