@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.engine.contour.drawn_loss import LOG_SQRT_2PI
+from epsilond.accountants.engine.contour.accuracy import HEIGHTS, LOG_SQRT_2PI, MOST_NODES, NEGLIGIBLE_NATS, RATIO
 from epsilond.accountants.engine.contour.drawn_nodes import DrawnNodes
 from epsilond.accountants.engine.contour.drawn_rule import Tilts, drawn_rule
 from epsilond.accountants.engine.contour.noise import exact_step, summation_error
@@ -20,16 +20,12 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
-_HEIGHT_SHARES, _HIGHEST = np.asarray([1.0, 0.6, 0.36, 0.2, 0.1, 0.05]), 3.0
-"""Heights y of the shifted contour that are tried, in units of 1/d; none is above 3 standard deviations."""
-_RATIO, _STRIDE, _SHORTEST = 1.22, 0.5, 0.125
-"""Rungs are spaced by a ratio of 1.22 and by half a standard deviation's reciprocal at most, as (σΔ)²/4 is then small
-beside 1 − |φ|²; and by an eighth of the last at most."""
-_FIRST_LAST, _FARTHEST, _CANDIDATES = 2.0, 400.0, 25
-"""Where the last rung may be, in units of 1/(q d), the scale of small losses."""
-_MOST_RUNGS = 4096
-_FALLEN = 40.0
-"""Nats by which T steps must have fallen at the last rung for rungs to be of use."""
+_HIGHEST = 3.0
+"""Largest height y of the shifted contour, in standard deviations of the noise: e^{y²/2} is then 90."""
+_STRIDE = 0.5
+"""Largest distance of frequencies, in units of 1/σ: (σΔ)²/4 is then 1/16. A quarter of it bounds that over the last."""
+_LAST = np.geomspace(2.0, 400.0, 25)
+"""Where the last of them may be, in units of 1/(q d), the scale of small losses."""
 
 
 class Rungs(NamedTuple):
@@ -46,18 +42,16 @@ class DrawnDecay:
     Attributes:
         nodes: that are certified for the tilts that are asked.
         count: T.
-        most_nodes: how many a rule for the rungs may have.
     """
 
     nodes: DrawnNodes
     count: int
-    most_nodes: int
 
     @cached_property
     def _edge(self) -> tuple[FloatArray, ...]:
         """For each height y: y, β, b(y), and what the verticals have over (tβ)² and (tβ)³."""
         rate, shift = self.nodes.loss.rate, self.nodes.loss.shift
-        heights = np.minimum(_HIGHEST, _HEIGHT_SHARES / shift)
+        heights = np.minimum(_HIGHEST, HEIGHTS / shift)
         fall = rate * np.sin(shift * heights) / heights * (1.0 - 1e-12)
         moduli = np.asarray([self.nodes.loss.log_modulus_at_edge(height) for height in heights.tolist()])
         common = np.exp(0.5 * heights * heights - 0.125 * shift * shift - LOG_SQRT_2PI)
@@ -76,7 +70,7 @@ class DrawnDecay:
         return np.asarray((across + verticals).min(axis=0) * (1.0 + 1e-9))
 
     def log_decay(self, tilt: float, frequencies: FloatArray, *, alone: bool) -> FloatArray:
-        """T log of bounds of |φ(t′)| for all t′ ≥ t; of the rest of φ^T where there are no other losses."""
+        """Return T log of bounds of |φ(t′)| for all t′ ≥ t; of the rest of φ^T where there are no other losses."""
         loss, count = self.nodes.loss, self.count
         cumulant, error = self.nodes.cumulant(tilt)
         slack = count * (error + 64 * UNIT_ROUNDOFF)
@@ -92,44 +86,36 @@ class DrawnDecay:
         fewer = (count - 1) * log_atom + np.log(loss.atom + count * mass) - cumulant + slack
         return np.asarray(np.minimum(several, np.logaddexp(whole, fewer)))
 
-    @cached_property
-    def _rungs(self) -> dict[float, Rungs]:
-        """By the tilt."""
-        return {}
-
     def _from_rungs(self, tilt: float, frequencies: FloatArray) -> FloatArray:
-        """log of bounds of |φ(t′)| for all t′ ≥ t, by |φ̂| at rungs and a + |c| beyond; 0 where there are none."""
-        first, known = float(frequencies[0]), self._rungs.get(tilt)
-        if known is None or known.frequencies[0] > first:
-            try:
-                known = self._laid(tilt, first)
-            except ContourRefused:
-                known = Rungs(np.asarray([first]), np.zeros(1))
-            self._rungs[tilt] = known
+        """Bound log |φ(t′)| for all t′ ≥ t, by |φ̂| at rungs and a + |c| beyond; 0 where there are none."""
+        try:
+            known = self._laid(tilt, float(frequencies[0]))
+        except ContourRefused:
+            return np.zeros_like(frequencies)
         return known.log_bounds[np.searchsorted(known.frequencies, frequencies, side="right") - 1]
 
     def _laid(self, tilt: float, first: float) -> Rungs:
-        """Rungs from the first frequency to where a + |c| is small enough.
+        """Return rungs from the first frequency to where a + |c| is small enough.
 
         Raises:
             ContourRefused: it nowhere is, or there are too many rungs.
         """
         loss = self.nodes.loss
-        candidates = np.geomspace(_FIRST_LAST, _FARTHEST, _CANDIDATES) / (loss.rate * loss.shift)
+        candidates = _LAST / (loss.rate * loss.shift)
         masses = self.upper_mass(tilt, candidates)
         small = np.flatnonzero(masses <= 0.5 * self.nodes.most_mass(tilt))
         last = float(candidates[small[0]]) if small.size else 0.0
         beyond = math.log(loss.atom + float(masses[small[0]])) - self.nodes.cumulant(tilt)[0] if small.size else 0.0
-        if not (first < last and self.count * beyond <= -_FALLEN):
+        if not (first < last and self.count * beyond <= -NEGLIGIBLE_NATS):
             raise ContourRefused(RefusalReason.NO_DECAY, "no rungs")
-        rule = drawn_rule(loss, self.count, Tilts(tilt, tilt), 1.5 * last, self.most_nodes)
+        rule = drawn_rule(loss, self.count, Tilts(tilt, tilt), 1.5 * last)
         found = rungs(DrawnNodes(loss, rule), tilt, first, last)
         bounds = np.maximum.accumulate(np.append(found.log_bounds, beyond)[::-1])[::-1]
         return Rungs(found.frequencies, bounds)
 
 
 def rungs(nodes: DrawnNodes, tilt: float, first: float, last: float) -> Rungs:
-    """Frequencies from the first to at least the last, and log of a bound of |φ| between each and the next.
+    """Return frequencies from the first to at least the last, and log of a bound of |φ| between each and the next.
 
     As |φ̂|² is the transform of a symmetric law of variance 2σ², it exceeds the larger of its values at the ends of an
     interval of length Δ by (σΔ)²/4 at most.
@@ -142,13 +128,13 @@ def rungs(nodes: DrawnNodes, tilt: float, first: float, last: float) -> Rungs:
     weights /= weights.sum()
     deviation = nodes.losses - float(weights @ nodes.losses)
     variance = float(weights @ (deviation * deviation)) * (1.0 + 1e-9)
-    stride = exact_step(min(_STRIDE / math.sqrt(variance), _SHORTEST * last))
+    stride = exact_step(min(_STRIDE / math.sqrt(variance), 0.25 * _STRIDE * last))
     far = Line(tilt, stride, math.ceil(last / stride) + 2)
-    if far.nodes > _MOST_RUNGS:
+    if far.nodes > MOST_NODES:
         raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"{far.nodes} rungs")
-    # Where a ratio of 1.22 is less than a stride, frequencies of their own, then those of a line.
-    closer = math.ceil(math.log(stride / ((_RATIO - 1.0) * first)) / math.log(_RATIO))
-    near = first * _RATIO ** np.arange(float(max(closer, 1)))
+    # Where a ratio of 1.25 is less than a stride, frequencies of their own: (σΔ)²/4 is 1.6 % of (σt)², about 1 − |φ|².
+    closer = math.ceil(math.log(stride / ((RATIO - 1.0) * first)) / math.log(RATIO))
+    near = first * RATIO ** np.arange(float(max(closer, 1)))
     turned = near[:, None] * deviation
     kept = far.frequencies > near[-1]
     moduli = np.hypot(np.cos(turned) @ weights, np.sin(turned) @ weights)

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from epsilond.accountants.curve.facts import DrawnGaussianLaw
+from epsilond.accountants.engine.contour.accuracy import LEAST_RATE, NEGLIGIBLE_NATS, QUADRATURE_NATS, TINY
 from epsilond.accountants.engine.contour.drawn_decay import DrawnDecay
 from epsilond.accountants.engine.contour.drawn_loss import DrawnLoss
 from epsilond.accountants.engine.contour.drawn_nodes import DrawnNodes
 from epsilond.accountants.engine.contour.drawn_rule import Tilts, drawn_rule
-from epsilond.accountants.engine.contour.noise import MOST_NODES, summation_error
+from epsilond.accountants.engine.contour.noise import summation_error
 from epsilond.accountants.engine.contour.part import Beside, LineValues, characteristic_change, powered
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
@@ -26,26 +28,28 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from epsilond.accountants.curve.facts import Law
     from epsilond.accountants.engine.contour.part import ComplexArray, Line
     from epsilond.accountants.numerics.special import FloatArray
 
-_LEAST_RATE = 1e-100
-"""Rates below are refused: squares of q d may not be doubles."""
-_TINY = 1e-300
-_DROPPED = 34.0
-"""Weights below e^−34/T of the whole are left out, and charged."""
-_SMALL, _TERMS = 0.5, 24
-"""T |c|/a up to which the rest is summed as a series, of so many terms: the next is below 2^−24/24!."""
-_SLOW, _NARROW = 40.0, 0.1
-"""Steps whose atoms keep e^−40 of the whole or more are refused where q d, the scale of small losses, is below 0.1.
-
-They would take more than 10^4 frequencies."""
+_SMALL = 0.5
+"""T |c|/a up to which the rest is summed as a series."""
+_TERMS = 24
+"""Terms of that series: the next is below 2^−24/24!."""
+_NARROW = 0.1
+"""Scale q d of small losses below which steps whose atoms keep a share are rejected: over 10^4 frequencies each."""
 
 
-def falls_enough(steps: Sequence[tuple[DrawnLoss, int]]) -> bool:
-    """Whether the transform falls within some thousand frequencies, by a rule of thumb."""
-    kept = -math.fsum(count * math.log(max(loss.atom, _TINY)) for loss, count in steps if 0.0 < loss.rate < 1.0)
-    return kept >= _SLOW or all(loss.rate * loss.shift >= _NARROW for loss, _ in steps if loss.rate > 0.0)
+def falls_enough(laws: Sequence[tuple[Law, int]]) -> bool:
+    """Return whether the transform is likely to fall within some thousand frequencies (A8, What is rejected).
+
+    It may not where all losses are drawn, their atoms keep a share, and small losses have a fine scale.
+    """
+    drawn = [(DrawnLoss(law.rate, law.shift), count) for law, count in laws if isinstance(law, DrawnGaussianLaw)]
+    if len(drawn) < len(laws):
+        return True
+    kept = -math.fsum(count * math.log(max(loss.atom, TINY)) for loss, count in drawn if 0.0 < loss.rate < 1.0)
+    return kept >= NEGLIGIBLE_NATS or all(loss.rate * loss.shift >= _NARROW for loss, _ in drawn if loss.rate > 0.0)
 
 
 class OneStep(NamedTuple):
@@ -94,39 +98,32 @@ class DrawnGaussian:
         Raises:
             ContourRefused: it takes too many nodes.
         """
-        if self.loss.rate < _LEAST_RATE:
+        if self.loss.rate < LEAST_RATE:
             raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"rate {self.loss.rate:g}")
-        if self.alone and not falls_enough([(self.loss, self.count)]):
+        if self.alone and not falls_enough([(DrawnGaussianLaw(self.loss.rate, self.loss.shift), self.count)]):
             raise ContourRefused(RefusalReason.NO_DECAY, f"{self.count} steps that are mostly silent")
-        nodes = DrawnNodes(self.loss, drawn_rule(self.loss, self.count, Tilts(*tilts), frequency, MOST_NODES))
-        return DrawnGaussianGrid(self, nodes, DrawnDecay(nodes, self.count, MOST_NODES))
+        nodes = DrawnNodes(self.loss, drawn_rule(self.loss, self.count, Tilts(*tilts), frequency))
+        return DrawnGaussianGrid(self, nodes, DrawnDecay(nodes, self.count))
 
     def beside(self, epsilon: float) -> Beside:
-        """What steps with at most one loss other than 0 add to δ(ε), and its first two derivatives."""
+        """Bound what steps with at most one loss other than 0 add to δ(ε) (A8, Few steps)."""
         loss, count = self.loss, self.count
         log_atom = math.log(loss.atom)
         log_single = math.log(count) + (count - 1) * log_atom
         error = UNIT_ROUNDOFF * (32.0 * count + 4.0 * count * abs(log_atom) + 64.0)
         log_beyond, of_beyond = loss.log_beyond(abs(epsilon))
         exponential = math.exp(min(epsilon, 700.0))
-        tail, density = loss.tail_beyond(abs(epsilon))
+        tail = loss.tail_beyond(abs(epsilon))
         if epsilon >= 0.0:
             error += of_beyond
-            ends = math.exp(-error), math.exp(error)
-            scale = math.exp(-max(log_beyond, -700.0))
-            slope, curvature = -exponential * tail * scale, exponential * (density - tail) * scale
-            return Beside(log_single + log_beyond, *ends, slope, curvature)
+            slope = -exponential * tail * math.exp(-max(log_beyond, -700.0))
+            return Beside(log_single + log_beyond, math.exp(-error), math.exp(error), slope)
         # Of a symmetric pair E_γ = 1 − γ + γ E_{1/γ}; the atom has (1 − γ) a, T of them a/T to each single loss.
-        fallen, mirrored = -math.expm1(epsilon), exponential * math.exp(log_beyond)
-        value = (loss.mass + loss.atom / count) * fallen + mirrored
+        mirrored, whole = exponential * math.exp(log_beyond), loss.mass + loss.atom / count
+        value = whole * -math.expm1(epsilon) + mirrored
         error += of_beyond + 64 * UNIT_ROUNDOFF
-        whole = loss.mass + loss.atom / count
-        turned = math.exp(-epsilon) * tail
-        slope = -exponential * whole + mirrored + exponential * turned
-        curvature = (
-            -exponential * whole + mirrored + exponential * (2.0 * turned + math.exp(-epsilon) * (density - tail))
-        )
-        return Beside(log_single, value * math.exp(-error), value * math.exp(error), slope, curvature)
+        slope = tail + mirrored - exponential * whole
+        return Beside(log_single, value * math.exp(-error), value * math.exp(error), slope)
 
 
 @dataclass(frozen=True)
@@ -138,7 +135,7 @@ class DrawnGaussianGrid:
     decay: DrawnDecay
 
     def moments(self, tilts: FloatArray) -> FloatArray:
-        """K, K′ and K″ from all losses."""
+        """Return K, K′ and K″ from all losses."""
         log_first, loss, copies = self.nodes.log_masses, self.nodes.losses, self.part.count
         exponent = log_first + tilts[:, None] * loss
         top = exponent.max(axis=1)
@@ -149,25 +146,25 @@ class DrawnGaussianGrid:
         return np.asarray(copies * np.stack((top + np.log(total), mean, variance)))
 
     def end_error(self, tilts: FloatArray) -> FloatArray:
-        """None."""
+        """Return zeros: nothing is left out."""
         return np.zeros_like(tilts)
 
     def upper_cumulants(self, tilts: FloatArray) -> FloatArray:
-        """K, raised by its error."""
+        """Return K, raised by its error."""
         found = [self.nodes.cumulant(tilt) for tilt in tilts.tolist()]
         return np.asarray([self.part.count * (value + error) * (1.0 + 4 * UNIT_ROUNDOFF) for value, error in found])
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
-        """Upper bounds of log |φ(t′)|^T for all t′ ≥ t, or of what is left of φ^T."""
+        """Return upper bounds of log |φ(t′)|^T for all t′ ≥ t, or of what is left of φ^T."""
         return self.decay.log_decay(tilt, frequencies, alone=self.part.alone)
 
     def on_line(self, line: Line) -> LineValues:
-        """φ^T, or the rest of it if there are no other losses."""
+        """Return φ^T, or the rest of it if there are no other losses."""
         at = self.nodes.tilted(line.tilt)
         count, frequencies = self.part.count, line.frequencies
         mean = float(at.weight @ at.loss)
         deviation = at.loss - mean
-        least = math.exp(-_DROPPED) / (count * at.weight.size)
+        least = math.exp(-QUADRATURE_NATS) / (count * at.weight.size)
         kept = np.abs(at.weight) > least
         change = characteristic_change(at.weight[kept], deviation[kept], line)
         slope = float((np.abs(at.weight) * summation_error(at.weight.size + 32) + at.weight_error) @ np.abs(deviation))
@@ -185,7 +182,7 @@ class DrawnGaussianGrid:
         return self._rest(step, line, at.share) if self.part.alone else self._power(step, line)
 
     def _power(self, step: OneStep, line: Line) -> LineValues:
-        """φ^T in polar form."""
+        """Return φ^T in polar form."""
         count, frequencies = self.part.count, line.frequencies
         modulus, phase, growth, rounding = powered(step.change, step.error, step.mean, frequencies, count)
         centre = count * step.mean
@@ -200,7 +197,7 @@ class DrawnGaussianGrid:
         )
 
     def _rest(self, step: OneStep, line: Line, share: float) -> LineValues:
-        """(φ^T − α^T − T α^{T−1} χ) e^{−itc}, α = a/M(l) and χ = c(l + it)/M(l)."""
+        """Return (φ^T − α^T − T α^{T−1} χ) e^{−itc}, α = a/M(l) and χ = c(l + it)/M(l)."""
         whole = self._power(step, line)
         count, frequencies = self.part.count, line.frequencies
         log_alpha = math.log(self.part.loss.atom) - step.cumulant
@@ -219,7 +216,7 @@ class DrawnGaussianGrid:
             of_fewer = count * of_ratio + np.abs(fewer) * 1.01 * math.expm1(count * of_alpha)
             value, error = _difference(whole, math.exp(count * log_alpha), fewer, of_fewer, frequencies)
         error = error + np.abs(value) * UNIT_ROUNDOFF * (4.0 * abs(whole.centre) * frequencies + 64.0)
-        modulus = np.maximum(np.abs(value), np.maximum(error, _TINY))
+        modulus = np.maximum(np.abs(value), np.maximum(error, TINY))
         clipped = np.abs(value) < modulus
         return whole._replace(
             log_modulus=np.log(modulus),
@@ -232,7 +229,7 @@ class DrawnGaussianGrid:
 def _difference(
     whole: LineValues, scale: float, fewer: ComplexArray, of_fewer: FloatArray, frequencies: FloatArray
 ) -> tuple[ComplexArray, FloatArray]:
-    """φ^T less `scale` times `fewer`, times e^{−itc}, and a bound on its error."""
+    """Return φ^T less `scale` times `fewer`, times e^{−itc}, and a bound on its error."""
     power = np.exp(whole.log_modulus + 1j * whole.phase)
     apart = scale * fewer * np.exp(-1j * whole.centre * frequencies)
     with np.errstate(over="ignore"):
@@ -243,7 +240,7 @@ def _difference(
 
 
 def _series(ratio: ComplexArray, error: FloatArray, count: int) -> tuple[ComplexArray, FloatArray]:
-    """(1 + w)^T − 1 − Tw for T|w| ≤ ½, and a bound on its error."""
+    """Return (1 + w)^T − 1 − Tw for T|w| ≤ ½, and a bound on its error."""
     term, total = ratio * count, np.zeros_like(ratio)
     size = np.zeros(ratio.size)
     for n in range(2, min(_TERMS, count) + 1):

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import expit, log_ndtr
 
+from epsilond.accountants.engine.contour.accuracy import LOG_SQRT_2PI
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.facts import Direction
     from epsilond.accountants.numerics.special import FloatArray
 
-LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 FARTHEST_END = 60.0
 """Beyond 60 standard deviations the normal law holds e^−1800, less than any δ that is asked."""
 _FAR = 300.0
@@ -44,6 +44,13 @@ EXPONENTS: dict[Direction, Exponents] = {
     "add": Exponents(0, -1, 0),
     "replace": Exponents(1, 1, -1),
 }
+
+
+def log_mixture(rate: float, y: FloatArray) -> FloatArray:
+    """Return log(1 − q + q e^y) without cancellation: for q ≤ ½, and for y ≥ 0 at any q (A4, Errors of L)."""
+    near = np.log1p(rate * np.expm1(np.minimum(y, _FAR)))
+    far = y + math.log(rate) + np.log1p((1.0 - rate) / rate * np.exp(-np.maximum(y, _FAR)))
+    return np.where(y > _FAR, far, near)
 
 
 @dataclass(frozen=True)
@@ -67,7 +74,7 @@ class SampledGaussianLoss:
         return math.inf if self.exponents.density else -math.log1p(-self.rate) * (1.0 + 4 * UNIT_ROUNDOFF)
 
     def log_beyond(self, end: FloatArray, side: int) -> FloatArray:
-        """Upper bound of log P(side · x > end), P the first law, for ends ≥ 0."""
+        """Return an upper bound of log P(side · x > end), P the first law, for ends ≥ 0."""
         mean = self.shift if self.exponents.density and side > 0 else 0.0
         value = np.logaddexp(math.log1p(-self.rate) + log_ndtr(-end), math.log(self.rate) + log_ndtr(mean - end))
         return np.asarray(value + 1e-12 * (1.0 + np.abs(value)))
@@ -84,11 +91,11 @@ class SampledGaussianLoss:
         return factors if left else factors[:1]
 
     def response(self, x: FloatArray) -> FloatArray:
-        """p(x)."""
+        """Return p(x)."""
         return np.asarray(expit(self.log_odds + self._log_argument(x)))
 
     def log_ratio(self, x: FloatArray) -> FloatArray:
-        """log r(x), within `ratio_error` of the truth (A4, Errors of L).
+        """Return log r(x), within `ratio_error` of the truth (A4, Errors of L).
 
         Relative accuracy survives a small loss, a rate near 0 (no y + log q for ordinary y) and a rate near 1 (1 − q is
         exact there, and nothing of its size is subtracted).
@@ -99,9 +106,7 @@ class SampledGaussianLoss:
             near = y + np.log1p(rest * np.expm1(np.minimum(-y, _FAR)))
             far = math.log(rest) + np.log1p(self.rate / rest * np.exp(np.minimum(y, -_FAR)))
             return np.where(y < -_FAR, far, near)
-        near = np.log1p(self.rate * np.expm1(np.minimum(y, _FAR)))
-        far = y + math.log(self.rate) + np.log1p((1.0 - self.rate) / self.rate * np.exp(-np.maximum(y, _FAR)))
-        return np.where(y > _FAR, far, near)
+        return log_mixture(self.rate, y)
 
     def ratio_error(self, x: FloatArray, log_ratio: FloatArray) -> FloatArray:
         """Bound the error of `log_ratio`, for nodes that are themselves off by a unit of roundoff."""
@@ -111,7 +116,7 @@ class SampledGaussianLoss:
         return np.asarray(UNIT_ROUNDOFF * (16.0 * np.abs(log_ratio) + 8.0 * self.response(x) * y))
 
     def _log_argument(self, x: FloatArray) -> FloatArray:
-        """y = s (x − s/2), within two units of roundoff."""
+        """Return y = s (x − s/2), within two units of roundoff."""
         return self.shift * (x - 0.5 * self.shift)
 
     def log_fallen(self, tilt: float, angles: FloatArray) -> FloatArray:
@@ -135,7 +140,7 @@ class SampledGaussianLoss:
         return 0.5 * heights * heights + turn * frequency * angles + self.log_fallen(tilt, angles)
 
     def log_at_ends(self, tilts: FloatArray) -> FloatArray:
-        """log of a bound of f_l, and of φ, summed over both ends."""
+        """Return log of a bound of f_l, and of φ, summed over both ends."""
         logs = []
         for end in (np.asarray(self.low), np.asarray(self.high)):
             log_density = value = -0.5 * end * end - LOG_SQRT_2PI
@@ -153,7 +158,7 @@ def clipped_response(response: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def turned(response: FloatArray, angles: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """arg r(x + iy) and log |r(x + iy)|/r(x) from p(x), for each angle s y: r(x + iy) ∝ 1 − p + p e^{i s y}."""
+    """Return arg r(x + iy) and log |r(x + iy)|/r(x) from p(x), for each angle s y: r(x + iy) ∝ 1 − p + p e^{i s y}."""
     sine, square = np.sin(angles)[:, None], np.sin(0.5 * angles)[:, None] ** 2
     turn = np.arctan2(response * sine, 1.0 - 2.0 * response * square)
     return turn, 0.5 * np.log1p(-4.0 * response * (1.0 - response) * square)
