@@ -61,12 +61,6 @@ class Side:
             np.minimum.accumulate(np.concatenate((self.log_q, log_q))[order]),
         )
 
-    def divided(self, pieces: int) -> Side:
-        """Each cell that holds mass in so many pieces."""
-        held = self.occupied()
-        steps = np.arange(1, pieces) / pieces
-        return self.with_edges((self.edges[held, None] + self.widths[held, None] * steps).ravel())
-
     def up_to(self, count: int) -> Side:
         """The first so many edges."""
         if count >= self.edges.size:
@@ -138,10 +132,6 @@ class Outline:
         if kept >= self.right.edges.size:
             return self
         return Outline(self.right.up_to(max(kept, 2)), self.left, self.atomic, self.span, self.edge)
-
-    def divided(self, pieces: int) -> Outline:
-        """Each cell that holds mass in so many pieces."""
-        return replace(self, right=self.right.divided(pieces), left=self.left.divided(pieces))
 
     @cached_property
     def log_zero(self) -> float:
