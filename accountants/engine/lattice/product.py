@@ -30,21 +30,27 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 _SNAP = {True: 0.125 * math.log(2.0), False: 0.25}
+"""Spacing of tilts in the `TiltCoordinate`: half a band of grids or a quarter, so that near ε share a transform."""
 _KEPT_EVALUATIONS = 16
+"""Evaluations that are remembered: those of one search."""
 _DEEPEST_ROW = -720.0
+"""log δ at which the table of tails ends: e^−720 is the least double with digits to spare."""
 _MOST_ROWS = 2000
+"""Most rows of the table of tails: three times those of the steps below down to its end."""
 _ROW_STEPS = ((-40.0, 0.25), (-100.0, 1.0), (-math.inf, 4.0))
 """Steps in log δ of the table of tails, for log δ above a level."""
 _MANY_ROUNDS = 1e6
 """So many rounds magnify what an outline's mean errs by beyond what a search can make up for."""
 _MISS = 2
+"""Error of the estimate of log δ [nat] from which a grid is laid anew: errors are rounded to multiples of it."""
 _BACK_OFFS = (1, 2, 4, 8)
 """Steps of the tilt's grid to go back."""
 _OUTSIDE = (ArithmeticError, ValueError)
 """Numbers at the edge of the doubles: an overflow, or a NaN where an integer is wanted."""
 _LOST = -1e-3
 """An upper bound of log δ that says nothing."""
-_FALLBACKS = (-720.0, -180.0, -45.0)
+_FALLBACKS = (_DEEPEST_ROW, -180.0, -45.0)
+"""log δ at whose ε an upper bound is tried where that at a larger ε says nothing: each a quarter of the one before."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 DEPTHS = (*(-5.0 * i for i in range(1, 10)), *(-50.0 * 1.2**i for i in range(90)))
 """Logarithms of δ that a grid may be laid for. Finite losses that do not matter there are left out of it."""
 _FEW = 16
+"""Most different laws whose atoms, ends and depth are searched for: each costs tens of reads."""
 _LEFT_OUT = 3.0
+"""How far below the width of δ the mass [log] lies that is left out of a grid: 5 % of the width."""
 _LIKELY_KEPT = 16
+"""Estimates that are remembered: those of one comparison of bounds."""
 
 
 @dataclass(frozen=True)

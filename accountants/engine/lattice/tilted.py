@@ -25,9 +25,11 @@ if TYPE_CHECKING:
 IntArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 
 _TOLERANCE = 0.02
+"""Error of a tilt in its coordinate: the exponent is flat there, so that δ loses a width of 2e-4 of a deviation."""
 _LONGEST_STEP, _HALVED, _MOST_STEPS = 3.0, 8, 100
 """Steps of the search for a tilt: the longest, how often one halves the bracket, and the most of them."""
 _CHART_LIMITS = {True: (-45.0, 20.0), False: (-30.0, 30.0)}
+"""Range of the coordinate: λ from 3e-20 to 5e8, or 1 + λ and −λ from 1e-13."""
 
 
 class Cumulants(NamedTuple):
