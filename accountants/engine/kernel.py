@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import Direction, DrawnGaussianLaw, GaussianLaw, LaplaceLaw
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 loaded = compiled.loaded
 _KEPT = 8
 """How many compositions are kept, with what was computed for them: a few megabytes for a thousand kinds of steps."""
-_ORDERS: dict[Direction, int] = {"remove": 0, "add": 1, "replace": 2}
-"""As the kernel numbers them."""
+_ORDERS: dict[Direction, int] = {direction: place for place, direction in enumerate(get_args(Direction))}
+"""The kernel numbers directions in the order of their type."""
 _DRAWN = len(_ORDERS)
 """The kernel's number of a batch drawn without replacement."""
 
