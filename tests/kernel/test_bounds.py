@@ -17,7 +17,7 @@ GAP = 5.0
 def test_the_bound_is_close_where_giant_losses_rule(
     module: ModuleType, rate: float, shift: float, count: float, log_delta: float
 ) -> None:
-    """With giant losses the bound was 80 to 110 nats above log δ; without them it is as close as for a Gaussian loss."""
+    """Check that giant losses are left out: with them the bound was 80 to 110 nats above log δ."""
     composition = module.Composition(((rate, shift, 0, count),), 0.0, ())
     epsilon = composition.epsilon(log_delta, 1e-12)[1]
     bound, enclosure = composition.upper_log_delta(epsilon), composition.log_delta(epsilon)
