@@ -1,7 +1,7 @@
 """Products of pairs whose laws are known exactly: the contour engine, with the lattice behind it.
 
-Where the contour engine refuses, bounds for one large step are tried; where these are wide, the lattice composes the
-same pairs from their tails.
+Laws are of Gaussian noise, subsampled or not, or of Laplace noise. Where the contour engine refuses, bounds for one
+large step are tried for Gaussian noise; where these are wide, the lattice composes the same pairs from their tails.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from epsilond.accountants.curve.enclosure import Interval, Tails
-from epsilond.accountants.curve.near_tests import NearTest
+from epsilond.accountants.curve.facts import LaplaceLaw
+from epsilond.accountants.curve.near_tests import NearTest, rated
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import PointwiseProfile
 from epsilond.accountants.engine import exact
@@ -26,17 +25,27 @@ from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.one_large_step import NARROW, NARROW_LOG_DELTA, OneLargeStep
 
 if TYPE_CHECKING:
-    from epsilond.accountants.curve.facts import NormalLaw
+    from epsilond.accountants.curve.facts import Law, NormalLaw
     from epsilond.accountants.curve.profile import Profile
     from epsilond.accountants.numerics.special import FloatArray
 
-Laws = tuple[tuple["NormalLaw", int], ...]
+Laws = tuple[tuple["Law", int], ...]
 """Laws of losses, and how often each is run."""
 
+_FEW_STEPS = 8
+"""Number of steps up to which the lattice is read although bounds for one large step are close.
+
+It then takes 0.1 s and bounds log δ within 0.02, where those differ by up to 0.25."""
 _BEYOND_DOUBLES = -800.0
 """log δ that no double holds: the lattice has no lower bound there."""
 ROUNDED_SHIFT = 64 * UNIT_ROUNDOFF
-"""A law is that of the float it was given. A shift that was itself rounded moves log δ by this times 1 + |log δ|."""
+"""Share of 1 + |log δ| by which a Gaussian shift that was itself rounded moves log δ: a law is that of a very float."""
+_ROUNDED_SCALE = 4 * UNIT_ROUNDOFF
+"""Relative error of a Laplace shift, which is a quotient of rounded numbers."""
+_MANY_KINDS = 48
+"""Number of different Laplace laws beyond which the lattice has few cells for each."""
+_WIDEST_OF_MANY = 1e-3
+"""Relative width of δ that is accepted for so many: less than that of the lattice."""
 
 
 def raised(end: float) -> float:
@@ -47,17 +56,6 @@ def raised(end: float) -> float:
 def lowered(end: float) -> float:
     """A lower bound of log δ, less what a rounded shift may take away."""
     return end - ROUNDED_SHIFT * (1.0 + abs(end)) if math.isfinite(end) else end
-
-
-def _outward(near: Callable[[float], Interval], epsilon: float) -> Interval:
-    """log δ on nodes that are given, with what a rounded shift may add or take away."""
-    lower, upper = near(epsilon)
-    return Interval(lowered(lower), min(raised(upper), 0.0))
-
-
-def _near_test(found: SizedTest) -> NearTest:
-    """A threshold with log δ around it."""
-    return NearTest(found.epsilon, functools.partial(_outward, found.log_delta), found.width, found.steepness)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,15 +81,44 @@ class ExactProfile(PointwiseProfile):
         pair = self.fallback()
         return pair.backward if self.is_backward else pair.forward
 
+    @cached_property
+    def laplace(self) -> dict[LaplaceLaw, int]:
+        """The Laplace laws among them."""
+        counts: dict[LaplaceLaw, int] = {}
+        for law, count in self.laws:
+            if isinstance(law, LaplaceLaw):
+                counts[law] = counts.get(law, 0) + count
+        return counts
+
+    @cached_property
+    def gaussian(self) -> tuple[tuple[NormalLaw, int], ...]:
+        """The laws of Gaussian noise."""
+        return tuple((law, count) for law, count in self.laws if not isinstance(law, LaplaceLaw))
+
+    @cached_property
+    def few(self) -> bool:
+        """Whether there are so few steps that the lattice costs little."""
+        return sum(count for _, count in self.laws) <= _FEW_STEPS
+
+    @cached_property
+    def moved(self) -> float:
+        """What the rounding of Laplace shifts may move ε by, in nats: their error times the largest loss (A7)."""
+        return 1.01 * _ROUNDED_SCALE * math.fsum(law.shift * count for law, count in self.laplace.items())
+
+    @property
+    def widest(self) -> float:
+        """The relative width of δ beyond which an enclosure is refused."""
+        return _WIDEST_OF_MANY if len(self.laplace) > _MANY_KINDS else exact.WIDEST
+
     @property
     def supremum(self) -> float:
         """An ε from which on δ is zero; math.inf if none is known."""
-        return exact.supremum(self.laws)
+        return math.inf if self.laplace else exact.supremum(self.laws)
 
     @property
     def log_infinite_mass(self) -> float:
-        """Of the lattice's dominating pair."""
-        return self.behind.log_infinite_mass
+        """That of the lattice's dominating pair; Laplace losses are bounded."""
+        return -math.inf if self.laplace else self.behind.log_infinite_mass
 
     @property
     def tail_accuracy(self) -> float:
@@ -101,12 +128,12 @@ class ExactProfile(PointwiseProfile):
     @cached_property
     def rare(self) -> OneLargeStep:
         """Bounds for rare large losses, where the contour engine sees none of them."""
-        return OneLargeStep.of(self.laws)
+        return OneLargeStep.of(self.gaussian)
 
     @cached_property
     def unsampled(self) -> Pair:
         """The Gaussian pair that dominates in both orders: as if every contribution were drawn."""
-        square = math.fsum(count * law.distance**2 for law, count in self.laws)
+        square = math.fsum(count * law.distance**2 for law, count in self.gaussian)
         return gaussian_pair(math.sqrt(square) * (1.0 + 8 * UNIT_ROUNDOFF))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
@@ -114,25 +141,53 @@ class ExactProfile(PointwiseProfile):
         return self.behind.log_tails(epsilon)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Return an enclosure of log δ at one ε."""
-        return self.enclose(epsilon)
+        """Enclose log δ at one ε, by the contour engine if it can, else by the closest of the other bounds."""
+        try:
+            return self._outward(self._exact_log_delta, epsilon)
+        except NO_CERTIFICATE:
+            if self.laplace:
+                return self.behind.log_delta_bounds(epsilon)
+        lower, upper = self.rare.log_delta(epsilon)
+        if upper - lower <= NARROW_LOG_DELTA and not self.few:
+            return Interval(lowered(lower), min(raised(upper), 0.0))
+        bounds = self.behind.log_delta_bounds(epsilon)
+        known = min(bounds.upper, self.unsampled.log_delta_bounds(epsilon).upper)
+        return Interval(max(bounds.lower, lowered(lower)), min(known, raised(upper)))
+
+    def _exact_log_delta(self, epsilon: float) -> Interval:
+        """Enclose log δ of the laws as they are, by the contour engine."""
+        return exact.log_delta(self.laws, epsilon, widest=self.widest)
+
+    def _outward(self, log_delta: Callable[[float], Interval], epsilon: float) -> Interval:
+        """Read log δ of the laws as they are, and move both bounds by what rounded shifts may add or take away."""
+        if self.moved == 0.0:
+            lower, upper = log_delta(epsilon)
+        else:
+            upper = log_delta(epsilon - self.moved).upper
+            lower = min(log_delta(epsilon + self.moved).lower, upper)
+        return Interval(lowered(lower), min(raised(upper), 0.0))
 
     def enclose_epsilon(self, log_delta: float) -> tuple[Interval, bool]:
         """Return an enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, and whether it is narrow."""
         slack = ROUNDED_SHIFT * (1.0 + abs(log_delta))
         try:
-            return exact.epsilon(self.laws, log_delta, slack=slack), True
+            lower, upper = exact.epsilon(self.laws, log_delta, slack=slack, widest=self.widest)
         except NO_CERTIFICATE:
-            found = self.rare.epsilon(log_delta - slack)
-            return found, found.upper - found.lower <= NARROW * found.upper < math.inf
+            if self.laplace:
+                return Interval(0.0, math.inf), False
+            rough = self.rare.epsilon(log_delta - slack)
+            return rough, not self.few and rough.upper - rough.lower <= NARROW * rough.upper < math.inf
+        if upper > 0.0 or (self.moved > 0.0 and self.log_delta_bounds(0.0).upper > log_delta):
+            upper += self.moved
+        return Interval(max(lower - self.moved, 0.0), upper), True
 
     def bound_log_delta(self, epsilon: float) -> float:
         """A quick upper bound of log δ(ε)."""
         try:
-            bound = exact.upper_log_delta(self.laws, epsilon)
+            bound = exact.upper_log_delta(self.laws, epsilon - self.moved)
         except NO_CERTIFICATE:
-            bound = self.rare.log_delta(epsilon).upper
-        return raised(bound)
+            bound = 0.0 if self.laplace else self.rare.log_delta(epsilon).upper
+        return min(raised(bound), 0.0)
 
     def is_at_most(self, epsilon: float, log_delta: float) -> bool:
         """Return whether a Chernoff bound is at most `log_delta`."""
@@ -147,33 +202,38 @@ class ExactProfile(PointwiseProfile):
         if self.is_at_most(epsilon, log_delta):
             return True
         try:
-            return raised(exact.log_delta(self.laws, epsilon).upper) <= log_delta
+            return self._outward(self._exact_log_delta, epsilon).upper <= log_delta
         except NO_CERTIFICATE:
             return False
 
-    def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
+    def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
         """For each size α in (0, 1) about the ε, of any sign, at which Q(S > ε) = α, and log δ around it.
 
-        None where the contour engine refuses.
+        Where the contour engine refuses, the lattice's for Laplace losses, and None for others.
         """
-        found = exact.thresholds(self.laws, [math.log(size) for size in sizes])
-        return [None if each is None else _near_test(each) for each in found]
+        sized = exact.thresholds(self.laws, [math.log(size) for size in sizes], widest=self.widest)
+        tests = [None if each is None else self._near_test(each) for each in sized]
+        if not self.laplace:
+            return tests
+        if all(test is None for test in tests):
+            return self.behind.near_tests(sizes)
+        return [None if test is None else rated(test, size) for test, size in zip(tests, sizes, strict=True)]
 
-    def enclose(self, epsilon: float) -> Interval:
-        """Enclosure of log δ at one ε."""
+    def _near_test(self, sized: SizedTest) -> NearTest:
+        """A threshold with log δ around it."""
+        bounds = functools.partial(self._near_log_delta, sized.log_delta)
+        return NearTest(sized.epsilon, bounds, sized.width, sized.steepness)
+
+    def _near_log_delta(self, log_delta: Callable[[float], Interval], epsilon: float) -> Interval:
+        """Return log δ on nodes that are given; −∞ to 0 where they are laid too far away."""
         try:
-            lower, upper = exact.log_delta(self.laws, epsilon)
+            return self._outward(log_delta, epsilon)
         except NO_CERTIFICATE:
-            lower, upper = self.rare.log_delta(epsilon)
-            if not upper - lower <= NARROW_LOG_DELTA:
-                bounds = self.behind.log_delta(np.asarray([epsilon]))
-                known = min(float(bounds.upper[0]), self.unsampled.log_delta_bounds(epsilon).upper)
-                return Interval(max(float(bounds.lower[0]), lowered(lower)), min(known, raised(upper)))
-        return Interval(lowered(lower), min(raised(upper), 0.0))
+            return Interval(-math.inf, 0.0)
 
     def is_beyond_doubles(self, epsilon: float) -> bool:
         """Return whether the contour engine refuses, and the lattice has no lower bound: δ is below every double."""
-        if not self._normal_log_delta(epsilon) < _BEYOND_DOUBLES:
+        if self.laplace or not self._normal_log_delta(epsilon) < _BEYOND_DOUBLES:
             return False
         try:
             exact.log_delta(self.laws, epsilon)
@@ -184,6 +244,7 @@ class ExactProfile(PointwiseProfile):
     def _normal_log_delta(self, epsilon: float) -> float:
         """About log δ by the central limit: whether to look closer."""
         square = math.fsum(
-            count * getattr(law, "rate", 1.0) ** 2 * math.expm1(min(law.distance**2, 700.0)) for law, count in self.laws
+            count * getattr(law, "rate", 1.0) ** 2 * math.expm1(min(law.distance**2, 700.0))
+            for law, count in self.gaussian
         )
         return -0.5 * epsilon * epsilon / max(square, 1e-300)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from epsilond.accountants.composition.exact_laws import ExactProfile, Laws
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.curve.facts import NormalLaw
+from epsilond.accountants.curve.facts import Law
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.search import PairSearch
 
@@ -56,18 +56,25 @@ class ExactSearch(PairSearch):
         solved, all_narrow = self._solved(log_delta)
         if not all_narrow:
             rough = self.fallback().epsilon(log_delta)
-            most = self.profiles[0].unsampled.epsilon(log_delta).upper
-            upper = min(solved.upper, rough.upper, most)
+            upper = min(solved.upper, rough.upper, self._unsampled_epsilon(log_delta))
             solved = Interval(min(max(solved.lower, rough.lower), upper), upper)
-        return self._evaluated(solved, log_delta)
+        return Interval(self._move_down(solved, log_delta), self._move_up(solved, log_delta))
+
+    def upper_epsilon(self, log_delta: float, near: float) -> float:
+        """Return the upper bound, which spares the fallback the search for the lower one."""
+        solved, all_narrow = self._solved(log_delta)
+        if not all_narrow:
+            rough = self.fallback().upper_epsilon(log_delta, near)
+            solved = solved._replace(upper=min(solved.upper, rough, self._unsampled_epsilon(log_delta)))
+        return self._move_up(solved, log_delta)
 
     def lower_epsilon(self, log_delta: float, near: float) -> float:
         """Return the lower bound, which spares the fallback the search for the upper one."""
         solved, all_narrow = self._solved(log_delta)
-        if all_narrow:
-            return self._evaluated(solved, log_delta).lower
-        lower = max(solved.lower, self.fallback().lower_epsilon(log_delta, near))
-        return self._above(Interval(lower, max(lower, solved.upper)), log_delta)
+        if not all_narrow:
+            lower = max(solved.lower, self.fallback().lower_epsilon(log_delta, near))
+            solved = Interval(lower, max(lower, solved.upper))
+        return self._move_down(solved, log_delta)
 
     def _solved(self, log_delta: float) -> tuple[Interval, bool]:
         """Return the larger of both directions by their own engine, and whether both are narrow."""
@@ -80,17 +87,21 @@ class ExactSearch(PairSearch):
             all_narrow = all_narrow and narrow
         return larger, all_narrow
 
-    def _evaluated(self, enclosed: Interval, log_delta: float) -> Interval:
-        """Move both bounds outward until those of log δ, on nodes of its own, agree that they are on their sides."""
-        lower, upper = enclosed
-        width = min(upper - lower, 1e-3 * upper)
-        pad = max(1e-13 * (1.0 + upper), 0.05 * width)
+    def _unsampled_epsilon(self, log_delta: float) -> float:
+        """Return the ε of the Gaussian pair that dominates; math.inf if there are Laplace losses."""
+        profile = self.profiles[0]
+        return math.inf if profile.laplace else profile.unsampled.epsilon(log_delta).upper
+
+    def _move_up(self, enclosed: Interval, log_delta: float) -> float:
+        """Return the upper bound, moved up until the bounds of log δ, on nodes of their own, agree that it is one."""
+        upper = enclosed.upper
+        pad = max(1e-13 * (1.0 + upper), 0.05 * min(upper - enclosed.lower, 1e-3 * upper))
         while self.log_delta_bounds(upper).upper > log_delta:
             upper, pad = upper + pad, 4.0 * pad
-        return Interval(self._above(enclosed, log_delta), upper)
+        return upper
 
-    def _above(self, enclosed: Interval, log_delta: float) -> float:
-        """Move the lower bound down likewise."""
+    def _move_down(self, enclosed: Interval, log_delta: float) -> float:
+        """Return the lower bound, moved down likewise."""
         lower = enclosed.lower
         pad = max(1e-13 * (1.0 + lower), 0.05 * min(enclosed.upper - lower, 1e-3 * enclosed.upper))
         while lower > 0.0 and self.log_delta_bounds(lower).lower <= log_delta:
@@ -98,7 +109,7 @@ class ExactSearch(PairSearch):
         return lower
 
 
-def exact_pair(laws: Sequence[tuple[NormalLaw, int]], fallback: Callable[[], Pair]) -> Pair:
+def exact_pair(laws: Sequence[tuple[Law, int]], fallback: Callable[[], Pair]) -> Pair:
     """Return the product of pairs that are known by their laws.
 
     Args:

@@ -13,14 +13,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from epsilond.accountants.composition.exact_search import exact_pair
-from epsilond.accountants.composition.laplace_sums import laplace_sum_pair
+from epsilond.accountants.curve.facts import LaplaceLaw
 from epsilond.accountants.engine.enumeration import enumerated_pair, enumerated_pair_and_gaussian
-from epsilond.accountants.engine.exact import may_serve
+from epsilond.accountants.engine.exact import falls_enough
 from epsilond.accountants.profiles.concentrated import composed_concentrated
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.second_moment import rare_composition
 
 if TYPE_CHECKING:
+    from epsilond.accountants.curve.facts import Law
     from epsilond.accountants.curve.pair import Pair
     from epsilond.accountants.profiles.second_moment import RareComposition
 
@@ -140,23 +141,24 @@ class RareMethod(Method):
 class ContourMethod(Method):
     """The inverse transform along a contour: of exact laws, or of Laplace pairs."""
 
-    applies = "if every part carries a law, or is a Laplace or a Gaussian pair"
+    applies = "if every part carries a law, or is a Laplace pair"
     cost = "some hundred nodes at each ε"
 
     def compose(self, parts: Parts, fallback: Fallback) -> Pair | None:
         """Transform; None if the bounds are wide where those of the fallback are close."""
-        pair: Pair | None
-        laws = [(pair.law, times) for pair, times in parts if pair.law is not None]
-        if len(laws) == len(parts):
-            pair = exact_pair(laws, fallback.make) if may_serve(laws) else None
-        elif all(pair.gaussian_dp_mu is not None or pair.laplace_shift is not None for pair, _ in parts):
-            pair = laplace_sum_pair(parts, fallback.make)
-        else:
+        laws = [(law, times) for part, times in parts if (law := _law_of(part)) is not None]
+        if len(laws) < len(parts) or not falls_enough(laws):
             return None
-        if pair is None or fallback.close_from is None:
+        pair = exact_pair(laws, fallback.make)
+        if fallback.close_from is None:
             return pair
         bounds = pair.log_delta_bounds(fallback.close_from)
         return pair if bounds.upper - bounds.lower <= _NARROW else None
+
+
+def _law_of(part: Pair) -> Law | None:
+    """Return the law whose transform is known; None if there is none."""
+    return part.law if part.laplace_shift is None else LaplaceLaw(part.laplace_shift)
 
 
 class LatticeMethod(Method):

@@ -11,12 +11,10 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.curve.facts import DrawnGaussianLaw
 from epsilond.accountants.engine import kernel
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.composition import WIDEST, supremum
 from epsilond.accountants.engine.contour.drawn_gaussian import falls_enough
-from epsilond.accountants.engine.contour.drawn_loss import DrawnLoss
 from epsilond.accountants.engine.contour.refusal import ContourRefused
 
 if TYPE_CHECKING:
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.curve.facts import Law
 
 __all__ = [
-    "NO_CERTIFICATE", "SizedTest", "WIDEST", "epsilon", "log_delta", "may_serve", "supremum", "thresholds",
+    "NO_CERTIFICATE", "SizedTest", "WIDEST", "epsilon", "falls_enough", "log_delta", "supremum", "thresholds",
     "upper_log_delta",
 ]  # fmt: skip
 
@@ -47,15 +45,6 @@ class SizedTest(NamedTuple):
     width: float
     steepness: float
     log_delta: Callable[[float], Interval]
-
-
-def may_serve(laws: Sequence[tuple[Law, int]]) -> bool:
-    """Whether an answer is likely: not where the atoms of drawn losses keep a share, and small losses a fine scale.
-
-    Such compositions are refused without a try (`contour.drawn_gaussian`).
-    """
-    drawn = [(DrawnLoss(law.rate, law.shift), count) for law, count in laws if isinstance(law, DrawnGaussianLaw)]
-    return not drawn or len(drawn) < len(laws) or falls_enough(drawn)
 
 
 def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, widest: float = WIDEST) -> Interval:

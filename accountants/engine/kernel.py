@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import Direction, DrawnGaussianLaw, GaussianLaw, LaplaceLaw
@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 loaded = compiled.loaded
 _KEPT = 8
 """How many compositions are kept, with what was computed for them: a few megabytes for a thousand kinds of steps."""
-_ORDERS: dict[Direction, int] = {"remove": 0, "add": 1, "replace": 2}
-"""As the kernel numbers them."""
+_ORDERS: dict[Direction, int] = {direction: place for place, direction in enumerate(get_args(Direction))}
+"""The kernel numbers directions in the order of their type."""
+_DRAWN = len(_ORDERS)
+"""The kernel's number of a batch drawn without replacement."""
 
 
 Unknown: TypeAlias = Literal["shift", "count", "rate"]
@@ -74,7 +76,11 @@ def threshold(laws: Sequence[tuple[Law, int]], log_size: float) -> KernelTest | 
 
 
 def search(
-    orders: Sequence[tuple[SampledGaussianLaw, int]], unknown: Unknown, epsilon: float, log_delta: float, guess: float
+    orders: Sequence[tuple[SampledGaussianLaw | DrawnGaussianLaw, int]],
+    unknown: Unknown,
+    epsilon: float,
+    log_delta: float,
+    guess: float,
 ) -> float | None:
     """About the shift, the count or the rate of a run, in one or both orders, for which the larger δ(ε) is as asked.
 
@@ -83,7 +89,7 @@ def search(
     make = loaded()
     if make is None:
         return None
-    steps = tuple((law.rate, law.shift, _ORDERS[law.direction], float(count)) for law, count in orders)
+    steps = tuple(_as_steps(law, count) for law, count in orders)
     try:
         return make.search(steps, _UNKNOWNS.index(unknown), epsilon, log_delta, guess)
     except (OverflowError, ValueError):
@@ -98,6 +104,12 @@ def forget() -> None:
 
 def _ends(found: tuple[float, float, float] | None) -> KernelEnds | None:
     return None if found is None else KernelEnds(Interval(found[0], found[1]), found[2])
+
+
+def _as_steps(law: SampledGaussianLaw | DrawnGaussianLaw, count: int) -> SampledSteps:
+    """Return rate, shift, order and count of one kind of steps, as the kernel reads them."""
+    order = _DRAWN if isinstance(law, DrawnGaussianLaw) else _ORDERS[law.direction]
+    return law.rate, law.shift, order, float(count)
 
 
 @functools.lru_cache(maxsize=_KEPT)
@@ -119,10 +131,8 @@ def _sum_of(laws: tuple[tuple[Law, int], ...]) -> KernelSum | None:
             laplace.append((law.shift, float(count)))
         elif isinstance(law, GaussianLaw) or law.rate == 1.0:
             squares.append(count * law.distance * law.distance)
-        elif isinstance(law, DrawnGaussianLaw):
-            return None
         else:
-            steps.append((law.rate, law.shift, _ORDERS[law.direction], float(count)))
+            steps.append(_as_steps(law, count))
     try:
         return make(tuple(steps), math.fsum(squares), tuple(laplace))
     except (OverflowError, ValueError):

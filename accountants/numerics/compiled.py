@@ -12,7 +12,7 @@ import math
 import os
 from typing import Protocol, TypeAlias, cast
 
-INTERFACE = 3
+INTERFACE = 4
 """Of the kernel that is asked; one with another is left alone."""
 NAME = "epsilond._kernel"
 

@@ -289,10 +289,16 @@ def drawn_or_not(base: Pair, share: Share) -> tuple[Pair, Pair]:
 
 
 def amplified_in_both_orders(base: Pair, share: Share) -> Pair:
-    """The base's profile, amplified, as a bound of both orders of a pair whose orders the base bounds alike."""
-    profile = AmplifiedProfile(base.forward, share.rate, share.absent)
+    """Return the base's profile, amplified, as a bound of both orders of a pair whose orders the base bounds alike.
+
+    For a Gaussian base the pair is that of a double q′ at or above q. The profile rises with q, so this pair dominates
+    in every composition, and profile and law are of the same q′: both bounds on its δ enclose one number (certificate,
+    A8, Rounded rates).
+    """
     mu = base.gaussian_dp_mu
-    law = None if mu is None else DrawnGaussianLaw(share.around[1], mu)
+    share = share if mu is None else Share.at(share.around[1])
+    profile = AmplifiedProfile(base.forward, share.rate, share.absent)
+    law = None if mu is None else DrawnGaussianLaw(share.rate, mu)
     return Pair(profile, profile, law=law, special_search=DrawnSearch((profile,), base, share.rate))
 
 

@@ -150,8 +150,14 @@ def _for_noise(problem: GaussianProblem) -> Solved:
     family = Trials(problem, lambda noise: spec_of(problem, Numbers.of(problem, noise_multiplier=noise)))
     rate, distance = _rate(problem), sensitivity_factor(problem.relation)
     guess = likely_noise(target, rate=rate, rounds=problem.rounds or 1, distance=distance)
-    if problem.sampling == "poisson":
-        guess = nearer_noise(target, guess, relation=problem.relation, rate=rate, rounds=problem.rounds or 1)
+    guess = nearer_noise(
+        target,
+        guess,
+        sampling=problem.sampling,
+        relation=problem.relation,
+        rate=rate,
+        rounds=problem.rounds or 1,
+    )
     slope = likely_slope(target, rate=rate, noise=guess, distance=distance)
     certified = smallest_noise(family, target, guess=guess, slope=slope)
     return certified, target, Numbers.of(problem, noise_multiplier=certified.noise)
@@ -169,9 +175,14 @@ def _for_rounds(problem: GaussianProblem) -> Solved:
     guarantee = Trials(problem, lambda count: spec_of(problem, Numbers.of(problem, rounds=int(count))))
     distance = sensitivity_factor(problem.relation)
     guess = likely_rounds(target, noise=problem.noise_multiplier or 1.0, rate=_rate(problem), distance=distance)
-    if problem.sampling == "poisson":
-        noise = problem.noise_multiplier or 1.0
-        guess = nearer_rounds(target, guess, relation=problem.relation, rate=_rate(problem), noise=noise)
+    guess = nearer_rounds(
+        target,
+        guess,
+        sampling=problem.sampling,
+        relation=problem.relation,
+        rate=_rate(problem),
+        noise=problem.noise_multiplier or 1.0,
+    )
     certified = largest_count(guarantee, target, most=LARGEST_COUNT, name="rounds", guess=guess)
     return certified, target, Numbers.of(problem, rounds=int(certified.noise))
 
@@ -184,6 +195,14 @@ def _for_rate(problem: GaussianProblem) -> Solved:
         rounds=problem.rounds or 1,
         distance=sensitivity_factor(problem.relation),
     )
+    guess = nearer_rate(
+        target,
+        guess,
+        sampling=problem.sampling,
+        relation=problem.relation,
+        noise=problem.noise_multiplier or 1.0,
+        rounds=problem.rounds or 1,
+    )
     if problem.population is not None:
         sized = Trials(problem, lambda count: spec_of(problem, Numbers.of(problem, batch_size=int(count))))
         # More draws than any theorem covers would be refused, though fewer of them may meet the target.
@@ -191,9 +210,6 @@ def _for_rate(problem: GaussianProblem) -> Solved:
         most = problem.population if problem.sampling == "without-replacement" else with_replacement
         certified = largest_count(sized, target, most=most, name="batch_size", guess=guess * problem.population)
         return certified, target, Numbers.of(problem, batch_size=int(certified.noise))
-    if problem.sampling == "poisson":
-        noise = problem.noise_multiplier or 1.0
-        guess = nearer_rate(target, guess, relation=problem.relation, noise=noise, rounds=problem.rounds or 1)
     rated = Trials(problem, lambda rate: spec_of(problem, Numbers.of(problem, rate=rate)))
     certified = largest_rate(rated, target, guess=guess)
     return certified, target, Numbers.of(problem, rate=certified.noise)

@@ -104,6 +104,7 @@ Status cut_for(Composition *all, double log_delta, Composition **cut)
     for (int k = 0; k < (KEPT / 4); k++)
         if (all->cuts[k] && all->cuts[k]->wanted == wanted) {
             *cut = all->cuts[k];
+            (*cut)->watch = all->watch;
             return DONE;
         }
     Composition *made = calloc(1, sizeof *made);
@@ -121,6 +122,7 @@ Status cut_for(Composition *all, double log_delta, Composition **cut)
         forget(*kept);
     free(*kept);
     *cut = *kept = made;
+    made->watch = all->watch;
     return DONE;
 }
 

@@ -1,5 +1,6 @@
 /* Where a line may end: bounds of |phi^T| beyond a frequency (A3), and the frequency from which on little is left. */
 #include "decay.h"
+#include "drawn_decay.h"
 #include "laplace.h"
 #include "laplace_run.h"
 #include "loss.h"
@@ -134,8 +135,8 @@ static double best_bound(Decay *at, double frequency)
 }
 
 /* log of a bound of the sum beyond each of a few rising frequencies, in units of e^(K - l epsilon). */
-static void log_tails(const Composition *all, Survey *survey, double tilt, double *room, const double *frequency,
-                      int size, double *log_tail)
+static void log_tails(const Composition *all, Survey *survey, const DrawnTail *tails, double tilt, double *room,
+                      const double *frequency, int size, double *log_tail)
 {
     for (int j = 0; j < size; j++) {
         double t = frequency[j];
@@ -144,11 +145,28 @@ static void log_tails(const Composition *all, Survey *survey, double tilt, doubl
         log_tail[j] += all->split ? run_decay(&all->laplace[0], tilt, t, laplace) : laplace;
     }
     for (int k = 0; k < all->kinds; k++) {
+        for (int j = 0; tails[k].steps && j < size; j++)
+            log_tail[j] += drawn_decay(&tails[k], frequency[j]);
+        if (tails[k].steps)
+            continue;
         Decay at = decay_of(&all->steps[k], &survey->quadratures[k], tilt, room);
         set_heights(&at, frequency[0], frequency[size - 1]);
         for (int j = 0; j < size; j++)
             log_tail[j] += all->steps[k].count * best_bound(&at, frequency[j]);
     }
+}
+
+/* Bounds for every kind of steps on batches drawn without replacement; the caller frees them. */
+static Status make_tails(const Composition *all, Survey *survey, double tilt, double first, DrawnTail **tails)
+{
+    Status status = DONE;
+    *tails = calloc((size_t)all->kinds + 1, sizeof **tails);
+    if (!*tails)
+        return NO_MEMORY;
+    for (int k = 0; k < all->kinds && status == DONE; k++)
+        if (all->steps[k].loss.drawn)
+            status = make_drawn_tail(&all->steps[k], &survey->quadratures[k], tilt, first, &(*tails)[k]);
+    return status;
 }
 
 /* A frequency up to `most` beyond which the sum is negligible beside e^log_target, and the bound there. Where that takes
@@ -163,12 +181,15 @@ Status truncate_line(const Composition *all, Survey *survey, Saddle place, doubl
     double *room = malloc((size_t)survey->most_nodes * (3 + 2 * HEIGHTS_TRIED) * sizeof *room);
     if (!room)
         return NO_MEMORY;
+    DrawnTail *tails = NULL;
     Status status = start > 0.0 && start <= most ? DONE : NO_DECAY;
+    if (status == DONE)
+        status = make_tails(all, survey, place.tilt, start, &tails);
     bool ended = status != DONE;
     while (!ended) {
         for (int j = 0; j < PASS; j++)
             frequency[j] = fmin(start * pow(RATIO, j), most);
-        log_tails(all, survey, place.tilt, room, frequency, PASS, log_tail);
+        log_tails(all, survey, tails, place.tilt, room, frequency, PASS, log_tail);
         for (int j = 0; j < PASS && !ended; j++) {
             double left = log_tail[j] - log_target;
             bool last = frequency[j] >= most;
@@ -181,9 +202,12 @@ Status truncate_line(const Composition *all, Survey *survey, Saddle place, doubl
         }
         start *= pow(RATIO, PASS);
     }
+    for (int k = 0; tails && k < all->kinds; k++)
+        free(tails[k].frequency);
+    free(tails);
     free(room);
     if (!(enough > 0.0))
-        return NO_DECAY;
+        return status == NO_MEMORY ? NO_MEMORY : NO_DECAY;
     *highest = enough;
     *truncation = 1.001 * exp(log_enough);
     return status;

@@ -1,13 +1,13 @@
 /* Compositions of privacy losses whose transforms are known, by an integral along a contour: types and limits.
  *
- * The mathematics, its names and its proofs are those of docs/engine-certificate.md (A0 to A7), and every error term is
+ * The mathematics, its names and its proofs are those of docs/engine-certificate.md (A0 to A8), and every error term is
  * the one charged there. Why these charges cover this arithmetic:
  *
  *   - additions, products, quotients and roots are IEEE doubles, one rounding each: no excess precision, no
  *     reassociation, no contraction (FLT_EVAL_METHOD is checked, and the build asks for -ffp-contract=off);
  *   - sums are charged gamma_n = nu/(1 - nu) against the sum of moduli, which holds in any order, so in this one; the sum
  *     over the noise has a charge of its own (change.c; certificate, A4, "Compiled");
- *   - exp, expm1, log, log1p, tan, tanh, sinh, cosh, atan2, sin, cos and hypot may err by four units in the last place
+ *   - exp, expm1, log, log1p, erf, tan, tanh, sinh, cosh, atan2, sin, cos and hypot may err by four units in the last place
  *     (tan by eight). The libraries of C state less (glibc's manual, "Errors in Math Functions"), and the Python side
  *     checks known answers of the very library that is linked before it relies on this one;
  *   - the normal tail is bounded by elementary functions that are proved to lie above it (loss.c).
@@ -70,8 +70,16 @@ typedef enum {
     NO_TILT,
     NOT_POSITIVE,
     INCONSISTENT,
-    NO_MEMORY
+    NO_MEMORY /* also where the caller interrupts: nothing else is tried */
 } Status;
+
+/* Asks the caller, at most every INTERVAL seconds of processor time, whether a long computation is to stop. */
+#define INTERVAL 0.05
+typedef struct {
+    bool (*interrupts)(void);
+    double due; /* seconds of processor time; 0 before the first question */
+    bool stopped;
+} Watch;
 
 typedef struct {
     double lower, upper;
@@ -83,6 +91,7 @@ typedef struct {
     double rate, shift, log_odds;
     double density, right, left;
     double end;
+    bool drawn; /* on a batch drawn without replacement (drawn.c), where r has no mirror image */
 } Loss;
 
 /* Independent steps of one sampled Gaussian loss. */
@@ -195,6 +204,7 @@ typedef struct Composition {
     bool located_known;
     double located_at;
     Located located; /* at the last epsilon */
+    Watch *watch;    /* of the call that runs */
 } Composition;
 
 /* A sum that is rounded about once: what rounding takes away is added up beside it. */

@@ -1,10 +1,12 @@
 /* The integrand of a composition on a line: the transforms of its parts, one after the other, and their product. */
 #include "line.h"
 #include "change.h"
+#include "drawn.h"
 #include "laplace.h"
 #include "laplace_run.h"
 #include "powers.h"
 #include "rule.h"
+#include "watch.h"
 #include "weigh.h"
 
 #include <stdlib.h>
@@ -18,7 +20,10 @@ static Status rules_of(const Composition *all, const Line *line, Rule *rules, in
     for (int k = 0; k < all->kinds; k++) {
         const Steps *steps = &all->steps[k];
         double last = line->nodes * line->spacing;
-        Status status = rule_for(&steps->loss, steps->count, tilts, last, MOST_NODES, &rules[k]);
+        Status status = look_up(all->watch);
+        if (status == DONE)
+            status = (steps->loss.drawn ? drawn_rule : rule_for)(&steps->loss, steps->count, tilts, last, MOST_NODES,
+                                                                 &rules[k]);
         if (status != DONE)
             return status;
         *most = rules[k].size > *most ? rules[k].size : *most;
@@ -34,7 +39,8 @@ static Status steps_on_line(const Steps *steps, const Rule *rule, const Line *li
 {
     Weighing at = weighing_in(room, rule->size);
     double tilt = line->place.tilt, count = steps->count;
-    weigh(steps, rule, tilt, &at);
+    (steps->loss.drawn ? weigh_drawn : weigh)(steps, rule, tilt, &at);
+    keep_weights(count, &at);
     /* Beyond the window every tilted law falls like a Gaussian from c standard deviations on. */
     if (!(at.at_ends <= 8.0 * exp(-0.5 * rule->c * rule->c)))
         return INCONSISTENT;
@@ -94,8 +100,11 @@ static Status add_all(const Composition *all, const Rule *rules, int most, const
         status = make_change(line->nodes, &change);
     if (status == DONE && all->square > 0.0)
         gaussian_on_line(all->square, line, powers);
-    for (int k = 0; status == DONE && k < all->kinds; k++)
+    for (int k = 0; status == DONE && k < all->kinds; k++) {
         status = steps_on_line(&all->steps[k], &rules[k], line, room, &change, powers);
+        if (status == DONE)
+            status = look_up(all->watch);
+    }
     if (status == DONE && all->laplace_kinds)
         status = laplace_on_line(all, line, powers);
     free(change.real);

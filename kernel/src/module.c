@@ -9,15 +9,56 @@
 #include "search.h"
 
 /* Of this module, which is counted up where the Python side must follow. */
-#define INTERFACE 3
+#define INTERFACE 4
 
 /* The least shift and rate, and the reciprocal of the largest shift: products of shifts, tilts and losses are doubles. */
 #define SMALLEST 1e-100
 
+/* `lock` is held by the thread that computes: what is computed is kept in the composition. */
 typedef struct {
     PyObject_HEAD
     Composition *all;
+    PyThread_type_lock lock;
 } Handle;
+
+/* Without the interpreter: whether a signal has raised an exception, which is then set. */
+static bool interrupts(void)
+{
+    PyGILState_STATE state = PyGILState_Ensure();
+    bool raised = PyErr_CheckSignals() < 0;
+    PyGILState_Release(state);
+    return raised;
+}
+
+/* A computation of one composition, which other threads of the interpreter do not wait for. */
+typedef struct {
+    PyThreadState *state;
+    Handle *handle;
+    Watch watch;
+} Turn;
+
+static Composition *begin(Turn *turn, PyObject *handle)
+{
+    turn->handle = (Handle *)handle;
+    turn->watch = (Watch){.interrupts = interrupts};
+    turn->state = PyEval_SaveThread();
+    PyThread_acquire_lock(turn->handle->lock, WAIT_LOCK);
+    turn->handle->all->watch = &turn->watch;
+    return turn->handle->all;
+}
+
+static void end(Turn *turn)
+{
+    turn->handle->all->watch = NULL;
+    PyThread_release_lock(turn->handle->lock);
+    PyEval_RestoreThread(turn->state);
+}
+
+/* NULL with the exception that was set, or else for want of memory. */
+static PyObject *failed(void)
+{
+    return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+}
 
 static bool is_shift(double shift)
 {
@@ -29,18 +70,20 @@ static bool is_count(double count)
     return count >= 1.0 && count <= 0x1p53;
 }
 
-/* One kind of steps from (rate, shift, order, count), the order 0 to remove, 1 to add, 2 to replace. */
+/* One kind of steps from (rate, shift, order, count), the order 0 to remove, 1 to add, 2 to replace; 3 is a batch drawn
+ * without replacement, in which a record is replaced. */
 static bool read_steps(PyObject *given, Steps *steps)
 {
     double rate, shift;
     int order;
     if (!PyArg_ParseTuple(given, "ddid", &rate, &shift, &order, &steps->count))
         return false;
-    if (!(rate >= SMALLEST && rate < 1.0 && is_shift(shift) && is_count(steps->count) && order >= 0 && order <= 2)) {
+    if (!(rate >= SMALLEST && rate < 1.0 && is_shift(shift) && is_count(steps->count) && order >= 0 && order <= 3)) {
         PyErr_SetString(PyExc_ValueError, "rate, shift, order or count out of range");
         return false;
     }
-    steps->loss = loss_of(rate, shift, order != 1, order == 1 ? -1 : 1, order == 2 ? -1 : 0);
+    steps->loss = loss_of(rate, shift, order != 1, order == 1 ? -1 : 1, order >= 2 ? -1 : 0);
+    steps->loss.drawn = order == 3;
     return true;
 }
 
@@ -95,7 +138,8 @@ static PyObject *handle_new(PyTypeObject *type, PyObject *arguments, PyObject *n
     if (!self)
         return NULL;
     self->all = PyMem_Calloc(1, sizeof *self->all);
-    if (!self->all) {
+    self->lock = PyThread_allocate_lock();
+    if (!self->all || !self->lock) {
         Py_DECREF(self);
         return PyErr_NoMemory();
     }
@@ -114,6 +158,8 @@ static void handle_dealloc(PyObject *object)
     if (self->all)
         forget(self->all);
     PyMem_Free(self->all);
+    if (self->lock)
+        PyThread_free_lock(self->lock);
     release(object);
     Py_DECREF(type);
 }
@@ -122,7 +168,7 @@ static void handle_dealloc(PyObject *object)
 static PyObject *answered(Status status, Answer best)
 {
     if (status == NO_MEMORY)
-        return PyErr_NoMemory();
+        return failed();
     if (status != DONE || !(best.ends.lower <= best.ends.upper) || !(best.width <= WIDEST))
         Py_RETURN_NONE;
     return Py_BuildValue("ddd", best.ends.lower, best.ends.upper, best.width);
@@ -136,7 +182,9 @@ static PyObject *handle_epsilon(PyObject *object, PyObject *arguments)
         return NULL;
     if (!(log_delta < 0.0 && isfinite(log_delta) && slack >= 0.0 && isfinite(slack)))
         Py_RETURN_NONE;
-    Status status = solve(((Handle *)object)->all, log_delta, slack, &best);
+    Turn turn;
+    Status status = solve(begin(&turn, object), log_delta, slack, &best);
+    end(&turn);
     return answered(status, best);
 }
 
@@ -148,7 +196,9 @@ static PyObject *handle_log_delta(PyObject *object, PyObject *argument)
         return NULL;
     if (isnan(epsilon) || epsilon == -INFINITY)
         Py_RETURN_NONE;
-    Status status = evaluate(((Handle *)object)->all, epsilon, &best);
+    Turn turn;
+    Status status = evaluate(begin(&turn, object), epsilon, &best);
+    end(&turn);
     return answered(status, best);
 }
 
@@ -159,9 +209,11 @@ static PyObject *handle_upper_log_delta(PyObject *object, PyObject *argument)
         return NULL;
     if (isnan(epsilon) || epsilon == -INFINITY)
         Py_RETURN_NONE;
-    Status status = bound(((Handle *)object)->all, epsilon, &found);
+    Turn turn;
+    Status status = bound(begin(&turn, object), epsilon, &found);
+    end(&turn);
     if (status == NO_MEMORY)
-        return PyErr_NoMemory();
+        return failed();
     if (status != DONE)
         Py_RETURN_NONE;
     return PyFloat_FromDouble(found);
@@ -175,9 +227,11 @@ static PyObject *handle_threshold(PyObject *object, PyObject *argument)
         return NULL;
     if (!(log_size < 0.0 && isfinite(log_size)))
         Py_RETURN_NONE;
-    Status status = threshold(((Handle *)object)->all, log_size, &found);
+    Turn turn;
+    Status status = threshold(begin(&turn, object), log_size, &found);
+    end(&turn);
     if (status == NO_MEMORY)
-        return PyErr_NoMemory();
+        return failed();
     if (status != DONE || !(found.width <= WIDEST))
         Py_RETURN_NONE;
     return Py_BuildValue("ddd", found.epsilon, found.width, found.steepness);
@@ -202,9 +256,13 @@ static PyObject *search_run(PyObject *unused, PyObject *arguments)
         if (!read_steps(PyTuple_GetItem(orders, k), &asked.orders[k]))
             return NULL;
     bool meant = isfinite(asked.epsilon) && asked.log_delta < 0.0 && isfinite(asked.log_delta) && guess > 0.0;
+    Watch watch = {.interrupts = interrupts};
+    asked.watch = &watch;
+    PyThreadState *state = PyEval_SaveThread();
     Status status = meant && isfinite(guess) ? search_number(&asked, guess, &found) : NO_TILT;
+    PyEval_RestoreThread(state);
     if (status == NO_MEMORY)
-        return PyErr_NoMemory();
+        return failed();
     if (status != DONE || !isfinite(found))
         Py_RETURN_NONE;
     return PyFloat_FromDouble(found);

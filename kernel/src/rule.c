@@ -2,10 +2,6 @@
 #include "rule.h"
 #include "loss.h"
 
-/* Nats by which a quadrature for real tilts is finer, over T: of few steps B itself must be small (A3). */
-#define DECAY_NATS 40.0
-/* Heights of a strip that are tried, each 0.65 of the one before: within a fifth of the best, and to a hundredth. */
-#define HEIGHTS 12
 
 /* Layers of the noise: the first is the whole of it, each of the others begins so far beyond the mode. */
 static const double LAYER[LAYERS] = {0.0,  1.0,  1.5,  2.0,  2.5,  3.0,  3.5,  4.0,  4.5,  5.0,  5.5,  6.0,
@@ -81,14 +77,14 @@ static double log_swing(const Layers *layers, double most, double frequency, dou
 }
 
 /* log of 2E/(e^(2 pi a/h) - 1), E = e^growth. */
-static double log_strip_error(double height, double growth, double step)
+double log_strip_error(double height, double growth, double step)
 {
     double exponent = 2.0 * PI * height / step;
     return log(2.0) + growth - exponent - log(-expm1(-exponent)) + 1e-9;
 }
 
 /* The widest step whose strip errs by e^-nats at most, for an integrand that grows so at each height. */
-static double widest_step(const double *height, const double *growth, double nats)
+double widest_step(const double *height, const double *growth, double nats)
 {
     double widest = 0.0;
     for (int k = 0; k < HEIGHTS; k++) {

@@ -18,8 +18,10 @@ static Status value_at(const Search *asked, int order, double number, bool rough
     if (!(rate > 0.0 && rate < 1.0 && shift > 0.0 && isfinite(shift)))
         return NO_TILT;
     steps.loss = loss_of(rate, shift, steps.loss.density > 0.0, (int)steps.loss.right, (int)steps.loss.left);
+    steps.loss.drawn = asked->orders[order].loss.drawn;
     steps.count = asked->unknown == OF_COUNT ? number : steps.count;
     Status status = make(&all, 1, 0);
+    all.watch = asked->watch;
     if (status == DONE) {
         all.steps[0] = steps;
         status = complete(&all);

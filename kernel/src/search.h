@@ -16,6 +16,7 @@ typedef struct {
     int size;
     Unknown unknown;
     double epsilon, log_delta;
+    Watch *watch;
 } Search;
 
 Status search_number(const Search *asked, double guess, double *found);

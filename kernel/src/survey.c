@@ -1,8 +1,10 @@
 /* The composition at real tilts: K, its derivatives and upper bounds of it, on quadratures laid for a range (A2). */
 #include "survey.h"
+#include "drawn.h"
 #include "laplace.h"
 #include "loss.h"
 #include "rule.h"
+#include "watch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +43,10 @@ static Status make_survey(const Composition *all, double reach, Survey *survey)
     for (int k = 0; k < all->kinds; k++) {
         Rule *rule = &survey->quadratures[k].rule;
         Tilts tilts = {0.0, reach};
-        Status status = rule_for(&all->steps[k].loss, all->steps[k].count, tilts, 0.0, MOST_NODES, rule);
+        const Steps *steps = &all->steps[k];
+        Status status = look_up(all->watch);
+        if (status == DONE)
+            status = (steps->loss.drawn ? drawn_rule : rule_for)(&steps->loss, steps->count, tilts, 0.0, MOST_NODES, rule);
         if (status != DONE)
             return status;
         nodes += (size_t)rule->size;
@@ -60,7 +65,7 @@ static Status make_survey(const Composition *all, double reach, Survey *survey)
         at->log_first = room;
         at->loss = room + at->rule.size;
         room += 2 * at->rule.size;
-        set_quadrature(&all->steps[k].loss, at);
+        (all->steps[k].loss.drawn ? set_drawn_quadrature : set_quadrature)(&all->steps[k].loss, at);
     }
     return DONE;
 }
@@ -179,7 +184,9 @@ double upper_cumulant(const Composition *all, Survey *survey, double tilt)
         return 0.0;
     double sum = 0.5 * all->square * tilt * (tilt + 1.0) * (1.0 + 12 * UNIT), size = sum;
     for (int k = 0; k < all->kinds; k++) {
-        double bound = upper_of_kind(all, survey, k, tilt);
+        const Steps *steps = &all->steps[k];
+        double bound = steps->loss.drawn ? upper_drawn_cumulant(steps, &survey->quadratures[k], tilt, survey->work)
+                                         : upper_of_kind(all, survey, k, tilt);
         sum += bound;
         size += fabs(bound);
     }

@@ -90,7 +90,7 @@ static void set_exponents(const Loss *loss, const Rule *rule, double tilt, Weigh
 
 void weigh(const Steps *steps, const Rule *rule, double tilt, Weighing *at)
 {
-    double log_step = log(rule->step), mean = 0.0, slope = 0.0, dropped = 0.0, summing = summing_error(at->size);
+    double log_step = log(rule->step);
     set_exponents(&steps->loss, rule, tilt, at);
     set_cumulant(&steps->loss, rule, at);
     for (int k = 0; k < at->size; k++) {
@@ -98,10 +98,17 @@ void weigh(const Steps *steps, const Rule *rule, double tilt, Weighing *at)
         at->error[k] += density_error(x, log_step) + at->cumulant_error;
         at->error[k] += UNIT * (2.0 * fabs(log_full) + fabs(at->cumulant) + 4.0);
         at->weight[k] = exp(log_full - at->cumulant);
-        mean += at->weight[k] * at->loss[k];
     }
     at->at_ends = at->weight[0] + (isfinite(steps->loss.end) ? 0.0 : at->weight[at->size - 1]);
-    double least = exp(-QUADRATURE_NATS) / (steps->count * at->size);
+}
+
+/* Leave out nodes that weigh too little for so many steps; sets the mean, the deviations and what phi errs by (A4). */
+void keep_weights(double count, Weighing *at)
+{
+    double mean = 0.0, slope = 0.0, dropped = 0.0, summing = summing_error(at->size);
+    for (int k = 0; k < at->size; k++)
+        mean += at->weight[k] * at->loss[k];
+    double least = exp(-QUADRATURE_NATS) / (count * at->size);
     at->kept = 0;
     for (int k = 0; k < at->size; k++) {
         double weight = at->weight[k], deviation = at->loss[k] - mean;

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from epsilond.accountants.curve.facts import GaussianLaw, Law, SampledGaussianLaw
+from epsilond.accountants.curve.facts import DrawnGaussianLaw, GaussianLaw, Law, SampledGaussianLaw
 from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.profiles.amplification import Share, amplified_in_both_orders
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from tests.engine.pairs import poisson
 from tests.oracles.contour import Step
@@ -38,6 +39,9 @@ class Asked:
         for law, count in self.laws:
             if isinstance(law, GaussianLaw):
                 found.append((gaussian_pair(law.mu), count))
+            elif isinstance(law, DrawnGaussianLaw):
+                pair = amplified_in_both_orders(gaussian_pair(law.shift), Share.at(law.rate))
+                found.append((replace(pair, law=None), count))
             elif law.direction == "remove":
                 found.append((poisson(law.rate, 1.0 / law.shift), count))
             else:
@@ -66,3 +70,18 @@ def questions(seed: int, number: int, directions: Sequence[str] = ("remove", "ad
         size = generator.choice((1, 1, 1, 2, 4))
         laws = tuple(law(generator, directions) for _ in range(size))
         yield Asked(laws, -generator.uniform(4.6, 69.0))
+
+
+def drawn_questions(seed: int, number: int) -> Iterator[Asked]:
+    """Runs on batches without replacement, alone and in lists with other laws, at δ from 0.01 to 1e-30."""
+    generator = random.Random(seed)
+    for _ in range(number):
+        laws = [
+            (
+                DrawnGaussianLaw(log_uniform(generator, 1e-3, 0.9), log_uniform(generator, 0.05, 2.0)),
+                round(log_uniform(generator, 30.0, 1e5)),
+            )
+            for _ in range(generator.choice((1, 1, 2)))
+        ]
+        laws += [law(generator, ("remove",)) for _ in range(generator.choice((0, 0, 1)))]
+        yield Asked(tuple(laws), -generator.uniform(4.6, 69.0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import mpmath as mp
 import numpy as np
@@ -13,7 +14,7 @@ from epsilond.accountants.engine import kernel
 from epsilond.accountants.engine.contour import composition as reference
 from epsilond.accountants.engine.exact import NO_CERTIFICATE, WIDEST
 from epsilond.accountants.engine.lattice.composition import compose
-from tests.engine.random_questions import Asked, questions
+from tests.engine.random_questions import Asked, drawn_questions, questions
 from tests.oracles import inversion
 
 ORACLE = 1e-9
@@ -45,9 +46,14 @@ def meet(first: Interval, second: Interval) -> bool:
 
 
 def compare(number: int, seed: int) -> tuple[int, int]:
+    """Ask about Poisson batches: counts as `compare_answers`."""
+    return compare_answers(questions(seed, number, ("remove",) if seed % 2 else ("remove", "add", "replace")))
+
+
+def compare_answers(all_asked: Iterable[Asked]) -> tuple[int, int]:
     """Return how many questions the kernel and the reference answered; whatever two of them answer meets."""
     by_kernel = by_reference = 0
-    for asked in questions(seed, number, ("remove",) if seed % 2 else ("remove", "add", "replace")):
+    for asked in all_asked:
         solved = kernel.epsilon(asked.laws, asked.log_delta, 0.0)
         if solved is None:
             continue
@@ -78,6 +84,20 @@ def test_enclosures_meet(seed: int) -> None:
     by_kernel, by_reference = compare(12, seed)
     assert by_kernel >= 8
     assert by_reference >= 8
+
+
+def test_enclosures_of_batches_without_replacement_meet() -> None:
+    by_kernel, by_reference = compare_answers(drawn_questions(3, 12))
+    assert by_kernel >= 8
+    assert by_reference >= 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(300, 310))
+def test_a_thousand_enclosures_of_batches_without_replacement_meet(seed: int) -> None:
+    by_kernel, by_reference = compare_answers(drawn_questions(seed, 100))
+    assert by_kernel >= 60
+    assert by_reference >= 50
 
 
 @pytest.mark.slow

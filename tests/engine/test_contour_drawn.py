@@ -21,6 +21,7 @@ from epsilond.accountants.engine.contour.part import Line
 from epsilond.accountants.engine.contour.refusal import ContourRefused
 from epsilond.accountants.profiles.amplification import Share, amplified_in_both_orders
 from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.specs import Gaussian, Subsampled
 from tests.oracles import drawn
 
 SETTINGS = ((0.5, 1.0), (0.01, 2.0), (0.9, 3.0), (1e-3, 0.3), (0.1, 1e-3), (0.3, 8.0))
@@ -113,7 +114,7 @@ def test_it_agrees_with_the_lattice() -> None:
         rate, shift = float(np.exp(random.uniform(-5.0, -0.05))), float(np.exp(random.uniform(-3.0, 1.2)))
         count, log_delta = int(np.exp(random.uniform(4.0, 9.0))), float(random.uniform(-30.0, -3.0))
         laws = [(DrawnGaussianLaw(rate, shift), count)]
-        if not exact.may_serve(laws):
+        if not exact.falls_enough(laws):
             continue
         try:
             lower, upper = contour.epsilon(laws, log_delta)
@@ -158,3 +159,39 @@ def test_extremes_are_answered_or_refused(rate: float, shift: float, count: int)
     except ContourRefused:
         return
     assert lower <= upper <= 0.0
+
+
+@pytest.mark.parametrize(
+    "share",
+    [
+        Share.of(
+            Subsampled(
+                sampling="without-replacement", batch_size=k, population=n, mechanism=Gaussian(noise_multiplier=1.0)
+            )
+        )
+        for k, n in ((1, 3), (2, 3), (1, 4))
+    ],
+)
+def test_a8_profile_and_law_are_of_one_rate(share: Share) -> None:
+    """One step, by its profile and by its law: both enclose δ at the double above q, and no less than δ at q."""
+    pair = amplified_in_both_orders(gaussian_pair(2.0), share)
+    assert isinstance(pair.law, DrawnGaussianLaw)
+    exact_rate = round(3 * share.rate) / mpf(3) if not share.exact else mpf(share.rate)
+    with mp.workdps(30):
+        for epsilon in (0.0, 0.3, 1.5):
+            rounded = mp.log(drawn.one_step(pair.law.rate, 2.0, mpf(epsilon)))
+            bounds = pair.log_delta_bounds(epsilon), contour.log_delta([(pair.law, 1)], epsilon)
+            for lower, upper in bounds:
+                assert lower <= rounded <= upper
+                assert mp.log(drawn.one_step(exact_rate, 2.0, mpf(epsilon))) <= upper
+
+
+@pytest.mark.parametrize(("low", "high", "shift"), [(0.3, 0.31, 1.0), (0.9, 0.905, 2.0), (0.05, 0.06, 0.5)])
+def test_a8_a_rounded_rate_dominates_and_by_no_more_than_its_bound(low: float, high: float, shift: float) -> None:
+    with mp.workdps(20):
+        ratio, absent = mp.log(mpf(high) / low), mp.log((1 - mpf(low)) / (1 - mpf(high)))
+        for epsilon in (0.0, 0.2, 1.0):
+            above = drawn.two_steps(high, shift, epsilon)
+            assert drawn.two_steps(low, shift, epsilon) <= above
+            moved = float(epsilon - 2 * (ratio + absent))
+            assert above <= mp.exp(2 * ratio) * drawn.two_steps(low, shift, moved)

@@ -54,7 +54,7 @@ def test_two_steps_are_enclosed(relation: Relation, pair: tuple[Step, Step]) -> 
                 continue
             truth = log_delta_of_two(laws[0], laws[1], epsilon)
             assert lower - TRUTH <= truth <= upper + TRUTH
-            assert upper - lower <= (1e-3 if pair in PAIRS[:2] else 0.25)
+            assert upper - lower <= (1e-3 if pair in PAIRS[:2] else 0.02)
 
 
 @pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-15])

@@ -38,7 +38,7 @@ def number(generator: random.Random, low: float, high: float) -> float:
 def composition(generator: random.Random, module: ModuleType) -> Any | None:
     """A random composition; None where the kernel refuses the numbers."""
     steps = tuple(
-        (number(generator, 1e-12, 1.0), number(generator, 1e-3, 30.0), generator.randrange(3), whole(generator))
+        (number(generator, 1e-12, 1.0), number(generator, 1e-3, 30.0), generator.randrange(4), whole(generator))
         for _ in range(generator.choice((0, 1, 1, 1, 2, 5, 40)))
     )
     laplace = tuple((number(generator, 1e-4, 20.0), whole(generator)) for _ in range(generator.choice((0, 0, 0, 1, 3))))

@@ -19,6 +19,7 @@ import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import DrawnGaussianLaw, GaussianLaw, LaplaceLaw
+from epsilond.accountants.engine.contour.accuracy import TINY
 from epsilond.accountants.engine.contour.closed_forms import GaussianSteps, LaplaceSteps
 from epsilond.accountants.engine.contour.drawn_gaussian import DrawnGaussian
 from epsilond.accountants.engine.contour.drawn_loss import DrawnLoss
@@ -281,7 +282,7 @@ def _certified(integrand: Integrand, root: float, width: float, log_delta: float
     upper = next((end for end in uppers if integrand.enclosure(end).upper <= log_delta - slack), math.inf)
     lowers, above = (
         (max(root - distance, 0.0) for distance in distances[-_DOUBLINGS + 1 :]),
-        min(log_delta + slack, -1e-300),
+        min(log_delta + slack, -TINY),
     )
     lower = next((end for end in lowers if end == 0.0 or integrand.enclosure(end).lower > above), -math.inf)
     if not 0.0 <= lower <= upper < math.inf:

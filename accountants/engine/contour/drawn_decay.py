@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.engine.contour.drawn_loss import LOG_SQRT_2PI
+from epsilond.accountants.engine.contour.accuracy import HEIGHTS, LOG_SQRT_2PI, MOST_NODES, NEGLIGIBLE_NATS
 from epsilond.accountants.engine.contour.drawn_nodes import DrawnNodes
 from epsilond.accountants.engine.contour.drawn_rule import Tilts, drawn_rule
 from epsilond.accountants.engine.contour.noise import exact_step, summation_error
@@ -20,16 +20,14 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
-_HEIGHT_SHARES, _HIGHEST = np.asarray([1.0, 0.6, 0.36, 0.2, 0.1, 0.05]), 3.0
-"""Heights y of the shifted contour that are tried, in units of 1/d; none is above 3 standard deviations."""
-_RATIO, _STRIDE, _SHORTEST = 1.22, 0.5, 0.125
-"""Rungs are spaced by a ratio of 1.22 and by half a standard deviation's reciprocal at most, as (σΔ)²/4 is then small
-beside 1 − |φ|²; and by an eighth of the last at most."""
-_FIRST_LAST, _FARTHEST, _CANDIDATES = 2.0, 400.0, 25
-"""Where the last rung may be, in units of 1/(q d), the scale of small losses."""
-_MOST_RUNGS = 4096
-_FALLEN = 40.0
-"""Nats by which T steps must have fallen at the last rung for rungs to be of use."""
+_HIGHEST = 3.0
+"""Largest height y of the shifted contour, in standard deviations of the noise: e^{y²/2} is then 90."""
+_RATIO = 1.22
+"""Ratio of a frequency to the one before, next to 0: (σΔ)²/4 is then 1.2 % of (σt)², about 1 − |φ|²."""
+_STRIDE = 0.5
+"""Largest distance of frequencies, in units of 1/σ: (σΔ)²/4 is then 1/16. A quarter of it bounds that over the last."""
+_LAST = np.geomspace(2.0, 400.0, 25)
+"""Where the last of them may be, in units of 1/(q d), the scale of small losses."""
 
 
 class Rungs(NamedTuple):
@@ -46,18 +44,16 @@ class DrawnDecay:
     Attributes:
         nodes: that are certified for the tilts that are asked.
         count: T.
-        most_nodes: how many a rule for the rungs may have.
     """
 
     nodes: DrawnNodes
     count: int
-    most_nodes: int
 
     @cached_property
     def _edge(self) -> tuple[FloatArray, ...]:
         """For each height y: y, β, b(y), and what the verticals have over (tβ)² and (tβ)³."""
         rate, shift = self.nodes.loss.rate, self.nodes.loss.shift
-        heights = np.minimum(_HIGHEST, _HEIGHT_SHARES / shift)
+        heights = np.minimum(_HIGHEST, HEIGHTS / shift)
         fall = rate * np.sin(shift * heights) / heights * (1.0 - 1e-12)
         moduli = np.asarray([self.nodes.loss.log_modulus_at_edge(height) for height in heights.tolist()])
         common = np.exp(0.5 * heights * heights - 0.125 * shift * shift - LOG_SQRT_2PI)
@@ -115,14 +111,14 @@ class DrawnDecay:
             ContourRefused: it nowhere is, or there are too many rungs.
         """
         loss = self.nodes.loss
-        candidates = np.geomspace(_FIRST_LAST, _FARTHEST, _CANDIDATES) / (loss.rate * loss.shift)
+        candidates = _LAST / (loss.rate * loss.shift)
         masses = self.upper_mass(tilt, candidates)
         small = np.flatnonzero(masses <= 0.5 * self.nodes.most_mass(tilt))
         last = float(candidates[small[0]]) if small.size else 0.0
         beyond = math.log(loss.atom + float(masses[small[0]])) - self.nodes.cumulant(tilt)[0] if small.size else 0.0
-        if not (first < last and self.count * beyond <= -_FALLEN):
+        if not (first < last and self.count * beyond <= -NEGLIGIBLE_NATS):
             raise ContourRefused(RefusalReason.NO_DECAY, "no rungs")
-        rule = drawn_rule(loss, self.count, Tilts(tilt, tilt), 1.5 * last, self.most_nodes)
+        rule = drawn_rule(loss, self.count, Tilts(tilt, tilt), 1.5 * last)
         found = rungs(DrawnNodes(loss, rule), tilt, first, last)
         bounds = np.maximum.accumulate(np.append(found.log_bounds, beyond)[::-1])[::-1]
         return Rungs(found.frequencies, bounds)
@@ -142,9 +138,9 @@ def rungs(nodes: DrawnNodes, tilt: float, first: float, last: float) -> Rungs:
     weights /= weights.sum()
     deviation = nodes.losses - float(weights @ nodes.losses)
     variance = float(weights @ (deviation * deviation)) * (1.0 + 1e-9)
-    stride = exact_step(min(_STRIDE / math.sqrt(variance), _SHORTEST * last))
+    stride = exact_step(min(_STRIDE / math.sqrt(variance), 0.25 * _STRIDE * last))
     far = Line(tilt, stride, math.ceil(last / stride) + 2)
-    if far.nodes > _MOST_RUNGS:
+    if far.nodes > MOST_NODES:
         raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"{far.nodes} rungs")
     # Where a ratio of 1.22 is less than a stride, frequencies of their own, then those of a line.
     closer = math.ceil(math.log(stride / ((_RATIO - 1.0) * first)) / math.log(_RATIO))

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from epsilond.accountants.curve.facts import DrawnGaussianLaw
+from epsilond.accountants.engine.contour.accuracy import LEAST_RATE, NEGLIGIBLE_NATS, QUADRATURE_NATS, TINY
 from epsilond.accountants.engine.contour.drawn_decay import DrawnDecay
 from epsilond.accountants.engine.contour.drawn_loss import DrawnLoss
 from epsilond.accountants.engine.contour.drawn_nodes import DrawnNodes
 from epsilond.accountants.engine.contour.drawn_rule import Tilts, drawn_rule
-from epsilond.accountants.engine.contour.noise import MOST_NODES, summation_error
+from epsilond.accountants.engine.contour.noise import summation_error
 from epsilond.accountants.engine.contour.part import Beside, LineValues, characteristic_change, powered
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
@@ -26,26 +28,28 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from epsilond.accountants.curve.facts import Law
     from epsilond.accountants.engine.contour.part import ComplexArray, Line
     from epsilond.accountants.numerics.special import FloatArray
 
-_LEAST_RATE = 1e-100
-"""Rates below are refused: squares of q d may not be doubles."""
-_TINY = 1e-300
-_DROPPED = 34.0
-"""Weights below e^−34/T of the whole are left out, and charged."""
-_SMALL, _TERMS = 0.5, 24
-"""T |c|/a up to which the rest is summed as a series, of so many terms: the next is below 2^−24/24!."""
-_SLOW, _NARROW = 40.0, 0.1
-"""Steps whose atoms keep e^−40 of the whole or more are refused where q d, the scale of small losses, is below 0.1.
-
-They would take more than 10^4 frequencies."""
+_SMALL = 0.5
+"""T |c|/a up to which the rest is summed as a series."""
+_TERMS = 24
+"""Terms of that series: the next is below 2^−24/24!."""
+_NARROW = 0.1
+"""Scale q d of small losses below which steps whose atoms keep a share are rejected: over 10^4 frequencies each."""
 
 
-def falls_enough(steps: Sequence[tuple[DrawnLoss, int]]) -> bool:
-    """Whether the transform falls within some thousand frequencies, by a rule of thumb."""
-    kept = -math.fsum(count * math.log(max(loss.atom, _TINY)) for loss, count in steps if 0.0 < loss.rate < 1.0)
-    return kept >= _SLOW or all(loss.rate * loss.shift >= _NARROW for loss, _ in steps if loss.rate > 0.0)
+def falls_enough(laws: Sequence[tuple[Law, int]]) -> bool:
+    """Return whether the transform is likely to fall within some thousand frequencies (A8, What is rejected).
+
+    It may not where all losses are drawn, their atoms keep a share, and small losses have a fine scale.
+    """
+    drawn = [(DrawnLoss(law.rate, law.shift), count) for law, count in laws if isinstance(law, DrawnGaussianLaw)]
+    if len(drawn) < len(laws):
+        return True
+    kept = -math.fsum(count * math.log(max(loss.atom, TINY)) for loss, count in drawn if 0.0 < loss.rate < 1.0)
+    return kept >= NEGLIGIBLE_NATS or all(loss.rate * loss.shift >= _NARROW for loss, _ in drawn if loss.rate > 0.0)
 
 
 class OneStep(NamedTuple):
@@ -94,12 +98,12 @@ class DrawnGaussian:
         Raises:
             ContourRefused: it takes too many nodes.
         """
-        if self.loss.rate < _LEAST_RATE:
+        if self.loss.rate < LEAST_RATE:
             raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"rate {self.loss.rate:g}")
-        if self.alone and not falls_enough([(self.loss, self.count)]):
+        if self.alone and not falls_enough([(DrawnGaussianLaw(self.loss.rate, self.loss.shift), self.count)]):
             raise ContourRefused(RefusalReason.NO_DECAY, f"{self.count} steps that are mostly silent")
-        nodes = DrawnNodes(self.loss, drawn_rule(self.loss, self.count, Tilts(*tilts), frequency, MOST_NODES))
-        return DrawnGaussianGrid(self, nodes, DrawnDecay(nodes, self.count, MOST_NODES))
+        nodes = DrawnNodes(self.loss, drawn_rule(self.loss, self.count, Tilts(*tilts), frequency))
+        return DrawnGaussianGrid(self, nodes, DrawnDecay(nodes, self.count))
 
     def beside(self, epsilon: float) -> Beside:
         """What steps with at most one loss other than 0 add to δ(ε), and its first two derivatives."""
@@ -167,7 +171,7 @@ class DrawnGaussianGrid:
         count, frequencies = self.part.count, line.frequencies
         mean = float(at.weight @ at.loss)
         deviation = at.loss - mean
-        least = math.exp(-_DROPPED) / (count * at.weight.size)
+        least = math.exp(-QUADRATURE_NATS) / (count * at.weight.size)
         kept = np.abs(at.weight) > least
         change = characteristic_change(at.weight[kept], deviation[kept], line)
         slope = float((np.abs(at.weight) * summation_error(at.weight.size + 32) + at.weight_error) @ np.abs(deviation))
@@ -219,7 +223,7 @@ class DrawnGaussianGrid:
             of_fewer = count * of_ratio + np.abs(fewer) * 1.01 * math.expm1(count * of_alpha)
             value, error = _difference(whole, math.exp(count * log_alpha), fewer, of_fewer, frequencies)
         error = error + np.abs(value) * UNIT_ROUNDOFF * (4.0 * abs(whole.centre) * frequencies + 64.0)
-        modulus = np.maximum(np.abs(value), np.maximum(error, _TINY))
+        modulus = np.maximum(np.abs(value), np.maximum(error, TINY))
         clipped = np.abs(value) < modulus
         return whole._replace(
             log_modulus=np.log(modulus),

@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from epsilond.accountants.engine.contour.accuracy import LOG_SQRT_2PI
+from epsilond.accountants.engine.contour.sampled_gaussian import log_mixture
 from epsilond.accountants.numerics.special import LOG_ACCURACY, UNIT_ROUNDOFF, theta_logs
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
-LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
-_FAR = 300.0
-"""du beyond which r is evaluated by its logarithm, in nats: e^{du} stays a double below."""
 _NEAR = 30.0
 """ε up to which (e^ε − 1)/q is formed, in nats: beyond, e^{−ε} is less than a rounding beside 1."""
 _ROUNDED_EPSILON = 32 * UNIT_ROUNDOFF
@@ -52,17 +51,9 @@ class DrawnLoss:
         """1 − a, the mass of all other losses, within 16 units."""
         return self.rate + (1.0 - self.rate) * math.erfc(self.shift / math.sqrt(8.0))
 
-    @cached_property
-    def variance(self) -> float:
-        """About that of the small losses, q² (e^{d²} − 1) at most."""
-        return self.rate * self.rate * math.expm1(min(self.shift * self.shift, 50.0))
-
     def log_ratio(self, u: FloatArray) -> FloatArray:
         """log r(u) ≥ 0, within `ratio_error` of itself for u within ten units of roundoff."""
-        y = self.shift * u
-        near = np.log1p(self.rate * np.expm1(np.minimum(y, _FAR)))
-        far = y + math.log(self.rate) + np.log1p((1.0 - self.rate) / self.rate * np.exp(-np.maximum(y, _FAR)))
-        return np.where(y > _FAR, far, near)
+        return log_mixture(self.rate, self.shift * u)
 
     def ratio_error(self, u: FloatArray) -> FloatArray:
         """The relative error of log r(u): u p(u) d/log r(u) ≤ 1 + du bounds how it moves with u."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.engine.contour.drawn_loss import LOG_SQRT_2PI
+from epsilond.accountants.engine.contour.accuracy import LOG_SQRT_2PI, TINY
 from epsilond.accountants.engine.contour.noise import summation_error
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from epsilond.accountants.engine.contour.drawn_loss import DrawnLoss
     from epsilond.accountants.engine.contour.drawn_rule import DrawnRule
     from epsilond.accountants.numerics.special import FloatArray
-
-_TINY = 1e-300
 
 
 class TiltedLosses(NamedTuple):
@@ -86,7 +84,7 @@ class DrawnNodes:
     @cached_property
     def log_masses(self) -> FloatArray:
         """log of their masses under the first law."""
-        log_zero = math.log(max(self.loss.atom + self.missing, _TINY))
+        log_zero = math.log(max(self.loss.atom + self.missing, TINY))
         return np.concatenate((self.log_density + self.ratio, self.log_density, [log_zero]))
 
     @cached_property

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.engine.contour.drawn_loss import LOG_SQRT_2PI
+from epsilond.accountants.engine.contour.accuracy import HEIGHTS, LOG_SQRT_2PI, MOST_NODES, QUADRATURE_NATS
 from epsilond.accountants.engine.contour.noise import exact_step, log_strip_error, widest_step
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 
@@ -21,15 +21,10 @@ if TYPE_CHECKING:
     from epsilond.accountants.engine.contour.drawn_loss import DrawnLoss
     from epsilond.accountants.numerics.special import FloatArray
 
-_NATS = 31.0
-"""The rule of one of T steps errs by about e^−31/T of M(l), or of the mass beside the atom if that is smaller."""
-_HEIGHTS = np.asarray([1.0, 0.8, 0.62, 0.48, 0.36, 0.27, 0.2, 0.14, 0.09, 0.05, 0.02, 0.007])
-"""Heights of strips that are tried, in units of the tallest."""
-_TALLEST_TURN, _TALLEST_LEAN = 1.5, 1.4
-"""The tallest strip turns e^{du} by 1.5 < π/2 and e^{v/σ} by 1.4 < π/2."""
-_CELL, _CELL_TURN = 0.5, 0.3
-"""Width of a cell of u, and of du, on which the integrand is bounded."""
-_MOST_CELLS = 4096
+_TALLEST = 1.4
+"""Angle, in radians, by which the tallest strip turns e^{du} and e^{v/σ}: below the π/2 that the proof allows."""
+_CELL = 0.3
+"""Width of a cell, in u and in du, on which the integrand is at most its larger end: wider ones cost nodes."""
 _STANDARD_DEVIATIONS = 13.0
 """How far beyond d(1 + l) the cells reach: what is left there is less than e^−84 of the integral."""
 
@@ -88,9 +83,9 @@ class _NoiseCells(NamedTuple):
 
 def _cells(loss: DrawnLoss, tilt: float) -> _NoiseCells:
     """Bounds of f = φ(x) r^{1+l}: log f + x²/2 is convex, so that the larger end and width²/8 bound log f on a cell."""
-    width = min(_CELL, _CELL_TURN / loss.shift)
+    width = _CELL * min(1.0, 1.0 / loss.shift)
     reach = loss.shift * (0.5 + tilt) + _STANDARD_DEVIATIONS
-    if not reach <= width * _MOST_CELLS:
+    if not reach <= width * MOST_NODES:
         raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"cells of the noise up to {reach:.3g}")
     ends = width * np.arange(math.ceil(reach / width) + 1.0)
     x = ends + 0.5 * loss.shift
@@ -102,7 +97,7 @@ def _cells(loss: DrawnLoss, tilt: float) -> _NoiseCells:
     return _NoiseCells(width, log_most, loss.response(ends[1:]), float(log_f[-1]) + 1e-9, log_least)
 
 
-def drawn_rule(loss: DrawnLoss, count: int, tilts: Tilts, frequency: float, most_nodes: int) -> DrawnRule:
+def drawn_rule(loss: DrawnLoss, count: int, tilts: Tilts, frequency: float) -> DrawnRule:
     """The widest step whose error is about what is allowed, for real tilts and frequencies up to the given ones.
 
     A positive frequency goes with one tilt.
@@ -111,10 +106,10 @@ def drawn_rule(loss: DrawnLoss, count: int, tilts: Tilts, frequency: float, most
         ContourRefused: the rule takes more nodes than there may be.
     """
     cells = _cells(loss, tilts.most)
-    nats = _NATS + max(math.log(count), -math.log(loss.mass))
+    nats = QUADRATURE_NATS + max(math.log(count), -math.log(loss.mass))
     scale = 2.0 ** math.floor(math.log2(min(1.0, 1.0 / loss.shift)))
-    tallest = min(_TALLEST_LEAN * scale, _TALLEST_TURN / loss.shift)
-    heights = tallest * _HEIGHTS
+    tallest = _TALLEST * min(scale, 1.0 / loss.shift)
+    heights = tallest * HEIGHTS
     growth = _log_growth(loss, cells, tilts.most, frequency, heights, scale)
     step = widest_step(heights, growth, nats)
     if not step > tallest * 2.0**-20:
@@ -123,7 +118,7 @@ def drawn_rule(loss: DrawnLoss, count: int, tilts: Tilts, frequency: float, most
     low, left = _left_end(loss, tilts.most, frequency, scale, step, nats)
     high, right = _right_end(cells, step, nats)
     first, last = math.floor(low / step), math.ceil(high / step)
-    if not last - first < most_nodes:
+    if not last - first < MOST_NODES:
         raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"{last - first} noise nodes")
     strip = math.exp(min(float(log_strip_error(heights, growth, step).min()), 50.0))
     return DrawnRule(scale, step, first, last - first + 1, (strip + left + right) * (1.0 + 1e-9))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import log_ndtr
 
+from epsilond.accountants.engine.contour.accuracy import HEIGHTS, MOST_NODES, NEGLIGIBLE_NATS, QUADRATURE_NATS, TINY
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
@@ -18,14 +19,6 @@ if TYPE_CHECKING:
 
 _STEP_BITS = 7
 """Significant bits of a step: its multiples by integers below 2^46 are exact doubles (A4, Nodes)."""
-MOST_NODES = 1 << 14
-"""Nodes of one rule: a megabyte of arrays, and with the most frequencies half a second."""
-_QUADRATURE_NATS = 31.0
-"""T steps err by e^−31 together, a twentieth of what alias and truncation may."""
-DECAY_NATS = 40.0
-"""The decay bound of few steps must itself be small: its rule is finer by so many nats over the number of steps."""
-_HEIGHTS = np.asarray([1.0, 0.8, 0.62, 0.48, 0.36, 0.27, 0.2, 0.14, 0.09, 0.05, 0.02, 0.007])
-"""Half-widths of the strips that are tried, as shares of the highest."""
 END_UNIT = 3.0 / 16.0
 """Ends of the noise are multiples of this, so that steps 2^−k and 3 · 2^−k divide the distance between them."""
 
@@ -90,7 +83,7 @@ class NoiseRule:
         At the ends the contour returns to the axis.
         """
         shift, across = self.loss.shift, heights[:, None]
-        outer = np.minimum(2.0 * math.pi / self.step, np.minimum(1.57, 3.1 - shift * across) / shift) * _HEIGHTS
+        outer = np.minimum(2.0 * math.pi / self.step, np.minimum(1.57, 3.1 - shift * across) / shift) * HEIGHTS
         risen = self.loss.log_fallen(tilt, shift * across)
         growth = 0.5 * outer * outer + self.loss.log_fallen(tilt, shift * (across + outer))
         strips = np.exp(np.minimum(log_strip_error(outer, growth, self.step), 50.0))
@@ -109,10 +102,10 @@ def noise_rule(loss: SampledGaussianLoss, count: int, tilt: float, frequency: fl
     Raises:
         ContourRefused: more than `MOST_NODES` nodes.
     """
-    nats = _QUADRATURE_NATS + math.log(count) + (DECAY_NATS / count if frequency == 0.0 else 0.0)
-    heights = min(12.0, (1.5 if frequency == 0.0 else 3.0) / loss.shift) * _HEIGHTS
+    nats = QUADRATURE_NATS + math.log(count) + (NEGLIGIBLE_NATS / count if frequency == 0.0 else 0.0)
+    heights = min(12.0, (1.5 if frequency == 0.0 else 3.0) / loss.shift) * HEIGHTS
     growth = loss.log_strip_growth(tilt, frequency, heights)
-    step = _step_between_ends(max(widest_step(heights, growth, nats), 1e-300))
+    step = _step_between_ends(max(widest_step(heights, growth, nats), TINY))
     strips = log_strip_error(heights, growth, step)
     best = strips.argmin()
     fall = 2.0 * math.pi / step - float(growth[best] / heights[best])  # the growth is convex, and 0 at 0

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
+from epsilond.accountants.engine.contour.accuracy import TINY
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
@@ -148,7 +149,7 @@ def powered(
     real, imaginary = change.real, change.imag
     square_less_one = 2.0 * real + real * real + imaginary * imaginary
     computed = np.hypot(1.0 + real, imaginary)
-    modulus = np.maximum(computed, np.maximum(error, 1e-300))
+    modulus = np.maximum(computed, np.maximum(error, TINY))
     # Where |φ̂| < η the value of modulus η that stands for it is off by up to η^T + (2η)^T ≤ (4η)^T − η^T.
     ratio = np.where(computed < modulus, 3.0, error / modulus)
     log_modulus = np.where(square_less_one < -0.5, np.log(modulus), 0.5 * np.log1p(np.maximum(square_less_one, -0.9)))

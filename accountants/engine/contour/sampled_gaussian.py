@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import expit, log_ndtr
 
+from epsilond.accountants.engine.contour.accuracy import LOG_SQRT_2PI
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.facts import Direction
     from epsilond.accountants.numerics.special import FloatArray
 
-LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 FARTHEST_END = 60.0
 """Beyond 60 standard deviations the normal law holds e^−1800, less than any δ that is asked."""
 _FAR = 300.0
@@ -44,6 +44,13 @@ EXPONENTS: dict[Direction, Exponents] = {
     "add": Exponents(0, -1, 0),
     "replace": Exponents(1, 1, -1),
 }
+
+
+def log_mixture(rate: float, y: FloatArray) -> FloatArray:
+    """Return log(1 − q + q e^y) without cancellation: for q ≤ ½, and for y ≥ 0 at any q (A4, Errors of L)."""
+    near = np.log1p(rate * np.expm1(np.minimum(y, _FAR)))
+    far = y + math.log(rate) + np.log1p((1.0 - rate) / rate * np.exp(-np.maximum(y, _FAR)))
+    return np.where(y > _FAR, far, near)
 
 
 @dataclass(frozen=True)
@@ -99,9 +106,7 @@ class SampledGaussianLoss:
             near = y + np.log1p(rest * np.expm1(np.minimum(-y, _FAR)))
             far = math.log(rest) + np.log1p(self.rate / rest * np.exp(np.minimum(y, -_FAR)))
             return np.where(y < -_FAR, far, near)
-        near = np.log1p(self.rate * np.expm1(np.minimum(y, _FAR)))
-        far = y + math.log(self.rate) + np.log1p((1.0 - self.rate) / self.rate * np.exp(-np.maximum(y, _FAR)))
-        return np.where(y > _FAR, far, near)
+        return log_mixture(self.rate, y)
 
     def ratio_error(self, x: FloatArray, log_ratio: FloatArray) -> FloatArray:
         """Bound the error of `log_ratio`, for nodes that are themselves off by a unit of roundoff."""

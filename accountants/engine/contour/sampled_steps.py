@@ -9,16 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.engine.contour.noise import (
-    DECAY_NATS,
-    END_UNIT,
-    noise_rule,
-    summation_error,
-    upper_normal_tail,
-)
+from epsilond.accountants.engine.contour.accuracy import LEAST_RATE, LOG_SQRT_2PI, NEGLIGIBLE_NATS, TINY
+from epsilond.accountants.engine.contour.noise import END_UNIT, noise_rule, summation_error, upper_normal_tail
 from epsilond.accountants.engine.contour.part import LineValues, characteristic_change, powered
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
-from epsilond.accountants.engine.contour.sampled_gaussian import FARTHEST_END, LOG_SQRT_2PI, turned
+from epsilond.accountants.engine.contour.sampled_gaussian import FARTHEST_END, turned
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
@@ -27,8 +22,6 @@ if TYPE_CHECKING:
     from epsilond.accountants.engine.contour.sampled_gaussian import SampledGaussianLoss
     from epsilond.accountants.numerics.special import FloatArray
 
-_LEAST_RATE = 1e-100
-"""Rates below are refused: products of a few of them would leave the doubles."""
 _DECAY_HEIGHTS = 5
 """Heights y that are tried for the decay bound, from the best for the first frequency to that for the last."""
 _ENDS = END_UNIT * np.arange(1.0, FARTHEST_END / END_UNIT + 1.0)
@@ -71,7 +64,7 @@ class SampledGaussianSteps:
         Raises:
             ContourRefused: too many nodes, or a rate below 1e−100.
         """
-        if self.loss.rate < _LEAST_RATE:
+        if self.loss.rate < LEAST_RATE:
             raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"rate {self.loss.rate:g}")
         return NoiseSums.on(noise_rule(self.loss, self.count, reach, 0.0), self.count)
 
@@ -139,7 +132,7 @@ class NoiseSums:
     def span(self, tilt: float) -> tuple[float, float]:
         """Where the tilted law has weight, up to e^−40 in all steps."""
         (weights,), _ = self._tilted(np.asarray([tilt]))
-        points = self.rule.points[weights > math.exp(-DECAY_NATS) / self.count]
+        points = self.rule.points[weights > math.exp(-NEGLIGIBLE_NATS) / self.count]
         return float(points[0]), float(points[-1])
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
@@ -158,7 +151,7 @@ class NoiseSums:
         total = np.minimum(growth - frequencies[:, None, None] * turns, 600.0)
         rounding, error = self._rounding(at_tilt), self.rule.decay_error(tilt, float(log_moment), heights)
         # A low power must be small itself: relative accuracy, of B. A high one hangs on 1 − B: absolute, of B − 1.
-        mean = np.log(np.exp(total) @ weights * (1.0 + rounding + 6000 * UNIT_ROUNDOFF) + error + 1e-300)
+        mean = np.log(np.exp(total) @ weights * (1.0 + rounding + 6000 * UNIT_ROUNDOFF) + error + TINY)
         excess = np.expm1(total) @ weights
         less_one = np.log1p(excess + (2.0 + np.abs(excess)) * rounding + error)
         log_bound = 0.5 * heights * heights + np.minimum(mean, less_one)

@@ -18,7 +18,7 @@ from epsilond.accountants.engine.lattice.laws import BAND, Chosen, GridKey, Tilt
 from epsilond.accountants.engine.lattice.survey import LatticePart, Survey
 from epsilond.accountants.engine.lattice.thresholds import near_tests, upper_tests
 from epsilond.accountants.engine.lattice.tilted import TiltCoordinate
-from epsilond.accountants.engine.lattice.transforms import Transforms, Used, lower_log_delta, remember, upper_log_delta
+from epsilond.accountants.engine.lattice.transforms import Transforms, lower_log_delta, remember, upper_log_delta
 from epsilond.accountants.numerics.root_search import Guess
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.piecewise import TABLE_ACCURACY, PiecewiseTails, tabulated
@@ -68,8 +68,8 @@ class ComposedProfile(PointwiseProfile):
     parts: tuple[LatticePart, ...]
     budget: Budget
     tail_accuracy: float = TABLE_ACCURACY
-    _evaluated: dict[float, tuple[TiltedEvaluation, Used]] = field(default_factory=dict, repr=False)
-    """By ε, with the work that it took."""
+    _evaluated: dict[float, TiltedEvaluation] = field(default_factory=dict, repr=False)
+    """By ε."""
 
     @cached_property
     def _log_width(self) -> float:
@@ -160,16 +160,10 @@ class ComposedProfile(PointwiseProfile):
             return -math.inf
 
     def evaluation(self, epsilon: float) -> TiltedEvaluation:
-        """The upper bound at ε, and what it was found with: no tilts where δ is zero or its numbers are no doubles."""
+        """Evaluate the upper bound at ε; without tilts where δ is zero or its numbers are no doubles."""
         if epsilon not in self._evaluated:
-            before = dict(self._transforms.used)
-            self._transforms.used.clear()
-            found = self._evaluation(epsilon)
-            remember(self._evaluated, epsilon, (found, dict(self._transforms.used)), _KEPT_EVALUATIONS)
-            self._transforms.used.update({**before, **self._transforms.used})
-        found, used = self._evaluated[epsilon]
-        self._transforms.used.update(used)
-        return found
+            remember(self._evaluated, epsilon, self._evaluation(epsilon), _KEPT_EVALUATIONS)
+        return self._evaluated[epsilon]
 
     def _evaluation(self, epsilon: float) -> TiltedEvaluation:
         try:
@@ -189,19 +183,6 @@ class ComposedProfile(PointwiseProfile):
             return max((self._lower_log_delta(found, epsilon) for found in tilts), default=-math.inf)
         except _OUTSIDE:
             return -math.inf
-
-    def size_on(self, tilts: Sequence[Chosen]) -> int:
-        """How many bytes the largest transform at these tilts takes, which tells how dear it was."""
-        return max(self._transforms.spectrum(found, from_above=True)[1].nbytes for found in tilts)
-
-    def count_anew(self) -> None:
-        """From here on `work` counts from nothing."""
-        self._transforms.used.clear()
-
-    @property
-    def work(self) -> int:
-        """How many grids and transforms were needed since `count_anew`, tried ones included, remembered or not."""
-        return sum(self._transforms.used.values())
 
     def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
         """For each size α in (0, 1) about the ε at which Q(S > ε) = α, and log δ around it, where that serves."""

@@ -28,10 +28,8 @@ _SHORT_OF, _ASIDE = 0.95, 1e-3
 """How much of that a first step may take, and of ε how far apart a slope is taken."""
 _ALL_BUT_ONE = -1e-6
 """log δ above which a slope leads nowhere."""
-_MOST_WORK, _WORK_TO_BRACKET = 96, 128
-"""Grids and transforms in the search for one end of ε."""
-_NEAR = 0.5
-"""Of log δ: how far it may be from the target at an ε whose transform is tried for it."""
+_MOST_EVALUATIONS = 32
+"""Evaluations of δ in the search for one bound on ε: as many halvings find a double next to the crossing."""
 _STRIDE = 4.0
 """How much larger each ε is that is tried where the search ended before one met the target."""
 
@@ -73,10 +71,11 @@ class LatticeSearch(PairSearch):
         """
         if all(profile.coupled_meets(log_delta) for profile in self.profiles):
             return 0.0
+        del near
         larger = 0.0
         for profile, guess in self._by_estimate(log_delta):
             if not (larger > 0.0 and profile.likely_meets(larger, log_delta)):
-                larger = max(larger, lower_epsilon_of(profile, log_delta, guess, near))
+                larger = max(larger, lower_epsilon_of(profile, log_delta, guess))
         return larger
 
     def _by_estimate(self, log_delta: float) -> list[tuple[ComposedProfile, Guess]]:
@@ -96,11 +95,7 @@ def epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> Interv
         return Interval(LARGEST_EPSILON, upper)
     if upper < _STRIDE * guess.epsilon:
         guess = guess._replace(epsilon=upper)
-    lower = _met(order, log_delta, guess, from_above=False) if 0.0 < upper < math.inf else None
-    if upper == 0.0 or (lower is None and order.log_delta_bounds(0.0).lower <= log_delta):
-        return Interval(0.0, upper)
-    if lower is None:
-        lower = _searched(order, lambda epsilon: order.log_delta_bounds(epsilon).lower, log_delta, guess).above
+    lower = lower_epsilon_of(order, log_delta, guess) if upper > 0.0 else 0.0
     return Interval(min(lower, upper), upper)
 
 
@@ -115,28 +110,20 @@ def upper_epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> 
         return min(upper, order.supremum)
     if order.upper_log_delta(0.0) <= log_delta:
         return 0.0
-    found = _searched(order, order.upper_log_delta, log_delta, guess)
+    found = _searched(order.upper_log_delta, log_delta, guess)
     return found.below if found.below < math.inf else _any_that_meets(order, log_delta, max(found.above, guess.epsilon))
 
 
-def lower_epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess, near: float = 0.0) -> float:
-    """The lower bound alone. The transform laid at the ε `near`, if above 0, serves if δ is about the target there."""
+def lower_epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> float:
+    """Return the lower bound only."""
     if order.least_log_infinite_mass > log_delta:
         return LARGEST_EPSILON
-    lower = None
-    if near > 0.0 and (tilts := order.evaluation(near).tilts):
-        steepness = max(abs(tilts[-1].place.tilt), 1e-9)
-        beyond = order.lower_on(tilts, near) - log_delta
-        if abs(beyond) <= _NEAR:
-            close = Guess(max(near + beyond / steepness, 0.5 * near), steepness)
-            lower = _met(order, log_delta, close, from_above=False, tilts=tilts)
-    if lower is None:
-        lower = _met(order, log_delta, guess, from_above=False)
+    lower = _met(order, log_delta, guess, from_above=False)
     if lower is not None:
         return lower
     if order.log_delta_bounds(0.0).lower <= log_delta:
         return 0.0
-    return _searched(order, lambda epsilon: order.log_delta_bounds(epsilon).lower, log_delta, guess).above
+    return _searched(lambda epsilon: order.log_delta_bounds(epsilon).lower, log_delta, guess).above
 
 
 def _any_that_meets(order: ComposedProfile, log_delta: float, epsilon: float) -> float:
@@ -148,16 +135,13 @@ def _any_that_meets(order: ComposedProfile, log_delta: float, epsilon: float) ->
     return math.inf
 
 
-def _met(
-    order: ComposedProfile, log_delta: float, guess: Guess, *, from_above: bool, tilts: Sequence[Chosen] = ()
-) -> float | None:
-    """The closest ε on its side of the target, on the transform that suits it; None if that needs a longer search.
+def _met(order: ComposedProfile, log_delta: float, guess: Guess, *, from_above: bool) -> float | None:
+    """Return the closest ε on its side of the target, on the transform that suits it.
 
-    The first transform that is tried is that of `tilts`, or else of the guess.
+    The first transform is that of the guess. None if the target needs a longer search.
     """
     best: float | None = None
-    if not tilts and guess.epsilon > 0.0:
-        tilts = order.evaluation(guess.epsilon).tilts
+    tilts = order.evaluation(guess.epsilon).tilts if guess.epsilon > 0.0 else ()
     for _ in range(_MOST_TURNS):
         near = _nearer(order, tilts, log_delta, guess, from_above=from_above) if tilts else None
         if near is None:
@@ -223,25 +207,20 @@ def _crossing_on(
 
 
 class _Spent(Exception):
-    """A search needed more work than it has."""
+    """A search took as many evaluations as it may."""
 
 
-def _searched(order: ComposedProfile, end: Callable[[float], float], log_delta: float, guess: Guess) -> Crossing:
-    """`crossing`, but a search that would take too long ends with the closest found: a wider answer, no less true.
-
-    Work is counted whether remembered or not, so that what was asked before changes nothing.
-    """
+def _searched(end: Callable[[float], float], log_delta: float, guess: Guess) -> Crossing:
+    """Return what `crossing` does, or the closest ε on both sides after `_MOST_EVALUATIONS`: wider, but as valid."""
     above, below = [0.0], [math.inf]
 
     def counted(epsilon: float) -> float:
-        bracketed = len(above) > 1 and len(below) > 1
-        if order.work >= (_MOST_WORK if bracketed else _WORK_TO_BRACKET):
+        if len(above) + len(below) > _MOST_EVALUATIONS + 1:
             raise _Spent
         value = end(epsilon)
         (above if value > log_delta else below).append(epsilon)
         return value
 
-    order.count_anew()
     try:
         return crossing(counted, log_delta, guess)
     except _Spent:

@@ -23,17 +23,19 @@ if TYPE_CHECKING:
     from epsilond.accountants.engine.lattice.survey import LatticePart
 
 _MOST_TURNS = 3
-_SETTLED = 0.25
-"""A last move, in reciprocals of the steepness, after which the transform is that of the ε found."""
+"""Transforms that are tried for one size: an estimate, and two that each suit the ε found on the one before."""
 _REACH = 4.0
-_FINE, _EDGE = 5e-5, 0.05
-_SERVED, _SERVED_BY_DEAR = 1.2, 3.0
-"""A width of log δ, in widths where a transform was laid, with which it serves another size too; more of a dear one."""
-_MANY, _LARGE = 8, 2**21
-"""So many laws, or bytes of sums, make a transform dear."""
+"""Half the width of the first search for ε, in reciprocals of the steepness: log δ changes by 4 over it."""
+_FINE = 5e-5
+"""Width in ε [reciprocals of the steepness] at which the search ends: δ changes by the width of its own enclosure."""
+_EDGE = 0.05
+"""Least ε [reciprocals of the steepness] of a test: points around one that is nearer to 0 would lie below it."""
+_SERVED = 1.2
+"""Width of log δ, relative to that of the size a transform was laid for, up to which it serves another size."""
+_MANY = 8
+"""Different laws from which a transform is expensive: its time grows with their number."""
 _MOST_WIDTH = 0.1
-_NOISY = 1e-3
-"""How far apart upper bounds of log δ on different transforms are where it matters which of them is read."""
+"""Width of log δ [nat] above which a test is no better than an estimate."""
 _TOP, _BELOW_TOP = 1e-6, 1e-8
 """Of the largest loss: how near to it a test is taken for that of it, and how far below it δ is read then."""
 
@@ -55,9 +57,6 @@ class TiltedProfile(Protocol):
     def evaluation(self, epsilon: float) -> TiltedEvaluation:
         """Evaluate the upper bound at one ε, and return the grids and tilts that gave it."""
 
-    def size_on(self, tilts: Sequence[Chosen]) -> int:
-        """Return the bytes that the transforms at these tilts take."""
-
     def upper_on(self, tilts: Sequence[Chosen], epsilon: float) -> float:
         """Return the least upper bound of log δ on these transforms."""
 
@@ -66,57 +65,43 @@ class TiltedProfile(Protocol):
 
 
 def near_tests(order: TiltedProfile, sizes: Sequence[float]) -> list[NearTest | None]:
-    """A test about as large as each size; None where it is not well above ε = 0 or δ is known badly there."""
-    found: list[NearTest | None] = []
+    """Return a test of about each size.
+
+    A transform that was laid for one size serves the others whose bounds it keeps about as close.
+
+    Returns:
+        None for a size whose test is not well above ε = 0, or where the bounds on δ are far apart.
+    """
+    tests: list[NearTest | None] = []
     known: list[tuple[tuple[Chosen, ...], float]] = []
     dear = len(order.parts) >= _MANY
     for size in sizes:
-        served = _SERVED_BY_DEAR if dear else _SERVED
         if (near := _at_the_top(order, size)) is not None:
-            found.append(near)
+            tests.append(near)
             continue
-        near = next((test for tilts, width in known if (test := _served(order, tilts, size, served * width))), None)
-        if near is None:
-            tilts = _suited(order, size)
-            near = _served(order, tilts, size, _MOST_WIDTH) if tilts else None
-            dear = dear or (bool(tilts) and order.size_on(tilts) >= _LARGE)
+        served = (_test_on(order, tilts, size, _SERVED * width) for tilts, width in known)
+        near = next((test for test in served if test is not None), None)
+        if near is None and (tilts := _suited(order, size)):
+            near = _test_on(order, tilts, size, _MOST_WIDTH)
             if near is not None:
                 known.append((tilts, near.width))
-        found.append(None if near is None else rated(near._replace(dear=dear), size))
-    return found
+        tests.append(None if near is None else rated(near._replace(dear=dear), size))
+    return tests
 
 
 def upper_tests(order: TiltedProfile, sizes: Sequence[float]) -> list[UpperTest | None]:
-    """The same with upper bounds alone, on transforms of their own: without lower ones none is seen to serve two sizes.
+    """Return a test of about each size with an upper bound only, each from the transform that suits it."""
+    return [_upper_test(order, size) for size in sizes]
 
-    Each size is read on all of them, as each gives a true end.
-    """
+
+def _upper_test(order: TiltedProfile, size: float) -> UpperTest | None:
+    """Return the test of one size; at the largest loss, where it is beyond that; None where it is not above ε = 0."""
     top = order.supremum
-    places: list[float] = []
-    known: dict[Chosen, None] = {}
-    for size in sizes:
-        guess = order.test_guess(math.log(size))[0]
-        if guess >= top * (1.0 - _TOP):
-            places.append(top)
-        elif tilts := _suited(order, size):
-            known.update(dict.fromkeys(tilts))
-            places.append(_best(order, tilts, size, guess, 1.0 + abs(tilts[0].place.tilt)))
-        else:
-            places.append(0.0)
-    return [_upper_test(order, tuple(known), size, place, top) for size, place in zip(sizes, places, strict=True)]
-
-
-def _upper_test(
-    order: TiltedProfile, tilts: tuple[Chosen, ...], size: float, place: float, top: float
-) -> UpperTest | None:
-    """The least upper bound of all, near a place or near where they say that the test is."""
-    if not 0.0 < place < top:
-        return UpperTest(top, -math.inf) if place > 0.0 else None
-    bounds = [order.upper_on((each,), place) for each in tilts]
-    if max(bounds) - min(bounds) > _NOISY:
-        steepness = 1.0 + abs(tilts[bounds.index(min(bounds))].place.tilt)
-        place = max(_best(order, tilts, size, place, steepness), _EDGE / steepness)
-    return UpperTest(place, order.upper_on(tilts, place))
+    if order.test_guess(math.log(size))[0] >= top * (1.0 - _TOP):
+        return UpperTest(top, -math.inf)
+    tilts = _suited(order, size)
+    place = _best(order, tilts, size) if tilts else 0.0
+    return UpperTest(place, order.upper_on(tilts, place)) if 0.0 < place < top else None
 
 
 def _at_the_top(order: TiltedProfile, size: float) -> NearTest | None:
@@ -138,48 +123,45 @@ def _at_the_top(order: TiltedProfile, size: float) -> NearTest | None:
 
 
 def _suited(order: TiltedProfile, size: float) -> tuple[Chosen, ...]:
-    """The grids and tilts that suit the ε of the test; none where δ is zero or that ε is not above 0."""
-    epsilon, steepness = order.test_guess(math.log(size))
+    """Return the grids and tilts that suit the ε of the test; none where δ is zero or that ε is not above 0."""
+    epsilon = order.test_guess(math.log(size))[0]
     tilts: tuple[Chosen, ...] = ()
     for _ in range(_MOST_TURNS):
-        if epsilon <= 0.0:
-            return ()
-        suited = order.evaluation(epsilon).tilts
+        suited = order.evaluation(epsilon).tilts if epsilon > 0.0 else ()
         if not suited or suited == tilts:
             return suited
         tilts = suited
-        steepness = 1.0 + abs(tilts[0].place.tilt)
-        place = _best(order, tilts, size, epsilon, steepness)
-        if abs(place - epsilon) * steepness <= _SETTLED:
-            break
-        epsilon = place
+        epsilon = _best(order, tilts, size, epsilon)
     return tilts
 
 
-def _best(order: TiltedProfile, tilts: Sequence[Chosen], size: float, start: float, steepness: float) -> float:
-    """Where γ α + E_γ is least, by the upper bounds on a transform; not beyond γ = 1/α."""
+def _best(order: TiltedProfile, tilts: Sequence[Chosen], size: float, start: float | None = None) -> float:
+    """Return the ε at which γ α + E_γ is least by the upper bounds on a transform; at most the ε of γ = 1/α.
+
+    The search is around `start`, or else around the estimated ε; an interval whose end is the best is moved.
+    """
+    steepness = 1.0 + abs(tilts[0].place.tilt)
+    start = order.test_guess(math.log(size))[0] if start is None else start
 
     def rate(epsilon: float) -> float:
         return size * math.exp(min(epsilon, 700.0)) + math.exp(order.upper_on(tilts, epsilon))
 
     reach, most = _REACH / steepness, -math.log(size)
-    low, high = max(start - reach, 0.0), min(start + reach, most)
+    place = min(max(start, 0.0), most)
     for _ in range(8):
+        low, high = max(place - reach, 0.0), min(place + reach, most)
         place = golden_section(rate, low, high, width=_FINE / steepness)
-        if place <= low + 0.1 * reach and low > 0.0:
-            low, high = max(low - 3.0 * reach, 0.0), low + reach
-        elif place >= high - 0.1 * reach and high < most:
-            low, high = high - reach, min(high + 3.0 * reach, most)
-        else:
+        inner = 0.1 * (high - low)
+        if (place > low + inner or low == 0.0) and (place < high - inner or high == most):
             break
         reach *= 2.0
     return place
 
 
-def _served(order: TiltedProfile, tilts: tuple[Chosen, ...], size: float, widest: float) -> NearTest | None:
-    """The test on a given transform; None where its ends are further apart or it lies below ε = 0."""
+def _test_on(order: TiltedProfile, tilts: tuple[Chosen, ...], size: float, widest: float) -> NearTest | None:
+    """Return the test on a given transform; None where its bounds are further apart or it is not well above ε = 0."""
     steepness = 1.0 + abs(tilts[0].place.tilt)
-    epsilon = _best(order, tilts, size, order.test_guess(math.log(size))[0], steepness)
+    epsilon = _best(order, tilts, size)
     bounds = _log_delta_bounds_on(order, tilts, epsilon)
     width = bounds.upper - bounds.lower
     if epsilon * steepness <= _EDGE or not width <= widest:
@@ -188,7 +170,7 @@ def _served(order: TiltedProfile, tilts: tuple[Chosen, ...], size: float, widest
 
 
 def _log_delta_bounds_on(order: TiltedProfile, tilts: tuple[Chosen, ...], epsilon: float) -> Interval:
-    """Both bounds of log δ at an ε near the tilts' own; of ε < 0 nothing is known but that δ ≤ 1."""
+    """Enclose log δ at an ε near the tilts' own; at ε < 0 only δ ≤ 1 is known."""
     if epsilon < 0.0:
         return Interval(-math.inf, 0.0)
     upper = order.upper_on(tilts, epsilon)

@@ -25,9 +25,6 @@ _KEPT_BYTES = 2**25
 """Of all the transforms that one order of a composition keeps, unless two are larger."""
 _MOST_TRIES = 40
 
-Used = dict["GridKey | tuple[Chosen, bool]", int]
-"""Grids and transforms that were needed, with how many lattices each took."""
-
 
 class Transforms:
     """The laws and transforms of one direction of a product."""
@@ -38,8 +35,7 @@ class Transforms:
         self._budget = budget
         self._log_width = log_width
         self.grids: dict[GridKey, BandLaws] = {}
-        self.spectra: dict[tuple[Chosen, bool], tuple[GridKey, Spectrum, int]] = {}
-        self.used: Used = {}
+        self.spectra: dict[tuple[Chosen, bool], tuple[GridKey, Spectrum]] = {}
 
     def spectrum(self, found: Chosen, *, from_above: bool) -> tuple[GridKey, Spectrum]:
         """Return the transform at a tilt, on a lattice so wide that it fits the budget."""
@@ -47,12 +43,11 @@ class Transforms:
         if index not in self.spectra:
             remember(self.spectra, index, self._transformed(found, from_above=from_above), _KEPT_SPECTRA)
             self._forget_large()
-        key, spectrum, self.used[index] = self.spectra[index]
-        return key, spectrum
+        return self.spectra[index]
 
     def _forget_large(self) -> None:
         """Drop the oldest transforms, until those that are kept take few enough bytes."""
-        sizes = [spectrum.nbytes for _, spectrum, _ in self.spectra.values()]
+        sizes = [spectrum.nbytes for _, spectrum in self.spectra.values()]
         excess = sum(sizes) - _KEPT_BYTES
         for size in sizes[:-2]:
             if excess <= 0:
@@ -60,22 +55,21 @@ class Transforms:
             self.spectra.pop(next(iter(self.spectra)))
             excess -= size
 
-    def _transformed(self, found: Chosen, *, from_above: bool) -> tuple[GridKey, Spectrum, int]:
-        """Return the same, and how many lattices were tried."""
+    def _transformed(self, found: Chosen, *, from_above: bool) -> tuple[GridKey, Spectrum]:
+        """Return the same, computed: on a lattice that is doubled until it fits."""
         key, place = found
         limits = self._budget.limits_for(len(self._survey.parts))
         log_width = self._log_width - key.boost
-        for tried in range(1, _MOST_TRIES + 1):
+        for _ in range(_MOST_TRIES):
             laws = self.laws(key)
             made = TransformPlan.of(laws.upper if from_above else laws.lower, place, log_width).made(limits)
             if isinstance(made, Spectrum):
-                return key, made, tried
+                return key, made
             key = key._replace(coarsening=key.coarsening + max(1, math.ceil(math.log2(min(made.factor, 2.0**60)))))
         raise BeyondBudget("no lattice within the budget spans the loss")
 
     def laws(self, key: GridKey) -> BandLaws:
         """Return the laws of a band on its grid."""
-        self.used[key] = 1
         if key not in self.grids:
             remember(self.grids, key, band_laws(self._survey, key, self._budget), _KEPT_GRIDS)
         return self.grids[key]

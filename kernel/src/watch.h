@@ -1,0 +1,5 @@
+#pragma once
+
+#include "kernel.h"
+
+Status look_up(Watch *watch);
