@@ -145,7 +145,7 @@ def run(tree: Path, *command: str) -> str:
 
 
 def followed(recipe: Recipe, tree: Path) -> list[str]:
-    """Follow a recipe in a tree; the files that were touched, few enough outside a folder of its own."""
+    """Follow a recipe in a tree, and return the files that it touched: few enough outside a folder of its own."""
     touched = recipe.follow(tree)
     outside = [name for name in touched if recipe.folder is None or not name.startswith(recipe.folder)]
     assert len(outside) <= recipe.most_files, outside
@@ -177,7 +177,7 @@ def require_working(recipes: list[Recipe], touched: list[str], tree: Path) -> No
 
 
 def test_every_recipe_works_and_touches_few_files(tree: Path) -> None:
-    """All of them in one tree, in the order of the page; each in a tree of its own is a slow test."""
+    """Follow all of them in one tree, in the order of the page; a slow test follows each in a tree of its own."""
     require_working(RECIPES, sorted({name for recipe in RECIPES for name in followed(recipe, tree)}), tree)
 
 

@@ -101,11 +101,11 @@ def ready(process: subprocess.Popen[str], url: str) -> None:
 
     def answers() -> bool:
         try:
-            return client.get("/readyz").status_code == 200
+            return probe.get("/readyz").status_code == 200
         except httpx.TransportError:
             return False
 
-    with httpx.Client(base_url=url, timeout=PATIENCE) as client:
+    with httpx.Client(base_url=url, timeout=PATIENCE) as probe:
         wait_until(answers, while_true=lambda: process.poll() is None)
 
 

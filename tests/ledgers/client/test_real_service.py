@@ -15,7 +15,7 @@ from tests.ledgers.client.places import ASKED, QUERY
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory):
-    """The address of a service that keeps the ledgers of all tests here."""
+    """Serve the ledgers of all tests here; return the address."""
     folder = tmp_path_factory.mktemp("service")
     keys = {"store_path": str(folder / "store.db"), "ledger_keys": str(folder / "keys.d")}
     settings = PATIENT.model_copy(update=keys)
@@ -31,7 +31,7 @@ def books(url, tmp_path):
 
 @pytest.fixture
 def own(request):
-    """A ledger's fields, of a name and a data set that no other test has."""
+    """Return a ledger's fields, with a name and a data set that no other test has."""
     return ASKED | {"name": request.node.name, "dataset": request.node.name}
 
 
