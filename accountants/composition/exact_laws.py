@@ -49,12 +49,12 @@ _WIDEST_OF_MANY = 1e-3
 
 
 def raised(end: float) -> float:
-    """An upper bound of log δ, with what a rounded shift may add."""
+    """Return an upper bound of log δ, with what a rounded shift may add."""
     return end + ROUNDED_SHIFT * (1.0 + abs(end)) if math.isfinite(end) else end
 
 
 def lowered(end: float) -> float:
-    """A lower bound of log δ, less what a rounded shift may take away."""
+    """Return a lower bound of log δ, less what a rounded shift may take away."""
     return end - ROUNDED_SHIFT * (1.0 + abs(end)) if math.isfinite(end) else end
 
 
@@ -137,7 +137,7 @@ class ExactProfile(PointwiseProfile):
         return gaussian_pair(math.sqrt(square) * (1.0 + 8 * UNIT_ROUNDOFF))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Of the lattice's dominating pair."""
+        """Return those of the lattice's dominating pair."""
         return self.behind.log_tails(epsilon)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
@@ -182,7 +182,7 @@ class ExactProfile(PointwiseProfile):
         return Interval(max(lower - self.moved, 0.0), upper), True
 
     def bound_log_delta(self, epsilon: float) -> float:
-        """A quick upper bound of log δ(ε)."""
+        """Return a quick upper bound of log δ(ε)."""
         try:
             bound = exact.upper_log_delta(self.laws, epsilon - self.moved)
         except NO_CERTIFICATE:
@@ -220,7 +220,7 @@ class ExactProfile(PointwiseProfile):
         return [None if test is None else rated(test, size) for test, size in zip(tests, sizes, strict=True)]
 
     def _near_test(self, sized: SizedTest) -> NearTest:
-        """A threshold with log δ around it."""
+        """Return a threshold with log δ around it."""
         bounds = functools.partial(self._near_log_delta, sized.log_delta)
         return NearTest(sized.epsilon, bounds, sized.width, sized.steepness)
 
@@ -242,7 +242,7 @@ class ExactProfile(PointwiseProfile):
         return False
 
     def _normal_log_delta(self, epsilon: float) -> float:
-        """About log δ by the central limit: whether to look closer."""
+        """Estimate log δ by the central limit, to see whether to look closer."""
         square = math.fsum(
             count * getattr(law, "rate", 1.0) ** 2 * math.expm1(min(law.distance**2, 700.0))
             for law, count in self.gaussian

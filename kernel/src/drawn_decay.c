@@ -92,8 +92,8 @@ static double coarse_count(const Steps *steps)
     return steps->count * exp(-0.5 * DECAY_NATS);
 }
 
-/* Lay near rungs from the first frequency on, each farther by what 1 - |phi|^2 allows, while that is a good share of t; to
- * the last of them belongs |phi|^2, and the stride for the far ones. */
+/* Lay near rungs from the first frequency on, each farther by what 1 - |phi|^2 allows, while that is a good share of t.
+ * Return the stride for far rungs. A twentieth of the last frequency is the most, as the quadrature serves 1.1 times that. */
 static double near_rungs(DrawnTail *tail, const Spread *spread, const Weighing *at, double *t, double *square, double last)
 {
     while (*square > spread->wanted - spread->slack && *t < last && tail->rungs < MOST_NODES) {
@@ -109,7 +109,7 @@ static double near_rungs(DrawnTail *tail, const Spread *spread, const Weighing *
     return 2.0 * sqrt(spread->slack / spread->variance);
 }
 
-/* Lay far rungs at multiples of a stride up to the last frequency; false where they are too many. */
+/* Lay far rungs at multiples of a stride up to the last frequency; BEYOND_BUDGET where they are too many. */
 static Status far_rungs(DrawnTail *tail, const Spread *spread, const Weighing *at, double t, double square, double stride,
                         double last)
 {

@@ -21,13 +21,16 @@ typedef struct {
 /* Bound f on cells: log f + x^2/2 is convex, so that the larger end and width^2/8 bound log f (A8, "Quadrature").
  *
  * Cells are a quarter as wide as the tallest strip is high, which raises a bound by 0.02 nats. They reach c standard
- * deviations beyond d (1 + l), where the slope of log f is -c and less than e^-nats of the integral is left. */
-static Status set_cells(const Loss *loss, double nats, double tilt, Cells *cells)
+ * deviations beyond d (1 + l), where the slope of log f is -c and less than e^-nats of the integral is left; for a transform
+ * also to where p = 1/2, as tau is 1 from there on. */
+static Status set_cells(const Loss *loss, double nats, double tilt, double frequency, Cells *cells)
 {
     double shift = loss->shift, before = 0.0, reach;
     cells->beyond = sqrt(2.0 * nats) + 1.0;
     cells->width = 0.25 * STEEPEST * fmin(1.0, 1.0 / shift);
     reach = shift * (0.5 + tilt) + cells->beyond;
+    if (frequency > 0.0 && 1.0 - loss->log_odds / shift < cells->width * (MOST_NODES / 8))
+        reach = fmax(reach, 1.0 - loss->log_odds / shift);
     if (!(reach <= cells->width * (MOST_NODES / 4)))
         return BEYOND_BUDGET;
     cells->size = (int)ceil(reach / cells->width);
@@ -138,7 +141,7 @@ Status drawn_rule(const Loss *loss, double count, Tilts tilts, double frequency,
 {
     Cells cells = {0};
     double nats = QUADRATURE_NATS + log(count);
-    Status status = set_cells(loss, nats, tilts.most, &cells);
+    Status status = set_cells(loss, nats, tilts.most, frequency, &cells);
     if (status == DONE)
         status = set_rule(loss, &cells, nats, tilts.most, frequency, most_nodes, rule);
     free(cells.log_most);

@@ -6,12 +6,11 @@ more steps it is the mean, over the loss of one of them under the first law, of 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-from mpmath import mp, mpf
+from mpmath import mp, mpc, mpf
+from mpmath.calculus.quadrature import GaussLegendre
 
 
 def one_step(rate: float, shift: float, epsilon: Any) -> Any:
@@ -43,25 +42,30 @@ def transform(rate: float, shift: float, z: complex) -> Any:
     return (1 - q) * (1 - 2 * mp.ncdf(-d / 2)) + mp.quad(integrand, marks)
 
 
-def by_inversion(
-    rate: float, shift: float, count: int, epsilon: float, *, tilt: float, period: float, terms: int
-) -> float:
-    """log δ(ε) of a run by the sum of A0 on a line of so many terms in doubles, by Gauss's rule over the noise.
+def by_inversion(rate: float, shift: float, count: int, epsilon: float, *, tilt: float, period: float) -> Any:
+    """Return log δ(ε) of a run by the sum of A0, at the precision of mpmath and with Gauss's rule over the noise.
 
-    The images a period away are left in it.
+    The sum ends where terms are 1e-24 of the first. Images a period away are left in it.
     """
-    nodes, weights = np.polynomial.legendre.leggauss(600)
-    far = shift * (1.5 + tilt) + 12.0
-    u = 0.5 * far * (nodes + 1.0)
-    loss = np.log1p(rate * np.expm1(shift * u))
-    density = 0.5 * far * weights * np.exp(-0.5 * (u + 0.5 * shift) ** 2) / math.sqrt(2.0 * math.pi)
-    z = tilt + 2j * math.pi / period * np.arange(terms)
-    powers = [np.exp(np.outer(power, loss)) @ density for power in (1.0 + z, -z)]
-    transform = (1.0 - rate) * math.erf(shift / math.sqrt(8.0)) + powers[0] + powers[1]
-    log_scale = count * math.log(transform[0].real) - tilt * epsilon
-    terms_of_sum = np.exp(count * np.log(transform) - z * epsilon - log_scale) / (z * (1.0 + z))
-    terms_of_sum[0] *= 0.5
-    return log_scale + math.log(2.0 / period * float(terms_of_sum.real.sum()))
+    q, d, spacing = mpf(rate), mpf(shift), 2 * mp.pi / mpf(period)
+    middle = d * (mpf(3) / 2 + tilt) / 2 + 7
+    rule = GaussLegendre(mp)
+    nodes = [(x, w) for start in (mpf(0), middle) for x, w in rule.get_nodes(start, start + middle, 6, mp.prec)]
+    losses = [mp.log1p(q * mp.expm1(d * u)) for u, _ in nodes]
+    densities = [weight * mp.npdf(u + d / 2) for u, weight in nodes]
+    rising = [density * mp.exp((1 + tilt) * loss) for density, loss in zip(densities, losses, strict=True)]
+    falling = [density * mp.exp(-tilt * loss) for density, loss in zip(densities, losses, strict=True)]
+    steps, turned = [mp.expj(spacing * loss) for loss in losses], [mpc(1)] * len(losses)
+    atom, total, first, k = (1 - q) * mp.erf(d / mp.sqrt(8)), mpf(0), mpf(0), 0
+    while True:
+        z = mpc(tilt, spacing * k)
+        moment = atom + sum(up * e + down * mp.conj(e) for up, down, e in zip(rising, falling, turned, strict=True))
+        term = moment**count * mp.exp(-z * epsilon) / (z * (1 + z))
+        total += term.real / 2 if k == 0 else term.real
+        first = max(first, abs(term))
+        if abs(term) < first * mpf(10) ** -24:
+            return mp.log(spacing / mp.pi * total)
+        turned, k = [e * step for e, step in zip(turned, steps, strict=True)], k + 1
 
 
 def _and_one_more(rate: float, shift: float, epsilon: Any, others: Callable[[Any], Any]) -> Any:

@@ -27,15 +27,15 @@ class GaussianSteps(ClosedForm):
     supremum: float = math.inf
 
     def moments(self, tilts: FloatArray) -> FloatArray:
-        """μ² l(l + 1)/2, μ² (l + ½), μ²."""
+        """Return μ² l(l + 1)/2, μ² (l + ½), μ²."""
         return self.square * np.stack((0.5 * tilts * (tilts + 1.0), tilts + 0.5, np.ones_like(tilts)))
 
     def upper_cumulants(self, tilts: FloatArray) -> FloatArray:
-        """K, raised by its rounding."""
+        """Return K, raised by its rounding."""
         return np.asarray(self.moments(tilts)[0] * (1.0 + _ACCURACY))
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:  # noqa: ARG002
-        """|φ(t)|^T = e^{−μ² t²/2} exactly, which falls with t."""
+        """Return |φ(t)|^T = e^{−μ² t²/2} exactly, which falls with t."""
         return np.asarray(-0.5 * self.square * frequencies * frequencies * (1.0 - _ACCURACY))
 
     def on_line(self, line: Line, most_products: int) -> LineValues:  # noqa: ARG002
@@ -66,7 +66,7 @@ class LaplaceSteps(ClosedForm):
         return self.count * self.shift * (1.0 + 4 * UNIT_ROUNDOFF)
 
     def moments(self, tilts: FloatArray) -> FloatArray:
-        """K = T (−s/2 + log cosh xs + log(1 + f)) with f = tanh(xs)/2x, and its derivatives."""
+        """Return K = T (−s/2 + log cosh xs + log(1 + f)) with f = tanh(xs)/2x, and its derivatives."""
         s, x = self.shift, tilts + 0.5
         turn, tanh = x * s, np.tanh(x * s)
         inner, rest = tanh / (2.0 * x), (1.0 - tanh) * (1.0 + tanh)
@@ -82,12 +82,12 @@ class LaplaceSteps(ClosedForm):
         return UNIT_ROUNDOFF * (32.0 * self.count * self.shift * (1.5 + tilts) + 4.0 * np.abs(cumulants))
 
     def upper_cumulants(self, tilts: FloatArray) -> FloatArray:
-        """K, raised by its error."""
+        """Return K, raised by its error."""
         cumulants = self.moments(tilts)[0]
         return np.asarray(cumulants + self._cumulant_error(tilts, cumulants))
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
-        """T log of a bound of |φ(t′)| for all t′ ≥ t (A7, Decay): near t = 0, up to π/2s, and from any t on."""
+        """Return T log of a bound of |φ(t′)| for all t′ ≥ t (A7, Decay): near t = 0, up to π/2s, and from any t on."""
         s, x = self.shift, tilt + 0.5
         turn, inner, quarter = s * x, math.tanh(s * x) / (2.0 * x), 0.5 * math.pi / s
         far = (1.0 + 0.5 / np.maximum(frequencies, quarter)) / (1.0 + inner)

@@ -19,7 +19,7 @@ import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import DrawnGaussianLaw, GaussianLaw, LaplaceLaw
-from epsilond.accountants.engine.contour.accuracy import TINY
+from epsilond.accountants.engine.contour.accuracy import GOOD_NATS, ITERATIONS, QUADRATURE_NATS, TINY
 from epsilond.accountants.engine.contour.closed_forms import GaussianSteps, LaplaceSteps
 from epsilond.accountants.engine.contour.drawn_gaussian import DrawnGaussian
 from epsilond.accountants.engine.contour.drawn_loss import DrawnLoss
@@ -44,14 +44,12 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 WIDEST = 1e-4
 """A relative width of δ beyond which an enclosure is refused."""
-_LEAK, _LEAST_LEAK = 22.0, 30.0
-"""Noise is left out that holds e^−22 of δ, or e^−30 where the tilted law is kept whole."""
 _SETTLED = 0.05
 """How near to the ε of a line a root must lie, in units of √F″: the alias is then e^−27 of δ still."""
 _NEAR = 2.0
 """Nats by which log δ may be off when ends and a line are chosen: what is left out is that much larger beside δ."""
-_TRIALS, _DOUBLINGS = 12, 30
-"""Limits of Newton's iterations and of lines laid for one question, and of halvings and doublings of a distance."""
+_TRIALS = 12
+"""Most steps of Newton's iteration, and lines laid for one question."""
 
 
 def compiled(laws: Laws) -> list[Part]:
@@ -81,13 +79,13 @@ def compiled(laws: Laws) -> list[Part]:
 
 
 def supremum(laws: Laws) -> float:
-    """An ε from which on δ is zero, rounded up; inf if none is known."""
+    """Return an ε from which on δ is zero, rounded up; inf if none is known."""
     parts = compiled(laws)
     return math.fsum(part.supremum for part in parts) * (1.0 + 4 * UNIT_ROUNDOFF * len(parts))
 
 
 def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval:
-    """Enclosure of log δ(ε) of a composition of laws with counts, ε in nats and of any sign.
+    """Return an enclosure of log δ(ε) of a composition of laws with counts, ε in nats and of any sign.
 
     Guarantees: lower ≤ log δ(ε) ≤ upper ≤ 0 and upper − lower ≤ `widest`; (−inf, −inf) where δ is exactly zero.
     Source: docs/engine-certificate.md, A5.
@@ -128,7 +126,7 @@ def upper_log_delta(laws: Laws, epsilon: float) -> float:
 
 
 def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float = WIDEST) -> Interval:
-    """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, which is finite (A5, ε(δ)).
+    """Return an enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, which is finite (A5, ε(δ)).
 
     Guarantees: the upper bound has itself been evaluated. Its upper log δ meets the target less `slack` ≥ 0; the lower
     bound has a lower log δ above the target plus `slack`, or is 0. At the root the enclosure of log δ is no wider than
@@ -149,15 +147,9 @@ def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float =
             if _chernoff(placed, 0.0) <= log_delta - slack:
                 return Interval(0.0, 0.0)
             placed = Placed(placed.parts, *find(placed.parts, by_epsilon(0.0)))
-        centre = max(placed.saddle.epsilon, 0.0)
-        for _ in range(_TRIALS):
-            integrand = laid(placed.parts, placed.saddle, centre, log_delta)
-            root = _root(integrand, log_delta, centre, placed.saddle.width)
-            if abs(root - centre) <= _SETTLED * placed.saddle.width:
-                here = _narrow(integrand.enclosure(root), widest)
-                return _certified(integrand, root, here.upper - here.lower, log_delta, slack)
-            placed, centre = Placed(placed.parts, *find(placed.parts, by_epsilon(root))), root
-        raise ContourRefused(RefusalReason.NO_TILT, "the root is not met")
+        root, integrand = _lay_at_root(placed, _read_log_delta, log_delta, 0.0)
+        here = _narrow(integrand.enclosure(root), widest)
+        return _certified(integrand, root, here.upper - here.lower, log_delta, slack)
 
     return _first_answer(answer, parts, by_log_delta(log_delta))
 
@@ -172,15 +164,7 @@ def threshold(laws: Laws, log_size: float) -> tuple[float, Integrand]:
         raise ContourRefused(RefusalReason.NO_TILT, "no loss")
 
     def answer(ends: Ends, saddle: Saddle) -> tuple[float, Integrand]:
-        placed = ends(saddle.log_delta)
-        for _ in range(_TRIALS):
-            centre, width = placed.saddle.epsilon, placed.saddle.width
-            integrand = laid(placed.parts, placed.saddle, centre, placed.saddle.log_delta)
-            place = _sized(integrand, log_size, centre, width)
-            if abs(place - centre) <= 0.9 * width:
-                return place, integrand
-            placed = Placed(placed.parts, *find(placed.parts, by_epsilon(place)))
-        raise ContourRefused(RefusalReason.NO_TILT, "the size is not met")
+        return _lay_at_root(ends(saddle.log_delta), _read_log_size, log_size, -math.inf)
 
     return _first_answer(answer, parts, by_log_size(log_size))
 
@@ -218,7 +202,7 @@ def _first_answer(answer: Callable[[Ends, Saddle], Answer], parts: list[Part], t
     whole = Placed(parts, *find(parts, target))
 
     def kept_whole(log_delta: float) -> Placed:
-        leak = log_delta - _LEAST_LEAK - math.log(len(parts))
+        leak = log_delta - QUADRATURE_NATS - math.log(len(parts))
         spans = [
             each.span(whole.saddle.tilt) if isinstance(each, NoiseSums) else (0.0, 0.0) for each in whole.tilts.parts
         ]
@@ -226,7 +210,7 @@ def _first_answer(answer: Callable[[Ends, Saddle], Answer], parts: list[Part], t
         return whole._replace(parts=kept)
 
     def left_out(log_delta: float) -> Placed:
-        kept = [_cut(part, log_delta - _LEAK - math.log(len(parts)), (0.0, 0.0)) for part in parts]
+        kept = [_cut(part, log_delta - GOOD_NATS - math.log(len(parts)), (0.0, 0.0)) for part in parts]
         return Placed(kept, *find(kept, target))
 
     first, second = (left_out, kept_whole) if whole.saddle.jumps else (kept_whole, left_out)
@@ -241,7 +225,7 @@ def _cut(part: Part, log_leak: float, span: tuple[float, float]) -> Part:
 
 
 def _chernoff(placed: Placed, epsilon: float) -> float:
-    """The Chernoff bound of log δ(ε) at the saddle's tilt (A1), with what is left out."""
+    """Return the Chernoff bound of log δ(ε) at the saddle's tilt (A1), with what is left out."""
     tilt = placed.saddle.tilt
     bound = float(placed.tilts.upper_log_bounds(np.asarray([tilt]))[0])
     bound += 16 * UNIT_ROUNDOFF * (1.0 + abs(bound) + tilt * abs(epsilon)) - tilt * epsilon
@@ -249,23 +233,40 @@ def _chernoff(placed: Placed, epsilon: float) -> float:
     return min(total + 8 * UNIT_ROUNDOFF * (1.0 + abs(total)), 0.0)
 
 
-def _root(integrand: Integrand, log_delta: float, centre: float, width: float) -> float:
-    """Newton's iteration for log D(ε) = target, at most one width from the centre, and not below 0."""
-    root = centre
+def _read_log_delta(integrand: Integrand, epsilon: float) -> float:
+    """Estimate log D(ε)."""
+    return integrand.estimate(epsilon)[0]
+
+
+def _read_log_size(integrand: Integrand, epsilon: float) -> float:
+    """Estimate log Q(S > ε) = log(−dD/dε) − ε."""
+    value, slope = integrand.estimate(epsilon)
+    return value + math.log(-slope) - epsilon
+
+
+def _lay_at_root(
+    placed: Placed, read: Callable[[Integrand, float], float], target: float, least: float
+) -> tuple[float, Integrand]:
+    """Find the ε, not below the least, at which a falling function has a value, and lay a line for it.
+
+    Raises:
+        ContourRefused: no line is near its own root.
+    """
+    centre = max(placed.saddle.epsilon, least)
     for _ in range(_TRIALS):
-        value, slope = integrand.estimate(root)
-        root = max(min(max(root - (value - log_delta) / slope, centre - width), centre + width), 0.0)
-    return root
-
-
-def _sized(integrand: Integrand, log_size: float, centre: float, width: float) -> float:
-    """About where log Q(S > ε) = log(−dδ/dε) − ε is as asked, by bisection within a width of the centre."""
-    low, high = centre - width, centre + width
-    for _ in range(_DOUBLINGS):
-        middle = 0.5 * (low + high)
-        value, slope = integrand.estimate(middle)
-        low, high = (middle, high) if value + math.log(-slope) - middle > log_size else (low, middle)
-    return 0.5 * (low + high)
+        width = placed.saddle.width
+        integrand = laid(placed.parts, placed.saddle, centre, placed.saddle.log_delta_at(centre))
+        low, high = max(centre - width, least), centre + width
+        if low == least and read(integrand, least) <= target:
+            high = least
+        for _ in range(ITERATIONS if low < high else 0):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if read(integrand, middle) > target else (low, middle)
+        root = 0.5 * (low + high)
+        if abs(root - centre) <= _SETTLED * width:
+            return root, integrand
+        placed, centre = Placed(placed.parts, *find(placed.parts, by_epsilon(root))), root
+    raise ContourRefused(RefusalReason.NO_TILT, "the root is not met")
 
 
 def _certified(integrand: Integrand, root: float, width: float, log_delta: float, slack: float) -> Interval:
@@ -277,11 +278,11 @@ def _certified(integrand: Integrand, root: float, width: float, log_delta: float
     slope = abs(integrand.estimate(root)[1])
     pad = (0.6 * width + slack + 8 * UNIT_ROUNDOFF * (1.0 + abs(log_delta))) / slope + 4 * UNIT_ROUNDOFF * root
     distances = [0.0] if root == 0.0 else []
-    distances += [pad * (2.0**k - 1.0) for k in range(1, _DOUBLINGS)]
+    distances += [pad * (2.0**k - 1.0) for k in range(1, ITERATIONS)]
     uppers = (root + distance for distance in distances)
     upper = next((end for end in uppers if integrand.enclosure(end).upper <= log_delta - slack), math.inf)
     lowers, above = (
-        (max(root - distance, 0.0) for distance in distances[-_DOUBLINGS + 1 :]),
+        (max(root - distance, 0.0) for distance in distances[-ITERATIONS + 1 :]),
         min(log_delta + slack, -TINY),
     )
     lower = next((end for end in lowers if end == 0.0 or integrand.enclosure(end).lower > above), -math.inf)

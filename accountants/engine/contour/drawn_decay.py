@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.engine.contour.accuracy import HEIGHTS, LOG_SQRT_2PI, MOST_NODES, NEGLIGIBLE_NATS
+from epsilond.accountants.engine.contour.accuracy import HEIGHTS, LOG_SQRT_2PI, MOST_NODES, NEGLIGIBLE_NATS, RATIO
 from epsilond.accountants.engine.contour.drawn_nodes import DrawnNodes
 from epsilond.accountants.engine.contour.drawn_rule import Tilts, drawn_rule
 from epsilond.accountants.engine.contour.noise import exact_step, summation_error
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 _HIGHEST = 3.0
 """Largest height y of the shifted contour, in standard deviations of the noise: e^{y²/2} is then 90."""
-_RATIO = 1.22
-"""Ratio of a frequency to the one before, next to 0: (σΔ)²/4 is then 1.2 % of (σt)², about 1 − |φ|²."""
 _STRIDE = 0.5
 """Largest distance of frequencies, in units of 1/σ: (σΔ)²/4 is then 1/16. A quarter of it bounds that over the last."""
 _LAST = np.geomspace(2.0, 400.0, 25)
@@ -72,7 +70,7 @@ class DrawnDecay:
         return np.asarray((across + verticals).min(axis=0) * (1.0 + 1e-9))
 
     def log_decay(self, tilt: float, frequencies: FloatArray, *, alone: bool) -> FloatArray:
-        """T log of bounds of |φ(t′)| for all t′ ≥ t; of the rest of φ^T where there are no other losses."""
+        """Return T log of bounds of |φ(t′)| for all t′ ≥ t; of the rest of φ^T where there are no other losses."""
         loss, count = self.nodes.loss, self.count
         cumulant, error = self.nodes.cumulant(tilt)
         slack = count * (error + 64 * UNIT_ROUNDOFF)
@@ -88,24 +86,16 @@ class DrawnDecay:
         fewer = (count - 1) * log_atom + np.log(loss.atom + count * mass) - cumulant + slack
         return np.asarray(np.minimum(several, np.logaddexp(whole, fewer)))
 
-    @cached_property
-    def _rungs(self) -> dict[float, Rungs]:
-        """By the tilt."""
-        return {}
-
     def _from_rungs(self, tilt: float, frequencies: FloatArray) -> FloatArray:
-        """log of bounds of |φ(t′)| for all t′ ≥ t, by |φ̂| at rungs and a + |c| beyond; 0 where there are none."""
-        first, known = float(frequencies[0]), self._rungs.get(tilt)
-        if known is None or known.frequencies[0] > first:
-            try:
-                known = self._laid(tilt, first)
-            except ContourRefused:
-                known = Rungs(np.asarray([first]), np.zeros(1))
-            self._rungs[tilt] = known
+        """Bound log |φ(t′)| for all t′ ≥ t, by |φ̂| at rungs and a + |c| beyond; 0 where there are none."""
+        try:
+            known = self._laid(tilt, float(frequencies[0]))
+        except ContourRefused:
+            return np.zeros_like(frequencies)
         return known.log_bounds[np.searchsorted(known.frequencies, frequencies, side="right") - 1]
 
     def _laid(self, tilt: float, first: float) -> Rungs:
-        """Rungs from the first frequency to where a + |c| is small enough.
+        """Return rungs from the first frequency to where a + |c| is small enough.
 
         Raises:
             ContourRefused: it nowhere is, or there are too many rungs.
@@ -125,7 +115,7 @@ class DrawnDecay:
 
 
 def rungs(nodes: DrawnNodes, tilt: float, first: float, last: float) -> Rungs:
-    """Frequencies from the first to at least the last, and log of a bound of |φ| between each and the next.
+    """Return frequencies from the first to at least the last, and log of a bound of |φ| between each and the next.
 
     As |φ̂|² is the transform of a symmetric law of variance 2σ², it exceeds the larger of its values at the ends of an
     interval of length Δ by (σΔ)²/4 at most.
@@ -142,9 +132,9 @@ def rungs(nodes: DrawnNodes, tilt: float, first: float, last: float) -> Rungs:
     far = Line(tilt, stride, math.ceil(last / stride) + 2)
     if far.nodes > MOST_NODES:
         raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"{far.nodes} rungs")
-    # Where a ratio of 1.22 is less than a stride, frequencies of their own, then those of a line.
-    closer = math.ceil(math.log(stride / ((_RATIO - 1.0) * first)) / math.log(_RATIO))
-    near = first * _RATIO ** np.arange(float(max(closer, 1)))
+    # Where a ratio of 1.25 is less than a stride, frequencies of their own: (σΔ)²/4 is 1.6 % of (σt)², about 1 − |φ|².
+    closer = math.ceil(math.log(stride / ((RATIO - 1.0) * first)) / math.log(RATIO))
+    near = first * RATIO ** np.arange(float(max(closer, 1)))
     turned = near[:, None] * deviation
     kept = far.frequencies > near[-1]
     moduli = np.hypot(np.cos(turned) @ weights, np.sin(turned) @ weights)

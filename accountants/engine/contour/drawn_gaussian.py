@@ -106,31 +106,24 @@ class DrawnGaussian:
         return DrawnGaussianGrid(self, nodes, DrawnDecay(nodes, self.count))
 
     def beside(self, epsilon: float) -> Beside:
-        """What steps with at most one loss other than 0 add to δ(ε), and its first two derivatives."""
+        """Bound what steps with at most one loss other than 0 add to δ(ε) (A8, Few steps)."""
         loss, count = self.loss, self.count
         log_atom = math.log(loss.atom)
         log_single = math.log(count) + (count - 1) * log_atom
         error = UNIT_ROUNDOFF * (32.0 * count + 4.0 * count * abs(log_atom) + 64.0)
         log_beyond, of_beyond = loss.log_beyond(abs(epsilon))
         exponential = math.exp(min(epsilon, 700.0))
-        tail, density = loss.tail_beyond(abs(epsilon))
+        tail = loss.tail_beyond(abs(epsilon))
         if epsilon >= 0.0:
             error += of_beyond
-            ends = math.exp(-error), math.exp(error)
-            scale = math.exp(-max(log_beyond, -700.0))
-            slope, curvature = -exponential * tail * scale, exponential * (density - tail) * scale
-            return Beside(log_single + log_beyond, *ends, slope, curvature)
+            slope = -exponential * tail * math.exp(-max(log_beyond, -700.0))
+            return Beside(log_single + log_beyond, math.exp(-error), math.exp(error), slope)
         # Of a symmetric pair E_γ = 1 − γ + γ E_{1/γ}; the atom has (1 − γ) a, T of them a/T to each single loss.
-        fallen, mirrored = -math.expm1(epsilon), exponential * math.exp(log_beyond)
-        value = (loss.mass + loss.atom / count) * fallen + mirrored
+        mirrored, whole = exponential * math.exp(log_beyond), loss.mass + loss.atom / count
+        value = whole * -math.expm1(epsilon) + mirrored
         error += of_beyond + 64 * UNIT_ROUNDOFF
-        whole = loss.mass + loss.atom / count
-        turned = math.exp(-epsilon) * tail
-        slope = -exponential * whole + mirrored + exponential * turned
-        curvature = (
-            -exponential * whole + mirrored + exponential * (2.0 * turned + math.exp(-epsilon) * (density - tail))
-        )
-        return Beside(log_single, value * math.exp(-error), value * math.exp(error), slope, curvature)
+        slope = tail + mirrored - exponential * whole
+        return Beside(log_single, value * math.exp(-error), value * math.exp(error), slope)
 
 
 @dataclass(frozen=True)
@@ -142,7 +135,7 @@ class DrawnGaussianGrid:
     decay: DrawnDecay
 
     def moments(self, tilts: FloatArray) -> FloatArray:
-        """K, K′ and K″ from all losses."""
+        """Return K, K′ and K″ from all losses."""
         log_first, loss, copies = self.nodes.log_masses, self.nodes.losses, self.part.count
         exponent = log_first + tilts[:, None] * loss
         top = exponent.max(axis=1)
@@ -153,20 +146,20 @@ class DrawnGaussianGrid:
         return np.asarray(copies * np.stack((top + np.log(total), mean, variance)))
 
     def end_error(self, tilts: FloatArray) -> FloatArray:
-        """None."""
+        """Return zeros: nothing is left out."""
         return np.zeros_like(tilts)
 
     def upper_cumulants(self, tilts: FloatArray) -> FloatArray:
-        """K, raised by its error."""
+        """Return K, raised by its error."""
         found = [self.nodes.cumulant(tilt) for tilt in tilts.tolist()]
         return np.asarray([self.part.count * (value + error) * (1.0 + 4 * UNIT_ROUNDOFF) for value, error in found])
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
-        """Upper bounds of log |φ(t′)|^T for all t′ ≥ t, or of what is left of φ^T."""
+        """Return upper bounds of log |φ(t′)|^T for all t′ ≥ t, or of what is left of φ^T."""
         return self.decay.log_decay(tilt, frequencies, alone=self.part.alone)
 
     def on_line(self, line: Line) -> LineValues:
-        """φ^T, or the rest of it if there are no other losses."""
+        """Return φ^T, or the rest of it if there are no other losses."""
         at = self.nodes.tilted(line.tilt)
         count, frequencies = self.part.count, line.frequencies
         mean = float(at.weight @ at.loss)
@@ -189,7 +182,7 @@ class DrawnGaussianGrid:
         return self._rest(step, line, at.share) if self.part.alone else self._power(step, line)
 
     def _power(self, step: OneStep, line: Line) -> LineValues:
-        """φ^T in polar form."""
+        """Return φ^T in polar form."""
         count, frequencies = self.part.count, line.frequencies
         modulus, phase, growth, rounding = powered(step.change, step.error, step.mean, frequencies, count)
         centre = count * step.mean
@@ -204,7 +197,7 @@ class DrawnGaussianGrid:
         )
 
     def _rest(self, step: OneStep, line: Line, share: float) -> LineValues:
-        """(φ^T − α^T − T α^{T−1} χ) e^{−itc}, α = a/M(l) and χ = c(l + it)/M(l)."""
+        """Return (φ^T − α^T − T α^{T−1} χ) e^{−itc}, α = a/M(l) and χ = c(l + it)/M(l)."""
         whole = self._power(step, line)
         count, frequencies = self.part.count, line.frequencies
         log_alpha = math.log(self.part.loss.atom) - step.cumulant
@@ -236,7 +229,7 @@ class DrawnGaussianGrid:
 def _difference(
     whole: LineValues, scale: float, fewer: ComplexArray, of_fewer: FloatArray, frequencies: FloatArray
 ) -> tuple[ComplexArray, FloatArray]:
-    """φ^T less `scale` times `fewer`, times e^{−itc}, and a bound on its error."""
+    """Return φ^T less `scale` times `fewer`, times e^{−itc}, and a bound on its error."""
     power = np.exp(whole.log_modulus + 1j * whole.phase)
     apart = scale * fewer * np.exp(-1j * whole.centre * frequencies)
     with np.errstate(over="ignore"):
@@ -247,7 +240,7 @@ def _difference(
 
 
 def _series(ratio: ComplexArray, error: FloatArray, count: int) -> tuple[ComplexArray, FloatArray]:
-    """(1 + w)^T − 1 − Tw for T|w| ≤ ½, and a bound on its error."""
+    """Return (1 + w)^T − 1 − Tw for T|w| ≤ ½, and a bound on its error."""
     term, total = ratio * count, np.zeros_like(ratio)
     size = np.zeros(ratio.size)
     for n in range(2, min(_TERMS, count) + 1):

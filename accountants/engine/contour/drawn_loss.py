@@ -16,15 +16,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.engine.contour.accuracy import LOG_SQRT_2PI
+from epsilond.accountants.engine.contour.accuracy import NEGLIGIBLE_NATS
 from epsilond.accountants.engine.contour.sampled_gaussian import log_mixture
 from epsilond.accountants.numerics.special import LOG_ACCURACY, UNIT_ROUNDOFF, theta_logs
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
-_NEAR = 30.0
-"""ε up to which (e^ε − 1)/q is formed, in nats: beyond, e^{−ε} is less than a rounding beside 1."""
 _ROUNDED_EPSILON = 32 * UNIT_ROUNDOFF
 """Relative error of log(1 + (e^ε − 1)/q), and of log q per unit of 1 + |log q|."""
 
@@ -52,24 +50,24 @@ class DrawnLoss:
         return self.rate + (1.0 - self.rate) * math.erfc(self.shift / math.sqrt(8.0))
 
     def log_ratio(self, u: FloatArray) -> FloatArray:
-        """log r(u) ≥ 0, within `ratio_error` of itself for u within ten units of roundoff."""
+        """Return log r(u) ≥ 0, within `ratio_error` of itself for u within ten units of roundoff."""
         return log_mixture(self.rate, self.shift * u)
 
     def ratio_error(self, u: FloatArray) -> FloatArray:
-        """The relative error of log r(u): u p(u) d/log r(u) ≤ 1 + du bounds how it moves with u."""
+        """Return the relative error of log r(u): u p(u) d/log r(u) ≤ 1 + du bounds how it moves with u."""
         return np.asarray(UNIT_ROUNDOFF * (40.0 + 24.0 * self.shift * u))
 
     def response(self, u: FloatArray) -> FloatArray:
-        """p(u) = q e^{du}/r(u)."""
+        """Return p(u) = q e^{du}/r(u)."""
         return np.asarray(1.0 / (1.0 + np.exp(-(self.log_odds + self.shift * u))))
 
     def log_modulus_at_edge(self, height: float) -> float:
-        """b(y) = −log |r(iy)|, which rises with y up to dy = π."""
+        """Return b(y) = −log |r(iy)|, which rises with y up to dy = π."""
         sine = math.sin(0.5 * self.shift * height)
         return -0.5 * math.log1p(-4.0 * self.rate * (1.0 - self.rate) * sine * sine)
 
     def log_beyond(self, epsilon: float) -> tuple[float, float]:
-        """log E[(1 − e^{ε−L})₊; L ≠ 0] for ε ≥ 0, which is δ(ε) of the step, and a bound on its error."""
+        """Return log E[(1 − e^{ε−L})₊; L ≠ 0] for ε ≥ 0, which is δ(ε) of the step, and a bound on its error."""
         base = self._base_epsilon(epsilon)
         log_rate = math.log(self.rate)
         log_delta, _ = theta_logs(base, self.shift)
@@ -77,16 +75,14 @@ class DrawnLoss:
         error = LOG_ACCURACY * (1.0 + abs(log_delta)) + _ROUNDED_EPSILON * (slope + abs(log_rate))
         return log_rate + log_delta, error
 
-    def tail_beyond(self, epsilon: float) -> tuple[float, float]:
-        """Q(L > ε) and its density in ε, for ε ≥ 0; estimates."""
+    def tail_beyond(self, epsilon: float) -> float:
+        """Estimate Q(L > ε) for ε ≥ 0."""
         x = self._base_epsilon(epsilon) / self.shift + 0.5 * self.shift
-        density = math.exp(-0.5 * x * x - LOG_SQRT_2PI)
-        response = float(self.response(np.asarray(x - 0.5 * self.shift)))
-        return 0.5 * math.erfc(x * math.sqrt(0.5)), density / (self.shift * response)
+        return 0.5 * math.erfc(x * math.sqrt(0.5))
 
     def _base_epsilon(self, epsilon: float) -> float:
-        """log(1 + (e^ε − 1)/q)."""
-        quotient = math.expm1(min(epsilon, _NEAR)) / self.rate
-        if epsilon < _NEAR and quotient < math.inf:
+        """Return log(1 + (e^ε − 1)/q)."""
+        quotient = math.expm1(min(epsilon, NEGLIGIBLE_NATS)) / self.rate
+        if epsilon < NEGLIGIBLE_NATS and quotient < math.inf:
             return math.log1p(quotient)
         return epsilon - math.log(self.rate) + math.log1p((self.rate - 1.0) * math.exp(-epsilon))

@@ -87,17 +87,10 @@ class DrawnNodes:
         log_zero = math.log(max(self.loss.atom + self.missing, TINY))
         return np.concatenate((self.log_density + self.ratio, self.log_density, [log_zero]))
 
-    @cached_property
-    def _cumulants(self) -> dict[float, tuple[float, float]]:
-        return {}
-
     def cumulant(self, tilt: float) -> tuple[float, float]:
-        """K(l) of one step, and a bound on its error: M(l) − 1 is a sum of positive terms."""
-        if tilt not in self._cumulants:
-            self._cumulants[tilt] = self._cumulant(tilt) if tilt > 0.0 else (0.0, 0.0)
-        return self._cumulants[tilt]
-
-    def _cumulant(self, tilt: float) -> tuple[float, float]:
+        """Return K(l) of one step and a bound on its error: M(l) − 1 is a sum of positive terms."""
+        if tilt == 0.0:
+            return 0.0, 0.0
         up, down = (1.0 + tilt) * self.ratio, tilt * self.ratio
         # (e^up − 1)(1 − e^−down) = e^up (1 − e^−up)(1 − e^−down)
         logs = self.log_density + up + np.log(-np.expm1(-up)) + np.log(-np.expm1(-down))
@@ -111,14 +104,14 @@ class DrawnNodes:
         return value, error
 
     def most_mass(self, tilt: float) -> float:
-        """An upper bound of c(l)."""
+        """Return an upper bound of c(l)."""
         exponent = (self.log_masses + tilt * self.losses)[:-1]
         top = float(exponent.max())
         summed = math.exp(top + math.log(float(np.exp(exponent - top).sum())))
         return (summed + abs(self.missing)) * (1.0 + 1e-9) + 1.02 * self.rule.error * math.exp(self.cumulant(tilt)[0])
 
     def tilted(self, tilt: float) -> TiltedLosses:
-        """The law tilted by e^{lL}."""
+        """Return the law tilted by e^{lL}."""
         logs = self.log_masses[:-1] + tilt * self.losses[:-1]
         errors = np.tile(self.density_error, 2) + (1.0 + tilt) * np.tile(self.ratio_error, 2)
         errors += UNIT_ROUNDOFF * (4.0 * np.abs(logs) + 32.0)

@@ -98,7 +98,7 @@ def _cells(loss: DrawnLoss, tilt: float) -> _NoiseCells:
 
 
 def drawn_rule(loss: DrawnLoss, count: int, tilts: Tilts, frequency: float) -> DrawnRule:
-    """The widest step whose error is about what is allowed, for real tilts and frequencies up to the given ones.
+    """Return the widest step whose error is about what is allowed, for real tilts and frequencies up to the given ones.
 
     A positive frequency goes with one tilt.
 
@@ -127,7 +127,7 @@ def drawn_rule(loss: DrawnLoss, count: int, tilts: Tilts, frequency: float) -> D
 def _log_growth(
     loss: DrawnLoss, cells: _NoiseCells, tilt: float, frequency: float, heights: FloatArray, scale: float
 ) -> FloatArray:
-    """log of a bound of ∫ |k_z(v + ia)| dv/M(l) at each height a: from cells, or for real tilts without them."""
+    """Return log of a bound of ∫ |k_z(v + ia)| dv/M(l) at each height a: from cells, or for real tilts without them."""
     angles = loss.shift * heights
     falling = np.asarray([tilt * loss.log_modulus_at_edge(height) for height in heights.tolist()])
     shape = (
@@ -144,7 +144,7 @@ def _log_growth(
 def _left_end(
     loss: DrawnLoss, tilt: float, frequency: float, scale: float, step: float, nats: float
 ) -> tuple[float, float]:
-    """The first node's v, and a bound on the sum of |k_z| over the nodes before it.
+    """Return the first node's v, and a bound on the sum of |k_z| over the nodes before it.
 
     There |k_z| ≤ 1.2 φ(d/2) |z| |1 + z| (q d σ)² e^{3v/σ}.
     """

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.engine.contour.accuracy import GOOD_NATS, MOST_NODES, NATS, QUADRATURE_NATS, RATIO
 from epsilond.accountants.engine.contour.drawn_gaussian import DrawnGaussian
 from epsilond.accountants.engine.contour.noise import exact_step, summation_error
 from epsilond.accountants.engine.contour.part import Line, joined
@@ -29,25 +30,16 @@ if TYPE_CHECKING:
     from epsilond.accountants.engine.contour.saddle import Saddle
     from epsilond.accountants.numerics.special import FloatArray
 
-_NATS = 28.0
-"""Alias and truncation are made to err by e^−28 of D, about a part in 10^12."""
 _LEAST_NATS = 7.0
-"""What is left out beyond the most frequencies must be less than e^−7 of D, or no certificate is worth its nodes."""
-_MOST_FREQUENCIES = 1 << 14
+"""Nats of the share of δ that may be left out beyond the most frequencies: e^−7 is 1e-3, the widest that is taken."""
 _MOST_PRODUCTS = 1 << 27
 """Nodes of the noise times frequencies, over all parts: half a second."""
-_FREQUENCIES = 1.28 ** np.arange(9.0)
-"""Ratios of last frequencies that are tried together: a quarter more nodes than needed at most."""
-_NEAR_TILTS = np.asarray([0.3, 0.6, 1.0, 1.7, 2.8, 4.2, 6.0, 8.0])
+_NEAR_TILTS = np.geomspace(0.3, 8.0, 10)
 """Distances from the saddle, in units of 1/√F″, of other tilts whose Chernoff bounds give the alias."""
 _FAR_TILTS = np.geomspace(0.1, 2.2, 28)
 """More of them, in units of the saddle's tilt, where √F″ is large for rare giant losses."""
-_SHARES = np.asarray([1.0, 0.92, 0.84, 0.77, 0.7, 0.63, 0.56, 0.49, 0.42, 0.35, 0.28])
+_SHARES = np.linspace(1.0, 0.28, 10)
 """Shares of the saddle's tilt at which the line may lie (A5, Lower tilts)."""
-_ROUNDING_NATS = 30.0
-"""Roundings of the sum are about e^−30 of its unit e^{K − lε}."""
-_GOOD_NATS = 24.0
-"""A line at which δ errs by less than e^−24 may have the shortest period."""
 
 
 class ChernoffBounds(NamedTuple):
@@ -57,7 +49,7 @@ class ChernoffBounds(NamedTuple):
     log_bounds: FloatArray
 
     def upper_log_delta(self, epsilon: float) -> float:
-        """The least of the bounds, with their rounding, and 0."""
+        """Return the least of the bounds, with their rounding, and 0."""
         rounding = 16 * UNIT_ROUNDOFF * (1.0 + np.abs(self.log_bounds) + self.tilts * abs(epsilon))
         return min(float((self.log_bounds - self.tilts * epsilon + rounding).min()), 0.0)
 
@@ -72,7 +64,7 @@ class ChernoffBounds(NamedTuple):
         return float(np.logaddexp(above, below)) + 4 * UNIT_ROUNDOFF * (1.0 + abs(above) + abs(below))
 
     def period(self, tilt: float, epsilon: float, target: float) -> float:
-        """A period with which the excess is about e^target at most."""
+        """Return a period with which the excess is about e^target at most."""
         with np.errstate(divide="ignore"):
             needed = (self.log_bounds - self.tilts * epsilon - target) / np.abs(self.tilts - tilt)
         return max(float(needed[self.tilts > tilt].min()), float(needed[self.tilts < tilt].min()))
@@ -116,11 +108,11 @@ class Integrand:
         return cls(line, values, chernoff, terms, 1.01 * error, leak, alone)
 
     def log_scale(self, epsilon: float) -> float:
-        """K − l ε."""
+        """Return K − l ε."""
         return self.values.cumulant - self.line.tilt * epsilon
 
     def _sums(self, epsilon: float) -> tuple[float, float, float]:
-        """D in units of e^{K − lε} but for the alias, its derivative, and a bound of its error."""
+        """Return D in units of e^{K − lε} but for the alias, its derivative, and a bound of its error."""
         shift, frequencies = self.values.centre - epsilon, self.line.frequencies
         turned = self.terms * np.exp(1j * shift * frequencies)
         slope = -float((turned * (self.line.tilt + 1j * frequencies)).real.sum())
@@ -159,7 +151,7 @@ class Integrand:
         return Interval(min(lower, upper), upper)
 
     def estimate(self, epsilon: float) -> tuple[float, float]:
-        """log D(ε) and its derivative, for searches; nothing is certified.
+        """Return log D(ε) and its derivative, for searches; nothing is certified.
 
         Raises:
             ContourRefused: the sum is not positive, or does not fall.
@@ -171,7 +163,7 @@ class Integrand:
 
 
 def _outward(log_scale: float, value: float, side: int) -> float:
-    """log_scale + log(value) moved outward by its rounding; −inf if value ≤ 0."""
+    """Return log_scale + log(value) moved outward by its rounding; −inf if value ≤ 0."""
     if value <= 0.0:
         return -math.inf
     log_value = log_scale + math.log(value)
@@ -186,17 +178,17 @@ def laid(parts: Sequence[Part], saddle: Saddle, epsilon: float, log_delta: float
     """
     tilts, chernoff = _chernoff(parts, saddle)
     at = _best_tilt(tilts, chernoff, saddle, epsilon, log_delta)
-    period = chernoff.period(at.tilt, epsilon, log_delta - _NATS)
+    period = chernoff.period(at.tilt, epsilon, log_delta - NATS)
     if not 0.0 < period < math.inf:
         raise ContourRefused(RefusalReason.NO_TILT, f"period {period:.3g}")
     spacing = exact_step(2.0 * math.pi / period)
     log_scale = at.cumulant - at.tilt * epsilon
-    highest, truncation = _truncation(tilts, at, log_delta - log_scale, spacing * (_MOST_FREQUENCIES - 2))
+    highest, truncation = _truncation(tilts, at, log_delta - log_scale, spacing * (MOST_NODES - 2))
     return Integrand.of(parts, Line(at.tilt, spacing, math.ceil(highest / spacing) + 1), chernoff, truncation)
 
 
 def _chernoff(parts: Sequence[Part], saddle: Saddle) -> tuple[TiltRange, ChernoffBounds]:
-    """Bounds at tilts around the saddle's, as far beyond it as the nodes of the noise allow."""
+    """Return bounds at tilts around the saddle's, as far beyond it as the nodes of the noise allow."""
     away = _NEAR_TILTS / saddle.width
     tilts = np.concatenate((saddle.tilt - away, [0.0, saddle.tilt], saddle.tilt + away, saddle.tilt * _FAR_TILTS))
     tilts = np.unique(tilts[tilts >= 0.0])
@@ -216,9 +208,9 @@ def _best_tilt(tilts: TiltRange, chernoff: ChernoffBounds, saddle: Saddle, epsil
     shares = saddle.tilt * _SHARES
     log_unit = tilts.cumulants(shares) - shares * epsilon
     at_ends = sum(each.end_error(shares) for each in tilts.parts)
-    log_error = log_unit - log_delta + np.log(at_ends + math.exp(-_ROUNDING_NATS))
-    periods = [chernoff.period(tilt, epsilon, log_delta - _NATS) for tilt in shares.tolist()]
-    good = log_error <= -_GOOD_NATS
+    log_error = log_unit - log_delta + np.log(at_ends + math.exp(-QUADRATURE_NATS))
+    periods = [chernoff.period(tilt, epsilon, log_delta - NATS) for tilt in shares.tolist()]
+    good = log_error <= -GOOD_NATS
     best = np.where(good, periods, np.inf).argmin() if good.any() else log_error.argmin()
     return tilts.saddle(float(shares[best]))
 
@@ -231,15 +223,13 @@ def _truncation(tilts: TiltRange, at: Saddle, log_delta: float, most: float) -> 
     Raises:
         ContourRefused: it is not small by the last frequency that there may be.
     """
-    start, chosen, log_tail = 5.0 / at.width, 0.0, math.inf
-    while start <= most and log_tail > log_delta - _NATS:
-        frequencies = np.minimum(start * _FREQUENCIES, most)
-        tails = np.log(np.arctan2(at.tilt, frequencies) / (math.pi * at.tilt))
-        tails = tails + sum(each.log_decay(at.tilt, frequencies) for each in tilts.parts)
-        enough = np.flatnonzero(tails <= log_delta - _NATS)
-        place = int(enough[0]) if enough.size else -1
-        chosen, log_tail = float(frequencies[place]), float(tails[place])
-        start *= _FREQUENCIES[1] * _FREQUENCIES[-1]
-    if not log_tail <= log_delta - _LEAST_NATS:
+    first = min(5.0 / at.width, most)
+    powers = np.arange(math.ceil(math.log(most / first) / math.log(RATIO)) + 1.0)
+    frequencies = np.minimum(first * RATIO**powers, most)
+    tails = np.log(np.arctan2(at.tilt, frequencies) / (math.pi * at.tilt))
+    tails = tails + sum(each.log_decay(at.tilt, frequencies) for each in tilts.parts)
+    enough = np.flatnonzero(tails <= log_delta - NATS)
+    place = int(enough[0]) if enough.size else -1
+    if not tails[place] <= log_delta - _LEAST_NATS:
         raise ContourRefused(RefusalReason.NO_DECAY, f"frequencies up to {most:.3g}")
-    return chosen, 1.001 * math.exp(log_tail)
+    return float(frequencies[place]), 1.001 * math.exp(float(tails[place]))

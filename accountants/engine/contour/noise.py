@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _STEP_BITS = 7
 """Significant bits of a step: its multiples by integers below 2^46 are exact doubles (A4, Nodes)."""
 END_UNIT = 3.0 / 16.0
-"""Ends of the noise are multiples of this, so that steps 2^−k and 3 · 2^−k divide the distance between them."""
+"""Ends of the noise are multiples of this many deviations: steps 2^−k and 3 · 2^−k divide the distance between them."""
 
 
 def exact_step(step: float) -> float:
@@ -36,12 +36,12 @@ def summation_error(terms: int) -> float:
 
 
 def upper_normal_tail(c: float) -> float:
-    """Φ(−c), rounded up."""
+    """Return Φ(−c), rounded up."""
     return math.exp(float(log_ndtr(-c)) * (1.0 - 1e-12)) * (1.0 + 1e-12)
 
 
 def log_strip_error(heights: FloatArray, log_growth: FloatArray, step: float) -> FloatArray:
-    """log of 2E/(e^{2πa/h} − 1), the rule's error for a function analytic in |Im x| < a (A2, Strip).
+    """Return log of 2E/(e^{2πa/h} − 1), the rule's error for a function analytic in |Im x| < a (A2, Strip).
 
     E = e^{log_growth} bounds ∫ |f(x + iy)| dx for |y| < a.
     """
@@ -50,7 +50,7 @@ def log_strip_error(heights: FloatArray, log_growth: FloatArray, step: float) ->
 
 
 def widest_step(heights: FloatArray, log_growth: FloatArray, nats: float) -> float:
-    """The largest step for which some strip gives an error of at most e^{−nats}."""
+    """Return the largest step for which some strip gives an error of at most e^{−nats}."""
     return float(np.max(2.0 * math.pi * heights / np.logaddexp(0.0, log_growth + nats + math.log(2.0))))
 
 
@@ -77,7 +77,7 @@ class NoiseRule:
         return np.asarray(self.end_factor * np.exp(np.minimum(self.loss.log_at_ends(tilts) - log_moments, 600.0)))
 
     def decay_error(self, tilt: float, log_moment: float, heights: FloatArray) -> FloatArray:
-        """What must be added to the computed E_l[G e^{−tθ}] at each height y to bound it, for any t ≥ 0 (A3).
+        """Return what must be added to the computed E_l[G e^{−tθ}] at each height y to bound it, for any t ≥ 0 (A3).
 
         The integrand is analytic up to heights y′ with s y′ ≤ π/2 and s (y + y′) < π, and e^{−tθ} stays below 1 there.
         At the ends the contour returns to the axis.

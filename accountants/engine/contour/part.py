@@ -60,16 +60,16 @@ class RealTilts(Protocol):
     """A part at real tilts from 0 up to a largest one."""
 
     def moments(self, tilts: FloatArray) -> FloatArray:
-        """Estimates of K, K′ and K″, a row each."""
+        """Return estimates of K, K′ and K″, a row each."""
 
     def upper_cumulants(self, tilts: FloatArray) -> FloatArray:
-        """Upper bounds of K."""
+        """Return upper bounds of K."""
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
-        """Upper bounds of log |φ(t′)|^T for all t′ ≥ t, at each frequency t (A3)."""
+        """Return upper bounds of log |φ(t′)|^T for all t′ ≥ t, at each frequency t (A3)."""
 
     def end_error(self, tilts: FloatArray) -> FloatArray:
-        """By how much K is off where noise is left out, for the choice of a tilt."""
+        """Return by how much K is off where noise is left out, for the choice of a tilt."""
 
 
 class Part(Protocol):
@@ -91,13 +91,12 @@ class Part(Protocol):
 
 
 class Beside(NamedTuple):
-    """What is summed in closed form beside an integral, over e^`log_scale`: bounds of it at ε, and two derivatives."""
+    """What is summed in closed form next to an integral, over e^`log_scale`: bounds of it at ε, and its derivative."""
 
     log_scale: float
     lower: float
     upper: float
     slope: float
-    curvature: float
 
 
 class ClosedForm:
@@ -110,12 +109,12 @@ class ClosedForm:
         return self
 
     def end_error(self, tilts: FloatArray) -> FloatArray:
-        """None."""
+        """Return zeros: nothing is left out."""
         return np.zeros_like(tilts)
 
 
 def characteristic_change(weights: FloatArray, deviations: FloatArray, line: Line) -> ComplexArray:
-    """φ(t_k) − 1 = Σ w (e^{it_k d} − 1) for all k.
+    """Return φ(t_k) − 1 = Σ w (e^{it_k d} − 1) for all k.
 
     With a baby step a and a giant step b, e^{i(a+b)} − 1 = (e^{ib} − 1) e^{ia} + (e^{ia} − 1): one matrix product (A4).
     """
@@ -130,7 +129,7 @@ def characteristic_change(weights: FloatArray, deviations: FloatArray, line: Lin
 
 
 def _rotations(frequencies: FloatArray, deviations: FloatArray) -> ComplexArray:
-    """e^{itd} − 1 = −2 sin²(td/2) + 2i sin(td/2) cos(td/2), a column for each d."""
+    """Return e^{itd} − 1 = −2 sin²(td/2) + 2i sin(td/2) cos(td/2), a column for each d."""
     half = (0.5 * frequencies)[:, None] * deviations
     sine = np.sin(half)
     return np.asarray(2.0 * sine * (1j * np.cos(half) - sine))

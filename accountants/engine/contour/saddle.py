@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from epsilond.accountants.engine.contour.accuracy import ITERATIONS
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
@@ -21,10 +22,10 @@ if TYPE_CHECKING:
     from epsilond.accountants.engine.contour.part import Part, RealTilts
     from epsilond.accountants.numerics.special import FloatArray
 
-_GROWTH, _LARGEST_TILT = 4.0, 1e15
-"""How much further each range of tilts reaches than the one before, from 1 on; beyond 10^15, 1/λ is no part of ε."""
-_BISECTIONS = 60
-"""Of the logarithm of a tilt: enough to halve a factor of four down to a double's last bit."""
+_GROWTH = 4.0
+"""Ratio of the reach of a range of tilts to that of the one before."""
+_LARGEST_TILT = 1e15
+"""Largest tilt λ: beyond it 1/λ is no part of a double ε."""
 _CLOSE = 0.02
 """A tilt within this fraction of the integrand's width of the saddle costs no more nodes than the saddle."""
 _JUMPY = 5.0
@@ -50,7 +51,7 @@ class Saddle(NamedTuple):
         return math.sqrt(self.curvature)
 
     def log_delta_at(self, epsilon: float) -> float:
-        """The saddle-point estimate of log D at an ε near that one."""
+        """Return the saddle-point estimate of log D at an ε near that one."""
         poles, offset = math.log(self.tilt) + math.log1p(self.tilt), (epsilon - self.epsilon) / self.width
         normal = 0.5 * math.log(2.0 * math.pi * self.curvature) + 0.5 * offset * offset
         return self.cumulant - self.tilt * epsilon - poles - normal
@@ -71,17 +72,17 @@ Target: TypeAlias = Callable[[Saddle], tuple[float, float]]
 
 
 def by_epsilon(epsilon: float) -> Target:
-    """How far a saddle's own ε lies above this one: F′ = 0."""
+    """Measure how far a saddle's own ε lies above this one: F′ = 0."""
     return lambda at: (at.epsilon - epsilon, at.curvature)
 
 
 def by_log_delta(log_delta: float) -> Target:
-    """How far the estimate of log D lies below this; its derivative is −λ F″ up to a term in F‴."""
+    """Measure how far the estimate of log D lies below this; its derivative is −λ F″ up to a term in F‴."""
     return lambda at: (log_delta - at.log_delta, at.tilt * at.curvature)
 
 
 def by_log_size(log_size: float) -> Target:
-    """How far the estimate of log Q(S > ε), which is log D + log λ − ε, lies below this."""
+    """Measure how far the estimate of log Q(S > ε), which is log D + log λ − ε, lies below this."""
     return lambda at: (
         log_size - (at.log_delta + math.log(at.tilt) - at.epsilon),
         (1.0 + at.tilt) * at.curvature - 1.0 / at.tilt,
@@ -96,28 +97,28 @@ class TiltRange(NamedTuple):
 
     @classmethod
     def of(cls, parts: Sequence[Part], reach: float) -> TiltRange:
-        """All parts; some may refuse."""
+        """Collect all parts; some may refuse."""
         return cls(tuple(part.on_reals(reach) for part in parts), reach)
 
     def saddle(self, tilt: float) -> Saddle:
-        """K, K′ and F″ at a tilt."""
+        """Return K, K′ and F″ at a tilt."""
         moments = np.sum([each.moments(np.asarray([tilt])) for each in self.parts], axis=0)
         cumulant, mean, variance = moments[:, 0].tolist()
         return Saddle(tilt, cumulant, mean, variance + tilt**-2.0 + (1.0 + tilt) ** -2.0)
 
     def cumulants(self, tilts: FloatArray) -> FloatArray:
-        """K, estimated."""
+        """Return K, estimated."""
         return np.asarray(sum(each.moments(tilts)[0] for each in self.parts))
 
     def upper_log_bounds(self, tilts: FloatArray) -> FloatArray:
-        """Upper bounds of log C(μ) + K(μ), of which log D(ε) is at most one less μ ε (A1)."""
+        """Return upper bounds of log C(μ) + K(μ), of which log D(ε) is at most one less μ ε (A1)."""
         bounds = np.asarray([each.upper_cumulants(tilts) for each in self.parts])
         total, size = bounds.sum(axis=0) + log_chernoff_factor(tilts), len(bounds) * np.abs(bounds).sum(axis=0)
         return np.asarray(total + UNIT_ROUNDOFF * (4.0 * size + 16.0 * (1.0 + np.abs(total))))
 
 
 def log_chernoff_factor(tilt: FloatArray) -> FloatArray:
-    """log C(μ) = μ log μ − (1 + μ) log(1 + μ), the largest value of (1 − v) v^μ on [0, 1]; 0 at 0 (A1).
+    """Return log C(μ) = μ log μ − (1 + μ) log(1 + μ), the largest value of (1 − v) v^μ on [0, 1]; 0 at 0 (A1).
 
     As −log(1 + μ) − μ log(1 + 1/μ) it does not cancel for large μ.
     """
@@ -137,7 +138,7 @@ def find(parts: Sequence[Part], target: Target) -> tuple[Saddle, TiltRange]:
         if high > _LARGEST_TILT:
             raise ContourRefused(RefusalReason.NO_TILT, f"tilt beyond {_LARGEST_TILT:g}")
         tilts = TiltRange.of(parts, high)
-    for _ in range(_BISECTIONS):
+    for _ in range(ITERATIONS):
         saddle = tilts.saddle(math.sqrt(low * high) if low > 0.0 else 0.1 * high)
         value, slope = target(saddle)
         if abs(value) * saddle.width < _CLOSE * slope:

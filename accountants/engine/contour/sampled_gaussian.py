@@ -74,7 +74,7 @@ class SampledGaussianLoss:
         return math.inf if self.exponents.density else -math.log1p(-self.rate) * (1.0 + 4 * UNIT_ROUNDOFF)
 
     def log_beyond(self, end: FloatArray, side: int) -> FloatArray:
-        """Upper bound of log P(side · x > end), P the first law, for ends ≥ 0."""
+        """Return an upper bound of log P(side · x > end), P the first law, for ends ≥ 0."""
         mean = self.shift if self.exponents.density and side > 0 else 0.0
         value = np.logaddexp(math.log1p(-self.rate) + log_ndtr(-end), math.log(self.rate) + log_ndtr(mean - end))
         return np.asarray(value + 1e-12 * (1.0 + np.abs(value)))
@@ -91,11 +91,11 @@ class SampledGaussianLoss:
         return factors if left else factors[:1]
 
     def response(self, x: FloatArray) -> FloatArray:
-        """p(x)."""
+        """Return p(x)."""
         return np.asarray(expit(self.log_odds + self._log_argument(x)))
 
     def log_ratio(self, x: FloatArray) -> FloatArray:
-        """log r(x), within `ratio_error` of the truth (A4, Errors of L).
+        """Return log r(x), within `ratio_error` of the truth (A4, Errors of L).
 
         Relative accuracy survives a small loss, a rate near 0 (no y + log q for ordinary y) and a rate near 1 (1 − q is
         exact there, and nothing of its size is subtracted).
@@ -116,7 +116,7 @@ class SampledGaussianLoss:
         return np.asarray(UNIT_ROUNDOFF * (16.0 * np.abs(log_ratio) + 8.0 * self.response(x) * y))
 
     def _log_argument(self, x: FloatArray) -> FloatArray:
-        """y = s (x − s/2), within two units of roundoff."""
+        """Return y = s (x − s/2), within two units of roundoff."""
         return self.shift * (x - 0.5 * self.shift)
 
     def log_fallen(self, tilt: float, angles: FloatArray) -> FloatArray:
@@ -140,7 +140,7 @@ class SampledGaussianLoss:
         return 0.5 * heights * heights + turn * frequency * angles + self.log_fallen(tilt, angles)
 
     def log_at_ends(self, tilts: FloatArray) -> FloatArray:
-        """log of a bound of f_l, and of φ, summed over both ends."""
+        """Return log of a bound of f_l, and of φ, summed over both ends."""
         logs = []
         for end in (np.asarray(self.low), np.asarray(self.high)):
             log_density = value = -0.5 * end * end - LOG_SQRT_2PI
@@ -158,7 +158,7 @@ def clipped_response(response: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def turned(response: FloatArray, angles: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """arg r(x + iy) and log |r(x + iy)|/r(x) from p(x), for each angle s y: r(x + iy) ∝ 1 − p + p e^{i s y}."""
+    """Return arg r(x + iy) and log |r(x + iy)|/r(x) from p(x), for each angle s y: r(x + iy) ∝ 1 − p + p e^{i s y}."""
     sine, square = np.sin(angles)[:, None], np.sin(0.5 * angles)[:, None] ** 2
     turn = np.arctan2(response * sine, 1.0 - 2.0 * response * square)
     return turn, 0.5 * np.log1p(-4.0 * response * (1.0 - response) * square)

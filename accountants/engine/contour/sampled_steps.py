@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 _DECAY_HEIGHTS = 5
 """Heights y that are tried for the decay bound, from the best for the first frequency to that for the last."""
-_ENDS = END_UNIT * np.arange(1.0, FARTHEST_END / END_UNIT + 1.0)
-"""Where the noise may end, on either side."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +51,10 @@ class SampledGaussianSteps:
     def cut_at(self, log_leak: float, span: tuple[float, float]) -> SampledGaussianSteps:
         """Return the steps less noise outside a span that holds e^`log_leak` at most, half to each side (A2)."""
         wanted, ends = log_leak - math.log(2.0 * self.count), []
+        places = END_UNIT * np.arange(1.0, FARTHEST_END / END_UNIT + 1.0)
         for side in (-1, 1):
-            enough = (self.loss.log_beyond(_ENDS, side) <= wanted) & (side * span[side > 0] <= _ENDS)
-            ends.append(float(_ENDS[enough.argmax()]) if enough.any() else FARTHEST_END)
+            enough = (self.loss.log_beyond(places, side) <= wanted) & (side * span[side > 0] <= places)
+            ends.append(float(places[enough.argmax()]) if enough.any() else FARTHEST_END)
         return SampledGaussianSteps(dataclasses.replace(self.loss, low=-ends[0], high=ends[1]), self.count)
 
     def on_reals(self, reach: float) -> NoiseSums:
@@ -97,7 +96,7 @@ class NoiseSums:
         return cls(rule, count, _log_density(rule) + density * ratio, loss)
 
     def _tilted(self, tilts: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Normalised weights and log M of one step at each tilt."""
+        """Return normalised weights and log M of one step at each tilt."""
         exponent = self.log_first + tilts[:, None] * self.loss
         top = exponent.max(axis=1)
         weights = np.exp(exponent - top[:, None])
@@ -105,32 +104,32 @@ class NoiseSums:
         return weights / total[:, None], top + np.log(total)
 
     def moments(self, tilts: FloatArray) -> FloatArray:
-        """K, K′, K″ as plain sums."""
+        """Return K, K′, K″ as plain sums."""
         weights, log_moments = self._tilted(tilts)
         mean = weights @ self.loss
         variance = np.maximum(weights @ (self.loss * self.loss) - mean * mean, 0.0)
         return np.asarray(self.count * np.stack((log_moments, mean, variance)))
 
     def _rounding(self, tilts: FloatArray) -> FloatArray:
-        """Relative rounding of weights at each tilt, and of sums of exponentials that they weigh."""
+        """Return the relative rounding of weights at each tilt, and of sums of exponentials that they weigh."""
         source, points = self.rule.loss, self.rule.points
         edge, largest = np.abs(points).max(), np.abs(self.loss).max() + np.abs(source.log_ratio(points)).max()
         size = 4.0 * edge * edge + 64.0 * (1.0 + (1.0 + tilts) * (largest + source.shift * edge))
         return np.asarray(summation_error(points.size) + UNIT_ROUNDOFF * size)
 
     def upper_cumulants(self, tilts: FloatArray) -> FloatArray:
-        """Plain sums, raised by their quadrature error and rounding; exactly 0 at tilt 0."""
+        """Return plain sums, raised by their quadrature error and rounding; exactly 0 at tilt 0."""
         log_moments = self._tilted(tilts)[1]
         error = self.rule.error + np.log1p(self.rule.end_share(tilts, log_moments)) + self._rounding(tilts)
         raised = log_moments + error + 4 * UNIT_ROUNDOFF * np.abs(log_moments)
         return np.where(tilts > 0.0, self.count * raised, 0.0)
 
     def end_error(self, tilts: FloatArray) -> FloatArray:
-        """T times what the ends of the noise add."""
+        """Return T times what the ends of the noise add."""
         return self.count * self.rule.end_share(tilts, self._tilted(tilts)[1])
 
     def span(self, tilt: float) -> tuple[float, float]:
-        """Where the tilted law has weight, up to e^−40 in all steps."""
+        """Return where the tilted law has weight, up to e^−40 in all steps."""
         (weights,), _ = self._tilted(np.asarray([tilt]))
         points = self.rule.points[weights > math.exp(-NEGLIGIBLE_NATS) / self.count]
         return float(points[0]), float(points[-1])
@@ -159,14 +158,14 @@ class NoiseSums:
 
 
 def _log_density(rule: NoiseRule) -> FloatArray:
-    """log of step times φ."""
+    """Return log of step times φ."""
     return np.asarray(math.log(rule.step) - LOG_SQRT_2PI - 0.5 * rule.points * rule.points)
 
 
 def _cumulant(
     rule: NoiseRule, exponent: FloatArray, error: FloatArray, density_error: FloatArray
 ) -> tuple[float, float]:
-    """log M from M − 1 = Σ wφ (e^exponent − 1) where M is of order one, and its rounding error (A4).
+    """Return log M from M − 1 = Σ wφ (e^exponent − 1) where M is of order one, and its rounding error (A4).
 
     The mass of φ beyond ends, which M − 1 lacks, is charged as an error.
     """
