@@ -22,6 +22,9 @@ ADDED = re.compile(
 )
 
 
+PYTEST = ("pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider")
+
+
 @dataclass(frozen=True)
 class Recipe:
     """A section of the page, and what it may touch: files outside a folder of its own."""
@@ -132,25 +135,53 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(tree: Path, *command: str) -> None:
-    """Run a tool in the tree, whose packages come before those that are installed."""
+def run(tree: Path, *command: str) -> str:
+    """Run a tool in the tree, whose packages come before those that are installed; what it prints."""
     environment = os.environ | {"PYTHONPATH": f"{tree / 'src'}:{tree}", "PYTHONDONTWRITEBYTECODE": "1"}
     command = (sys.executable, "-m", *command) if not command[0].startswith("-") else (sys.executable, *command)
     ran = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, f"{' '.join(command)}\n{ran.stdout}{ran.stderr}"
+    return ran.stdout
 
 
-@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.title)
-def test_a_recipe_works_and_touches_few_files(recipe: Recipe, tree: Path) -> None:
+def followed(recipe: Recipe, tree: Path) -> list[str]:
+    """Follow a recipe in a tree, and return the files that it touched: few enough outside a folder of its own."""
     touched = recipe.follow(tree)
     outside = [name for name in touched if recipe.folder is None or not name.startswith(recipe.folder)]
     assert len(outside) <= recipe.most_files, outside
+    return touched
+
+
+def selection(recipe: Recipe) -> list[str]:
+    """Return what the laws call the cases that a recipe adds."""
+    return re.findall(r'^    (?:id ?= ?|name ?= ?|kind=|kind: .* = )"([\w.-]+)"', recipe.text, flags=re.MULTILINE)
+
+
+def require_working(recipes: list[Recipe], touched: list[str], tree: Path) -> None:
+    """Fail unless what recipes added to a tree is well formed, passes its tests and laws, and does what they say."""
     run(tree, "ruff", "check", "--no-cache", *touched)
     run(tree, "ruff", "format", "--no-cache", "--check", *touched)
-    run(tree, "-c", f"import epsilond; assert epsilond.__file__.startswith({str(tree)!r})")
-    run(tree, "-c", recipe.check)
+    checks = [f"import epsilond; assert epsilond.__file__.startswith({str(tree)!r})", *(it.check for it in recipes)]
+    run(tree, "-c", "\n".join(checks))
     own = [name for name in touched if Path(name).name.startswith("test_")]
-    selected = re.findall(r'^    (?:id ?= ?|name ?= ?|kind=|kind: .* = )"([\w.-]+)"', recipe.text, flags=re.MULTILINE)
-    for tests in filter(None, (own, recipe.whole)):
-        run(tree, "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", *tests)
-    run(tree, "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", *recipe.laws, "-k", " or ".join(selected))
+    whole = [name for recipe in recipes for name in recipe.whole]
+    if own or whole:
+        run(tree, *PYTEST, *own, *whole)
+    laws = sorted({name for recipe in recipes for name in recipe.laws})
+    added = {name for recipe in recipes for name in selection(recipe)}
+    printed = run(tree, *PYTEST, "-rp", *laws, "-k", " or ".join(sorted(added)))
+    passed = [line for line in printed.splitlines() if line.startswith("PASSED")]
+    for recipe in recipes:  # each has cases of its own, in each of its laws
+        for law in recipe.laws:
+            assert any(law in line and any(name in line for name in selection(recipe)) for line in passed), law
+
+
+def test_every_recipe_works_and_touches_few_files(tree: Path) -> None:
+    """Follow all of them in one tree, in the order of the page; a slow test follows each in a tree of its own."""
+    require_working(RECIPES, sorted({name for recipe in RECIPES for name in followed(recipe, tree)}), tree)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.title)
+def test_a_recipe_works_without_the_others(recipe: Recipe, tree: Path) -> None:
+    require_working([recipe], followed(recipe, tree), tree)

@@ -20,7 +20,7 @@ RATE = 0.01
 STEP = epsilond.Subsampled(sampling="poisson", rate=RATE, mechanism=epsilond.Gaussian(noise_multiplier=1.0))
 MODEL = epsilond.Repeated(times=STEPS, mechanism=STEP)
 TARGETS = (2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0)
-SHORT = (2.5, 4.0)
+SHORT = (3.0,)
 HEAD = ("target ε", "sum of ε", "ledger, each model chosen by the outputs before", "plan fixed beforehand")
 
 

@@ -10,15 +10,17 @@
 
 #include <stdlib.h>
 
-/* What is left out is e^-LEAK of delta at most, in steps of so many nats that neighbours share it. */
+/* Nats below delta of the mass that is left out, at least: e^-22 is 3e-10, a hundredth of GOOD_WIDTH. */
 #define LEAK 22.0
+/* Step in nats of the mass that is left out: questions whose log delta differs by less mostly share a cut. */
 #define QUANTUM 4.0
-/* Ends are multiples of 1/GRID of a standard deviation, so that nodes are exact, up to the farthest. */
+/* Ends are multiples of 1/GRID of a standard deviation, so that nodes are exact. */
 #define GRID 64
+/* The farthest end in standard deviations: noise beyond it has the mass e^-1800. */
 #define FARTHEST 60
-/* The share of the saddle's tilt that serves where the noise is not cut, and by how many nats the sum may then exceed
- * delta more than at the saddle. */
+/* The share of the saddle's tilt that serves where the noise is not cut. */
 #define SHARE 0.65
+/* Most nats by which the sum may exceed delta more there than at the saddle: rounding errors grow twentyfold. */
 #define MOST_LOST 3.0
 /* The tilt times the integrand's width, in units of that of a Gaussian loss, from which giant losses have a share. */
 #define JUMPY 1.9

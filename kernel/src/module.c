@@ -47,17 +47,13 @@ static Composition *begin(Turn *turn, PyObject *handle)
     return turn->handle->all;
 }
 
-static void end(Turn *turn)
+/* End a computation; false, with the exception of a signal set, if one interrupted it, whatever status it ended with. */
+static bool end(Turn *turn)
 {
     turn->handle->all->watch = NULL;
     PyThread_release_lock(turn->handle->lock);
     PyEval_RestoreThread(turn->state);
-}
-
-/* NULL with the exception that was set, or else for want of memory. */
-static PyObject *failed(void)
-{
-    return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    return !turn->watch.stopped;
 }
 
 static bool is_shift(double shift)
@@ -168,7 +164,7 @@ static void handle_dealloc(PyObject *object)
 static PyObject *answered(Status status, Answer best)
 {
     if (status == NO_MEMORY)
-        return failed();
+        return PyErr_NoMemory();
     if (status != DONE || !(best.ends.lower <= best.ends.upper) || !(best.width <= WIDEST))
         Py_RETURN_NONE;
     return Py_BuildValue("ddd", best.ends.lower, best.ends.upper, best.width);
@@ -184,7 +180,8 @@ static PyObject *handle_epsilon(PyObject *object, PyObject *arguments)
         Py_RETURN_NONE;
     Turn turn;
     Status status = solve(begin(&turn, object), log_delta, slack, &best);
-    end(&turn);
+    if (!end(&turn))
+        return NULL;
     return answered(status, best);
 }
 
@@ -198,7 +195,8 @@ static PyObject *handle_log_delta(PyObject *object, PyObject *argument)
         Py_RETURN_NONE;
     Turn turn;
     Status status = evaluate(begin(&turn, object), epsilon, &best);
-    end(&turn);
+    if (!end(&turn))
+        return NULL;
     return answered(status, best);
 }
 
@@ -211,9 +209,10 @@ static PyObject *handle_upper_log_delta(PyObject *object, PyObject *argument)
         Py_RETURN_NONE;
     Turn turn;
     Status status = bound(begin(&turn, object), epsilon, &found);
-    end(&turn);
+    if (!end(&turn))
+        return NULL;
     if (status == NO_MEMORY)
-        return failed();
+        return PyErr_NoMemory();
     if (status != DONE)
         Py_RETURN_NONE;
     return PyFloat_FromDouble(found);
@@ -229,9 +228,10 @@ static PyObject *handle_threshold(PyObject *object, PyObject *argument)
         Py_RETURN_NONE;
     Turn turn;
     Status status = threshold(begin(&turn, object), log_size, &found);
-    end(&turn);
+    if (!end(&turn))
+        return NULL;
     if (status == NO_MEMORY)
-        return failed();
+        return PyErr_NoMemory();
     if (status != DONE || !(found.width <= WIDEST))
         Py_RETURN_NONE;
     return Py_BuildValue("ddd", found.epsilon, found.width, found.steepness);
@@ -261,8 +261,10 @@ static PyObject *search_run(PyObject *unused, PyObject *arguments)
     PyThreadState *state = PyEval_SaveThread();
     Status status = meant && isfinite(guess) ? search_number(&asked, guess, &found) : NO_TILT;
     PyEval_RestoreThread(state);
+    if (watch.stopped)
+        return NULL;
     if (status == NO_MEMORY)
-        return failed();
+        return PyErr_NoMemory();
     if (status != DONE || !isfinite(found))
         Py_RETURN_NONE;
     return PyFloat_FromDouble(found);

@@ -43,23 +43,32 @@ static Status evaluate_at(Composition *all, Located at, double epsilon, Answer *
     return status;
 }
 
-/* On the composition without giant losses. What they hold is chosen by delta, which is estimated on what is left. */
+/* Find the composition without giant losses and its saddle at an epsilon (A2, "Hard cut"). What giant losses hold is
+ * chosen by delta, which is estimated on what is left. */
+static Status locate_cut(Composition *all, Saddle place, double epsilon, Composition **cut, Located *at)
+{
+    double before = INFINITY; /* What the last cut was asked to leave out: its address may be used again. */
+    *at = (Located){place, 0.0};
+    for (int k = 0; k < REMAKES; k++) {
+        Status status = cut_for(all, log_delta_near(at->saddle, epsilon), cut);
+        if (status == DONE && (*cut)->wanted == before)
+            break;
+        if (status == DONE)
+            status = locate(*cut, (Target){AT_EPSILON, epsilon}, at);
+        if (status != DONE)
+            return status;
+        before = (*cut)->wanted;
+    }
+    return DONE;
+}
+
+/* Enclose delta on the composition without giant losses (A2, "Hard cut"). */
 static Status evaluate_cut(Composition *all, Saddle place, double epsilon, Answer *best)
 {
     Composition *cut = NULL;
-    Located at = {place, 0.0};
-    double before = INFINITY; /* What the last cut was asked to leave out: its address may be used again. */
-    for (int k = 0; k < REMAKES; k++) {
-        Status status = cut_for(all, log_delta_near(at.saddle, epsilon), &cut);
-        if (status == DONE && cut->wanted == before)
-            break;
-        if (status == DONE)
-            status = locate(cut, (Target){AT_EPSILON, epsilon}, &at);
-        if (status != DONE)
-            return status;
-        before = cut->wanted;
-    }
-    return evaluate_at(cut, at, epsilon, best);
+    Located at;
+    Status status = locate_cut(all, place, epsilon, &cut, &at);
+    return status == DONE ? evaluate_at(cut, at, epsilon, best) : status;
 }
 
 Status evaluate(Composition *all, double epsilon, Answer *best)
@@ -99,7 +108,22 @@ Status bound_at(Composition *all, Located at, double epsilon, double *found)
     return DONE;
 }
 
-/* The Chernoff bound of log delta at the saddle. */
+/* Lower a bound of log delta to the Chernoff bound without giant losses, which is raised by what they hold (A1; A2, "Hard
+ * cut"). Where giant losses rule K, the bound with them is far above delta. */
+static Status lower_bound_by_cut(Composition *all, Saddle place, double epsilon, double *least)
+{
+    Composition *cut = NULL;
+    Located at;
+    double value;
+    Status status = locate_cut(all, place, epsilon, &cut, &at);
+    if (status == DONE)
+        status = bound_at(cut, at, epsilon, &value);
+    if (status == DONE)
+        *least = fmin(*least, with_leak(cut, value));
+    return status;
+}
+
+/* Bound log delta by the Chernoff bound at the saddle, and where giant losses have a share also without them (A1). */
 Status bound(Composition *all, double epsilon, double *found)
 {
     Located at;
@@ -108,5 +132,9 @@ Status bound(Composition *all, double epsilon, double *found)
         return DONE;
     }
     Status status = locate(all, (Target){AT_EPSILON, epsilon}, &at);
-    return status == DONE ? bound_at(all, at, epsilon, found) : status;
+    if (status == DONE)
+        status = bound_at(all, at, epsilon, found);
+    if (status == DONE && jumps(all, at.saddle) && lower_bound_by_cut(all, at.saddle, epsilon, found) == NO_MEMORY)
+        return NO_MEMORY;
+    return status;
 }

@@ -4,9 +4,11 @@
 #include "saddle.h"
 #include "survey.h"
 
-/* Surveys reach so far, where nothing tells more, and then so many times further, up to so far. */
+/* Tilt up to which the first survey reaches where nothing tells more. */
 #define FIRST_REACH 12.0
+/* Ratio of the reaches of neighbouring surveys. */
 #define GROWTH 4.0
+/* Largest tilt of a survey: 1 + l is then still another double than l. */
 #define LARGEST_TILT 1e15
 /* A tilt is good enough within this fraction of the integrand's width, in units of 1/width. */
 #define CLOSE 0.05

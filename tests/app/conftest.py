@@ -17,7 +17,9 @@ import pytest
 import structlog
 from fastapi import FastAPI
 
+from epsilond.accountants.json_types import JsonRecord
 from epsilond.app import serve
+from epsilond.app.document import document
 from epsilond.app.http.connections import Parser
 from epsilond.app.main import create_app
 from epsilond.app.settings import Settings
@@ -40,6 +42,10 @@ PATIENT = Settings(
 """Of a server that is slow only where the machine is."""
 STARTS = 3
 """How often a shared server may try to start."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.01, 0.1
+"""Seconds between two looks at what a test waits for: the pause grows, since looking takes CPU time from what is awaited."""
+CONTRACTS: list[JsonRecord] = []
+"""The OpenAPI document of the toys, once one of their applications has made it; it depends on no setting."""
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -50,7 +56,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def application(settings: Settings) -> FastAPI:
     """The toys, served."""
-    return create_app(
+    app = create_app(
         calibrators=toys.CALIBRATORS,
         theorems=toys.THEOREMS,
         theorem_home="tests.app.toys",
@@ -58,6 +64,10 @@ def application(settings: Settings) -> FastAPI:
         kinds=toy_simulations.KINDS,
         figures="tests.app.toy_simulations",
     )
+    if not CONTRACTS:
+        CONTRACTS.append(document(app))
+    app.openapi_schema = CONTRACTS[0]
+    return app
 
 
 @contextmanager
@@ -91,20 +101,22 @@ def ready(process: subprocess.Popen[str], url: str) -> None:
 
     def answers() -> bool:
         try:
-            return httpx.get(f"{url}/readyz", timeout=PATIENCE).status_code == 200
+            return probe.get("/readyz").status_code == 200
         except httpx.TransportError:
             return False
 
-    wait_until(answers, while_true=lambda: process.poll() is None)
+    with httpx.Client(base_url=url, timeout=PATIENCE) as probe:
+        wait_until(answers, while_true=lambda: process.poll() is None)
 
 
 def wait_until(true: Callable[[], Any], while_true: Callable[[], bool] = lambda: True) -> None:
     """Wait for something to become true, as long as it can: while what makes it true is there."""
-    until = time.monotonic() + PATIENCE
+    until, pause = time.monotonic() + PATIENCE, FIRST_PAUSE
     while not true():
         assert while_true(), "what would make it true has ended"
         assert time.monotonic() < until, "it never came true"
-        time.sleep(0.01)
+        time.sleep(pause)
+        pause = min(1.5 * pause, LONGEST_PAUSE)
 
 
 @pytest.fixture(scope="session", autouse=True)

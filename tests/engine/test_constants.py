@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-CEILING = 187
+CEILING = 180
 """Most constants in the engines and the kernel together. Lower it when constants go; never raise it."""
-BARE = 55
+BARE = 25
 """Most constants without a reason beside them. Lower it when reasons are written; never raise it."""
 IN_C = re.compile(r"^(?:#define\s+(\w+)\s+\(?[-+]?[\d.]|(?:static )?const (?:double|int|size_t) (\w+)\s*=)")
 

@@ -89,3 +89,44 @@ def test_a_signal_ends_a_long_computation_and_the_next_one_is_right(module: Modu
         process.send_signal(signal.SIGINT)
         assert process.stdout.readline() == "ended\n"
     assert process.returncode == 0
+
+
+INTERRUPTED_QUESTION = """
+import math, sys
+from epsilond._kernel import Composition
+
+QUESTIONS = {
+    "epsilon": lambda asked: asked.epsilon(math.log(1e-6), 1e-12),
+    "log_delta": lambda asked: asked.log_delta(1.0),
+    "upper_log_delta": lambda asked: asked.upper_log_delta(1.0),
+    "threshold": lambda asked: asked.threshold(math.log(1e-3)),
+}
+ask = QUESTIONS[sys.argv[1]]
+
+def make():
+    return Composition(tuple((0.001 + 1e-5 * kind, 1.0 + 1e-3 * kind, 0, 3.0) for kind in range(300)), 0.0, ())
+
+composition = make()
+expected = ask(composition)
+try:
+    print("asks", flush=True)
+    while True:
+        composition = make()
+        ask(composition)
+except KeyboardInterrupt:
+    assert ask(composition) == expected
+    print("ended", flush=True)
+"""
+
+
+@pytest.mark.parametrize("question", ["epsilon", "log_delta", "upper_log_delta", "threshold"])
+def test_an_interrupted_composition_answers_as_before(module: ModuleType, question: str) -> None:
+    """Nothing that an interruption left half-made is kept, and no other exception than the signal's is raised."""
+    assert module.INTERFACE > 0
+    command = [sys.executable, "-c", INTERRUPTED_QUESTION, question]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "asks\n"
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "ended\n"
+    assert process.returncode == 0

@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 _REFINEMENTS = 8
+"""Most passes that divide wide cells: each divides a cell by up to 16, so that a few reach any width."""
 _FINER = 2.0**-16
 """By how much a unit may be finer than the variance asks for, so that atoms lie near lattice points."""
 _MOST_EDGES = 4000
+"""Most edges of one side of an outline: its estimates then cost less than reading the cells (6,000) does."""
 _LEAST_EFFORT = 1e-30
 """Stands for none, where no finite loss has any mass."""
 _LARGEST_INDEX = 2.0**48

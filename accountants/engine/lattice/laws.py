@@ -78,6 +78,7 @@ class LatticeLaws:
 BAND = {True: 0.25 * math.log(2.0), False: 1.0}
 """Width of a band of tilts, in the `TiltCoordinate`."""
 _ALL_BUT = 0.6
+"""Share of the relative width of δ that cells may take; the alias and the tilt's distance from ε take the rest."""
 
 
 class GridKey(NamedTuple):

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 
 _MOST_KEPT = 1e6
+"""Frequencies that are looked at one by one, at least: a few arrays of 8 MB."""
 _MOST_SUMMED = 2**18
 """Frequencies that are summed directly: as many as the largest FFT leaves, so that what is remembered stays small."""
 _TERMS_EACH = 100
@@ -43,6 +44,7 @@ _TERMS_EACH = 100
 _FFT_EACH = 16
 """What one point of an FFT costs, in terms of a sum."""
 _CHEAP = 2**13
+"""Points of an FFT that costs less than the arrays around it do: a period may then be three times as long."""
 _ROOM = 1.5
 """How many times the points that a period needs one FFT has, where it has more: for an ε that the tilt suits badly."""
 
@@ -139,6 +141,7 @@ class TransformPlan:
 _LEFT_OUT = 3.0
 """Expected number of rounds outside the window on which φ is bounded."""
 _MOST_LEFT_OUT = 0.25
+"""Most mass of a law outside a window: with more, |φ| ≤ |φ_B| + w proves little."""
 _LESS_INSIDE, _FEW_LEFT = (1.0, 1e3, 1e5, 1e7, 1e9), 256
 """How much more mass windows near t = 0 leave out, one after the other, until so few frequencies are left."""
 

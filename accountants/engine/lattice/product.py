@@ -30,25 +30,27 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 _SNAP = {True: 0.125 * math.log(2.0), False: 0.25}
+"""Spacing of tilts in the `TiltCoordinate`: half a band of grids or a quarter, so that near ε share a transform."""
 _KEPT_EVALUATIONS = 16
+"""Evaluations that are remembered: those of one search."""
 _DEEPEST_ROW = -720.0
+"""log δ at which the table of tails ends: e^−720 is the least double with digits to spare."""
 _MOST_ROWS = 2000
+"""Most rows of the table of tails: three times those of the steps below down to its end."""
 _ROW_STEPS = ((-40.0, 0.25), (-100.0, 1.0), (-math.inf, 4.0))
 """Steps in log δ of the table of tails, for log δ above a level."""
 _MANY_ROUNDS = 1e6
 """So many rounds magnify what an outline's mean errs by beyond what a search can make up for."""
-_FEW, _BESIDE = 16, 0.25
-"""Of more laws, those of a band serve a place that lies outside it by such a share of its width."""
 _MISS = 2
+"""Error of the estimate of log δ [nat] from which a grid is laid anew: errors are rounded to multiples of it."""
 _BACK_OFFS = (1, 2, 4, 8)
 """Steps of the tilt's grid to go back."""
 _OUTSIDE = (ArithmeticError, ValueError)
 """Numbers at the edge of the doubles: an overflow, or a NaN where an integer is wanted."""
-_FAR_BELOW = 0.3
-"""Share of a target's log δ by which an estimate is below it for certain, or nearly."""
 _LOST = -1e-3
 """An upper bound of log δ that says nothing."""
-_FALLBACKS = (-720.0, -180.0, -45.0)
+_FALLBACKS = (_DEEPEST_ROW, -180.0, -45.0)
+"""log δ at whose ε an upper bound is tried where that at a larger ε says nothing: each a quarter of the one before."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,9 +238,7 @@ class ComposedProfile(PointwiseProfile):
         return self.upper_log_delta(epsilon) <= log_delta
 
     def likely_meets(self, epsilon: float, log_delta: float) -> bool:
-        """Return whether an estimate far below `log_delta`, or the upper bound of the first tilt, tells so."""
-        if self.likely_log_delta(epsilon) < log_delta - _FAR_BELOW * (1.0 - log_delta):
-            return True
+        """Return whether the upper bound of the first tilt is at most `log_delta`."""
         return -math.inf < self.quick_upper_log_delta(epsilon) <= log_delta
 
     def _evaluate(self, epsilon: float) -> TiltedEvaluation:
@@ -277,7 +277,7 @@ class ComposedProfile(PointwiseProfile):
         for _ in range(4):
             place = self._transforms.laws(key).upper.flat.saddle(epsilon, direct=direct, start=place.y)
             found = key._replace(band=math.floor(place.y / BAND[direct]))
-            if found == key or (len(self.parts) > _FEW and _beside(key, place)):
+            if found == key:
                 break
             key = found
         return Chosen(key, place.snapped(_SNAP[direct]))
@@ -345,9 +345,3 @@ class ComposedProfile(PointwiseProfile):
 def _at_zero(part: LatticePart) -> float:
     """Upper bound of log δ(0) of one part."""
     return float(part.first.log_delta(np.zeros(1)).upper[0])
-
-
-def _beside(key: GridKey, place: TiltCoordinate) -> bool:
-    """Whether a place lies next to the band of a key: nearer than the search for it is exact, or little further."""
-    width = BAND[key.direct]
-    return -_BESIDE <= place.y / width - key.band <= 1.0 + _BESIDE

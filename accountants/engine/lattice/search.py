@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.engine.lattice.product import ComposedProfile
 
 _MOST_TURNS = 4
+"""Transforms that are tried for one bound on ε before the longer search."""
 _FARTHEST = 0.5
 """What is met on one transform is searched within this factor of where it suits."""
 _SHORT_OF, _ASIDE = 0.95, 1e-3

@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 
 
 ComplexArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.complex128]]"
-_TINY = 1e-300
+TINY = 1e-300
+"""Stands for 0 in logarithms: log of it is below all that is added."""
 _MOST_KNOWN = 64
+"""Sums that are remembered: those that one search asks for."""
 _DENSE, _MOST_IN_TABLE = 32, 2**20
 """An FFT of N points costs what a few sums over N/32 frequencies do; its table is 8 MB at most."""
 
@@ -220,7 +222,7 @@ class Spectrum:
         slack = self.rounding + 8 * UNIT_ROUNDOFF * (abs(self.log_prefactor) + abs(lam * epsilon) + 8.0)
         log_alias = self.chernoff.log_alias(epsilon, self.size * h, log_scale) + self.alias_slack
         alias = math.exp(min(log_alias, 700.0))
-        upper = log_scale + math.log(max(total + charge, _TINY)) + slack
+        upper = log_scale + math.log(max(total + charge, TINY)) + slack
         rest = total - charge - alias
         return DeltaEnds(log_scale + math.log(rest) - slack if rest > 0 else -math.inf, upper)
 

@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 DEPTHS = (*(-5.0 * i for i in range(1, 10)), *(-50.0 * 1.2**i for i in range(90)))
 """Logarithms of δ that a grid may be laid for. Finite losses that do not matter there are left out of it."""
 _FEW = 16
-_FAR_OUT, _CLOSE_ENOUGH, _MOST_PIECES = 1000.0, 64.0, 32
-"""Deviations of the total up to which an outline serves as it is, and would be close enough; most pieces of a cell."""
+"""Most different laws whose atoms, ends and depth are searched for: each costs tens of reads."""
 _LEFT_OUT = 3.0
+"""How far below the width of δ the mass [log] lies that is left out of a grid: 5 % of the width."""
 _LIKELY_KEPT = 16
+"""Estimates that are remembered: those of one comparison of bounds."""
 
 
 @dataclass(frozen=True)
@@ -56,31 +57,16 @@ class Survey:
         return np.asarray([part.count for part in self.parts], dtype=np.float64)
 
     @cached_property
-    def _seen(self) -> list[Outline]:
-        """One outline for each law, as it is first seen."""
-        return [outline(part.first, part.second) for part in self.parts]
-
-    @cached_property
     def outlines(self) -> list[Outline]:
         """One outline for each law; of few laws, their atoms and ends too."""
         if len(self.parts) > _FEW:
             return self._seen
-        return [aligned(item, part.first) for item, part in zip(self._closer, self.parts, strict=True)]
+        return [aligned(item, part.first) for item, part in zip(self._seen, self.parts, strict=True)]
 
     @cached_property
-    def _closer(self) -> list[Outline]:
-        """The outlines as first seen, of few laws with as many more edges as many rounds ask for.
-
-        Where cells are a share h of their loss the estimate of log δ is off by about h² deviations of the total.
-        """
-        seen = self._seen
-        if len(self.parts) > _FEW:
-            return seen
-        deviation = math.sqrt(weighted(seen, self.counts).bulk()[1])
-        if deviation <= _FAR_OUT:
-            return seen
-        pieces = math.ceil(min(math.sqrt(deviation / _CLOSE_ENOUGH), _MOST_PIECES))
-        return [item.divided(pieces) for item in seen]
+    def _seen(self) -> list[Outline]:
+        """One outline for each law, without its atoms and ends."""
+        return [outline(part.first, part.second) for part in self.parts]
 
     @cached_property
     def supremum(self) -> float:
@@ -119,7 +105,7 @@ class Survey:
         return self._likely[epsilon]
 
     def _estimated_log_delta(self, epsilon: float) -> float:
-        laws = weighted(self._closer, self.counts)
+        laws = weighted(self._seen, self.counts)
         direct = laws.prefers_direct(epsilon)
         found = laws.estimate_at(laws.saddle(epsilon, direct=direct), epsilon)
         finite = found if direct else float(log1m_exp(min(found, -UNIT_ROUNDOFF)))

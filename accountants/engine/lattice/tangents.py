@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 
 _JOINS = 8
+"""Most times that thresholds are dropped whose cells have no lower point: each time some of them remain without."""
 _OFFSETS, _OFFSETS_AMONG_MANY, _MANY = 8, 1, 4
 """How many offsets are tried beside those of both ends, of a law alone and of one of so many."""
 _SLIGHT = 1e-7
@@ -334,6 +335,7 @@ class TangentLines:
 # The first cell's log p/q lies off the lattice. Left alone, the difference is lost in every round. Joining cells until
 # their log p/q reaches a lattice point by what the next cell lends costs variance. Either is correct.
 _NEGLIGIBLE = -30.0
+"""log of a cell's tilted mass, over the largest, below which it is no end: e^−30 of a moment is below any width."""
 
 
 def joined(cells: LoweredCells, unit: float, tilt: float, offset: float) -> IntArray:

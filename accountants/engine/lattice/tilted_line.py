@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.fft import rfft
 
-from epsilond.accountants.engine.lattice.spectrum import ComplexArray, Kernel, Spectrum, Weights, sums_of
+from epsilond.accountants.engine.lattice.spectrum import TINY, ComplexArray, Kernel, Spectrum, Weights, sums_of
 from epsilond.accountants.engine.lattice.tilted import IntArray, TiltCoordinate
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 
-_TINY = 1e-300
 _KEPT = 1e-21
+"""|φ^T| with its error above which a frequency is kept; those below are charged, a million of them 1e-15."""
 _NEGLIGIBLE = -60.0
 """log |φ^T| below which a frequency is left out before anything else is known of it: a million weigh 1e-20."""
 _ROUNDED = 8 * UNIT_ROUNDOFF
-_FEW_TURNS, _SMALL = 100, 1e-6
+"""Relative rounding of |φ| and of the quotient of its error."""
 _LONGEST_RUN = 64
 """Most frequencies whose rotations are products of one another: a product costs about a 64th of a sine."""
-_BLOCK = _RUNS_AT_ONCE = 2**10
+_BLOCK = 2**10
 """Outcomes, or runs, whose complex rotations at a run of frequencies are a megabyte: what the cache holds."""
 
 
@@ -123,7 +123,6 @@ def accumulated(line: TiltedLine, frequencies: IntArray, factors: Iterator[Facto
     """
     log_size, angle, growth, bound = (np.zeros(frequencies.size) for _ in range(4))
     places: IntArray | None = None
-    many = len(line.laws.counts) > 1
     for count, factor in zip(line.laws.counts, factors, strict=True):
         values, errors = factor.values, np.broadcast_to(factor.error, frequencies.shape)
         if places is not None:
@@ -142,14 +141,12 @@ def accumulated(line: TiltedLine, frequencies: IntArray, factors: Iterator[Facto
         near = np.abs(excess) < 0.5
         logs = np.empty(excess.size)
         logs[near] = 0.5 * np.log1p(excess[near])
-        logs[~near] = 0.5 * np.log(np.maximum(1.0 + excess[~near], _TINY))
+        logs[~near] = 0.5 * np.log(np.maximum(1.0 + excess[~near], TINY))
         angles = np.arctan2(imaginary, real)
         log_size += count * logs
-        angle += np.remainder(count * angles, 2.0 * np.pi) if many or count > _FEW_TURNS else count * angles
-        ratio = errors / np.sqrt(np.maximum(1.0 + excess, _TINY))
-        large = np.flatnonzero(ratio > _SMALL)
-        ratio[large] = np.log1p(ratio[large])
-        growth += count * (1.0 + _ROUNDED) * ratio
+        angle += np.remainder(count * angles, 2.0 * np.pi)
+        ratio = errors / np.sqrt(np.maximum(1.0 + excess, TINY))
+        growth += count * (1.0 + _ROUNDED) * np.log1p(ratio)
         growth += (4 * UNIT_ROUNDOFF * count) * (np.abs(logs) + np.abs(angles))
     kept = frequencies if places is None else frequencies[places]
     return Power(kept, log_size, angle, growth, skipped)
@@ -238,9 +235,9 @@ class _Runs:
     def sum(self, law: TiltedLaw, size: int) -> ComplexArray:
         """Return Σ w (e^{−iθ} − 1) at each frequency, over blocks of outcomes and of runs that the cache holds."""
         sums = np.zeros(self.row.size, dtype=np.complex128)
-        for first in range(0, self.starts.size, _RUNS_AT_ONCE):
-            starts = self.starts[first : first + _RUNS_AT_ONCE]
-            here = slice(*np.searchsorted(self.row, (first, first + _RUNS_AT_ONCE)).tolist())
+        for first in range(0, self.starts.size, _BLOCK):
+            starts = self.starts[first : first + _BLOCK]
+            here = slice(*np.searchsorted(self.row, (first, first + _BLOCK)).tolist())
             table = np.zeros((starts.size, self.length), dtype=np.complex128)
             for block in range(0, law.index.size, _BLOCK):
                 index, weights = law.index[block : block + _BLOCK], law.weights[block : block + _BLOCK]

@@ -21,9 +21,11 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 _KEPT_GRIDS, _KEPT_SPECTRA = 6, 8
+"""Grids and transforms that are kept: those that one search goes back to."""
 _KEPT_BYTES = 2**25
 """Of all the transforms that one order of a composition keeps, unless two are larger."""
 _MOST_TRIES = 40
+"""Most times that a unit is doubled until its transform fits: a factor of 10^12 spans any loss."""
 
 
 class Transforms:

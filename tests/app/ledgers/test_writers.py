@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from itertools import cycle, islice
-from pathlib import Path
 
 import httpx
 import pytest
@@ -24,15 +23,16 @@ CAPACITY = Decimal("0.0500000000001")
 Replicas = list[httpx.Client]
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def replicas(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Replicas]:
-    """Clients of every replica of a service."""
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def replicas(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replicas]:
+    """Serve from every replica of a service; return their clients."""
+    folder = tmp_path_factory.mktemp("replicas")
     if request.param == "sqlite":
-        with serving(PATIENT.model_copy(update={"store_path": str(tmp_path / "jobs.sqlite")})) as one:
+        with serving(PATIENT.model_copy(update={"store_path": str(folder / "jobs.sqlite")})) as one:
             yield [one]
         return
     with database_of(request.getfixturevalue("postgresql_server")) as url:
-        chosen = {"store_url": url, "ledger_keys": str(tmp_path / "keys"), "workers": 2}
+        chosen = {"store_url": url, "ledger_keys": str(folder / "keys"), "workers": 2}
         settings = PATIENT.model_copy(update=chosen)
         with serving(settings) as first, serving(settings) as second:
             yield [first, second]

@@ -15,22 +15,37 @@ from epsilond.ledgers.log.receipts import Receipt
 from tests.ledgers.client.places import book_of, opened
 
 PROGRAM = """
-    import json, os, signal, sys
+    import json, os, signal, sys, traceback
     import epsilond
     from epsilond.ledgers.book.restore import CheckpointFile
-    from epsilond.ledgers.client import runs
+    from epsilond.ledgers.client import local, runs  # what a ledger in a file imports, before a process is forked
     from epsilond.ledgers.client.running import HeldRun
 
     def dies(*_, **__):
         os.kill(os.getpid(), signal.SIGKILL)
 
-    {patch}
-    books = epsilond.ledger(sys.argv[1])
-    run = books.ledger("hospital").reserve("train", count=10, key="reservation")
-    open(sys.argv[2], "w").write(run.id)
-    receipt = run.commit(4)
-    open(sys.argv[3], "ab").write(receipt.to_bytes() + b"\\n")  # the work
-    dies()
+    def commits(folder):
+        books = epsilond.ledger(os.path.join(folder, "ledger.db"))
+        run = books.ledger("hospital").reserve("train", count=10, key="reservation")
+        with open(os.path.join(folder, "id"), "w") as kept:
+            kept.write(run.id)
+        receipt = run.commit(4)
+        with open(os.path.join(folder, "worked"), "ab") as work:
+            work.write(receipt.to_bytes() + b"\\n")
+        dies()
+
+    for patch, folder in json.loads(sys.argv[1]):
+        child = os.fork()
+        if child == 0:
+            try:
+                exec(patch)
+                commits(folder)
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                sys.stderr.flush()
+                os._exit(1)  # it should have died by now
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 HEAD_OF_COMMIT = """
 keep = CheckpointFile.keep
@@ -46,42 +61,48 @@ BETWEEN = {
 }
 
 
-def killed(folder, patch):
-    program = textwrap.dedent(PROGRAM).format(patch=patch)
-    arguments = [str(folder / name) for name in ("ledger.db", "id", "worked")]
-    ran = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
-    assert ran.returncode == -signal.SIGKILL, ran.stderr
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Let a process die at each place, over a ledger of its own; return the folder of each ledger.
+
+    One program forks a process for each place, so that the library is imported once.
+    """
+    made = {when: tmp_path_factory.mktemp("killed") for when in BETWEEN}
+    for folder in made.values():
+        opened(folder)[0].close()
+    deaths = json.dumps([(BETWEEN[when][0], str(folder)) for when, folder in made.items()])
+    command = [sys.executable, "-c", textwrap.dedent(PROGRAM), deaths]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert [int(code) for code in ran.stdout.split()] == [-signal.SIGKILL] * len(made), ran.stderr
+    return made
 
 
 @pytest.mark.parametrize("when", BETWEEN)
-def test_killed(tmp_path, when):
-    patch, committed, noted = BETWEEN[when]
-    opened(tmp_path)[0].close()
-    killed(tmp_path, patch)
-    with epsilond.ledger(tmp_path / "ledger.db") as books:
+def test_killed(folders, when):
+    folder, (_, committed, noted) = folders[when], BETWEEN[when]
+    with epsilond.ledger(folder / "ledger.db") as books:
         ledger = books.ledger("hospital")
         (item,) = ledger.show().plan
         assert (item["committed"], item["reserved"]) == (committed, 10 - committed)
-        notes = list((tmp_path / "ledger.db.runs").glob("*.json"))
+        notes = list((folder / "ledger.db.runs").glob("*.json"))
         assert bool(notes) == noted
-        worked = (tmp_path / "worked").exists()
+        worked = (folder / "worked").exists()
         assert worked == (when == "after the work")
         for entry in ledger.entries():
             if entry.kind == "committed":  # the receipt that was on its way
                 receipt = book_of(books).inclusion("local", entry.seq)
                 assert books._runs.used(receipt) == noted
-        run = books.run((tmp_path / "id").read_text())
+        run = books.run((folder / "id").read_text())
         receipt = run.commit(1)  # a restart has a key of its own, and is debited anew
         assert receipt.entry["count"] == 1
         (item,) = ledger.show().plan
         assert item["committed"] == committed + 1
 
 
-def test_a_restart_does_not_run_on_the_receipt_that_it_finds(tmp_path):
-    opened(tmp_path)[0].close()
-    killed(tmp_path, "")
-    (line,) = (tmp_path / "worked").read_bytes().splitlines()
-    with epsilond.ledger(tmp_path / "ledger.db") as books, pytest.raises(ReceiptUsed):
+def test_a_restart_does_not_run_on_the_receipt_that_it_finds(folders):
+    folder = folders["after the work"]
+    (line,) = (folder / "worked").read_bytes().splitlines()
+    with epsilond.ledger(folder / "ledger.db") as books, pytest.raises(ReceiptUsed):
         books.begin(Receipt.of_bytes(line))
 
 

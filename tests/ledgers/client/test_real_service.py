@@ -13,21 +13,32 @@ from tests.app.conftest import PATIENT, serving
 from tests.ledgers.client.places import ASKED, QUERY
 
 
-@pytest.fixture
-def books(tmp_path):
-    keys = {"store_path": str(tmp_path / "store.db"), "ledger_keys": str(tmp_path / "keys.d")}
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    """Serve the ledgers of all tests here; return the address."""
+    folder = tmp_path_factory.mktemp("service")
+    keys = {"store_path": str(folder / "store.db"), "ledger_keys": str(folder / "keys.d")}
     settings = PATIENT.model_copy(update=keys)
-    with (
-        serving(settings, create_app(settings=settings)) as client,
-        epsilond.ledger(str(client.base_url), runs=tmp_path / "runs") as found,
-    ):
+    with serving(settings, create_app(settings=settings)) as client:
+        yield str(client.base_url)
+
+
+@pytest.fixture
+def books(url, tmp_path):
+    with epsilond.ledger(url, runs=tmp_path / "runs") as found:
         yield found
 
 
-def test_from_open_to_verify(books, tmp_path):
-    ledger = books.open(**ASKED | {"sealed": False})
+@pytest.fixture
+def own(request):
+    """Return a ledger's fields, with a name and a data set that no other test has."""
+    return ASKED | {"name": request.node.name, "dataset": request.node.name}
+
+
+def test_from_open_to_verify(books, own, tmp_path):
+    ledger = books.open(**own | {"sealed": False})
     ledger.seal()
-    assert books.ledger("hospital").id == ledger.id
+    assert books.ledger(own["name"]).id == ledger.id
     assert ledger.what_if("train", count=3).fits
     with ledger.reserve("train", count=10) as run:
         receipt = run.commit(4)
@@ -56,8 +67,8 @@ def test_from_open_to_verify(books, tmp_path):
     assert any("were computed again" in each.sentence for each in found.findings)
 
 
-def test_a_calibration_within_what_is_left(books, tmp_path):
-    asked = ASKED | {"plan": {}}
+def test_a_calibration_within_what_is_left(books, own, tmp_path):
+    asked = own | {"plan": {}}
     ledger = books.open(**asked)
     rounds = {"sampling": "full", "rounds": 200}
     found = ledger.calibrate("gaussian", rounds, slot="gdp")
@@ -77,23 +88,24 @@ def test_a_calibration_within_what_is_left(books, tmp_path):
         epsilond.calibrate("nothing", given=ledger)
 
 
-def test_more_ledgers_than_a_page_has(books):
+def test_more_ledgers_than_a_page_has(books, own):
+    before = [each.id for each in books.ledgers()]
     block = {"plan": {}, "slots": {"gdp": {"mu_squared": "0.011"}}}
-    made = [books.open(**ASKED | block | {"name": f"n{place}", "block": f"b{place}"}).id for place in range(21)]
-    assert [each.id for each in books.ledgers()] == made
+    made = [books.open(**own | block | {"name": f"n{place}", "block": f"b{place}"}).id for place in range(21)]
+    assert [each.id for each in books.ledgers()] == before + made
     with books.reserve([books.ledger("n0"), books.ledger("n1")], spec=QUERY, slot="gdp") as run:
         run.commit()
     assert len(run.receipts) == 2
 
 
-def test_the_page_and_the_comparison_with_what_was_kept(books, tmp_path):
-    ledger = books.open(**ASKED)
+def test_the_page_and_the_comparison_with_what_was_kept(books, own, tmp_path):
+    ledger = books.open(**own)
     kept = books.checkpoint()
     with ledger.reserve("train", count=10) as run:
         run.commit(4)
     page = ledger.report()
     found = epsilond.verify(page, keys=books.keys())
-    assert (found.outcome, found.name) == ("signed", "hospital")
+    assert (found.outcome, found.name) == ("signed", own["name"])
     assert "accepted" not in books.reconcile(kept)
     with pytest.raises(Refused, match="no checkpoint to compare with"):
         books.reconcile()
@@ -103,8 +115,8 @@ def test_the_page_and_the_comparison_with_what_was_kept(books, tmp_path):
         books.reconcile(other.checkpoint())
 
 
-def test_a_contradiction_comes_back_as_the_same_error(books, tmp_path):
-    ledger = books.open(**ASKED)
+def test_a_contradiction_comes_back_as_the_same_error(books, own, tmp_path):
+    ledger = books.open(**own)
     seen = Observation("noise", "a step had no noise", remedy="Call the private optimizer.", count=2)
     run, other = (ledger.reserve("train", count=10) for _ in range(2))
     run.commit(4)
