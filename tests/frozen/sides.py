@@ -20,6 +20,8 @@ from tests.frozen.differences import Difference, compare
 
 ROOT = Path(__file__).parents[2]
 BASE = "f48959ba"
+KERNEL = "EPSILOND_KERNEL"
+"""The environment variable that turns the compiled kernel of this tree off. The base has none."""
 PROGRAM = Path(__file__).with_name("answer.py")
 REQUESTS = Path(__file__).with_name("requests.jsonl")
 Request = Mapping[str, Any]
@@ -106,7 +108,9 @@ def ask(tree: Path, asked: Iterable[Request], folder: Path) -> None:
             [sys.executable, "-P", str(PROGRAM), str(tree), str(folder)],
             input=lines,
             cwd=elsewhere,
-            env={name: value for name, value in os.environ.items() if not name.startswith("EPSILOND_")}
+            env={
+                name: value for name, value in os.environ.items() if name == KERNEL or not name.startswith("EPSILOND_")
+            }
             | {"PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"},
             capture_output=True,
             text=True,
