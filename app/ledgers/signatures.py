@@ -49,8 +49,13 @@ class Signatures:
         """Sign with these keys from now on, or no more."""
         self._keys, self._signing, self._looked = keys, None, 0.0
 
-    async def of(self, kind: str, name: str, engine: str, request: bytes, answer: bytes) -> str | None:
-        """The signature of an answer to the body of a request; None where there is none."""
+    async def of(
+        self, kind: str, name: str, engine: str, request: bytes, answer: bytes, digest: str | None = None
+    ) -> str | None:
+        """Return the signature of an answer to the body of a request; None where there is none.
+
+        `digest` is that of the answer's canonical text, where it is known already.
+        """
         keys = self._keys
         if keys is None or kind not in KINDS:
             return None
@@ -58,15 +63,17 @@ class Signatures:
             found = self._kept.get(_place(self._signing, kind, name, engine, request, answer))
             if found is not None:
                 return found
-        return await to_thread.run_sync(partial(self._signed, keys, kind, name, engine, request, answer))
+        return await to_thread.run_sync(partial(self._signed, keys, kind, name, engine, request, answer, digest))
 
-    def _signed(self, keys: Keys, kind: str, name: str, engine: str, request: bytes, answer: bytes) -> str | None:
+    def _signed(
+        self, keys: Keys, kind: str, name: str, engine: str, request: bytes, answer: bytes, digest: str | None
+    ) -> str | None:
         try:
             signing = keys().signing
             self._signing, self._looked = signing, time.monotonic()
             told = ACCOUNT if kind == ACCOUNT else name  # an account is known here by the kind of its spec
             statement = SignedStatement(kind=kind, name=told, engine_version=engine, request=digest_of(request))
-            found = sign(statement, answer, signing)
+            found = sign(statement, answer, signing, digest=digest)
         except (KeysUnusable, OSError) as error:
             self._log.error("answers are not signed: the keys cannot be used", reason=str(error))
             return None
@@ -83,12 +90,19 @@ SIGNATURES: ServicePart[Signatures] = ServicePart("signatures")
 
 
 async def signed(
-    request: Request, response: Response, kind: str, name: str, body: bytes, engine: str = ENGINE_VERSION
+    request: Request,
+    response: Response,
+    kind: str,
+    name: str,
+    body: bytes,
+    engine: str = ENGINE_VERSION,
+    *,
+    digest: str | None = None,
 ) -> Response:
     """The response with its signature in a header, if it is an answer and the service signs answers of this kind."""
     signatures = SIGNATURES.of(request)
     if response.status_code == 200:
-        found = await signatures.of(kind, name, engine, body, bytes(response.body))
+        found = await signatures.of(kind, name, engine, body, bytes(response.body), digest)
         if found is not None:
             response.headers[HEADER] = found
     return response

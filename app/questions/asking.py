@@ -107,12 +107,13 @@ async def asked(
             finally:
                 compute.leave(shared)
         outcome = _outcome(request, shared, new=new)
+    answer = outcome.get()
     response = Response(
-        outcome.get().body,
+        answer.body,
         media_type=question.media_type,
         headers={**headers_of(kind), "x-cache": str(record_of(request).cache), **preferences.applied},
     )
-    return await signed(request, response, question.kind, question.name, body)
+    return await signed(request, response, question.kind, question.name, body, digest=answer.digest)
 
 
 async def signed_result(request: Request, job: Job) -> Response:

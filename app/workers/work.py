@@ -37,6 +37,7 @@ from epsilond.calibrators.answer import as_json
 from epsilond.calibrators.strict_json import MalformedJson
 from epsilond.extras import MissingExtra
 from epsilond.witness.one_thread import one_thread
+from epsilond.witness.reports.canonical import canonical, digest
 
 T = TypeVar("T")
 ONE_THREAD: Mapping[str, str] = dict.fromkeys(
@@ -62,10 +63,17 @@ class WorkerLost(WorkFailed):
 
 @dataclass(frozen=True)
 class RenderedAnswer:
-    """A rendered answer, with the width of its certificate if it has one."""
+    """A rendered answer, with the width of its certificate if it has one.
+
+    Attributes:
+        body: the JSON text, or other bytes.
+        relative_width: width of the certificate's interval over its upper bound.
+        digest: SHA-256 of the canonical text of the JSON, in hexadecimal digits; None where nobody signs it.
+    """
 
     body: bytes
     relative_width: float | None = None
+    digest: str | None = None
 
     def get(self) -> RenderedAnswer:
         """Itself."""
@@ -111,14 +119,20 @@ def render(answer: object) -> bytes:
     Raises:
         ValueError: it holds a NaN, which no answer may.
     """
-    return json.dumps(as_json(answer), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    return _render_json(as_json(answer))
+
+
+def _render_json(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
 def rendered(question: Callable[..., object], *arguments: object) -> RenderedAnswer:
     """What a question of the mathematics answers to these arguments, rendered."""
     answer = question(*arguments)
     numerical = getattr(answer, "numerical", None)
-    return RenderedAnswer(render(answer), getattr(numerical, "relative_width", None))
+    value = as_json(answer)
+    body = _render_json(value)
+    return RenderedAnswer(body, getattr(numerical, "relative_width", None), digest(canonical(value)))
 
 
 def pickled(call: Callable[[], object]) -> RenderedAnswer:

@@ -20,7 +20,8 @@ Record: TypeAlias = JsonObject
 LARGEST: Final = 2**53 - 1
 DEEPEST: Final = 64
 """Most levels of lists and objects."""
-_DIGEST: Final = "sha256:"
+SHA256: Final = "sha256:"
+"""How a digest begins."""
 
 
 def canonical(record: Record) -> bytes:
@@ -71,13 +72,13 @@ def read(text: bytes) -> JsonRecord:
 
 def digest(text: bytes) -> str:
     """sha256: and the SHA-256 of the text in hexadecimal: what a signature names as its subject."""
-    return _DIGEST + hashlib.sha256(text).hexdigest()
+    return SHA256 + hashlib.sha256(text).hexdigest()
 
 
 def is_digest(text: str) -> bool:
     """Whether it has the form of what `digest` gives."""
-    rest = text.removeprefix(_DIGEST)
-    return text.startswith(_DIGEST) and len(rest) == 64 and set(rest) <= set("0123456789abcdef")
+    rest = text.removeprefix(SHA256)
+    return text.startswith(SHA256) and len(rest) == 64 and set(rest) <= set("0123456789abcdef")
 
 
 def _members(pairs: list[tuple[str, object]]) -> JsonRecord:

@@ -18,7 +18,7 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.calibrators import strict_json
 from epsilond.ledgers.log import jws
-from epsilond.ledgers.log.canonical import canonical, digest, is_digest, parse
+from epsilond.ledgers.log.canonical import SHA256, canonical, digest, is_digest, parse
 from epsilond.ledgers.log.encodings import from_base64url, to_base64url
 from epsilond.ledgers.log.errors import Malformed, NotVerified
 from epsilond.ledgers.log.keys import PublicKey, SigningKey
@@ -73,13 +73,20 @@ class SignedStatement:
         return found
 
 
-def sign(statement: SignedStatement, content: bytes, key: SigningKey) -> str:
-    """The signature of an answer's bytes, with the statement in it.
+def sign(statement: SignedStatement, content: bytes, key: SigningKey, *, digest: str | None = None) -> str:
+    """Return the signature of an answer, with the statement in it.
+
+    Args:
+        statement: what is stated about the answer.
+        content: bytes of the answer.
+        key: the key that signs.
+        digest: SHA-256 of the canonical text of an answer in JSON, in hexadecimal digits, where it is known already.
 
     Raises:
         Malformed: the content is no answer of the statement's kind.
     """
-    head, _, signature = jws.sign(statement.record, _subject(statement, content), key, kind=TYPE).partition("..")
+    subject = _subject(statement, content) if digest is None else f"{SHA256}{digest}"
+    head, _, signature = jws.sign(statement.record, subject, key, kind=TYPE).partition("..")
     return f"{head}.{to_base64url(canonical(statement.record))}.{signature}"
 
 

@@ -16,7 +16,11 @@ from epsilond.accountants.errors import (
     InvalidInput,
     NoCertificate,
 )
-from epsilond.app.workers.work import Failed, RefusedAnswer, RenderedAnswer, WorkFailed, outcome_of
+from epsilond.app.workers.work import Failed, RefusedAnswer, RenderedAnswer, WorkFailed, outcome_of, rendered
+from epsilond.calibrators.accounts import AccountProblem, answer
+from epsilond.extras import MissingExtra
+from epsilond.ledgers.log.statements import digest_of
+from epsilond.reading import read
 
 CONDITION = ConditionResult("a.b", "x ≤ y", False, 2.0, float("inf"))
 REFUSALS = [
@@ -26,6 +30,7 @@ REFUSALS = [
     ConditionViolated("No.", CONDITION),
     BeyondBudget("No."),
     NoCertificate("No."),
+    MissingExtra("a figure needs matplotlib", name="matplotlib"),
 ]
 
 
@@ -57,3 +62,13 @@ def test_outcomes() -> None:
     assert isinstance(failed, Failed)
     with pytest.raises(WorkFailed, match="ZeroDivisionError: why"):
         failed.get()
+
+
+def test_the_digest_of_an_answer_is_that_of_its_bytes() -> None:
+    """A worker takes it of the value, and a verifier of the text."""
+    spec = {"kind": "repeated", "times": 3, "mechanism": {"kind": "gaussian", "noise_multiplier": 0.01}}
+    setting = {"relation": "add-or-remove-one", "unit": "record", "observer": "released-models"}
+    query = {"log10_deltas": [-1, -5, -300]}
+    made = rendered(answer, read(AccountProblem, {"spec": spec, "query": query, **setting}))
+    assert made.digest is not None
+    assert digest_of(made.body) == f"sha256:{made.digest}"

@@ -32,8 +32,8 @@ def canonical(value: object) -> str:
     if isinstance(value, float):
         return _number(value)
     if isinstance(value, Mapping):
-        members = sorted(value.items(), key=lambda member: member[0].encode("utf-16-be", "surrogatepass"))
-        return "{" + ",".join(f"{canonical(name)}:{canonical(item)}" for name, item in members) + "}"
+        names = sorted(value) if "".join(value).isascii() else sorted(value, key=_code_units)
+        return "{" + ",".join([f"{encode_basestring(name)}:{canonical(value[name])}" for name in names]) + "}"
     if isinstance(value, list | tuple):
         return "[" + ",".join(map(canonical, value)) + "]"
     raise ValueError(f"{type(value).__name__} is no JSON")
@@ -44,12 +44,19 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def _code_units(name: str) -> bytes:
+    """Return the UTF-16 code units of a name, which order members; those of ASCII are ordered as its characters."""
+    return name.encode("utf-16-be", "surrogatepass")
+
+
 def _number(value: float) -> str:
     """Number::toString of ECMAScript (ECMA-262, 6.1.6.1.20), from Python's equally short digits."""
     if not math.isfinite(value):
         raise ValueError("a number is not finite")
     if value == 0.0:
         return "0"
+    if 1e-4 <= abs(value) < 1e15:  # Python writes no exponent, either
+        return repr(value).removesuffix(".0")
     if value < 0.0:
         return "-" + _number(-value)
     mantissa, _, exponent = repr(value).partition("e")
