@@ -41,6 +41,8 @@ _ROW_STEPS = ((-40.0, 0.25), (-100.0, 1.0), (-math.inf, 4.0))
 """Steps in log δ of the table of tails, for log δ above a level."""
 _MANY_ROUNDS = 1e6
 """So many rounds magnify what an outline's mean errs by beyond what a search can make up for."""
+_FEW, _ASIDE = 16, 0.25
+"""Of more laws, those of a band serve a place outside it by such a share of its width: ends are then closer."""
 _MISS = 2
 """Error of the estimate of log δ [nat] from which a grid is laid anew: errors are rounded to multiples of it."""
 _BACK_OFFS = (1, 2, 4, 8)
@@ -277,7 +279,7 @@ class ComposedProfile(PointwiseProfile):
         for _ in range(4):
             place = self._transforms.laws(key).upper.flat.saddle(epsilon, direct=direct, start=place.y)
             found = key._replace(band=math.floor(place.y / BAND[direct]))
-            if found == key:
+            if found == key or (len(self.parts) > _FEW and _is_next_to(key, place)):
                 break
             key = found
         return Chosen(key, place.snapped(_SNAP[direct]))
@@ -345,3 +347,8 @@ class ComposedProfile(PointwiseProfile):
 def _at_zero(part: LatticePart) -> float:
     """Upper bound of log δ(0) of one part."""
     return float(part.first.log_delta(np.zeros(1)).upper[0])
+
+
+def _is_next_to(key: GridKey, place: TiltCoordinate) -> bool:
+    """Return whether a place lies in the band of a key, or less than a share `_ASIDE` of its width outside it."""
+    return -_ASIDE <= place.y / BAND[key.direct] - key.band <= 1.0 + _ASIDE
