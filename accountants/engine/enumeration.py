@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 MOST_KINDS = 2**14
 """Kinds of runs of a whole composition: a few milliseconds and a megabyte."""
 _FACTORIAL_UNITS = 4
+"""Units of roundoff by which log Γ may err: glibc's manual states at most four."""
 _KEPT, _MOST_KEPT = 16, 2**12
 """For how many numbers of outcomes and of runs the counts are kept, and of how many entries at most: 2 MB in all."""
 _NEAR_ONE = -5.0

@@ -24,43 +24,47 @@
 #error "doubles must be rounded to doubles after every operation"
 #endif
 
-#define UNIT 0x1p-53
-#define PI 3.14159265358979323846
-#define LOG_SQRT_2PI 0.91893853320467274178
+#define UNIT 0x1p-53                              /* unit roundoff of doubles */
+#define PI 3.14159265358979323846                 /* rounded to a double */
+#define LOG_SQRT_2PI 0.91893853320467274178       /* log of the root of 2 pi, rounded to a double */
 
-/* Most nodes of a quadrature over the noise, of a line, and atoms that are summed one by one; most products of nodes of
- * both in all, at a nanosecond each. Beyond some 30 ms the lattice answers in less time. */
+/* Most nodes of a quadrature over the noise, of a line, and atoms that are summed one by one. */
 #define MOST_NODES (1 << 14)
+/* Most products of nodes of both in all: a nanosecond each. Beyond some 30 ms the lattice answers in less time. */
 #define MOST_PRODUCTS (1 << 25)
 
-/* Widths of an enclosure of log delta: no further way is tried below the first, none is answered above the second. */
+/* Width of an enclosure of log delta below which no further way is tried: 1e-9 of an epsilon of a few nats. */
 #define GOOD_WIDTH 2.5e-8
+/* Width above which nothing is answered: the relative width of delta that the lattice is asked for. */
 #define WIDEST 1e-4
 
-/* Errors in nats below what they are beside: of delta, of the alias and of the frequencies left out, about a part in
- * 10^12; of one step over T, of its quadrature and of weights dropped; of a sum, of terms that are not evaluated. */
+/* Nats by which the alias and the frequencies left out lie below delta: e^-28 is a part in 10^12. */
 #define NATS 28.0
+/* Nats by which the quadrature of one step, and the weights dropped, lie below 1/T: a part in 10^13 of all steps. */
 #define QUADRATURE_NATS 31.0
+/* Nats below the largest term of a sum at which terms are bounded and not evaluated: 2^14 of them make 10^-15. */
 #define NEGLIGIBLE 45.0
 
 /* Largest exponent of what is scaled, so that it and its products are doubles. */
 #define LARGEST 600.0
 
-/* Steps of a search, of which ten are common; how often lines and cuts are made anew for one, of which two are common. */
+/* Most steps of a search for a place; ten are common. */
 #define ITERATIONS 40
+/* Most times that a line or a cut is made anew for one question; two are common. */
 #define REMAKES 8
 
-/* Tilts of a ladder, from its reach down to e^-10 of that; surveys and lines that are kept, as questions nearby share
- * them: what fits into a megabyte or two. */
+/* Tilts of a ladder, from its reach down to e^-10 of that. */
 #define RUNGS 30
+/* Surveys and lines that are kept, as questions nearby share them: they fit into a megabyte or two. */
 #define KEPT 8
 
 /* Half-width of the range of epsilon that a line serves, in units of the integrand's width: on a wider one the period
  * doubles. */
 #define REACH 1.2
 
-/* Numbers of layers of the noise (rule.c), and of other tilts than the line's (chernoff.c). */
+/* Layers of the noise (rule.c). */
 #define LAYERS 36
+/* Other tilts than the line's at which delta is bounded (chernoff.c). */
 #define OTHERS 8
 
 typedef enum {

@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-CEILING = 180
+CEILING = 179
 """Most constants in the engines and the kernel together. Lower it when constants go; never raise it."""
-BARE = 25
-"""Most constants without a reason beside them. Lower it when reasons are written; never raise it."""
 IN_C = re.compile(r"^(?:#define\s+(\w+)\s+\(?[-+]?[\d.]|(?:static )?const (?:double|int|size_t) (\w+)\s*=)")
 
 
@@ -82,7 +80,7 @@ def test_the_engines_and_the_kernel_have_few_numeric_constants() -> None:
 def test_numeric_constants_have_their_reasons_beside_them() -> None:
     """A comment or a docstring says the unit and where the value is from."""
     bare = [f"{each.path.relative_to(ROOT)}: {each.name}" for each in read_constants() if not each.explained]
-    assert len(bare) <= BARE, bare
+    assert not bare
 
 
 def test_the_count_sees_each_way_to_write_a_constant(tmp_path: Path) -> None:

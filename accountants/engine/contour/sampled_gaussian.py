@@ -44,6 +44,7 @@ EXPONENTS: dict[Direction, Exponents] = {
     "add": Exponents(0, -1, 0),
     "replace": Exponents(1, 1, -1),
 }
+"""Exponents of the density and of both factors of the loss, by the direction that is asked (A2)."""
 
 
 def log_mixture(rate: float, y: FloatArray) -> FloatArray:
