@@ -19,6 +19,7 @@ typedef struct {
     PyObject_HEAD
     Composition *all;
     PyThread_type_lock lock;
+    unsigned long owner; /* the thread that holds the lock */
 } Handle;
 
 /* Without the interpreter: whether a signal has raised an exception, which is then set. */
@@ -37,12 +38,16 @@ typedef struct {
     Watch watch;
 } Turn;
 
+/* Begin a computation; NULL where a handler of signals asks for the composition that its own thread computes. */
 static Composition *begin(Turn *turn, PyObject *handle)
 {
     turn->handle = (Handle *)handle;
+    if (turn->handle->owner == PyThread_get_thread_ident())
+        return NULL;
     turn->watch = (Watch){.interrupts = interrupts};
     turn->state = PyEval_SaveThread();
     PyThread_acquire_lock(turn->handle->lock, WAIT_LOCK);
+    turn->handle->owner = PyThread_get_thread_ident();
     turn->handle->all->watch = &turn->watch;
     return turn->handle->all;
 }
@@ -51,6 +56,7 @@ static Composition *begin(Turn *turn, PyObject *handle)
 static bool end(Turn *turn)
 {
     turn->handle->all->watch = NULL;
+    turn->handle->owner = 0;
     PyThread_release_lock(turn->handle->lock);
     PyEval_RestoreThread(turn->state);
     return !turn->watch.stopped;
@@ -179,7 +185,10 @@ static PyObject *handle_epsilon(PyObject *object, PyObject *arguments)
     if (!(log_delta < 0.0 && isfinite(log_delta) && slack >= 0.0 && isfinite(slack)))
         Py_RETURN_NONE;
     Turn turn;
-    Status status = solve(begin(&turn, object), log_delta, slack, &best);
+    Composition *all = begin(&turn, object);
+    if (!all)
+        Py_RETURN_NONE;
+    Status status = solve(all, log_delta, slack, &best);
     if (!end(&turn))
         return NULL;
     return answered(status, best);
@@ -194,7 +203,10 @@ static PyObject *handle_log_delta(PyObject *object, PyObject *argument)
     if (isnan(epsilon) || epsilon == -INFINITY)
         Py_RETURN_NONE;
     Turn turn;
-    Status status = evaluate(begin(&turn, object), epsilon, &best);
+    Composition *all = begin(&turn, object);
+    if (!all)
+        Py_RETURN_NONE;
+    Status status = evaluate(all, epsilon, &best);
     if (!end(&turn))
         return NULL;
     return answered(status, best);
@@ -208,7 +220,10 @@ static PyObject *handle_upper_log_delta(PyObject *object, PyObject *argument)
     if (isnan(epsilon) || epsilon == -INFINITY)
         Py_RETURN_NONE;
     Turn turn;
-    Status status = bound(begin(&turn, object), epsilon, &found);
+    Composition *all = begin(&turn, object);
+    if (!all)
+        Py_RETURN_NONE;
+    Status status = bound(all, epsilon, &found);
     if (!end(&turn))
         return NULL;
     if (status == NO_MEMORY)
@@ -227,7 +242,10 @@ static PyObject *handle_threshold(PyObject *object, PyObject *argument)
     if (!(log_size < 0.0 && isfinite(log_size)))
         Py_RETURN_NONE;
     Turn turn;
-    Status status = threshold(begin(&turn, object), log_size, &found);
+    Composition *all = begin(&turn, object);
+    if (!all)
+        Py_RETURN_NONE;
+    Status status = threshold(all, log_size, &found);
     if (!end(&turn))
         return NULL;
     if (status == NO_MEMORY)

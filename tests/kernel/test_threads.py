@@ -35,6 +35,28 @@ except KeyboardInterrupt:
     print("ended", flush=True)
 """
 
+HANDLED = """
+import math, signal, threading
+from epsilond._kernel import Composition
+
+composition = Composition(tuple((0.001 + 1e-5 * kind, 1.0 + 1e-3 * kind, 0, 3.0) for kind in range(4000)), 0.0, ())
+
+class Handled(Exception):
+    pass
+
+def handle(number, frame):
+    raise Handled(composition.log_delta(1.0))
+
+signal.signal(signal.SIGINT, handle)
+try:
+    print("asks", flush=True)
+    while True:
+        composition.epsilon(math.log(1e-6), 1e-12)
+        composition.epsilon(math.log(1e-7), 1e-12)
+except Handled as handled:
+    print(handled.args[0], flush=True)
+"""
+
 
 def different_steps(kinds: int, order: int = 0) -> tuple[tuple[float, float, int, float], ...]:
     """Return so many kinds of steps, no two alike."""
@@ -129,4 +151,16 @@ def test_an_interrupted_composition_answers_as_before(module: ModuleType, questi
         assert process.stdout.readline() == "asks\n"
         process.send_signal(signal.SIGINT)
         assert process.stdout.readline() == "ended\n"
+    assert process.returncode == 0
+
+
+def test_a_handler_of_signals_that_asks_what_it_interrupts_is_sent_to_python(module: ModuleType) -> None:
+    """The composition is at work, and its thread cannot wait for itself."""
+    assert module.INTERFACE > 0
+    with subprocess.Popen([sys.executable, "-c", HANDLED], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "asks\n"
+        process.send_signal(signal.SIGINT)
+        answered = process.stdout.readline()
+    assert answered == "None\n" or answered.startswith("("), answered
     assert process.returncode == 0
