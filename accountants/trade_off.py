@@ -219,7 +219,8 @@ class _MinimumSearch:
         """h(0) = 1, and h is between 1 and 2 at 1/α."""
         self.lower_wanted = self.trade.lower
         self.slopes = Slopes(self.rate - 1.0, self.rate)
-        self.bound = math.inf
+        self.upper = 1.0
+        """The least of all upper bounds of h."""
         self.points = {-math.inf: Known(0.0, 1.0, 1.0), -math.log(self.rate): Known(1.0 / self.rate, 1.0, 2.0)}
         for place, ends in self.trade.known.items():
             self._add(place, ends)
@@ -228,7 +229,9 @@ class _MinimumSearch:
         gamma = math.exp(place)
         if gamma * self.rate < 1.0:
             lower, upper = (gamma * self.rate + end for end in divergence)
-            self.points[place] = Known(gamma, lower * (1.0 - 8 * UNIT_ROUNDOFF), upper * (1.0 + 8 * UNIT_ROUNDOFF))
+            upper *= 1.0 + 8 * UNIT_ROUNDOFF
+            self.points[place] = Known(gamma, lower * (1.0 - 8 * UNIT_ROUNDOFF), upper)
+            self.upper = min(self.upper, upper)
 
     def _read(self, places: Sequence[float]) -> None:
         wanted = [place for place in places if place not in self.points and place < -math.log(self.rate)]
@@ -239,11 +242,6 @@ class _MinimumSearch:
     def _sorted(self) -> list[Known]:
         # By γ: exponentials of different t may be the same.
         return sorted({point.place: point for point in self.points.values()}.values())
-
-    @property
-    def upper(self) -> float:
-        """The least of all upper bounds."""
-        return min(self._best.upper, self.bound)
 
     @property
     def place(self) -> float:
@@ -265,7 +263,7 @@ class _MinimumSearch:
         """By an upper bound of E_γ at γ = e^place."""
         gamma = math.exp(place)
         if gamma * self.rate < 1.0:
-            self.bound = min(self.bound, (gamma * self.rate + divergence) * (1.0 + 8 * UNIT_ROUNDOFF))
+            self.upper = min(self.upper, (gamma * self.rate + divergence) * (1.0 + 8 * UNIT_ROUNDOFF))
 
     def take(self, above: UpperTest) -> None:
         """The upper bound of a test that was found."""

@@ -67,14 +67,32 @@ def least_value(known: Sequence[Known], slopes: Slopes) -> Least:
     Guarantees: the value is at most that of every convex function with such slopes that lies within the ends at all
     points, anywhere between the first and the last of them.
     """
-    found = [_between(known, place, slopes, 1) for place in range(len(known) - 1)]
+    bounds = {place: _between(known, place, slopes, 1) for place in _intervals_of_minimum(known)}
     seen: set[int] = set()
     while True:  # chords to all other points where the bound is least: those of close neighbours are known roughly
-        place = min(range(len(found)), key=lambda interval: found[interval].value)
+        place = min(bounds, key=lambda interval: bounds[interval].value)
         if place in seen:
-            return found[place]
+            return bounds[place]
         seen.add(place)
-        found[place] = max(found[place], _between(known, place, slopes, len(known)), key=lambda least: least.value)
+        bounds[place] = max(bounds[place], _between(known, place, slopes, len(known)), key=lambda least: least.value)
+
+
+def _intervals_of_minimum(known: Sequence[Known]) -> range:
+    """Return the intervals that may hold the least value, each by the number of its first point.
+
+    Where a point lies above the next one towards the lowest, a convex function rises from there outwards.
+    """
+    lowest = min(range(len(known)), key=lambda place: known[place].upper)
+    first, last = 0, len(known) - 1
+    for place in range(lowest - 1, -1, -1):
+        if known[place].lower > known[place + 1].upper:
+            first = place
+            break
+    for place in range(lowest + 1, len(known)):
+        if known[place].lower > known[place - 1].upper:
+            last = place
+            break
+    return range(first, last)
 
 
 def _between(known: Sequence[Known], place: int, slopes: Slopes, most: int) -> Least:
