@@ -35,6 +35,7 @@ def use() -> Iterator[pytest.MonkeyPatch]:
 
 def forget_all() -> None:
     """Clear every cache of the library: whatever was computed with the kernel may differ in its last digits."""
+    gc.unfreeze()  # what was imported while tests were collected is frozen, and not listed
     for each in gc.get_objects():
         if isinstance(each, functools._lru_cache_wrapper) and str(each.__module__).startswith("epsilond."):
             each.cache_clear()
