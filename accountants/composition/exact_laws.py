@@ -142,17 +142,24 @@ class ExactProfile(PointwiseProfile):
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose log δ at one ε, by the contour engine if it can, else by the closest of the other bounds."""
-        try:
-            return self._outward(self._exact_log_delta, epsilon)
-        except NO_CERTIFICATE:
-            if self.laplace:
-                return self.behind.log_delta_bounds(epsilon)
+        enclosed = self.enclose_log_delta(epsilon)
+        if enclosed is not None:
+            return enclosed
+        if self.laplace:
+            return self.behind.log_delta_bounds(epsilon)
         lower, upper = self.rare.log_delta(epsilon)
         if upper - lower <= NARROW_LOG_DELTA and not self.few:
             return Interval(lowered(lower), min(raised(upper), 0.0))
         bounds = self.behind.log_delta_bounds(epsilon)
         known = min(bounds.upper, self.unsampled.log_delta_bounds(epsilon).upper)
         return Interval(max(bounds.lower, lowered(lower)), min(known, raised(upper)))
+
+    def enclose_log_delta(self, epsilon: float) -> Interval | None:
+        """Enclose log δ at one ε by the contour engine; None where it refuses."""
+        try:
+            return self._outward(self._exact_log_delta, epsilon)
+        except NO_CERTIFICATE:
+            return None
 
     def _exact_log_delta(self, epsilon: float) -> Interval:
         """Enclose log δ of the laws as they are, by the contour engine."""
