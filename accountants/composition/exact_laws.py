@@ -208,10 +208,8 @@ class ExactProfile(PointwiseProfile):
         """Whether δ(ε) is at most the target, by a quick bound or, where that is too high, by the contour engine."""
         if self.is_at_most(epsilon, log_delta):
             return True
-        try:
-            return self._outward(self._exact_log_delta, epsilon).upper <= log_delta
-        except NO_CERTIFICATE:
-            return False
+        enclosed = self.enclose_log_delta(epsilon)
+        return enclosed is not None and enclosed.upper <= log_delta
 
     def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
         """For each size α in (0, 1) about the ε, of any sign, at which Q(S > ε) = α, and log δ around it.

@@ -68,7 +68,7 @@ class RenderedAnswer:
     Attributes:
         body: the JSON text, or other bytes.
         relative_width: width of the certificate's interval over its upper bound.
-        digest: SHA-256 of the canonical text of the JSON, in hexadecimal digits; None where nobody signs it.
+        digest: SHA-256 of the canonical text of the JSON, in hexadecimal digits; None where it was not taken.
     """
 
     body: bytes

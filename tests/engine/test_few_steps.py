@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.account import account
+from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.meaning import FALSE_POSITIVE_RATES, meaning
 from epsilond.accountants.specs import Composed, Gaussian, Repeated, Subsampled
+from tests.engine.pairs import poisson
 from tests.oracles.two_steps import log_delta_of_two
 
 if TYPE_CHECKING:
@@ -108,3 +110,16 @@ def test_rates_hold_those_of_simulated_runs(steps: list[Repeated]) -> None:
         deviation = math.sqrt(share / runs) + share / math.sqrt(each.false_positive_rate * runs)
         assert each.true_positive_rate.upper >= share - 5.0 * deviation
         assert each.true_positive_rate.upper - each.true_positive_rate.lower <= 2e-3 * each.true_positive_rate.upper
+
+
+@pytest.mark.parametrize(("rate", "times", "log10_delta"), [(1e-4, 10, -9), (1e-4, 100, -9), (1e-3, 100, -6)])
+def test_a_certified_epsilon_is_kept_where_a_second_enclosure_knows_less(
+    rate: float, times: int, log10_delta: int
+) -> None:
+    """Of rare steps at low noise δ at one ε is known roughly, and the ε of a δ closely; the lattice encloses the same."""
+    log_delta = log10_delta * math.log(10.0)
+    certified = curve_of(sampled((rate, 0.6), times)).epsilon(log_delta)
+    laid = compose([(poisson(rate, 0.6), times)]).epsilon(log_delta)
+    assert laid.lower <= certified.upper
+    assert certified.lower <= laid.upper
+    assert certified.upper - certified.lower <= 1e-3 * certified.upper
