@@ -17,10 +17,10 @@ from epsilond.accountants.engine.contour.chernoff import log_chernoff_factor
 from epsilond.accountants.engine.contour.composition import build_parts
 from epsilond.accountants.engine.contour.likelihood_ratio import LikelihoodRatio, clip_response
 from epsilond.accountants.engine.contour.line import Integrand, lay_near
-from epsilond.accountants.engine.contour.noise_loss import NoiseLoss, Piece
 from epsilond.accountants.engine.contour.noise_steps import NoiseSteps
 from epsilond.accountants.engine.contour.panels import POINTS, WEIGHTS, Panels
 from epsilond.accountants.engine.contour.part import Line, LineValues, floor_spacing, join_parts
+from epsilond.accountants.engine.contour.piece import Piece
 from epsilond.accountants.engine.contour.saddle import by_epsilon, find_saddle
 from tests.oracles.contour import Step, by_contour, moment
 
@@ -28,17 +28,17 @@ DIRECTIONS = ("remove", "add", "replace")
 PARAMETERS = ((0.01, 1.0), (0.001, 1 / 0.6), (0.3, 0.2), (0.97, 0.5), (1e-5, 2.0))
 
 
-def loss_of(rate: float, shift: float, direction: str) -> NoiseLoss:
-    return NoiseLoss(LikelihoodRatio(rate, shift), direction)
+def steps_of(rate: float, shift: float, direction: str, count: int = 1) -> NoiseSteps:
+    return NoiseSteps(LikelihoodRatio(rate, shift), direction, count)
 
 
 def piece_of(rate: float, shift: float, direction: str) -> Piece:
-    return loss_of(rate, shift, direction).pieces[0]
+    return steps_of(rate, shift, direction).pieces[0]
 
 
 def cut_steps(rate: float, shift: float, direction: str, count: int, low: float, high: float) -> NoiseSteps:
     """Steps without noise outside [low, high]."""
-    return NoiseSteps(replace(loss_of(rate, shift, direction), low=low, high=high), count)
+    return replace(steps_of(rate, shift, direction, count), low=low, high=high)
 
 
 def on_line(part: NoiseSteps, line: Line) -> LineValues:
@@ -125,7 +125,7 @@ def test_a2_the_bounds_on_a_panel_cover_the_integrand_around_it(rate: float, shi
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize(("rate", "shift"), PARAMETERS)
 def test_a2_panels_err_by_no_more_than_their_ellipses(rate: float, shift: float, direction: str) -> None:
-    piece, seen = Piece(LikelihoodRatio(rate, shift), loss_of(rate, shift, direction).pieces[0].exponents, -8.0, 9.5), 0
+    piece, seen = Piece(LikelihoodRatio(rate, shift), direction, -8.0, 9.5), 0
     points, weights = np.polynomial.legendre.leggauss(60)
     edges = np.linspace(piece.low, piece.high, 400)
     x = (0.5 * np.diff(edges)[:, None] * points + 0.5 * (edges[1:] + edges[:-1])[:, None]).ravel()
@@ -159,7 +159,7 @@ def test_a2_gauss_nodes_and_weights_are_within_their_units() -> None:
             assert abs(weight * (1 - exact**2) * slope**2 / 2 - 1) <= 16 * 2.0**-53
 
 
-def turns(loss: NoiseLoss, x: np.ndarray, angle: float) -> np.ndarray:
+def turns(loss: NoiseSteps, x: np.ndarray, angle: float) -> np.ndarray:
     """arg r(x + iy) − arg r(−x − iy) at s y = angle."""
     responses = loss.ratio.response(x), loss.ratio.response(-x)
     return sum(np.angle(1 - p + p * np.exp(1j * angle)) for p in responses)
@@ -168,12 +168,12 @@ def turns(loss: NoiseLoss, x: np.ndarray, angle: float) -> np.ndarray:
 def test_a2_the_phases_of_replace_add_up_to_one_angle_only_if_balanced() -> None:
     x = np.linspace(-30, 30, 6001)
     for rate, shift in ((0.5, 2.0), (0.5, 0.1), (0.01, 1.0), (0.7, 1.5)):
-        loss = loss_of(rate, shift, "replace")
+        loss = steps_of(rate, shift, "replace")
         assert (rate / (1 - rate)) ** 2 * math.exp(-(shift**2)) <= 1
         for angle in (0.1, 1.0, 2.0, 3.1):
             assert turns(loss, x, angle).max() <= angle + 1e-12
             assert (loss.ratio.response(x) + loss.ratio.response(-x)).max() <= 1 + 1e-12
-    loss = loss_of(0.99, 0.5, "replace")
+    loss = steps_of(0.99, 0.5, "replace")
     assert (0.99 / 0.01) ** 2 * math.exp(-(0.5**2)) > 1
     assert turns(loss, x, 1.0).max() > 1.9
 
@@ -204,7 +204,7 @@ def test_a2_replace_at_a_rate_near_one_needs_twice_the_phase() -> None:
     assert error <= bound(single + frequency * shift * heights)
 
 
-def window(loss: NoiseLoss, tilt: float, c: float) -> tuple[float, float]:
+def window(loss: NoiseSteps, tilt: float, c: float) -> tuple[float, float]:
     """The ends of the lemma; to add, the mode x* = −l s p(x*) by bisection."""
     rate, shift = loss.ratio.rate, loss.ratio.shift
     if loss.kind == "add":
@@ -222,7 +222,7 @@ def window(loss: NoiseLoss, tilt: float, c: float) -> tuple[float, float]:
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize(("rate", "shift"), [*PARAMETERS, (0.9999, 1.0), (1 - 1e-7, 0.3)])
 def test_a2_the_window_leaves_out_no_more_than_it_says(rate: float, shift: float, direction: str) -> None:
-    loss = loss_of(rate, shift, direction)
+    loss = steps_of(rate, shift, direction)
     for tilt in (0.5, 5.0, 60.0):
         low, high = window(loss, tilt, 3.0)
         centre = np.linspace(low - 12.0, high + 12.0, 200_001)
@@ -250,7 +250,7 @@ def test_a2_a4_the_transform_on_a_line_is_within_its_error(
     rate: float, shift: float, tilt: float, direction: str
 ) -> None:
     line = Line(tilt, floor_spacing(0.7 / shift), 30)
-    values = on_line(NoiseSteps(loss_of(rate, shift, direction), 1), line)
+    values = on_line(steps_of(rate, shift, direction), line)
     step = Step(rate, shift, direction)
     exact = moment(step, tilt, 0.0).real
     assert abs(values.cumulant - math.log(exact)) <= values.cumulant_error + 4e-16 * (1 + abs(values.cumulant))
@@ -306,7 +306,7 @@ def test_a3_the_decay_bound_is_never_below_the_modulus(
     if direction != "add":
         tilt = min(tilt, 14 / shift)
     frequencies = np.asarray([0.5, 2.0, 5.0, 12.0, 30.0])
-    bounds = NoiseSteps(loss_of(rate, shift, direction), count).resolve(tilt, 0.0).log_decay(tilt, frequencies)
+    bounds = steps_of(rate, shift, direction, count).resolve(tilt, 0.0).log_decay(tilt, frequencies)
     step = Step(rate, shift, direction)
     base = moment(step, tilt, 0.0).real
     for t, bound in zip(frequencies.tolist(), bounds.tolist(), strict=True):
@@ -385,12 +385,12 @@ def test_hard_cut_nodes_fill_the_panels_between_the_ends() -> None:
     cut = cut_steps(0.01, 0.5, "remove", 1000, -11.25, 12.0625)
     for tilt, frequency in ((20.0, 0.0), (20.0, 300.0), (1.0, 3.0)):
         for panels in cut.resolve(tilt, frequency).panels:
-            assert cut.loss.low < panels.nodes.min()
-            assert panels.nodes.max() < cut.loss.high
+            assert cut.low < panels.nodes.min()
+            assert panels.nodes.max() < cut.high
             starts = np.sort(panels.starts)
             assert starts[0] == 0.0
             assert np.all(np.diff(starts) == panels.widths[np.argsort(panels.starts)][:-1])
-            assert panels.widths.sum() == cut.loss.high - cut.loss.low
+            assert panels.widths.sum() == cut.high - cut.low
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
@@ -400,7 +400,7 @@ def test_hard_cut_the_transform_is_within_its_error(rate: float, shift: float, t
     line = Line(tilt, 1.0, 30)
     values = on_line(part, line)
     points, weights = np.polynomial.legendre.leggauss(60)
-    edges = np.linspace(part.loss.low, part.loss.high, 120)
+    edges = np.linspace(part.low, part.high, 120)
     x = (0.5 * np.diff(edges)[:, None] * points + 0.5 * (edges[1:] + edges[:-1])[:, None]).ravel()
     w = (0.5 * np.diff(edges)[:, None] * weights).ravel()
 
@@ -438,17 +438,17 @@ def test_hard_cut_the_leak_is_what_is_left_out() -> None:
         part = cut_steps(0.01, 0.5, direction, 1000, -6.5, 7.0)
         weights = (0.99, 0.01) if len(shifts) == 2 else (1.0,)
         inside = sum(
-            weight * (ndtr(part.loss.high - mean) - ndtr(part.loss.low - mean))
+            weight * (ndtr(part.high - mean) - ndtr(part.low - mean))
             for weight, mean in zip(weights, shifts, strict=True)
         )
         assert 1000 * (1 - inside) <= math.exp(part.log_leak) * (1 + 1e-6) <= 1010 * (1 - inside)
-        kept = NoiseSteps(loss_of(0.01, 0.5, direction), 1000).cut(-80.0, 0.0)
+        kept = steps_of(0.01, 0.5, direction, 1000).cut(-80.0, 0.0)
         assert -90.0 < kept.log_leak <= -80.0
 
 
 def test_hard_cut_the_answer_is_that_of_the_whole_transform() -> None:
     # Both ways serve here; the cut one leaks at most e^−19 of δ, and only to the upper end.
-    parts = [NoiseSteps(loss_of(0.01, 1.0, "remove"), 1000)]
+    parts = [steps_of(0.01, 1.0, "remove", 1000)]
     enclosures = []
     for kept in (parts, [parts[0].cut(-13.3 - 19.0, 0.0)]):
         saddle = find_saddle(kept, by_epsilon(2.0))
@@ -475,7 +475,7 @@ def test_many_different_parts_lie_between_equal_ones(count: int) -> None:
 
 def test_the_rounding_of_adding_parts_is_charged() -> None:
     line = Line(1.0, 0.25, 5)
-    losses = [NoiseSteps(loss_of(0.3, 0.1 * k, "remove"), 3 * k) for k in range(1, 12)]
+    losses = [steps_of(0.3, 0.1 * k, "remove", 3 * k) for k in range(1, 12)]
     parts = [on_line(part, line) for part in losses]
     values = join_parts(parts)
     for node in range(line.nodes):

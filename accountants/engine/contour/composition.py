@@ -24,7 +24,6 @@ from epsilond.accountants.engine.contour.chernoff import ChernoffBounds
 from epsilond.accountants.engine.contour.closed_forms import GaussianSteps, LaplaceSteps
 from epsilond.accountants.engine.contour.likelihood_ratio import LikelihoodRatio
 from epsilond.accountants.engine.contour.line import lay_integrand, leave_out
-from epsilond.accountants.engine.contour.noise_loss import NoiseLoss
 from epsilond.accountants.engine.contour.noise_steps import NoiseSteps
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.engine.contour.saddle import by_epsilon, by_log_delta, by_log_size, find_saddle
@@ -71,7 +70,7 @@ def build_parts(laws: Laws) -> list[Part]:
             square += count * law.distance * law.distance
         else:
             kind = "drawn" if isinstance(law, DrawnGaussianLaw) else law.direction
-            parts.append(NoiseSteps(NoiseLoss(LikelihoodRatio(law.rate, law.shift), kind), count))
+            parts.append(NoiseSteps(LikelihoodRatio(law.rate, law.shift), kind, count))
     return [*parts, GaussianSteps(square)] if square > 0.0 else parts
 
 
@@ -81,7 +80,7 @@ def falls_enough(laws: Laws) -> bool:
     It does not where all steps are batches without replacement whose atoms at the loss 0 keep a share.
     """
     parts = build_parts(laws)
-    atoms = (part.count * math.log(max(part.loss.atom, TINY)) for part in parts if isinstance(part, NoiseSteps))
+    atoms = (part.count * math.log(max(part.atom, TINY)) for part in parts if isinstance(part, NoiseSteps))
     closed_forms = any(not isinstance(part, NoiseSteps) for part in parts)
     return not parts or closed_forms or math.fsum(atoms) <= -_LEAST_ATOMS_NATS
 
@@ -191,11 +190,9 @@ def _read_log_delta(integrand: Integrand, epsilon: float) -> float:
 
 
 def _read_log_size(integrand: Integrand, epsilon: float) -> float:
-    """Return an estimate of log Q(S > ε) = log(−dD/dε) − ε; refuse where D does not fall."""
+    """Return an estimate of log Q(S > ε) = log(−dD/dε) − ε; inf where the slope is lost in roundings next to δ = 1."""
     value, slope = integrand.estimate(epsilon)
-    if not slope < 0.0:
-        raise ContourRefused(RefusalReason.NOT_POSITIVE, f"size of the test S > {epsilon:.6g}")
-    return value + math.log(-slope) - epsilon
+    return value + math.log(-slope) - epsilon if slope < 0.0 else math.inf
 
 
 def _find_root(

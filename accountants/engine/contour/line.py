@@ -173,7 +173,11 @@ def lay_near(parts: Sequence[Part], saddle: Saddle, epsilon: float, log_delta: f
     Raises:
         ContourRefused: the integrand does not decay, or the nodes are too many, before the work is done.
     """
-    transforms, chernoff = _bound_alias(parts, saddle)
+    away = _NEAR_TILTS / saddle.width
+    tilts = np.concatenate((saddle.tilt - away, [0.0, saddle.tilt], saddle.tilt + away, saddle.tilt * _FAR_TILTS))
+    tilts = np.unique(tilts[tilts >= 0.0])
+    transforms = [part.resolve(float(tilts[-1]), 0.0) for part in parts]
+    chernoff = ChernoffBounds.at(transforms, tilts)
     log_delta = min(log_delta, chernoff.upper_log_delta(epsilon))
     at = _choose_tilt(transforms, chernoff, saddle, epsilon, log_delta)
     period = chernoff.shortest_period(at.tilt, epsilon, log_delta - NATS)
@@ -183,19 +187,6 @@ def lay_near(parts: Sequence[Part], saddle: Saddle, epsilon: float, log_delta: f
     log_unit = at.cumulant - at.tilt * epsilon
     highest, truncation = _truncate(transforms, at, log_delta - log_unit, spacing * (MOST_NODES - 2))
     return Integrand.of(parts, Line(at.tilt, spacing, math.ceil(highest / spacing) + 1), chernoff, truncation)
-
-
-def _bound_alias(parts: Sequence[Part], saddle: Saddle) -> tuple[list[Transform], ChernoffBounds]:
-    """Return Chernoff bounds at tilts around the saddle's, as far beyond it as the nodes of the noise allow."""
-    away = _NEAR_TILTS / saddle.width
-    tilts = np.concatenate((saddle.tilt - away, [0.0, saddle.tilt], saddle.tilt + away, saddle.tilt * _FAR_TILTS))
-    tilts = np.unique(tilts[tilts >= 0.0])
-    try:
-        transforms = [part.resolve(float(tilts[-1]), 0.0) for part in parts]
-    except ContourRefused:
-        tilts = tilts[tilts <= saddle.tilt + away[0]]
-        transforms = [part.resolve(float(tilts[-1]), 0.0) for part in parts]
-    return transforms, ChernoffBounds.at(transforms, tilts)
 
 
 def _choose_tilt(

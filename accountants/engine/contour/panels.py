@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from epsilond.accountants.engine.contour.noise_loss import Piece
+    from epsilond.accountants.engine.contour.piece import Piece
     from epsilond.accountants.numerics.special import FloatArray
 
     BoolArray = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
