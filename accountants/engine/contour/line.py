@@ -32,14 +32,8 @@ _LEAST_NATS = 7.0
 """Nats below δ of the frequencies that are left out at least: e^−7 is 1e-3, the widest relative width of δ."""
 _FREQUENCY_RATIO = 1.25
 """Ratio of successive last frequencies that are tried: at most a quarter more nodes than the fewest."""
-_NEAR_TILTS = np.geomspace(0.4, 6.0, 6)
-"""Distances from the saddle, in units of 1/√F″, of other tilts whose Chernoff bounds give the alias."""
-_FAR_TILTS = np.geomspace(0.1, 2.2, 12)
-"""More tilts, in units of the saddle's, where √F″ is large for rare giant losses."""
-_SHARES = np.linspace(1.0, 0.3, 8)
-"""Shares of the saddle's tilt at which the line may be (A5, Lower tilts)."""
-_LARGEST_UNIT = 9.0
-"""Largest log of e^{K − lε}/δ at which a line may be: roundings and quadratures then err by e^−22 of δ."""
+_TILTS = np.geomspace(0.4, 6.0, 6)
+"""Distances from the saddle, in units of 1/√F″, of the tilts on either side whose Chernoff bounds give the alias."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +156,7 @@ def lay_integrand(parts: Sequence[Part], epsilon: float, log_delta: float) -> tu
 
 
 def lay_near(parts: Sequence[Part], saddle: Saddle, epsilon: float, log_delta: float) -> Integrand:
-    """Return the integrand on a line at or below the tilt of a saddle.
+    """Return the integrand on a line at the tilt of a saddle.
 
     Args:
         parts: parts of the composition, with noise left out.
@@ -173,13 +167,13 @@ def lay_near(parts: Sequence[Part], saddle: Saddle, epsilon: float, log_delta: f
     Raises:
         ContourRefused: the integrand does not decay, or the nodes are too many, before the work is done.
     """
-    away = _NEAR_TILTS / saddle.width
-    tilts = np.concatenate((saddle.tilt - away, [0.0, saddle.tilt], saddle.tilt + away, saddle.tilt * _FAR_TILTS))
+    away = _TILTS / saddle.width
+    tilts = np.concatenate((saddle.tilt - away, [0.0, saddle.tilt], saddle.tilt + away))
     tilts = np.unique(tilts[tilts >= 0.0])
     transforms = [part.resolve(float(tilts[-1]), 0.0) for part in parts]
     chernoff = ChernoffBounds.at(transforms, tilts)
     log_delta = min(log_delta, chernoff.upper_log_delta(epsilon))
-    at = _choose_tilt(transforms, chernoff, saddle, epsilon, log_delta)
+    at = measure_saddle(transforms, saddle.tilt)
     period = chernoff.shortest_period(at.tilt, epsilon, log_delta - NATS)
     if not 0.0 < period < math.inf:
         raise ContourRefused(RefusalReason.NO_TILT, f"period {period:.3g}")
@@ -187,18 +181,6 @@ def lay_near(parts: Sequence[Part], saddle: Saddle, epsilon: float, log_delta: f
     log_unit = at.cumulant - at.tilt * epsilon
     highest, truncation = _truncate(transforms, at, log_delta - log_unit, spacing * (MOST_NODES - 2))
     return Integrand.of(parts, Line(at.tilt, spacing, math.ceil(highest / spacing) + 1), chernoff, truncation)
-
-
-def _choose_tilt(
-    transforms: Sequence[Transform], chernoff: ChernoffBounds, saddle: Saddle, epsilon: float, log_delta: float
-) -> Saddle:
-    """Return the share of a saddle's tilt with the shortest period whose unit e^{K − lε} is not far above δ."""
-    tilts = saddle.tilt * _SHARES
-    log_units = np.sum([each.moments(tilts)[0] for each in transforms], axis=0) - tilts * epsilon - log_delta
-    periods = [chernoff.shortest_period(tilt, epsilon, log_delta - NATS) for tilt in tilts.tolist()]
-    allowed = log_units <= _LARGEST_UNIT
-    best = np.where(allowed, periods, np.inf).argmin() if allowed.any() else log_units.argmin()
-    return measure_saddle(transforms, float(tilts[best]))
 
 
 def _truncate(transforms: Sequence[Transform], at: Saddle, log_delta: float, most: float) -> tuple[float, float]:
