@@ -19,7 +19,7 @@ from epsilond.accountants.engine.contour.accuracy import MOST_NODES, NATS
 from epsilond.accountants.engine.contour.chernoff import ChernoffBounds
 from epsilond.accountants.engine.contour.part import Line, floor_spacing, join_parts, summation_error
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
-from epsilond.accountants.engine.contour.saddle import by_epsilon, find_saddle, measure_saddle
+from epsilond.accountants.engine.contour.saddle import by_epsilon, find_saddle
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 _LEAST_NATS = 7.0
 """Nats below δ of the frequencies that are left out at least: e^−7 is 1e-3, the widest relative width of δ."""
-_FREQUENCY_RATIO = 1.25
-"""Ratio of successive last frequencies that are tried: at most a quarter more nodes than the fewest."""
+_FREQUENCIES = 48
+"""Number of last frequencies that are tried, in geometric progression: a quarter more nodes than the fewest."""
 _TILTS = np.geomspace(0.4, 6.0, 6)
 """Distances from the saddle, in units of 1/√F″, of the tilts on either side whose Chernoff bounds give the alias."""
 
@@ -173,14 +173,13 @@ def lay_near(parts: Sequence[Part], saddle: Saddle, epsilon: float, log_delta: f
     transforms = [part.resolve(float(tilts[-1]), 0.0) for part in parts]
     chernoff = ChernoffBounds.at(transforms, tilts)
     log_delta = min(log_delta, chernoff.upper_log_delta(epsilon))
-    at = measure_saddle(transforms, saddle.tilt)
-    period = chernoff.shortest_period(at.tilt, epsilon, log_delta - NATS)
+    period = chernoff.shortest_period(saddle.tilt, epsilon, log_delta - NATS)
     if not 0.0 < period < math.inf:
         raise ContourRefused(RefusalReason.NO_TILT, f"period {period:.3g}")
     spacing = floor_spacing(2.0 * math.pi / period)
-    log_unit = at.cumulant - at.tilt * epsilon
-    highest, truncation = _truncate(transforms, at, log_delta - log_unit, spacing * (MOST_NODES - 2))
-    return Integrand.of(parts, Line(at.tilt, spacing, math.ceil(highest / spacing) + 1), chernoff, truncation)
+    log_unit = saddle.cumulant - saddle.tilt * epsilon
+    highest, truncation = _truncate(transforms, saddle, log_delta - log_unit, spacing * (MOST_NODES - 2))
+    return Integrand.of(parts, Line(saddle.tilt, spacing, math.ceil(highest / spacing) + 1), chernoff, truncation)
 
 
 def _truncate(transforms: Sequence[Transform], at: Saddle, log_delta: float, most: float) -> tuple[float, float]:
@@ -192,8 +191,7 @@ def _truncate(transforms: Sequence[Transform], at: Saddle, log_delta: float, mos
         ContourRefused: it is not small by the largest frequency.
     """
     first = min(5.0 / at.width, most)
-    powers = np.arange(math.ceil(math.log(most / first) / math.log(_FREQUENCY_RATIO)) + 1.0)
-    frequencies = np.minimum(first * _FREQUENCY_RATIO**powers, most)
+    frequencies = np.geomspace(first, most, _FREQUENCIES)
     tails = np.log(np.arctan2(at.tilt, frequencies) / (math.pi * at.tilt))
     tails = tails + sum(each.log_decay(at.tilt, frequencies) for each in transforms)
     enough = np.flatnonzero(tails <= log_delta - NATS)

@@ -194,15 +194,12 @@ class NoiseSums:
         """Return an estimate of log M(l) of one step."""
         return float(np.logaddexp.reduce(self._log_weights(tilt)))
 
-    def moments(self, tilts: FloatArray) -> FloatArray:
+    def moments(self, tilt: float) -> tuple[float, float, float]:
         """Return estimates of K, K′ and K″."""
-        exponents = self._fields[0] + tilts[:, None] * self.losses
-        top = exponents.max(axis=1)
-        weights = np.exp(exponents - top[:, None])
-        total = weights.sum(axis=1)
-        mean = weights @ self.losses / total
-        variance = np.maximum(weights @ (self.losses * self.losses) / total - mean * mean, 0.0)
-        return np.asarray(self.steps.count * np.stack((top + np.log(total), mean, variance)))
+        log_moment, count = self.log_moment(tilt), self.steps.count
+        weights = np.exp(self._log_weights(tilt) - log_moment)
+        mean = float(weights @ self.losses)
+        return count * log_moment, count * mean, count * float(weights @ (self.losses - mean) ** 2)
 
     def _weight_error(self, tilt: float) -> FloatArray:
         """Return bounds of the relative errors of the tilted weights, and of sums that they weigh (A4, What η is)."""
@@ -228,10 +225,9 @@ class NoiseSums:
         error = 1.01 * moved / (zero + total) + 1.01 * math.exp(min(self.log_error(tilt, 0.0) - value, 50.0))
         return value, error + 4 * UNIT_ROUNDOFF * (abs(value) + top)
 
-    def upper_cumulants(self, tilts: FloatArray) -> FloatArray:
-        """Return upper bounds of K at each tilt; exactly 0 at tilt 0."""
-        raised = [self.steps.count * sum(self.cumulant(tilt)) * (1.0 + 4 * UNIT_ROUNDOFF) for tilt in tilts.tolist()]
-        return np.where(tilts > 0.0, raised, 0.0)
+    def upper_cumulant(self, tilt: float) -> float:
+        """Return an upper bound of K; exactly 0 at tilt 0."""
+        return self.steps.count * sum(self.cumulant(tilt)) * (1.0 + 4 * UNIT_ROUNDOFF) if tilt > 0.0 else 0.0
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
         """Return log of B_y(t)^T for the best of a few heights y, which bounds log |φ(t′)|^T for all t′ ≥ t (A3)."""

@@ -60,11 +60,11 @@ class LineValues(NamedTuple):
 class Transform(Protocol):
     """φ^T of a part, certified at every tilt, and accurate near that for which it was resolved."""
 
-    def moments(self, tilts: FloatArray) -> FloatArray:
-        """Return estimates of K, K′ and K″, a row each."""
+    def moments(self, tilt: float) -> tuple[float, float, float]:
+        """Return estimates of K, K′ and K″."""
 
-    def upper_cumulants(self, tilts: FloatArray) -> FloatArray:
-        """Return upper bounds of K."""
+    def upper_cumulant(self, tilt: float) -> float:
+        """Return an upper bound of K."""
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
         """Return upper bounds of log |φ(t′)|^T for all t′ ≥ t, at each frequency t (A3)."""

@@ -10,8 +10,6 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-import numpy as np
-
 from epsilond.accountants.engine.contour.accuracy import ITERATIONS
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 
@@ -82,8 +80,7 @@ def by_log_size(log_size: float) -> Target:
 
 def measure_saddle(transforms: Sequence[Transform], tilt: float) -> Saddle:
     """Return the saddle at a tilt, from the sum of all parts' cumulants."""
-    moments = np.sum([each.moments(np.asarray([tilt])) for each in transforms], axis=0)
-    cumulant, mean, variance = moments[:, 0].tolist()
+    cumulant, mean, variance = map(math.fsum, zip(*(each.moments(tilt) for each in transforms), strict=True))
     return Saddle(tilt, cumulant, mean, variance + tilt**-2.0 + (1.0 + tilt) ** -2.0)
 
 
