@@ -61,10 +61,9 @@ class Transforms:
         """Return the same, computed: on a lattice that is doubled until it fits."""
         key, place = found
         limits = self._budget.limits_for(len(self._survey.parts))
-        log_width = self._log_width - key.boost
         for _ in range(_MOST_TRIES):
             laws = self.laws(key)
-            made = TransformPlan.of(laws.upper if from_above else laws.lower, place, log_width).made(limits)
+            made = TransformPlan.of(laws.upper if from_above else laws.lower, place, self._log_width).made(limits)
             if isinstance(made, Spectrum):
                 return key, made
             key = key._replace(coarsening=key.coarsening + max(1, math.ceil(math.log2(min(made.factor, 2.0**60)))))
