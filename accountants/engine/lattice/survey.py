@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 DEPTHS = (*(-5.0 * i for i in range(1, 10)), *(-50.0 * 1.2**i for i in range(90)))
 """Logarithms of δ that a grid may be laid for. Finite losses that do not matter there are left out of it."""
-_DEPTH_STEPS = 4
-"""Most steps to the depth of an ε: nearly all are done after two."""
 _LEFT_OUT = 3.0
 """How far below the width of δ the mass [log] lies that is left out of a grid: 5 % of the width."""
 _LIKELY_KEPT = 16
@@ -123,15 +121,24 @@ class Survey:
         return self._known[depth]
 
     def depth(self, epsilon: float, *, direct: bool) -> int:
-        """The depth at which the estimate of δ(ε) on the outlines to that depth lies: few steps from all losses on."""
-        laws, start, depth = self.whole, 0.0, len(DEPTHS)
-        for _ in range(_DEPTH_STEPS):
-            place = laws.saddle(epsilon, direct=direct, start=start)
-            before, depth = depth, self.depth_of(max(laws.estimate_at(place, epsilon), self.log_infinite_mass))
-            if depth == before:
-                break
-            laws, start = self.shallow(depth), place.y
-        return depth
+        """The shallowest depth that the estimate of δ(ε) on the outlines to that depth does not fall below.
+
+        Outlines to a larger depth have more losses, and a larger estimate: the depth lies between that of the estimate
+        on all losses and that of the estimate on the outlines to there.
+        """
+        low = self.depth_of(self._estimate(self.whole, epsilon, direct))
+        high = max(self.depth_of(self._estimate(self.shallow(low), epsilon, direct)), low)
+        while low < high:
+            middle = (low + high) // 2
+            if self._estimate(self.shallow(middle), epsilon, direct) >= DEPTHS[middle]:
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+    def _estimate(self, laws: Weighted, epsilon: float, direct: bool) -> float:
+        """About log δ, or log(1 − δ) if not direct, by the saddle-point estimate."""
+        return max(laws.estimate_at(laws.saddle(epsilon, direct=direct), epsilon), self.log_infinite_mass)
 
     def depth_of(self, log_delta: float) -> int:
         """The shallowest depth for a known δ."""

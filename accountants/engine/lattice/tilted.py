@@ -168,12 +168,12 @@ class Weighted:
             step = -excess / ((variance + place.stiffness) * place.speed)
             if not math.isfinite(step):
                 step = math.copysign(_LONGEST_STEP, -excess)
-            if abs(step) <= _TOLERANCE or high - low <= _TOLERANCE:
-                return TiltCoordinate(min(max(y + step, low), high), direct)
+            if 0.0 <= step <= _TOLERANCE or high - low <= _TOLERANCE:
+                break
             y = min(max(y + min(max(step, -_LONGEST_STEP), _LONGEST_STEP), low), high)
             if (y in (low, high) and lowest < low and high < highest) or attempt % _HALVED == 0:
                 y = 0.5 * (low + high)
-        return TiltCoordinate(y, direct)
+        return TiltCoordinate(low, direct)
 
     def prefers_direct(self, epsilon: float) -> bool:
         """Whether δ, rather than 1 − δ, is the small one: the mean loss is not far above ε."""
