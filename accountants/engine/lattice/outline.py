@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _LEAST, _MOST = -100, 31  # octaves of |loss| [nat] that are looked at
 _PER_OCTAVE = 8  # cells in an octave that holds mass: their losses differ by 9 %, so estimates of log δ by about 1 %
+_BELOW_END = 1.0 - 1e-9  # share of a largest loss above which only an atom lies
+_NO_MASS = -15.0  # log mass above a share `_BELOW_END` of the largest loss that a density does not have
 _NEGLIGIBLE = 1e-10  # share of the second moment below which an octave is one cell
 
 
@@ -111,6 +113,8 @@ class Outline:
     """Whether all the mass is known to be at single losses."""
     span: float | None = None
     """The largest length of which every loss with mass is a multiple, if all the mass is at single losses."""
+    edge: float | None = None
+    """Distance from zero of the nearer end of a loss that is bounded on either side, if it has no mass there."""
 
     def shallow(self, log_mass: float) -> Outline:
         """The same without the largest finite losses, of total mass about e^`log_mass` at most."""
@@ -121,7 +125,7 @@ class Outline:
         kept = int(beyond[0]) + 1 if beyond.size else masses.size + 1
         if kept >= self.right.edges.size:
             return self
-        return Outline(self.right.up_to(max(kept, 2)), self.left, self.atomic, self.span)
+        return Outline(self.right.up_to(max(kept, 2)), self.left, self.atomic, self.span, self.edge)
 
     @cached_property
     def log_zero(self) -> float:
@@ -165,7 +169,24 @@ def outline(first: Profile, second: Profile) -> Outline:
         log_q, log_p = _quiet(second, edges)
         return log_p, log_q
 
-    return Outline(_scan(right, 1, first.log_infinite_mass), _scan(left, -1, -math.inf))
+    sides = [
+        _with_end(_scan(right, 1, first.log_infinite_mass), first.supremum),
+        _with_end(_scan(left, -1, -math.inf), second.supremum),
+    ]
+    ends = (first.supremum, second.supremum)
+    end = min(ends)
+    return Outline(sides[0], sides[1], edge=None if end == math.inf or _has_atom(sides[ends.index(end)], end) else end)
+
+
+def _with_end(side: Side, end: float) -> Side:
+    """Return the side with an edge at its largest loss, and one so close below that only an atom lies between them."""
+    return side.with_edges(np.asarray([_BELOW_END * end, end])) if 0.0 < end < math.inf else side
+
+
+def _has_atom(side: Side, end: float) -> bool:
+    """Return whether a side has mass at its largest loss."""
+    below = int(np.searchsorted(side.edges, _BELOW_END * end))
+    return bool(side.log_masses[below] > _NO_MASS)
 
 
 def _quiet(profile: Profile, edges: FloatArray) -> Tails:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from epsilond.accountants.curve.near_tests import NearTest, UpperTest
     from epsilond.accountants.numerics.special import FloatArray
 
-_SNAP = {True: 0.125 * math.log(2.0), False: 0.25}
-"""Spacing of tilts in the `TiltCoordinate`: half a band of grids or a quarter, so that near ε share a transform."""
+_TILTS_PER_BAND = 4
+"""Tilts of transforms in a band of grids: near ε share a transform."""
 _KEPT_EVALUATIONS = 16
 """Evaluations that are remembered: those of one search."""
 _DEEPEST_ROW = -720.0
@@ -39,8 +39,6 @@ _MOST_ROWS = 2000
 """Most rows of the table of tails: three times those of the steps below down to its end."""
 _ROW_STEPS = ((-40.0, 0.25), (-100.0, 1.0), (-math.inf, 4.0))
 """Steps in log δ of the table of tails, for log δ above a level."""
-_BACK_OFFS = (1, 2, 4, 8)
-"""Steps of the tilt's grid to go back."""
 _OUTSIDE = (ArithmeticError, ValueError)
 """Numbers at the edge of the doubles: an overflow, or a NaN where an integer is wanted."""
 
@@ -151,7 +149,7 @@ class ComposedProfile(PointwiseProfile):
         try:
             if epsilon >= self._survey.supremum:
                 return TiltedEvaluation(None, -math.inf)
-            chosen = self._back_off_tilt(self._find(epsilon), epsilon)
+            chosen = self._find(epsilon)
             return TiltedEvaluation(chosen, self.upper_on(chosen, epsilon))
         except _OUTSIDE:
             return TiltedEvaluation(None, self._basic(epsilon))
@@ -232,27 +230,7 @@ class ComposedProfile(PointwiseProfile):
             before, key = key, key._replace(band=math.floor(place.y / BAND[direct]))
             if key == before:
                 break
-        return Chosen(key, place.snapped(_SNAP[direct]))
-
-    def _back_off_tilt(self, found: Chosen, epsilon: float) -> Chosen:
-        """A lower tilt, where losses far above ε rule the transform at this one and its errors exceed what is asked.
-
-        As λ grows past a point such losses take over at once, and the tilt that ε asks for lies near that point.
-        """
-        if not found.key.direct or not self._error_dominates(found, epsilon):
-            return found
-        for steps in _BACK_OFFS:
-            place = TiltCoordinate(found.place.y - steps * _SNAP[True], direct=True)
-            lower = Chosen(found.key._replace(band=math.floor(place.y / BAND[True])), place)
-            if not self._error_dominates(lower, epsilon):
-                return lower
-        return found
-
-    def _error_dominates(self, found: Chosen, epsilon: float) -> bool:
-        """Whether the errors at this tilt exceed the sum itself, as far as any loss is above ε."""
-        key, spectrum = self._transforms.spectrum(found, from_above=True)
-        laws = self._transforms.laws(key).upper
-        return epsilon < laws.top * laws.unit and math.isinf(spectrum.log_integral(epsilon).lower)
+        return Chosen(key, place.snapped(BAND[direct] / _TILTS_PER_BAND))
 
     def _basic(self, epsilon: float) -> float:
         """Basic composition at equal shares of ε: what is left where the numbers of a lattice are no doubles."""
