@@ -18,7 +18,13 @@ from epsilond.accountants.engine.lattice.laws import BAND, Chosen, GridKey, Tilt
 from epsilond.accountants.engine.lattice.survey import LatticePart, Survey
 from epsilond.accountants.engine.lattice.thresholds import near_tests, upper_tests
 from epsilond.accountants.engine.lattice.tilted import TiltCoordinate
-from epsilond.accountants.engine.lattice.transforms import Transforms, lower_log_delta, remember, upper_log_delta
+from epsilond.accountants.engine.lattice.transforms import (
+    Transforms,
+    chernoff_log_delta,
+    lower_log_delta,
+    remember,
+    upper_log_delta,
+)
 from epsilond.accountants.numerics.root_search import Guess
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.piecewise import TABLE_ACCURACY, PiecewiseTails, tabulated
@@ -35,6 +41,8 @@ _KEPT_EVALUATIONS = 16
 """Evaluations that are remembered: those of one search."""
 _DEEPEST_ROW = -720.0
 """log δ at which the table of tails ends: e^−720 is the least double with digits to spare."""
+_NO_DOUBLE = -750.0
+"""log δ below which no double holds δ: there it is bounded without a transform."""
 _MOST_ROWS = 2000
 """Most rows of the table of tails: three times those of the steps below down to its end."""
 _ROW_STEPS = ((-40.0, 0.25), (-100.0, 1.0), (-math.inf, 4.0))
@@ -150,6 +158,9 @@ class ComposedProfile(PointwiseProfile):
             if epsilon >= self._survey.supremum:
                 return TiltedEvaluation(None, -math.inf)
             chosen = self._find(epsilon)
+            laws = self._transforms.laws(chosen.key).upper
+            if chosen.place.direct and laws.flat.estimate_at(chosen.place, epsilon) < _NO_DOUBLE:
+                return TiltedEvaluation(None, chernoff_log_delta(laws, chosen.place, epsilon))
             return TiltedEvaluation(chosen, self.upper_on(chosen, epsilon))
         except _OUTSIDE:
             return TiltedEvaluation(None, self._basic(epsilon))
