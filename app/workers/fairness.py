@@ -15,9 +15,9 @@ from epsilond.app.workers.process import Lane, Task
 TURN_SECONDS: Final = 1.0
 """Time after which a question leaves its place to others that wait, and goes on at the priority of jobs."""
 SHORT_TURN_SECONDS: Final = 0.03
-"""The same for a caller who lingers while another caller waits: some five times what a new account takes."""
+"""Turn of a caller who lingers while another caller waits: some five times what a new account takes."""
 LINGER_SECONDS: Final = 60.0
-"""How long a caller counts as lingering after one of their questions had to leave its place."""
+"""Seconds for which a caller lingers after one of their questions had to leave its place."""
 
 
 class FairQueue:
@@ -73,6 +73,11 @@ class FairQueue:
         """Take out the task whose turn it is: of the caller with fewest running, then with least used lately.
 
         Among equals it is the caller who came to wait first. None if everybody who waits has `most` running.
+
+        Args:
+            running: number of running tasks of a caller.
+            used: CPU seconds that a caller has used lately.
+            most: number of tasks of a caller that may run at one time.
         """
         callers = [each for each in self._lines if running(each) < most(each)]
         if not callers:
@@ -153,6 +158,12 @@ class Turns:
         return SHORT_TURN_SECONDS if others_wait and caller in self._lingering else TURN_SECONDS
 
     def most_places(self, lane: Lane, caller: str, places: int) -> int:
-        """Return how many of the places of a lane a caller may have; no caller has all of those that read bodies."""
+        """Return how many of the places of a lane a caller may have; no caller has all of those that read bodies.
+
+        Args:
+            lane: kind of work.
+            caller: identity of the caller.
+            places: number of places of the lane.
+        """
         shared = lane == "read" or (lane == "question" and caller in self._lingering)
         return max(1, places - 1) if shared else places
