@@ -34,7 +34,7 @@ from epsilond.calibrators.mb_sgd import calibrator as mb_sgd
 CONNECTIONS = (1, 4, 16)
 HOSTILE = (0, 4, 8, 32)
 HOSTILE_ADDRESS = "127.0.0.2"
-"""Another caller than the polite one."""
+"""Address of the hostile connections, by which they are another caller than the polite one."""
 START_SECONDS = 600.0
 ACCOUNTS, CALIBRATIONS = "/v1/accounts", "/v1/calibrations/"
 ACCOUNT = {"spec": B1.spec, "relation": B1.relation, "unit": "record", "observer": B1.observer}
