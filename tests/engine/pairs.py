@@ -153,7 +153,7 @@ class AtomicProfile(Profile):
 
     def log_delta(self, epsilon: np.ndarray) -> Enclosure:
         at, losses = self._above(epsilon)
-        gains = np.maximum(-np.expm1(at - losses), 0.0) * np.asarray(self.masses)
+        gains = -np.expm1(np.minimum(at - losses, 0.0)) * np.asarray(self.masses)
         with np.errstate(divide="ignore"):
             return Enclosure.around(np.log(gains.sum(-1) + self.infinite), 1e-14)
 

@@ -154,7 +154,7 @@ def _wanted(need: _Need, demand: Demand, width: float, least: float) -> FloatArr
 
 
 def _unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, floor: float) -> float:
-    """Half the width of the narrowest cells, aligned with atoms or with the end of a density where that can be done."""
+    """Half the width of the narrowest cells, aligned with atoms or with the end of a loss where that can be done."""
     least, doubling = 0.5 * floor, 2.0**demand.coarsening
     if all(item.atomic for item in outlines):
         span = common_span([item.span for item in outlines])
@@ -167,11 +167,14 @@ def _unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, floor
         most = min(least, finer) if finer > _FINER * least else least
         return _fitting(weighted(outlines, counts), most, demand)
     edge = outlines[0].edge if len(outlines) == 1 else None
-    if edge is None or edge < 0.5 * least:
+    if edge is None or edge.distance < 0.5 * least:
         return least
+    if edge.atom:
+        # An atom belongs in the middle of a cell, at an even multiple of the unit.
+        return 0.5 * edge.distance / max(math.floor(0.5 * edge.distance / least), 1)
     # A density that ends belongs between two cells, at an odd multiple; and there must be a point short of the end.
-    multiple = 2 * math.floor(0.5 * (edge / least - 1.0)) + 1
-    return edge / max(float(multiple), 3.0 / doubling)
+    multiple = 2 * math.floor(0.5 * (edge.distance / least - 1.0)) + 1
+    return edge.distance / max(float(multiple), 3.0 / doubling)
 
 
 def _fitting(laws: Weighted, unit: float, demand: Demand) -> float:

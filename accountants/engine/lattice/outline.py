@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -103,6 +103,13 @@ class Side:
         return float(self.edges[held[-1] + 1]) if held.size else 0.0
 
 
+class Edge(NamedTuple):
+    """Where a bounded loss ends, as a distance from zero, and whether it has mass there."""
+
+    distance: float
+    atom: bool
+
+
 @dataclass(frozen=True)
 class Outline:
     """Both sides of one law of losses, and the remaining mass at zero."""
@@ -113,8 +120,8 @@ class Outline:
     """Whether all the mass is known to be at single losses."""
     span: float | None = None
     """The largest length of which every loss with mass is a multiple, if all the mass is at single losses."""
-    edge: float | None = None
-    """Distance from zero of the nearer end of a loss that is bounded on either side, if it has no mass there."""
+    edge: Edge | None = None
+    """The nearer end of the loss, if it is bounded on either side."""
 
     def shallow(self, log_mass: float) -> Outline:
         """The same without the largest finite losses, of total mass about e^`log_mass` at most."""
@@ -175,7 +182,9 @@ def outline(first: Profile, second: Profile) -> Outline:
     ]
     ends = (first.supremum, second.supremum)
     end = min(ends)
-    return Outline(sides[0], sides[1], edge=None if end == math.inf or _has_atom(sides[ends.index(end)], end) else end)
+    return Outline(
+        sides[0], sides[1], edge=None if end == math.inf else Edge(end, _has_atom(sides[ends.index(end)], end))
+    )
 
 
 def _with_end(side: Side, end: float) -> Side:

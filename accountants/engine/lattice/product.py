@@ -138,7 +138,7 @@ class ComposedProfile(PointwiseProfile):
         tilt, high = self.evaluation(epsilon)
         if math.isinf(high):
             return Interval(-math.inf, -math.inf)
-        low = self.lower_on(tilt, epsilon)
+        low = self.lower_on(tilt, epsilon) if high >= _NO_DOUBLE else -math.inf
         if math.isinf(low):
             low = self._best_single(epsilon)
         return Interval(min(low, high), high)
@@ -160,7 +160,7 @@ class ComposedProfile(PointwiseProfile):
             chosen = self._find(epsilon)
             laws = self._transforms.laws(chosen.key).upper
             if chosen.place.direct and laws.flat.estimate_at(chosen.place, epsilon) < _NO_DOUBLE:
-                return TiltedEvaluation(None, chernoff_log_delta(laws, chosen.place, epsilon))
+                return TiltedEvaluation(chosen, chernoff_log_delta(laws, chosen.place, epsilon))
             return TiltedEvaluation(chosen, self.upper_on(chosen, epsilon))
         except _OUTSIDE:
             return TiltedEvaluation(None, self._basic(epsilon))
