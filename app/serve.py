@@ -103,14 +103,14 @@ class Server(uvicorn.Server):
     """Whether the process is this server's alone, so that what is there when it has started stays to the end."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Uvicorn's; then the garbage collector is told that what is there now is no garbage.
+        """Start as uvicorn does; then tell the garbage collector that what is there now is no garbage.
 
         It would look at a quarter of a million objects of the application at every full collection.
         """
         await super().startup(sockets)
         if self.alone and self.started:
-            gc.collect()
             gc.freeze()
+            gc.enable()
             for one in sockets or ():
                 host, port, *_ = one.getsockname()
                 structlog.get_logger().info("listening", host=host, port=port)
