@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
+import anyio
 import scipy.optimize  # noqa: F401  closed forms run in the event loop, where their first search must not import it
 from fastapi import FastAPI
 
@@ -108,7 +109,8 @@ def create_app(
             await until_stopped.enter_async_context(simulators.running())
             await until_stopped.enter_async_context(jobs.running())
             await until_stopped.enter_async_context(ledgers.running())
-            await docs.prepare(app)  # workers start meanwhile
+            background = await until_stopped.enter_async_context(anyio.create_task_group())
+            background.start_soon(docs.prepare, app)
             await until_stopped.enter_async_context(lag.running())
             yield
 

@@ -98,7 +98,7 @@ class Settings(BaseSettings):
     """How long a computation may go on that nobody waits for any more, as long as nobody waits for its worker."""
     job_processes: Count = Field(default_factory=lambda: 4 * cores())
     """Questions that may go on in the background at one time, at lower priority: those that others wait behind, and
-    those past their deadline. Half of them may be one caller's."""
+    those past their deadline. Half of them may be one caller's; one more that others wait for begins anew as a job."""
     worker_memory_megabytes: Positive = 2048
     """Address space of a worker. What a worker really holds is far less; this stops a runaway."""
     cache_megabytes: Count = 64

@@ -2,7 +2,7 @@
 
 Starts `python -m epsilond serve` on a free port, with the EPSILOND_ variables of the caller. First it asks for each
 sort of question over 1, 4 and 16 keep-alive connections. Then it asks for new accounts over one connection, alone and
-next to N connections that send expensive questions. It writes its section of docs/benchmarks.md.
+next to N connections of another address that send expensive questions. It writes its section of docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ from epsilond.calibrators.mb_sgd import calibrator as mb_sgd
 
 CONNECTIONS = (1, 4, 16)
 HOSTILE = (0, 4, 8, 32)
+HOSTILE_ADDRESS = "127.0.0.2"
+"""Address of the hostile connections, by which they are another caller than the polite one."""
 START_SECONDS = 600.0
 ACCOUNTS, CALIBRATIONS = "/v1/accounts", "/v1/calibrations/"
 ACCOUNT = {"spec": B1.spec, "relation": B1.relation, "unit": "record", "observer": B1.observer}
@@ -163,8 +165,8 @@ async def run(port: int, sent: Iterator[bytes], connections: int, seconds: float
     return load
 
 
-async def _connection(port: int, sent: Iterator[bytes], load: Load) -> None:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+async def _connection(port: int, sent: Iterator[bytes], load: Load, address: str = "127.0.0.1") -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(address, 0))
     try:
         for each in sent:
             begun = time.perf_counter()
@@ -185,7 +187,7 @@ async def next_to_hostile(port: int, places: Iterator[int], hostile: int, second
     """Send new accounts over one connection next to hostile ones, which are cut off at the end; return the line."""
     others = Load()
     sent = requests(EXPENSIVE, places)
-    tasks = [asyncio.create_task(_connection(port, sent, others)) for _ in range(hostile)]
+    tasks = [asyncio.create_task(_connection(port, sent, others, HOSTILE_ADDRESS)) for _ in range(hostile)]
     await asyncio.sleep(min(1.0, seconds) if hostile else 0.0)
     load = await run(port, requests(POLITE, places), 1, seconds)
     for task in tasks:

@@ -114,10 +114,11 @@ class Compute:
             with shared.scope:
                 if not shared.question.joins:
                     work = shared.question.work
-                    shared.outcome = await self._computed(shared, work, briefly=shared.question.closed_form)
+                    briefly = shared.question.closed_form
+                    shared.outcome = await self._computed(shared, work, briefly=briefly, small=True)
                 elif (outcomes := await self._parts(shared)) is not None:
                     work = partial(joined, shared.question.pickled, outcomes)
-                    shared.outcome = await self._computed(shared, work, briefly=True)
+                    shared.outcome = await self._computed(shared, work, briefly=True, small=False)
         except Problem as problem:
             shared.problem = problem
         finally:
@@ -128,10 +129,18 @@ class Compute:
                 self._cache.keep(*shared.key, shared.outcome)
             shared.end()
 
-    async def _computed(self, shared: Shared, work: Computation | bytes, *, briefly: bool) -> Outcome | None:
-        """What the pool makes of it; None if it was given up since nobody waits.
+    async def _computed(
+        self, shared: Shared, work: Computation | bytes, *, briefly: bool, small: bool
+    ) -> Outcome | None:
+        """Return the outcome that the pool makes of it; None if it was given up since nobody waits.
 
         What a job waits for asks again until the pool has room: with it, the parts beside it would be given up.
+
+        Args:
+            shared: the computation and who waits for it.
+            work: the work of a worker.
+            briefly: whether it takes only milliseconds, so that it need not wait behind questions.
+            small: whether it pickles in no time: what is not pickled yet was read from a small body.
 
         Raises:
             Problem: there is no room for what requests wait for, or the service is stopping.
@@ -139,7 +148,6 @@ class Compute:
         while shared.waiting:
             try:
                 lane: Lane = "read" if briefly else shared.lane
-                small = shared.question.closed_form  # what has a closed form was read from a small body
                 task = self._pool.submit(work, caller=shared.caller, lane=lane, small=small)
                 shared.task = task
                 await task.done.wait()

@@ -23,26 +23,20 @@ from epsilond.app.http.problems import Problem
 from epsilond.app.http.record import ServicePart
 from epsilond.app.metrics import Metrics
 from epsilond.app.settings import Settings
+from epsilond.app.workers.fairness import SHORT_TURN_SECONDS, TURN_SECONDS, FairQueue, MeanSeconds, Turns, Usage
 from epsilond.app.workers.forkserver import ForkServer
 from epsilond.app.workers.process import (
     LANES,
     NICER,
     Cause,
-    FairQueue,
     Lane,
-    MeanSeconds,
     Process,
     Task,
     TurnedAway,
-    Usage,
     WarmWorkers,
 )
 from epsilond.app.workers.work import Computation, Failed, Outcome
 
-TURN_SECONDS = 1.0
-"""After so long a question lets others that wait go before it, and goes on at the priority of jobs."""
-LATE_SECONDS = 5.0
-"""So long a question past its deadline keeps its place, if the background is full, while another caller waits."""
 SOON = 0.05
 """A clock that calls back may be so much ahead of the other, in seconds."""
 
@@ -57,9 +51,9 @@ class Pool:
         modules: tuple[str, ...],
         charge: Callable[[str, float], None] | None = None,
     ) -> None:
-        """A pool whose workers have imported `modules`.
+        """Make a pool whose workers import `modules`.
 
-        `charge` is called with the caller and the processor time, in seconds, of each task that ends.
+        `charge` is called with the caller and the CPU seconds of each task that ends.
         """
         self.ready = False
         """Whether a worker has answered, and the service is not stopping."""
@@ -81,6 +75,7 @@ class Pool:
         self._running: dict[Task, Process] = {}
         self._processes: set[Process] = set()
         self._timed: set[Task] = set()
+        self._turns = Turns()
         self._unborn = 0
         self._open = False
         metrics.all_warm.set_function(lambda: float(self._open and self._missing() <= 0))
@@ -91,7 +86,7 @@ class Pool:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Workers are started and kept until the end, when they are killed and every task that is left is ended."""
+        """Keep workers until the end, when they are killed and every task that is left is ended."""
         self._loop = asyncio.get_running_loop()
         settings = self._settings
         self._forkserver = ForkServer(self._modules, settings.worker_memory_megabytes, NICER)
@@ -124,8 +119,8 @@ class Pool:
         task = Task(work=work, caller=caller, lane=lane, small=small)
         queue.put(task)
         self._dispatch()
-        if task.state == "queued" and self._late(lane):
-            self._loop.call_later(LATE_SECONDS + SOON, self._dispatch)
+        if task.state == "queued" and lane == "question":
+            self._loop.call_later(SHORT_TURN_SECONDS + SOON, self._dispatch)
         return task
 
     def abandon(self, task: Task) -> None:
@@ -146,19 +141,19 @@ class Pool:
     def to_background(self, task: Task) -> bool:
         """Let a question go on past its deadline, at the priority of jobs and on nobody's place.
 
-        One that runs keeps its place until there is room in the background; if another caller's question waits behind
-        it for LATE_SECONDS, it is killed, and its outcome is None. One that still waits will wait with the jobs: False
-        if there is no room for it there, and it stays where it is.
+        One that runs keeps its place until there is room in the background, or another caller needs the place. One that
+        still waits will wait with the jobs: False if there is no room for it there, and it stays where it is.
         """
+        if task.lane == "job":
+            return True
         if task.state == "queued":
             if self._queues["job"].full_for(task.caller):
                 return False
             self._queues[task.lane].drop(task)
             task.lane = "job"
             self._queues["job"].put(task)
-        elif task.state == "running" and not task.background and task.late_since is None:
-            task.late_since = time.monotonic()
-            self._loop.call_later(LATE_SECONDS + SOON, self._dispatch)
+        elif task.state == "running":
+            task.late = True
         self._dispatch()
         return True
 
@@ -182,12 +177,12 @@ class Pool:
     # Who runs next.
 
     def _dispatch(self) -> None:
-        """Give every free place to whoever waits for it, and have missing workers made."""
+        """Give free places to tasks that wait, and have missing workers made."""
         if not self._open:
             return
+        for task in [task for task in self._running if task.late and not task.background]:
+            self._step_back(task)
         for lane in LANES:
-            for task in self._late(lane):
-                self._step_back(task)
             self._make_way(lane)
             while self.running_in(lane) < self._places[lane] and self._queues[lane]:
                 process = self._warm.take(lane)
@@ -198,47 +193,52 @@ class Pool:
             self._forkserver.want()
 
     def _make_way(self, lane: Lane) -> None:
-        """Kill abandoned tasks whose places others wait for, the oldest first; then let long questions step back.
-
-        Last, those that were to step back long ago and could not are killed for other callers.
-        """
+        """Free places for those that wait: kill abandoned tasks, then let questions leave that have had their turn."""
         if not self._queues[lane]:
             return
         self._end_idlers(lane)
-        now = time.monotonic()
-        for task in [task for task in self._running if task.lane == lane == "question" and not task.background]:
-            if len(self._queues[lane]) <= self._places[lane] - self.running_in(lane):
+        if lane != "question":
+            return
+        running = [task for task in self._running if task.lane == lane and not task.background]
+        for task in sorted(running, key=lambda each: each.since):
+            waiting, free = self._queues[lane].all(), self._places[lane] - self.running_in(lane)
+            if len(waiting) <= free:
                 break
-            if now - task.since >= TURN_SECONDS:
-                self._step_back(task)
-        self._end_late(lane, now)
+            others_wait = sum(each.caller != task.caller for each in waiting) > free
+            if time.monotonic() - task.since >= self._turns.seconds(task.caller, others_wait=others_wait):
+                self._turns.linger(task.caller)
+                if not self._step_back(task) and (others_wait or not self._queues["job"].full_for(task.caller)):
+                    self._begin_anew(task)
 
-    def _late(self, lane: Lane) -> list[Task]:
-        """Those past their deadline that keep a place for want of room in the background, the longest so first."""
-        late = [task for task in self._running if task.lane == lane and not task.background]
-        return sorted((task for task in late if task.late_since is not None), key=lambda each: each.late_since or 0.0)
+    def _step_back(self, task: Task) -> bool:
+        """Let a question go on in the background; False if there is no room for it and none can be made.
 
-    def _end_late(self, lane: Lane, now: float) -> None:
-        """Kill late ones for callers who have waited long enough, as few as will do, the last that came first."""
-        free = self._places[lane] - self.running_in(lane)
-        waiting = [task for task in self._queues[lane].all() if now - task.since >= LATE_SECONDS]
-        for task in reversed(self._late(lane)):
-            held = task.late_since is not None and now - task.late_since >= LATE_SECONDS
-            if held and sum(other.caller != task.caller for other in waiting) > free:
-                self._cut_short(task, "deadline")
-                free += 1
+        Room is made by the caller who has most there, if that is more than this one would have.
+        """
+        share = Counter(each.caller for each in self._running if each.background)
+        if share[task.caller] >= max(1, self._settings.job_processes // 2):
+            return False
+        if share.total() >= self._settings.job_processes:
+            caller, most = max(share.items(), key=lambda each: each[1], default=("", 0))
+            if most <= share[task.caller] + 1:
+                return False
+            theirs = [each for each in self._running if each.background and each.caller == caller]
+            self._begin_anew(max(theirs, key=lambda each: each.since))
+        task.background = True
+        self._running[task].step_back()
+        return True
 
-    def _step_back(self, task: Task) -> None:
-        """Let a question that has had its turn go on at lower priority, if there is room for it and its caller."""
-        beside = [other.caller for other in self._running if other.background]
-        if len(beside) < self._settings.job_processes and beside.count(task.caller) < self._share_of_background:
-            task.background, task.late_since = True, None
-            self._running[task].step_back()
-
-    @property
-    def _share_of_background(self) -> int:
-        """How many questions of one caller may go on in the background."""
-        return max(1, self._settings.job_processes // 2)
+    def _begin_anew(self, task: Task) -> None:
+        """Kill a running question, which waits with the jobs from now on, or is turned away if there is no room."""
+        self._take_worker(task, "displaced")
+        self._account(task, task.become("queued"))
+        task.lane, task.background, task.late = "job", False, False
+        if task.abandoned:
+            self._end(task, None)
+        elif self._queues["job"].full_for(task.caller):
+            self._end(task, TurnedAway(self._too_many("job")))
+        else:
+            self._queues["job"].put(task)
 
     def _end_idlers(self, lane: Lane) -> None:
         wanted = len(self._queues[lane]) - (self._places[lane] - self.running_in(lane))
@@ -247,9 +247,9 @@ class Pool:
             self._cut_short(task, "abandoned")
 
     def _start(self, lane: Lane, process: Process) -> bool:
-        """Start whoever's turn it is in a worker; False if those who wait have their share of the places."""
+        """Start the next task in a worker; False if those who wait have their share of the places."""
         running = Counter(task.caller for task in self._running if task.lane == lane and not task.background)
-        most = max(1, self._places[lane] - 1) if lane == "read" else self._places[lane]
+        most = partial(self._turns.most_places, lane, places=self._places[lane])
         task = self._queues[lane].next(lambda caller: running[caller], self._usage.lately, most)
         if task is None:
             self._warm.put(process)
@@ -327,8 +327,8 @@ class Pool:
         elif task.has_failed:
             self._end(task, Failed(f"Its worker died, {task.deaths} times in all.", lost=True))
         else:
-            task.lane = "job" if task.background or task.late_since is not None else task.lane
-            task.background, task.late_since = False, None
+            task.lane = "job" if task.background or task.late else task.lane
+            task.background, task.late = False, False
             self._queues[task.lane].put_back(task)
 
     # Ends.
@@ -343,12 +343,15 @@ class Pool:
 
     def _cut_short(self, task: Task, cause: Cause) -> None:
         """Kill the worker of a running task, whose place is free at once, and end the task without an outcome."""
+        self._take_worker(task, cause)
+        self._account(task, self._measure(task))
+        self._end(task, None)
+
+    def _take_worker(self, task: Task, cause: Cause) -> None:
         process = self._running.pop(task)
         process.task = None
         process.kill()
         self._count(cause)
-        self._account(task, self._measure(task))
-        self._end(task, None)
 
     def _count(self, cause: Cause) -> None:
         self._metrics.worker_deaths.labels(cause).inc()
@@ -386,8 +389,6 @@ class Pool:
         await to_thread.run_sync(self._forkserver.join)  # what it has made until now is known after that
         for process in list(self._processes):
             await process.gone.wait()
-
-    # Refusals.
 
     def _too_many(self, lane: Lane) -> Problem:
         """When it is worth to come back: when what waits now will have been computed."""

@@ -1,7 +1,6 @@
-"""A task, whose turn it is, and the worker process that computes it.
+"""A task, and the worker process that computes it.
 
-A task is one computation that waits for a worker, runs in one, or has ended. Each caller has a line of tasks, and how
-much processor time each caller has used lately decides whose turn it is.
+A task is one computation that waits for a worker, runs in one, or has ended.
 
 A process is the service's end of a worker's wire, which the event loop reads and writes without blocking. What is to be
 sent and may be large is pickled in a thread.
@@ -10,14 +9,12 @@ sent and may be large is pickled in a thread.
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import pickle
 import signal
 import socket
 import time
 import traceback
-from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -35,7 +32,7 @@ TRIES: Final[Mapping[Lane, int]] = {"read": 4, "question": 2, "job": 5}
 """Number of workers that may die of a task of each lane; the worker of a long task is more often killed for others."""
 STARTS: Final = 8
 """Number of workers that a task is given to at most; one that died before it began is no death of the task."""
-Cause = Literal["crashed", "deadline", "abandoned", "cancelled"]
+Cause = Literal["crashed", "displaced", "abandoned", "cancelled"]
 """Why a worker died."""
 
 
@@ -71,8 +68,8 @@ class Task:
     """Whether nobody waits for it."""
     background: bool = False
     """Whether it runs past its deadline, on nobody's place."""
-    late_since: float | None = None
-    """When it began to wait for room in the background, by the monotonic clock; None if it does not."""
+    late: bool = False
+    """Whether it is past its deadline, so that it leaves its place as soon as there is room in the background."""
     deaths: int = 0
     """How many workers have died of it."""
     starts: int = 0
@@ -97,119 +94,6 @@ class Task:
         self.outcome = outcome
         self.work = b""
         self.done.set()
-
-
-class FairQueue:
-    """Tasks that wait. No caller's tasks keep another caller's from their turn, however many they are."""
-
-    def __init__(self, room: int, room_each: int) -> None:
-        self._room = room
-        self._room_each = room_each
-        self._lines: dict[str, deque[Task]] = {}
-        self._length = 0
-
-    def __len__(self) -> int:
-        return self._length
-
-    def full_for(self, caller: str) -> bool:
-        """Whether a task of theirs would have to displace another, or has no room at all."""
-        return self._length >= self._room or len(self._lines.get(caller, ())) >= self._room_each
-
-    def displaced_by(self, caller: str) -> Task | None:
-        """The task that leaves the full queue for one of a caller who has nothing waiting; None if none has to.
-
-        It is the newest of whoever has most waiting, as long as that is more than one.
-        """
-        if caller in self._lines or not self._lines:
-            return None
-        longest = max(self._lines.values(), key=len)
-        if len(longest) < 2:
-            return None
-        self.drop(newest := longest[-1])
-        return newest
-
-    def put(self, task: Task) -> None:
-        """To the end of its caller's line, whether there is room or not."""
-        self._lines.setdefault(task.caller, deque()).append(task)
-        self._length += 1
-
-    def put_back(self, task: Task) -> None:
-        """To the front of its caller's line: it has waited before."""
-        self._lines.setdefault(task.caller, deque()).appendleft(task)
-        self._length += 1
-
-    def drop(self, task: Task) -> None:
-        """Take a task out that is in it."""
-        line = self._lines[task.caller]
-        line.remove(task)
-        self._length -= 1
-        if not line:
-            del self._lines[task.caller]
-
-    def next(self, running: Callable[[str], int], used: Callable[[str], float], most: int) -> Task | None:
-        """Take out the task whose turn it is: of the caller with fewest running, then with least used lately.
-
-        Among equals it is the caller who came to wait first. None if all who wait have `most` running, or nobody waits.
-        """
-        if not self._lines:
-            return None
-        caller = min(self._lines, key=lambda each: (running(each), used(each)))
-        if running(caller) >= most:
-            return None
-        task = self._lines[caller][0]
-        self.drop(task)
-        return task
-
-    def all(self) -> list[Task]:
-        """Every task that waits."""
-        return [task for line in self._lines.values() for task in line]
-
-
-HALF_LIFE = 60.0
-"""Seconds after which what was used counts half."""
-FORGOTTEN = 0.001
-"""Seconds of use that are as good as none."""
-CALLERS = 10_000
-"""More callers than that are not told apart without looking for those to forget."""
-
-LONGEST_RETRY = 600
-"""Most seconds that a rejected caller is asked to wait."""
-NEWEST = 0.1
-"""Weight of the newest duration in their mean."""
-
-
-class MeanSeconds:
-    """Mean duration of a lane's tasks, in seconds, in which the newest weigh most."""
-
-    def __init__(self) -> None:
-        self._mean = 1.0
-
-    def add(self, seconds: float) -> None:
-        """Count the duration of one more task."""
-        self._mean += NEWEST * (seconds - self._mean)
-
-    def retry_after(self, tasks: int, places: int) -> int:
-        """Return the whole seconds after which so many tasks will have been computed on so many places."""
-        return min(max(math.ceil(self._mean * tasks / places), 1), LONGEST_RETRY)
-
-
-class Usage:
-    """Seconds used by each caller, halved every minute."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._used: dict[str, tuple[float, float]] = {}
-
-    def add(self, caller: str, seconds: float) -> None:
-        """So many seconds more."""
-        self._used[caller] = (self.lately(caller) + seconds, self._clock())
-        if len(self._used) > CALLERS:
-            self._used = {each: used for each, used in self._used.items() if self.lately(each) > FORGOTTEN}
-
-    def lately(self, caller: str) -> float:
-        """What they have used, in seconds; what is long ago counts little."""
-        used, when = self._used.get(caller, (0.0, 0.0))
-        return float(used * 0.5 ** ((self._clock() - when) / HALF_LIFE))
 
 
 Ended = Callable[["Process", Outcome, float], None]

@@ -123,6 +123,7 @@ def test_the_document_is_that_of_the_rows():
     written = text.partition("<!-- begin peers -->\n")[2].partition("\n<!-- end peers -->")[0]
     assert written.splitlines()[1:] == peers.markdown(rows).splitlines()[1:]  # below the line of the machine
     assert len(text.splitlines()) <= 400
+    assert peers.readme_sentence(rows) in peers.README.read_text(encoding="utf-8")
 
 
 # Findings -------------------------------------------------------------------------------------------------------------

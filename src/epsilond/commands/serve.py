@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Annotated
 
 import typer
@@ -26,6 +27,7 @@ def serve(
     ] = None,
 ) -> None:
     """Start the HTTP service."""
+    gc.disable()  # until the service has started: what is made before that stays
     with extra("service", "the service"):
         from epsilond.app.serve import serve as start  # noqa: PLC0415  the rest of the command line needs no framework
 

@@ -15,7 +15,6 @@ from epsilond.app.settings import Settings
 from epsilond.app.workers.pool import Pool
 from epsilond.app.workers.process import TurnedAway
 from epsilond.app.workers.work import Failed, RenderedAnswer
-from tests.app.conftest import PATIENCE
 from tests.app.processes import descendants, gone
 from tests.app.workers.pools import QUIET, begun, hold, outcome_of, pool_of, release, settled, until
 from tests.app.workers.toy_work import dies, spends, told, told_by
@@ -171,48 +170,80 @@ def test_the_background_gives_the_place_away(diary: Path) -> None:
                 release(diary, name)
                 assert await outcome_of(task) == RenderedAnswer(name.encode())
             assert pool.to_background(first)  # has ended: nothing is left to do
-            assert deaths(pool, "deadline") == 0
+            assert deaths(pool, "displaced") == 0
 
     anyio.run(test)
 
 
-def test_a_late_question_is_killed_only_for_another_caller_who_has_waited(diary: Path) -> None:
+def test_a_question_begins_anew_for_another_caller_where_the_background_is_full(diary: Path) -> None:
     async def test() -> None:
         async with pool_of(QUIET.model_copy(update={"workers": 2, "job_processes": 0})) as pool:
             first, second = hold(pool, diary, "first"), hold(pool, diary, "second")
             await until(lambda: len(begun(diary)) == 2)
-            own = hold(pool, diary, "own")
             assert pool.to_background(first)
-            assert pool.to_background(second)
-            first.late_since = second.late_since = own.since = 0.0  # long ago
-            pool._dispatch()
-            assert (first.state, second.state, own.state) == ("running", "running", "queued")
+            first.since = second.since = 0.0  # long ago
             other = hold(pool, diary, "other", caller="another")
-            pool._dispatch()
-            assert (first.state, second.state, other.state) == ("running", "running", "queued")
-            await until(lambda: "other" in begun(diary))
-            assert sorted([first.state, second.state, own.state]) == ["ended", "queued", "running"]
-            assert deaths(pool, "deadline") == 1
-            for task in (each for each in (first, second, own, other) if each.state != "ended"):
-                pool.stop(task)
+            await until(lambda: other.state == "running")
+            assert sorted((first.lane, second.lane)) == ["job", "question"]
+            assert deaths(pool, "displaced") == 1
+            for name, task in (("first", first), ("second", second), ("other", other)):
+                release(diary, name)
+                assert await outcome_of(task) == RenderedAnswer(name.encode())
 
     anyio.run(test)
 
 
-def test_a_late_question_keeps_its_place_for_a_while(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("epsilond.app.workers.pool.LATE_SECONDS", PATIENCE)
-
+def test_a_question_without_room_among_jobs_is_turned_away(diary: Path) -> None:
     async def test() -> None:
-        async with pool_of(QUIET.model_copy(update={"job_processes": 0})) as pool:
+        async with pool_of(QUIET.model_copy(update={"job_processes": 0, "job_queue": 0})) as pool:
             first = hold(pool, diary, "first")
             await until(lambda: begun(diary))
+            first.since = 0.0  # long ago
             other = hold(pool, diary, "other", caller="another")
-            assert pool.to_background(first)
-            assert (first.state, other.state) == ("running", "queued")
-            release(diary, "first")
-            assert await outcome_of(first) == RenderedAnswer(b"first")
+            assert isinstance(await outcome_of(first), TurnedAway)
             release(diary, "other")
             assert await outcome_of(other) == RenderedAnswer(b"other")
+
+    anyio.run(test)
+
+
+def test_a_lingering_caller_leaves_a_place_free(diary: Path) -> None:
+    async def test() -> None:
+        async with pool_of(QUIET.model_copy(update={"workers": 2, "job_processes": 2})) as pool:
+            names = ("first", "second", "third", "fourth")
+            tasks = [hold(pool, diary, name) for name in names]
+            await until(lambda: len(begun(diary)) == 2)
+            for task in tasks:
+                task.since = 0.0  # long ago
+            pool._dispatch()  # half of the room in the background is one caller's
+            assert [task.background for task in tasks].count(True) == 1
+            assert [task.lane for task in tasks].count("job") == 1
+            assert (pool.running_in("question"), pool.queued("question")) == (1, 1)
+            other = hold(pool, diary, "other", caller="another")
+            assert other.state == "running"
+            for name, task in (("other", other), *zip(names, tasks, strict=True)):
+                release(diary, name)
+                assert await outcome_of(task) == RenderedAnswer(name.encode())
+
+    anyio.run(test)
+
+
+def test_the_caller_with_most_in_the_background_makes_room_there(diary: Path) -> None:
+    async def test() -> None:
+        async with pool_of(QUIET.model_copy(update={"workers": 3, "job_processes": 4})) as pool:
+            crowd = [hold(pool, diary, f"crowd{k}", caller=caller) for k, caller in enumerate("aabb")]
+            for task in crowd:
+                await until(lambda task=task: task.state == "running")
+                assert pool.to_background(task)
+            assert all(task.background for task in crowd)
+            late = hold(pool, diary, "late", caller="c")
+            await until(lambda: late.state == "running")
+            assert pool.to_background(late)
+            assert late.background
+            assert sorted(task.lane for task in crowd) == ["job", "question", "question", "question"]
+            for name, task in (("late", late), *((f"crowd{k}", task) for k, task in enumerate(crowd))):
+                release(diary, name)
+                assert await outcome_of(task) == RenderedAnswer(name.encode())
 
     anyio.run(test)
 
@@ -254,13 +285,13 @@ def test_stop_kills_or_drops(diary: Path) -> None:
             first, second = hold(pool, diary, "first"), hold(pool, diary, "second")
             await until(lambda: begun(diary))
             pool.stop(second)
-            pool.stop(first, "deadline")
+            pool.stop(first, "cancelled")
             assert (first.outcome, second.outcome, first.state, second.state) == (None, None, "ended", "ended")
             assert first.cpu_seconds > 0.0
             await until(lambda: gone(begun(diary)["first"]))
-            assert deaths(pool, "deadline") == 1
+            assert deaths(pool, "cancelled") == 1
             pool.stop(first)  # once more is nothing more
-            assert deaths(pool, "cancelled") == 0
+            assert deaths(pool, "cancelled") == 1
 
     anyio.run(test)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from epsilond.app.workers.process import FairQueue, Task
+from epsilond.app.workers.fairness import FairQueue
+from epsilond.app.workers.process import Task
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ MANY = 1000
 def order(queue: FairQueue, used: dict[str, float] | None = None) -> str:
     """The callers in the order of their turns, each task running on from its turn."""
     turns: list[str] = []
-    while task := queue.next(turns.count, lambda caller: (used or {}).get(caller, 0.0), MANY):
+    while task := queue.next(turns.count, lambda caller: (used or {}).get(caller, 0.0), lambda _: MANY):
         turns.append(task.caller)
     return "".join(turns)
 
@@ -54,14 +55,14 @@ def test_each_caller_s_tasks_stay_in_order(queue: FairQueue) -> None:
     queue.drop(second)
     queue.drop(first)
     queue.put_back(first)
-    taken = [queue.next(lambda _: 0, lambda _: 0.0, MANY) for _ in range(3)]
+    taken = [queue.next(lambda _: 0, lambda _: 0.0, lambda _: MANY) for _ in range(3)]
     assert taken == [first, third, None]
 
 
 def test_nobody_goes_who_has_as_many_running_as_one_may_have(queue: FairQueue) -> None:
     (first,) = filled(queue, "a")
-    assert queue.next(lambda _: 1, lambda _: 0.0, 1) is None
-    assert queue.next(lambda _: 1, lambda _: 0.0, 2) is first
+    assert queue.next(lambda _: 1, lambda _: 0.0, lambda _: 1) is None
+    assert queue.next(lambda _: 1, lambda _: 0.0, lambda _: 2) is first
 
 
 def test_room(queue: FairQueue) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from epsilond.app.workers.process import CALLERS, HALF_LIFE, Usage
+from epsilond.app.workers.fairness import CALLERS, HALF_LIFE, Usage
 
 
 def test_it_halves() -> None:

@@ -1,0 +1,169 @@
+"""Whose turn it is: queues of tasks by caller, processor time by caller, and how long a turn lasts."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+from cachetools import TTLCache
+
+from epsilond.app.workers.process import Lane, Task
+
+TURN_SECONDS: Final = 1.0
+"""Time after which a question leaves its place to others that wait, and goes on at the priority of jobs."""
+SHORT_TURN_SECONDS: Final = 0.03
+"""Turn of a caller who lingers while another caller waits: some five times what a new account takes."""
+LINGER_SECONDS: Final = 60.0
+"""Seconds for which a caller lingers after one of their questions had to leave its place."""
+
+
+class FairQueue:
+    """Tasks that wait. No caller's tasks keep another caller's from their turn, however many they are."""
+
+    def __init__(self, room: int, room_each: int) -> None:
+        self._room = room
+        self._room_each = room_each
+        self._lines: dict[str, deque[Task]] = {}
+        self._length = 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    def full_for(self, caller: str) -> bool:
+        """Whether a task of theirs would have to displace another, or has no room at all."""
+        return self._length >= self._room or len(self._lines.get(caller, ())) >= self._room_each
+
+    def displaced_by(self, caller: str) -> Task | None:
+        """The task that leaves the full queue for one of a caller who has nothing waiting; None if none has to.
+
+        It is the newest of whoever has most waiting, as long as that is more than one.
+        """
+        if caller in self._lines or not self._lines:
+            return None
+        longest = max(self._lines.values(), key=len)
+        if len(longest) < 2:
+            return None
+        self.drop(newest := longest[-1])
+        return newest
+
+    def put(self, task: Task) -> None:
+        """To the end of its caller's line, whether there is room or not."""
+        self._lines.setdefault(task.caller, deque()).append(task)
+        self._length += 1
+
+    def put_back(self, task: Task) -> None:
+        """To the front of its caller's line: it has waited before."""
+        self._lines.setdefault(task.caller, deque()).appendleft(task)
+        self._length += 1
+
+    def drop(self, task: Task) -> None:
+        """Take a task out that is in it."""
+        line = self._lines[task.caller]
+        line.remove(task)
+        self._length -= 1
+        if not line:
+            del self._lines[task.caller]
+
+    def next(
+        self, running: Callable[[str], int], used: Callable[[str], float], most: Callable[[str], int]
+    ) -> Task | None:
+        """Take out the task whose turn it is: of the caller with fewest running, then with least used lately.
+
+        Among equals it is the caller who came to wait first. None if everybody who waits has `most` running.
+
+        Args:
+            running: number of running tasks of a caller.
+            used: CPU seconds that a caller has used lately.
+            most: number of tasks of a caller that may run at one time.
+        """
+        callers = [each for each in self._lines if running(each) < most(each)]
+        if not callers:
+            return None
+        caller = min(callers, key=lambda each: (running(each), used(each)))
+        task = self._lines[caller][0]
+        self.drop(task)
+        return task
+
+    def all(self) -> list[Task]:
+        """Every task that waits."""
+        return [task for line in self._lines.values() for task in line]
+
+
+HALF_LIFE = 60.0
+"""Seconds after which what was used counts half."""
+FORGOTTEN = 0.001
+"""Seconds of use that are as good as none."""
+CALLERS = 10_000
+"""More callers than that are not told apart without looking for those to forget."""
+
+LONGEST_RETRY = 600
+"""Most seconds that a rejected caller is asked to wait."""
+NEWEST = 0.1
+"""Weight of the newest duration in their mean."""
+
+
+class MeanSeconds:
+    """Mean duration of a lane's tasks, in seconds, in which the newest weigh most."""
+
+    def __init__(self) -> None:
+        self._mean = 1.0
+
+    def add(self, seconds: float) -> None:
+        """Count the duration of one more task."""
+        self._mean += NEWEST * (seconds - self._mean)
+
+    def retry_after(self, tasks: int, places: int) -> int:
+        """Return the whole seconds after which so many tasks will have been computed on so many places."""
+        return min(max(math.ceil(self._mean * tasks / places), 1), LONGEST_RETRY)
+
+
+class Usage:
+    """Seconds used by each caller, halved every minute."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._used: dict[str, tuple[float, float]] = {}
+
+    def add(self, caller: str, seconds: float) -> None:
+        """So many seconds more."""
+        self._used[caller] = (self.lately(caller) + seconds, self._clock())
+        if len(self._used) > CALLERS:
+            self._used = {each: used for each, used in self._used.items() if self.lately(each) > FORGOTTEN}
+
+    def lately(self, caller: str) -> float:
+        """What they have used, in seconds; what is long ago counts little."""
+        used, when = self._used.get(caller, (0.0, 0.0))
+        return float(used * 0.5 ** ((self._clock() - when) / HALF_LIFE))
+
+
+class Turns:
+    """How long a question may keep its place while others wait, and how many places its caller may have.
+
+    A caller lingers for a minute after one of their questions had to leave its place. Until then they have one place
+    fewer than there are, and short turns: whoever else comes finds a place free, or soon.
+    """
+
+    def __init__(self) -> None:
+        self._lingering: TTLCache[str, bool] = TTLCache(CALLERS, LINGER_SECONDS)
+
+    def linger(self, caller: str) -> None:
+        """Note that a question of a caller had to leave its place."""
+        self._lingering[caller] = True
+
+    def seconds(self, caller: str, *, others_wait: bool) -> float:
+        """Return how long a question of a caller keeps its place while tasks wait, other callers' or only their own."""
+        return SHORT_TURN_SECONDS if others_wait and caller in self._lingering else TURN_SECONDS
+
+    def most_places(self, lane: Lane, caller: str, places: int) -> int:
+        """Return how many of the places of a lane a caller may have; no caller has all of those that read bodies.
+
+        Args:
+            lane: kind of work.
+            caller: identity of the caller.
+            places: number of places of the lane.
+        """
+        shared = lane == "read" or (lane == "question" and caller in self._lingering)
+        return max(1, places - 1) if shared else places
