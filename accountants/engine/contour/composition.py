@@ -24,7 +24,7 @@ from epsilond.accountants.engine.contour.chernoff import ChernoffBounds
 from epsilond.accountants.engine.contour.closed_forms import GaussianSteps, LaplaceSteps
 from epsilond.accountants.engine.contour.likelihood_ratio import LikelihoodRatio
 from epsilond.accountants.engine.contour.line import lay_integrand, leave_out
-from epsilond.accountants.engine.contour.noise_steps import NoiseSteps
+from epsilond.accountants.engine.contour.noise_steps import NEGLIGIBLE_NATS, NoiseSteps
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.engine.contour.saddle import by_epsilon, by_log_delta, by_log_size, find_saddle
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
@@ -47,8 +47,6 @@ _NEAR = 2.0
 """Nats by which the estimate of log δ, for which noise is left out and a line is laid, may be off."""
 _TRIALS = 12
 """Most lines that are laid for one question."""
-_LEAST_ATOMS_NATS = 40.0
-"""Nats of the product of all atoms at the loss 0 from which on the rest of the transform decides δ."""
 
 
 def build_parts(laws: Laws) -> list[Part]:
@@ -77,12 +75,12 @@ def build_parts(laws: Laws) -> list[Part]:
 def falls_enough(laws: Laws) -> bool:
     """Return whether the transform is likely to fall along the line (A8, What is rejected).
 
-    It does not where all steps are batches without replacement whose atoms at the loss 0 keep a share.
+    It does not where all steps are batches without replacement whose atoms at the loss 0 keep more than e^−40.
     """
     parts = build_parts(laws)
     atoms = (part.count * math.log(max(part.atom, TINY)) for part in parts if isinstance(part, NoiseSteps))
     closed_forms = any(not isinstance(part, NoiseSteps) for part in parts)
-    return not parts or closed_forms or math.fsum(atoms) <= -_LEAST_ATOMS_NATS
+    return not parts or closed_forms or math.fsum(atoms) <= -NEGLIGIBLE_NATS
 
 
 def supremum(laws: Laws) -> float:

@@ -39,7 +39,7 @@ _HEIGHTS = 5
 """Number of heights y that are tried for the decay bound, between the best for the first and for the last frequency."""
 _MOST_PRODUCTS = 1 << 28
 """Largest number of nodes of the noise times frequencies: a second."""
-_NEGLIGIBLE_NATS = 40.0
+NEGLIGIBLE_NATS = 40.0
 """Nats of a share that is negligible next to what T quadratures err by: weight at the ends of the noise, and, over T,
 the error of one step's quadrature for the decay bound, which itself is small for few steps (A3)."""
 FARTHEST_END = 60.0
@@ -122,7 +122,7 @@ class NoiseSteps:
         largest = max(float(heights[side][~improbable[side]].max(initial=-np.inf)) for side in (-1, 1))
         ends = {}
         for side in (-1, 1):
-            negligible = heights[side] <= largest - _NEGLIGIBLE_NATS - log_count
+            negligible = heights[side] <= largest - NEGLIGIBLE_NATS - log_count
             rising = np.append(np.diff(heights[side]) >= 0.0, True)
             ends[side] = float(min(places[improbable[side] & (negligible | rising)], default=FARTHEST_END))
         return dataclasses.replace(self, low=-ends[-1], high=ends[1])
@@ -135,7 +135,7 @@ class NoiseSteps:
         """
         if self.ratio.rate < _LEAST_RATE:
             raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"rate {self.ratio.rate:g}")
-        nats = QUADRATURE_NATS + math.log(self.count) + (_NEGLIGIBLE_NATS / self.count if frequency == 0.0 else 0.0)
+        nats = QUADRATURE_NATS + math.log(self.count) + (NEGLIGIBLE_NATS / self.count if frequency == 0.0 else 0.0)
         tilts = [0.0, 0.5 * tilt, tilt] if frequency == 0.0 else [tilt]
         panels = [Panels.widest(piece) for piece in self.pieces]
         while True:
