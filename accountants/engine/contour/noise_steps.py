@@ -190,6 +190,11 @@ class NoiseSums:
         errors = np.concatenate([each.log_errors(tilt, frequency, lift) for each in self.panels])
         return float(np.logaddexp.reduce(errors))
 
+    @cached_property
+    def _total_mass_error(self) -> float:
+        """Bound on the error of M(0) before rounding."""
+        return math.exp(min(self.log_error(0.0, 0.0), 50.0))
+
     def log_moment(self, tilt: float) -> float:
         """Return an estimate of log M(l) of one step."""
         return float(np.logaddexp.reduce(self._log_weights(tilt)))
@@ -221,7 +226,7 @@ class NoiseSums:
         zero, total = math.exp(-top), float(np.sign(loss) @ sizes)
         value = top + math.log(zero + total) if top > 0.0 else math.log1p(total)
         moved += zero * math.exp(self.steps.log_leak - math.log(self.steps.count))
-        moved += 1.01 * zero * math.exp(min(self.log_error(0.0, 0.0), 50.0))
+        moved += 1.01 * zero * self._total_mass_error
         error = 1.01 * moved / (zero + total) + 1.01 * math.exp(min(self.log_error(tilt, 0.0) - value, 50.0))
         return value, error + 4 * UNIT_ROUNDOFF * (abs(value) + top)
 
