@@ -128,14 +128,15 @@ def test_a_checkpoint_that_is_gone_or_none_is_reconciled_by_an_operator_alone(
     op, head = {"authorization": f"Bearer {token}"}, Path(settings.ledger_checkpoint)
     with serving(chosen) as client:
         assert head.read_text(encoding="utf-8").splitlines()[1] == "0"  # written before the first move
-        held = reserved(client, opened(client, op)["id"], op)["id"]
+        ledger = opened(client, op)["id"]
+        held = reserved(client, ledger, op)["id"]
         assert client.delete(f"{RESERVATIONS}/{held}", headers=op).status_code == 200
         assert head.read_text(encoding="utf-8").splitlines()[1] == "3"  # of every move, not of commits alone
     head.unlink()
     if kept is not None:
         head.write_text(kept, encoding="utf-8")
     with serving(chosen) as client:
-        problem(client.post(f"{LEDGERS}/x/seal", headers=op), 503, "ledger-not-reconciled")
+        problem(client.post(f"{LEDGERS}/{ledger}/seal", headers=op | key()), 503, "ledger-not-reconciled")
         assert client.post("/v1/log/reconciliations", json=ACCEPT, headers=op).status_code == 201
         opened(client, op)
         assert head.read_text(encoding="utf-8") == client.get("/v1/log/checkpoint", headers=op).json()["checkpoint"]
