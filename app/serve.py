@@ -17,7 +17,7 @@ from epsilond.accountants.theorem import Theorem
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.app import logs
 from epsilond.app.health import HEALTH
-from epsilond.app.http.connections import Parser, connection
+from epsilond.app.http.connections import connection
 from epsilond.app.jobs.manager import JOBS
 from epsilond.app.main import create_app
 from epsilond.app.questions.compute import COMPUTE
@@ -128,17 +128,16 @@ class Server(uvicorn.Server):
             draining.cancel_scope.cancel()
 
 
-def server(app: FastAPI, settings: Settings, parser: Parser | None = None) -> Server:
+def server(app: FastAPI, settings: Settings) -> Server:
     """The server of an application; its own log lines go to the standard library's root logger.
 
-    Unless a parser is chosen, httptools reads the connections and uvloop turns the loop where they are installed.
+    The event loop is uvloop's where it is installed.
     """
     config = uvicorn.Config(
         app,
         host=settings.host,
         port=settings.port,
-        loop="auto" if parser is None else "asyncio" if parser == "h11" else "uvloop",
-        http=connection(settings, parser),
+        http=connection(settings),
         ws="none",
         lifespan="on",
         proxy_headers=bool(settings.trusted_proxies),

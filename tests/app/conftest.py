@@ -20,7 +20,6 @@ from fastapi import FastAPI
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.app import serve
 from epsilond.app.document import document
-from epsilond.app.http.connections import Parser
 from epsilond.app.main import create_app
 from epsilond.app.settings import Settings
 from tests.app import toy_simulations, toys
@@ -71,10 +70,10 @@ def application(settings: Settings) -> FastAPI:
 
 
 @contextmanager
-def serving(settings: Settings, app: FastAPI | None = None, parser: Parser | None = None) -> Iterator[httpx.Client]:
+def serving(settings: Settings, app: FastAPI | None = None) -> Iterator[httpx.Client]:
     """A client of a server of its own, ready to compute: of the toys, unless another application is given."""
     app = app or application(settings)
-    server = serve.server(app, settings, parser)
+    server = serve.server(app, settings)
     thread = threading.Thread(target=server.run, name="server")
     thread.start()
     try:

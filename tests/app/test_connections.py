@@ -12,7 +12,6 @@ from contextlib import ExitStack, suppress
 import httpx
 import pytest
 
-from epsilond.app.http.connections import Parser
 from epsilond.app.settings import Settings
 from tests.app.conftest import PATIENCE, connected, problem, sample_of, serving, wait_until
 from tests.app.toys import TOY
@@ -20,11 +19,8 @@ from tests.app.toys import TOY
 SECONDS = 1.0
 
 
-PARSERS: tuple[Parser, ...] = ("httptools", "h11")
-
-
-@pytest.fixture(scope="module", params=PARSERS)
-def tight(quiet: None, request: pytest.FixtureRequest) -> Iterator[httpx.Client]:
+@pytest.fixture(scope="module")
+def tight(quiet: None) -> Iterator[httpx.Client]:
     chosen = Settings(
         workers=1,
         spare_workers=0,
@@ -37,15 +33,15 @@ def tight(quiet: None, request: pytest.FixtureRequest) -> Iterator[httpx.Client]
         hsts_seconds=3600,
         body_seconds=SECONDS,
     )
-    with serving(chosen, parser=request.param) as served:
+    with serving(chosen) as served:
         yield served
 
 
-@pytest.fixture(scope="module", params=PARSERS)
-def narrow(quiet: None, request: pytest.FixtureRequest) -> Iterator[httpx.Client]:
+@pytest.fixture(scope="module")
+def narrow(quiet: None) -> Iterator[httpx.Client]:
     """Few connections, which may be slow."""
     chosen = Settings(workers=1, spare_workers=0, port=0, store_path=":memory:", connections=4, head_seconds=PATIENCE)
-    with serving(chosen, parser=request.param) as served:
+    with serving(chosen) as served:
         yield served
 
 

@@ -1,0 +1,230 @@
+"""Connections read by h11 and uvicorn, bounded against clients that are slow on purpose, or too many.
+
+Uvicorn waits without a limit for the head of a request, and for a client that does not read its answer. Its answers to
+malformed requests and to too many connections are no problem documents. This module adds the limits and the documents.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import h11
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from epsilond.app.http.middleware import HEADERS
+from epsilond.app.http.problems import MEDIA_TYPE, Problem, response_of, text_of
+from epsilond.app.settings import Settings
+
+ALIVE = "/healthz"
+"""Path that is answered on any number of connections: a service that is only busy must not be restarted."""
+AGAIN_SECONDS = "5"
+"""Value of Retry-After where there are too many connections: most connections end within seconds."""
+FIELD_BYTES = 4
+"""Bytes of a header field except for its name and value: a colon, a space and the end of the line."""
+
+
+def connection(settings: Settings) -> type[asyncio.Protocol]:
+    """Return the class of connections for uvicorn, with the limits of these settings."""
+    return type("Connection", (BoundedConnection,), {"settings": settings})
+
+
+class BoundedConnection(H11Protocol):
+    """One connection of a client."""
+
+    settings: Settings
+    transport: Any
+    cycle: Any
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.app: Any = BoundedApplication(self.app, self.connections, self.settings.connections)
+        self.conn: h11.Connection = BoundedParser(h11.SERVER, self.settings.head_bytes)
+        self._unread_bytes = 0
+        self._malformed = False
+
+    def connection_made(self, transport: Any) -> None:
+        """Accept the connection, and limit the time until its first head has come."""
+        loop, settings = self.loop, self.settings
+        lingering: Any = LingeringTransport(transport, self._is_sending, loop, settings.body_seconds)
+        super().connection_made(lingering)
+        self._head_timer = ConditionTimer(loop, settings.head_seconds, lingering.close)
+        self._rest_timer = ConditionTimer(loop, settings.body_seconds, lingering.abort)
+        self._reader_timer = ConditionTimer(loop, settings.reader_seconds, self._require_progress)
+        self._update_timers()
+
+    def data_received(self, data: bytes) -> None:
+        """Parse the data; after the connection was closed, discard the data."""
+        if not self.transport.is_closing():
+            super().data_received(data)
+            self._update_timers()
+
+    def on_response_complete(self) -> None:
+        """Go on to the next request, and limit the time for the rest of a body that the answer did not need."""
+        super().on_response_complete()
+        self._update_timers()
+
+    def pause_writing(self) -> None:
+        """Stop the application, and limit the time until the client reads."""
+        super().pause_writing()
+        self._unread_bytes = self.transport.get_write_buffer_size()
+        self._reader_timer.run_while(True)
+
+    def resume_writing(self) -> None:
+        """Let the application write again."""
+        super().resume_writing()
+        self._reader_timer.run_while(False)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Inform the application, and stop every timer."""
+        self.transport.close_now()
+        super().connection_lost(exc)
+        self._update_timers()
+        self._reader_timer.run_while(False)
+
+    def shutdown(self) -> None:
+        """Close the connection after the present answer; now, if only the client is still sending."""
+        if self.transport.is_closing():
+            self.transport.close_now()
+        else:
+            super().shutdown()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer a malformed request with a problem, unless another answer has begun, and close."""
+        del msg
+        self._malformed = True
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            body = text_of(Problem("bad-request", "This is no HTTP request, or its head is too large."))
+            headers = {**HEADERS, "content-type": MEDIA_TYPE, "content-length": str(len(body)), "connection": "close"}
+            lines = (f"{name}: {value}\r\n" for name, value in headers.items())
+            self.transport.write(f"HTTP/1.1 400 Bad Request\r\n{''.join(lines)}\r\n".encode() + body)
+        self.transport.close()
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+
+    def _is_sending(self) -> bool:
+        """Whether the client may be in the middle of a request."""
+        return self._malformed or self.conn.their_state is h11.SEND_BODY
+
+    def _update_timers(self) -> None:
+        """Run each timer exactly while its condition holds."""
+        is_open = not self.transport.is_closing()
+        awaits_head = self.conn.their_state is h11.IDLE and self.conn.our_state is h11.IDLE
+        awaits_rest = self.conn.their_state is h11.SEND_BODY and self.cycle.response_complete
+        self._head_timer.run_while(is_open and awaits_head)
+        self._rest_timer.run_while(is_open and awaits_rest)
+
+    def _require_progress(self) -> None:
+        """Cut the connection if its client has read nothing since the timer began."""
+        unread_bytes = self.transport.get_write_buffer_size()
+        if unread_bytes < self._unread_bytes:
+            self._unread_bytes = unread_bytes
+            self._reader_timer.run_while(True)
+        else:
+            self.transport.abort()
+
+
+class ConditionTimer:
+    """A callback that is due once a condition has held for some seconds without a break."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, seconds: float, callback: Callable[[], object]) -> None:
+        self._loop = loop
+        self._seconds = seconds
+        self._callback = callback
+        self._handle: asyncio.TimerHandle | None = None
+
+    def run_while(self, condition: bool) -> None:
+        """Start the timer if the condition begins to hold; stop the timer if the condition does not hold."""
+        if not condition and self._handle is not None:
+            self._handle.cancel()
+            self._handle = None
+        elif condition and self._handle is None:
+            self._handle = self._loop.call_later(self._seconds, self._expire)
+
+    def _expire(self) -> None:
+        self._handle = None
+        self._callback()
+
+
+class LingeringTransport:
+    """A transport whose `close` lets a client that is still sending read the answer.
+
+    The kernel resets a connection that is closed while received data is unread, and the client may then lose the
+    answer. So only the sending direction ends at first. What the client still sends is discarded for some seconds.
+    """
+
+    def __init__(
+        self, inner: asyncio.Transport, is_sending: Callable[[], bool], loop: asyncio.AbstractEventLoop, seconds: float
+    ) -> None:
+        self._inner = inner
+        self._is_sending = is_sending
+        self._lingering = False
+        self._linger_timer = ConditionTimer(loop, seconds, inner.abort)
+
+    def __getattr__(self, name: str) -> object:
+        """Return an attribute of the inner transport."""
+        return getattr(self._inner, name)
+
+    def is_closing(self) -> bool:
+        """Return whether nothing more can be written."""
+        return self._lingering or self._inner.is_closing()
+
+    def close(self) -> None:
+        """Close after everything is sent, and after a client that is sending has stopped."""
+        if self.is_closing():
+            return
+        if not self._is_sending() or not self._inner.can_write_eof():
+            self._inner.close()
+            return
+        self._lingering = True
+        self._inner.write_eof()
+        self._inner.resume_reading()
+        self._linger_timer.run_while(True)
+
+    def close_now(self) -> None:
+        """Wait no longer for a client that is sending."""
+        self._linger_timer.run_while(False)
+        if self._lingering:
+            self._inner.close()
+
+
+class BoundedParser(h11.Connection):
+    """A parser that limits heads that come in one piece too; h11 only limits incomplete ones."""
+
+    def __init__(self, role: type[h11.SERVER], head_bytes: int) -> None:
+        super().__init__(role, head_bytes)
+        self._head_bytes = head_bytes
+
+    def next_event(self) -> type[h11.NEED_DATA | h11.PAUSED] | h11.Event:
+        """Return the next event.
+
+        Raises:
+            RemoteProtocolError: the data is malformed, or the head is too large.
+        """
+        event = super().next_event()
+        if type(event) is h11.Request:
+            fields = sum(len(name) + len(value) + FIELD_BYTES for name, value in event.headers)
+            if len(event.target) + fields > self._head_bytes:
+                raise h11.RemoteProtocolError("the head is too large", error_status_hint=431)
+        return event
+
+
+class BoundedApplication:
+    """An application that rejects requests while there are too many connections."""
+
+    def __init__(self, app: ASGIApp, connections: set[Any], most: int) -> None:
+        self._app = app
+        self._connections = connections
+        self._most = most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or reject it and close its connection."""
+        if len(self._connections) <= self._most or scope["path"] == ALIVE:
+            await self._app(scope, receive, send)
+            return
+        headers = {**HEADERS, "Retry-After": AGAIN_SECONDS, "Connection": "close"}
+        full = Problem("unavailable", "There are too many connections.", headers=headers)
+        await response_of(full)(scope, receive, send)
