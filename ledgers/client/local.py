@@ -277,7 +277,7 @@ def _said(error: BookError) -> str:
     if isinstance(error, KeyReused):
         return f"the idempotency key came with another request before: {error}"
     if isinstance(error, NotReconciled):
-        return f"{error}; if the file is a copy from a backup, put the newest one in its place, or see ledger reconcile"
+        return f"{error} If the file is a copy from a backup, put the newest one in its place, or see ledger reconcile."
     return str(error)
 
 

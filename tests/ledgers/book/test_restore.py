@@ -47,9 +47,9 @@ def test_an_empty_log_begins_with_a_file_and_one_with_entries_needs_it(database:
         lambda: opened(found, "b"),
         lambda: found.reserve(TENANT, [ledger], query(), key()),
         lambda: found.close(TENANT, ledger, key()),
-        lambda: found.checkpoint(),
+        found.checkpoint,
         lambda: found.inclusion(TENANT, 0),
-        lambda: found.expire(),
+        found.expire,
     ):
         with pytest.raises(NotReconciled, match=ABSENT):
             refused()
@@ -116,8 +116,9 @@ def test_a_process_that_stays_up_refuses_moves_after_a_rollback(
     spend(other, ledger, 8)
     with pytest.raises(NotReconciled, match="not the first of the log"):
         spend(found, ledger, 1)
-    with pytest.raises(NotReconciled):
-        found.continuity.keep(other.checkpoint(), found.root)
+    if kept_elsewhere == "file":
+        with pytest.raises(NotReconciled):
+            found.continuity.keep(other.checkpoint(), found.root)
     database.close()
 
 
