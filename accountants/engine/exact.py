@@ -1,6 +1,6 @@
 """δ(ε) and ε(δ) of compositions of laws with counts: by the compiled kernel, and where that refuses in Python.
 
-Both certify with the same errors charged (docs/engine-certificate.md, A0 to A8). Losses are finite here: atoms at
+Both certify with the same errors charged (docs/engine-certificate.md, A0 to A9). Losses are finite here: atoms at
 infinity are the caller's to add.
 """
 
