@@ -55,13 +55,13 @@ class TiltedProfile(Protocol):
         """Estimate the ε [nat] of the test of a size, and the steepness of its size there."""
 
     def evaluation(self, epsilon: float) -> TiltedEvaluation:
-        """Evaluate the upper bound at one ε, and return the grids and tilts that gave it."""
+        """Evaluate the upper bound at one ε, and return the grid and tilt that gave it."""
 
-    def upper_on(self, tilts: Sequence[Chosen], epsilon: float) -> float:
-        """Return the least upper bound of log δ on these transforms."""
+    def upper_on(self, chosen: Chosen, epsilon: float) -> float:
+        """Return the upper bound of log δ on this transform."""
 
-    def lower_on(self, tilts: Sequence[Chosen], epsilon: float) -> float:
-        """Return the largest lower bound of log δ on these transforms."""
+    def lower_on(self, chosen: Chosen, epsilon: float) -> float:
+        """Return the lower bound of log δ on this transform."""
 
 
 def near_tests(order: TiltedProfile, sizes: Sequence[float]) -> list[NearTest | None]:
@@ -73,18 +73,18 @@ def near_tests(order: TiltedProfile, sizes: Sequence[float]) -> list[NearTest | 
         None for a size whose test is not well above ε = 0, or where the bounds on δ are far apart.
     """
     tests: list[NearTest | None] = []
-    known: list[tuple[tuple[Chosen, ...], float]] = []
+    known: list[tuple[Chosen, float]] = []
     dear = len(order.parts) >= _MANY
     for size in sizes:
         if (near := _at_the_top(order, size)) is not None:
             tests.append(near)
             continue
-        served = (_test_on(order, tilts, size, _SERVED * width) for tilts, width in known)
+        served = (_test_on(order, chosen, size, _SERVED * width) for chosen, width in known)
         near = next((test for test in served if test is not None), None)
-        if near is None and (tilts := _suited(order, size)):
-            near = _test_on(order, tilts, size, _MOST_WIDTH)
+        if near is None and (chosen := _suited(order, size)) is not None:
+            near = _test_on(order, chosen, size, _MOST_WIDTH)
             if near is not None:
-                known.append((tilts, near.width))
+                known.append((chosen, near.width))
         tests.append(None if near is None else rated(near._replace(dear=dear), size))
     return tests
 
@@ -99,9 +99,11 @@ def _upper_test(order: TiltedProfile, size: float) -> UpperTest | None:
     top = order.supremum
     if order.test_guess(math.log(size))[0] >= top * (1.0 - _TOP):
         return UpperTest(top, -math.inf)
-    tilts = _suited(order, size)
-    place = _best(order, tilts, size) if tilts else 0.0
-    return UpperTest(place, order.upper_on(tilts, place)) if 0.0 < place < top else None
+    chosen = _suited(order, size)
+    if chosen is None:
+        return None
+    place = _best(order, chosen, size)
+    return UpperTest(place, order.upper_on(chosen, place)) if 0.0 < place < top else None
 
 
 def _at_the_top(order: TiltedProfile, size: float) -> NearTest | None:
@@ -112,39 +114,39 @@ def _at_the_top(order: TiltedProfile, size: float) -> NearTest | None:
     top = order.supremum
     if not top < math.inf or order.test_guess(math.log(size))[0] < top * (1.0 - _TOP):
         return None
-    tilts = order.evaluation(top * (1.0 - _BELOW_TOP)).tilts
-    if not tilts:
+    chosen = order.evaluation(top * (1.0 - _BELOW_TOP)).tilt
+    if chosen is None:
         return None
 
     def bounds(epsilon: float) -> Interval:
-        return Interval(-math.inf, -math.inf) if epsilon >= top else _log_delta_bounds_on(order, tilts, epsilon)
+        return Interval(-math.inf, -math.inf) if epsilon >= top else _log_delta_bounds_on(order, chosen, epsilon)
 
     return NearTest(top, bounds, 0.0, LOSS / (_BELOW_TOP * top) ** 2, bent=True)
 
 
-def _suited(order: TiltedProfile, size: float) -> tuple[Chosen, ...]:
-    """Return the grids and tilts that suit the ε of the test; none where δ is zero or that ε is not above 0."""
+def _suited(order: TiltedProfile, size: float) -> Chosen | None:
+    """Return the grid and tilt that suit the ε of the test; none where δ is zero or that ε is not above 0."""
     epsilon = order.test_guess(math.log(size))[0]
-    tilts: tuple[Chosen, ...] = ()
+    chosen: Chosen | None = None
     for _ in range(_MOST_TURNS):
-        suited = order.evaluation(epsilon).tilts if epsilon > 0.0 else ()
-        if not suited or suited == tilts:
+        suited = order.evaluation(epsilon).tilt if epsilon > 0.0 else None
+        if suited is None or suited == chosen:
             return suited
-        tilts = suited
-        epsilon = _best(order, tilts, size, epsilon)
-    return tilts
+        chosen = suited
+        epsilon = _best(order, chosen, size, epsilon)
+    return chosen
 
 
-def _best(order: TiltedProfile, tilts: Sequence[Chosen], size: float, start: float | None = None) -> float:
+def _best(order: TiltedProfile, chosen: Chosen, size: float, start: float | None = None) -> float:
     """Return the ε at which γ α + E_γ is least by the upper bounds on a transform; at most the ε of γ = 1/α.
 
     The search is around `start`, or else around the estimated ε; an interval whose end is the best is moved.
     """
-    steepness = 1.0 + abs(tilts[0].place.tilt)
+    steepness = 1.0 + abs(chosen.place.tilt)
     start = order.test_guess(math.log(size))[0] if start is None else start
 
     def rate(epsilon: float) -> float:
-        return size * math.exp(min(epsilon, 700.0)) + math.exp(order.upper_on(tilts, epsilon))
+        return size * math.exp(min(epsilon, 700.0)) + math.exp(order.upper_on(chosen, epsilon))
 
     reach, most = _REACH / steepness, -math.log(size)
     place = min(max(start, 0.0), most)
@@ -158,20 +160,20 @@ def _best(order: TiltedProfile, tilts: Sequence[Chosen], size: float, start: flo
     return place
 
 
-def _test_on(order: TiltedProfile, tilts: tuple[Chosen, ...], size: float, widest: float) -> NearTest | None:
+def _test_on(order: TiltedProfile, chosen: Chosen, size: float, widest: float) -> NearTest | None:
     """Return the test on a given transform; None where its bounds are further apart or it is not well above ε = 0."""
-    steepness = 1.0 + abs(tilts[0].place.tilt)
-    epsilon = _best(order, tilts, size)
-    bounds = _log_delta_bounds_on(order, tilts, epsilon)
+    steepness = 1.0 + abs(chosen.place.tilt)
+    epsilon = _best(order, chosen, size)
+    bounds = _log_delta_bounds_on(order, chosen, epsilon)
     width = bounds.upper - bounds.lower
     if epsilon * steepness <= _EDGE or not width <= widest:
         return None
-    return NearTest(epsilon, functools.partial(_log_delta_bounds_on, order, tilts), width, steepness)
+    return NearTest(epsilon, functools.partial(_log_delta_bounds_on, order, chosen), width, steepness)
 
 
-def _log_delta_bounds_on(order: TiltedProfile, tilts: tuple[Chosen, ...], epsilon: float) -> Interval:
-    """Enclose log δ at an ε near the tilts' own; at ε < 0 only δ ≤ 1 is known."""
+def _log_delta_bounds_on(order: TiltedProfile, chosen: Chosen, epsilon: float) -> Interval:
+    """Enclose log δ at an ε near the tilt's own; at ε < 0 only δ ≤ 1 is known."""
     if epsilon < 0.0:
         return Interval(-math.inf, 0.0)
-    upper = order.upper_on(tilts, epsilon)
-    return Interval(min(order.lower_on(tilts, epsilon), upper), upper)
+    upper = order.upper_on(chosen, epsilon)
+    return Interval(min(order.lower_on(chosen, epsilon), upper), upper)

@@ -82,8 +82,8 @@ class TiltCoordinate(NamedTuple):
         return 1.0 / (lam * lam) + other * other
 
     def snapped(self, step: float) -> TiltCoordinate:
-        """The nearest place on a fixed grid, so that neighbouring questions share one transform."""
-        return TiltCoordinate(step * round(self.y / step), self.direct)
+        """The next lower place on a fixed grid, so that neighbouring questions share one transform."""
+        return TiltCoordinate(step * math.floor(self.y / step), self.direct)
 
 
 @dataclass(frozen=True)
@@ -153,10 +153,11 @@ class Weighted:
         return math.fsum(self.counts * self.log_moments(tilt))
 
     def saddle(self, epsilon: float, *, direct: bool, start: float = 0.0) -> TiltCoordinate:
-        """Where K(λ) − λε − log|λ (1 + λ)| is least, to about a hundredth in y. Correctness does not rest on it.
+        """Where K(λ) − λε − log|λ (1 + λ)| is least, within `_TOLERANCE` below in y. Correctness does not rest on it.
 
         By Newton steps on its derivative, which rises, within a bracket that is halved where they do not converge:
-        where rare giant losses take over, K′ all but jumps.
+        where rare giant losses take over, K′ all but jumps. Just above that jump they rule the transform at a tilt, so
+        that its errors exceed δ; a lower tilt never costs as much.
         """
         lowest, highest = _CHART_LIMITS[direct]
         low, high, y = lowest, highest, min(max(start, lowest), highest)
@@ -168,12 +169,12 @@ class Weighted:
             step = -excess / ((variance + place.stiffness) * place.speed)
             if not math.isfinite(step):
                 step = math.copysign(_LONGEST_STEP, -excess)
-            if abs(step) <= _TOLERANCE or high - low <= _TOLERANCE:
-                return TiltCoordinate(min(max(y + step, low), high), direct)
+            if 0.0 <= step <= _TOLERANCE or high - low <= _TOLERANCE:
+                break
             y = min(max(y + min(max(step, -_LONGEST_STEP), _LONGEST_STEP), low), high)
             if (y in (low, high) and lowest < low and high < highest) or attempt % _HALVED == 0:
                 y = 0.5 * (low + high)
-        return TiltCoordinate(y, direct)
+        return TiltCoordinate(low, direct)
 
     def prefers_direct(self, epsilon: float) -> bool:
         """Whether δ, rather than 1 − δ, is the small one: the mean loss is not far above ε."""
