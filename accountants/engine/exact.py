@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.engine import kernel
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour.composition import WIDEST, supremum
-from epsilond.accountants.engine.contour.drawn_gaussian import falls_enough
+from epsilond.accountants.engine.contour.composition import WIDEST, falls_enough, supremum
 from epsilond.accountants.engine.contour.refusal import ContourRefused
 
 if TYPE_CHECKING:

@@ -109,6 +109,21 @@ ALLOWED: tuple[Allowed, ...] = (
             ("golden:test_mb_sgd_groups.py::*batches_drawn_twice*", "*/parameters/groups/*/noise_*"),
         )
     ),
+    *(
+        Allowed(
+            request, path, "few steps on batches without replacement are composed on the lattice: ends move by 2e-5"
+        )
+        for request, path in (
+            ("example:start_simulation_3", "/body/cells/*/final_excess/*"),
+            (
+                "golden:test_accounting.py::test_a_claim_between_bound_and_witness_is_undecidable",
+                "/body/meaning/*/upper",
+            ),
+            ("golden:test_accounting.py::test_a_claim_between_bound_and_witness_is_undecidable", "/body/claim/*/lower"),
+            ("golden:test_mb_sgd.py::test_true_epsilon_agrees_with_the_independent_brackets*", "/body/meaning/*/upper"),
+            ("golden:test_mb_sgd.py::test_the_experimental_reading_is_refuted*", "*/true/epsilon/upper"),
+        )
+    ),
     Allowed(
         "golden:test_gaussian.py::test_the_nearest_target_is_met*",
         "*",
