@@ -16,7 +16,6 @@ from epsilond.accountants.engine.lattice.budget import Budget
 from epsilond.accountants.engine.lattice.discretise import joined_atoms
 from epsilond.accountants.engine.lattice.laws import BAND, Chosen, GridKey, TiltedEvaluation
 from epsilond.accountants.engine.lattice.survey import LatticePart, Survey
-from epsilond.accountants.engine.lattice.thresholds import near_tests, upper_tests
 from epsilond.accountants.engine.lattice.tilted import TiltCoordinate
 from epsilond.accountants.engine.lattice.transforms import (
     Transforms,
@@ -32,7 +31,6 @@ from epsilond.accountants.profiles.piecewise import TABLE_ACCURACY, PiecewiseTai
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from epsilond.accountants.curve.near_tests import NearTest, UpperTest
     from epsilond.accountants.numerics.special import FloatArray
 
 _TILTS_PER_BAND = 4
@@ -182,17 +180,6 @@ class ComposedProfile(PointwiseProfile):
         except _OUTSIDE:
             return -math.inf
 
-    def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
-        """For each size α in (0, 1) about the ε at which Q(S > ε) = α, and log δ around it, where that serves."""
-        return near_tests(self, sizes)
-
-    def upper_tests(self, sizes: Sequence[float]) -> list[UpperTest | None]:
-        """The same with upper bounds alone; None where its numbers are no doubles."""
-        try:
-            return upper_tests(self, sizes)
-        except _OUTSIDE:
-            return [None] * len(sizes)
-
     def upper_log_deltas(self, epsilons: Sequence[float]) -> list[float]:
         """Upper bounds at several ε on the transform that suits the one in the middle: for comparisons."""
         suited = self.evaluation(sorted(epsilons)[len(epsilons) // 2]).tilt
@@ -200,10 +187,6 @@ class ComposedProfile(PointwiseProfile):
             with contextlib.suppress(*_OUTSIDE):
                 return [min(self.upper_on(suited, epsilon), 0.0) for epsilon in epsilons]
         return [self.upper_log_delta(epsilon) for epsilon in epsilons]
-
-    def test_guess(self, log_size: float) -> Guess:
-        """About the ε at which Q(S > ε) is as asked, and about |d log δ/dε| there: an estimate."""
-        return Guess(*self._survey.test_guess(log_size))
 
     def guess(self, log_delta: float) -> Guess:
         """About where log δ is as asked. An estimate: it decides where a search starts and nothing else."""

@@ -25,8 +25,6 @@ DEPTHS = (*(-5.0 * i for i in range(1, 10)), *(-50.0 * 1.2**i for i in range(90)
 """Logarithms of δ that a grid may be laid for. Finite losses that do not matter there are left out of it."""
 _LEFT_OUT = 3.0
 """How far below the width of δ the mass [log] lies that is left out of a grid: 5 % of the width."""
-_LIKELY_KEPT = 16
-"""Estimates that are remembered: those of one comparison of bounds."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +44,6 @@ class Survey:
     log_width: float
     """log of the relative width wanted of δ."""
     _known: dict[int, Weighted] = field(default_factory=dict, repr=False)
-    _likely: dict[float, float] = field(default_factory=dict, repr=False)
-    """Estimates at the last few ε, which are asked for again and again where bounds are compared."""
 
     @cached_property
     def counts(self) -> FloatArray:
@@ -89,13 +85,6 @@ class Survey:
 
     def likely_log_delta(self, epsilon: float) -> float:
         """About log δ, by the saddle-point estimate: an estimate."""
-        if epsilon not in self._likely:
-            if len(self._likely) >= _LIKELY_KEPT:
-                self._likely.clear()
-            self._likely[epsilon] = self._estimated_log_delta(epsilon)
-        return self._likely[epsilon]
-
-    def _estimated_log_delta(self, epsilon: float) -> float:
         direct = self.whole.prefers_direct(epsilon)
         found = self.whole.estimate_at(self.whole.saddle(epsilon, direct=direct), epsilon)
         finite = found if direct else float(log1m_exp(min(found, -UNIT_ROUNDOFF)))
@@ -154,9 +143,3 @@ class Survey:
         laws = self.shallow(self.depth_of(log_delta))
         place = laws.place_of(log_delta)
         return max(laws.centre(place), 0.0), place.tilt
-
-    def test_guess(self, log_size: float) -> tuple[float, float]:
-        """About the ε at which Q(S > ε) is as asked, likewise; 0 where it is not above 0."""
-        laws = self.shallow(self.depth_of(log_size))
-        place = laws.test_of(log_size)
-        return min(max(laws.centre(place), 0.0), -log_size), place.tilt

@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from epsilond.accountants.numerics.special import FloatArray
 
 IntArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
@@ -214,18 +212,12 @@ class Weighted:
         return value - place.tilt * epsilon - place.pole - 0.5 * math.log(2.0 * math.pi * spread)
 
     def place_of(self, log_delta: float) -> TiltCoordinate:
-        """Return the tilt λ > 0 at whose centre the estimate of log D is `log_delta`."""
-        return _bisected(self.estimate, log_delta)
-
-    def test_of(self, log_size: float) -> TiltCoordinate:
-        """Return the tilt λ > 0 at whose centre ε the mass λ D e^{−ε} of S > ε under Q is as asked, by it."""
-        return _bisected(lambda place: self.estimate(place) + place.y - self.centre(place), log_size)
-
-
-def _bisected(falling: Callable[[TiltCoordinate], float], target: float) -> TiltCoordinate:
-    """Return the tilt λ > 0 at which a function that falls as λ rises is `target`."""
-    low, high = _CHART_LIMITS[True]
-    while high - low > _TOLERANCE:
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if falling(TiltCoordinate(middle, direct=True)) > target else (low, middle)
-    return TiltCoordinate(0.5 * (low + high), direct=True)
+        """Return the tilt λ > 0 at whose centre the estimate of log D is `log_delta`, by bisection."""
+        low, high = _CHART_LIMITS[True]
+        while high - low > _TOLERANCE:
+            middle = 0.5 * (low + high)
+            if self.estimate(TiltCoordinate(middle, direct=True)) > log_delta:
+                low = middle
+            else:
+                high = middle
+        return TiltCoordinate(0.5 * (low + high), direct=True)

@@ -107,20 +107,6 @@ def test_it_answers_as_a_search_that_knows_no_base(rate: float, log_delta: float
         assert plain.lower_log_delta(found.lower) > log_delta
 
 
-def test_tests_of_a_drawn_pair_enclose_what_they_are_read_at() -> None:
-    sizes = (1e-2, 1e-3, 1e-4)
-    forward = drawn_responses().forward
-    assert isinstance(forward, AmplifiedProfile)
-    found = [near for near in forward.near_tests(sizes) if near is not None]
-    assert found
-    for near in found:
-        for offset in (-0.3, -0.02, 0.0, 0.01, 0.2, 40.0):
-            lower, upper = near.log_delta(near.epsilon + offset)
-            value = truth(near.epsilon + offset)
-            assert math.exp(lower) <= value * (1.0 + ROUNDING)
-            assert value <= math.exp(upper) * (1.0 + ROUNDING)
-
-
 def test_tests_are_those_of_the_base_and_keep_its_ends_at_any_epsilon() -> None:
     """Also next to log(1 − q), where E_γ' is 1 − γ' and nothing is said of it, and at an ε beyond every double."""
     for epsilon in (-0.2, 0.0, 1.0, 80.0):
