@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 import anyio
+from anyio import to_thread
 
 from epsilond.app.http.problems import Problem
 from epsilond.app.workers.pool import Pool
 from epsilond.app.workers.process import Lane
-from epsilond.app.workers.work import Computation, RenderedAnswer
+from epsilond.app.workers.work import Computation, RenderedAnswer, message_of
 
 AGAIN_SECONDS: Final = 2.0
 """How long a job waits that the pool has no room for."""
@@ -24,9 +25,10 @@ async def in_turn(pool: Pool, computation: Computation, *, caller: str, lane: La
         Problem: the service is stopping.
         WorkFailed: a fault of ours.
     """
+    message = await to_thread.run_sync(message_of, computation)  # a step of a simulation may hold many megabytes
     while True:
         try:
-            task = pool.submit(computation, caller=caller, lane=lane)
+            task = pool.submit(message, caller=caller, lane=lane)
             try:
                 await task.done.wait()
             finally:

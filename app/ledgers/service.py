@@ -34,7 +34,7 @@ from epsilond.app.ledgers.signatures import Signatures
 from epsilond.app.metrics import Metrics
 from epsilond.app.settings import PREFIX, Settings
 from epsilond.app.workers.pool import Pool
-from epsilond.app.workers.work import RenderedAnswer, opened, pickled
+from epsilond.app.workers.work import RenderedAnswer, message_of, opened, pickled
 from epsilond.calibrators.answer import Caution
 from epsilond.ledgers.book.answers import Promised, promised
 from epsilond.ledgers.book.book import Book
@@ -305,7 +305,7 @@ class Ledgers:
     async def _in_worker(
         self, computation: Callable[[], RenderedAnswer], caller: str, seconds: float
     ) -> RenderedAnswer:
-        task = self._pool.submit(computation, caller=caller)
+        task = self._pool.submit(await to_thread.run_sync(message_of, computation), caller=caller)
         try:
             with anyio.move_on_after(seconds):
                 await task.done.wait()

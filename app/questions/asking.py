@@ -12,6 +12,7 @@ from functools import partial
 from typing import Literal
 
 import anyio
+from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -30,7 +31,7 @@ from epsilond.app.questions.compute import COMPUTE, Shared
 from epsilond.app.questions.question import Question, Reading
 from epsilond.app.settings import SETTINGS
 from epsilond.app.workers.pool import POOL
-from epsilond.app.workers.work import Computation, Outcome, RenderedAnswer, opened, pickled
+from epsilond.app.workers.work import Computation, Outcome, RenderedAnswer, message_of, opened, pickled
 
 SMALL = 4_096
 """Bytes; a longer body is read by a worker."""
@@ -172,7 +173,8 @@ async def in_worker(request: Request, computation: Computation) -> RenderedAnswe
         Problem: too many wait; the client has gone; the service is stopping.
     """
     pool = POOL.of(request)
-    task = pool.submit(computation, caller=caller_of(request).identity, lane="read")
+    message = await to_thread.run_sync(message_of, computation)
+    task = pool.submit(message, caller=caller_of(request).identity, lane="read")
     try:
         await _wait(request, task.done, None)
     finally:

@@ -19,7 +19,7 @@ import structlog
 from anyio import to_thread
 
 from epsilond.app.metrics import Metrics
-from epsilond.app.workers.work import Computation, Outcome, run_pickled
+from epsilond.app.workers.work import Computation, Outcome, message_of, run_on_cluster
 from epsilond.executors import CONNECT_SECONDS, RETRIES, ClusterError, connected, result_of
 from epsilond.extras import extra
 
@@ -90,7 +90,7 @@ class Cluster:
         Raises:
             Exception: what is asked cannot be pickled, or what `locally` raises.
         """
-        work = await to_thread.run_sync(pickle.dumps, computation, pickle.HIGHEST_PROTOCOL)
+        work = await to_thread.run_sync(message_of, computation)
         for _ in range(TRIES):
             try:
                 outcome = await self._on_cluster(work)
@@ -106,7 +106,7 @@ class Cluster:
         """Raises ClusterError, or whatever else a cluster may do to work that it is given."""
         client = await self._connected()
         executor = client.get_executor(pure=False, retries=RETRIES)
-        future = await to_thread.run_sync(executor.submit, run_pickled, work)
+        future = await to_thread.run_sync(executor.submit, run_on_cluster, work)
         try:
             await self._ended(future, client)
             outcome: Outcome = await to_thread.run_sync(pickle.loads, result_of(future))
