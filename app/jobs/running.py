@@ -23,6 +23,8 @@ class Running:
     """The job, and what is known of its work."""
 
     record: Record
+    on_place: bool = True
+    """Whether it was claimed for one of the places of jobs; an adopted question runs in the background."""
     began: float = field(default_factory=time.monotonic)
     ending: Ending | None = None
     """Why it is stopped, if it is. The first reason stands."""

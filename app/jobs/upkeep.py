@@ -34,8 +34,8 @@ class Upkeep:
         self._ends = 0
         self._many_ended = anyio.Event()
 
-    def ended(self) -> None:
-        """One job more has ended."""
+    def count_end(self) -> None:
+        """Count a job that has ended."""
         self._ends += 1
         if self._ends % SWEEP_ENDS == 0:
             self._many_ended.set()
