@@ -22,7 +22,13 @@ FAILED = Problem("internal-error", "The job failed; the service's logs have it u
 
 
 async def end_of(running: Running, course: Callable[[], Awaitable[End]], seconds: float) -> End:
-    """Follow the course of a job for so many seconds; a failure is the end of the job, not of others."""
+    """Follow the course of a job. A failure ends this job and no other.
+
+    Args:
+        running: the job.
+        course: runs the job to its end.
+        seconds: longest duration.
+    """
     try:
         with anyio.fail_after(seconds):
             return await course()

@@ -96,10 +96,10 @@ class SimulationRunner:
         async def run_blocks(scope: anyio.CancelScope) -> None:
             try:
                 for index in indices:
-                    running.begins(index)
+                    running.begin_block(index)
                     step = partial(work.block, kind, resolved, index)
                     blocks[index] = (await self._step(step, running.record.caller)).body
-                    seconds = running.measured(index, blocks[index])
+                    seconds = running.end_block(index, blocks[index])
                     self._metrics.simulation_blocks.labels(running.record.name).observe(seconds)
                     self._require_bounded(running.bytes_held)
             except Exception as failure:  # noqa: BLE001 (a task group would wrap it)

@@ -26,7 +26,7 @@ from epsilond.accountants.ledger.what_if import WhatIf, what_if
 from epsilond.app.callers.caller import Caller
 from epsilond.app.http.problems import Problem
 from epsilond.app.http.record import ServicePart
-from epsilond.app.jobs.attending import first_of, left
+from epsilond.app.jobs.attending import end_with_client, first_of
 from epsilond.app.jobs.manager import Jobs
 from epsilond.app.ledgers.keys import Keys
 from epsilond.app.ledgers.refusals import as_problems, not_durable
@@ -217,7 +217,7 @@ class Ledgers:
                 answered = await self._in_worker(partial(pickled, roughly), caller.identity, half)
             return opened(answered, WhatIf)
 
-        return await first_of(course, partial(left, request))
+        return await first_of(course, partial(end_with_client, request))
 
     def promised(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState, Promised]:
         """A ledger's rows and state, with what takes time to say of it: computed once for each version. It blocks."""

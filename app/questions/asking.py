@@ -21,7 +21,7 @@ from epsilond.app.http.body import OfQuestion, Preferences
 from epsilond.app.http.leaving import client_gone, gone
 from epsilond.app.http.problems import Problem
 from epsilond.app.http.record import record_of
-from epsilond.app.jobs.attending import attended
+from epsilond.app.jobs.attending import wait_attended
 from epsilond.app.jobs.job import Job
 from epsilond.app.jobs.manager import JOBS
 from epsilond.app.jobs.responses import headers_of, job_response, result_response
@@ -87,7 +87,7 @@ async def asked(
         earlier = await jobs.with_key(caller.name, preferences.key, fingerprint)
         if earlier is not None:
             wait = partial(jobs.waiting.wait, caller.name, earlier.record.id, seconds)
-            job = await (attended(request, wait) if seconds else wait())
+            job = await (wait_attended(request, wait) if seconds else wait())
             return await signed_result(request, job) if job.ended else job_response(job, preferences)
     question = compute.recent.get(caller.name, fingerprint)
     if question is None:

@@ -23,12 +23,12 @@ class Reading:
 
     @property
     def shared(self) -> bool:
-        """Whether other replicas may work on the store."""
+        """True if other replicas may work on the store."""
         return self._database.shared
 
     @property
     def durable(self) -> bool:
-        """Whether the store outlives this process."""
+        """True if the store outlives this process."""
         return self._database.durable
 
     def get(self, owner: str, identifier: str, *, whole: bool = True) -> Record | None:

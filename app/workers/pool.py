@@ -52,7 +52,7 @@ class Pool:
             charge: function of the caller and the CPU seconds of each task that ends.
         """
         self.ready = False
-        """Whether there has been a worker, and the service is not stopping."""
+        """True from the first worker until the service stops."""
         self._settings = settings
         self._metrics = metrics
         self._modules = modules

@@ -59,9 +59,9 @@ class Task:
     """Processor time of the worker; for a worker that was killed, the time for which it had the task."""
     done: anyio.Event = field(default_factory=anyio.Event)
     abandoned: bool = False
-    """Whether nobody waits for the task."""
+    """True if nobody waits for the task."""
     background: bool = False
-    """Whether the task has left its place and runs on at the priority of jobs."""
+    """True if the task has left its place and runs on at the priority of jobs."""
     deaths: int = 0
     """Number of workers that died while they had the task."""
     since: float = field(default_factory=time.monotonic)
@@ -89,10 +89,10 @@ class Process:
         self.task: Task | None = None
         """The task that the worker computes."""
         self.low = False
-        """Whether the worker has the priority of jobs, which cannot be raised again."""
+        """True if the worker has the priority of jobs, which cannot be raised again."""
         self.killed = False
         self.gone = False
-        """Whether the process has died; another process may have its identifier."""
+        """True if the process has died; another process may have its identifier."""
         self._reader = reader
         self._writer = writer
 

@@ -45,7 +45,7 @@ LISTS = ("CALIBRATORS", "THEOREMS", "RULES")
 """Names of lists whose members are imported when the list is first asked for."""
 
 PR_SET_PDEATHSIG = 1
-"""Of Linux's prctl: the signal that this process gets when the thread that started it ends."""
+"""Option of Linux's prctl: signal of this process at the end of the thread that started the process."""
 
 
 class WorkFailed(Exception):
@@ -71,7 +71,7 @@ class RenderedAnswer:
     digest: str | None = None
 
     def get(self) -> RenderedAnswer:
-        """Itself."""
+        """Return this answer."""
         return self
 
 
@@ -82,7 +82,7 @@ class RefusedAnswer:
     error: EpsilondError | MalformedJson | MissingExtra
 
     def get(self) -> RenderedAnswer:
-        """Raises the refusal: a copy, for one refusal may answer many requests."""
+        """Raise a copy of the refusal, because one refusal may answer many requests."""
         raise copy(self.error)
 
 
@@ -99,7 +99,7 @@ class Failed:
         return WorkerLost(self.trace) if self.lost else WorkFailed(self.trace)
 
     def get(self) -> RenderedAnswer:
-        """Raises WorkFailed."""
+        """Raise the fault."""
         raise self.error
 
 
@@ -109,7 +109,7 @@ Computation = Callable[[], RenderedAnswer]
 
 
 def render(answer: object) -> bytes:
-    """The JSON form of an answer: absent parts dropped, infinities spelled out, nothing that is not JSON.
+    """Return an answer as JSON, without absent parts and with infinities as words.
 
     Raises:
         ValueError: it holds a NaN, which no answer may.
@@ -122,7 +122,7 @@ def _render_json(value: object) -> bytes:
 
 
 def rendered(question: Callable[..., object], *arguments: object) -> RenderedAnswer:
-    """What a question of the mathematics answers to these arguments, rendered."""
+    """Return the rendered answer of a question of the mathematics to these arguments."""
     answer = question(*arguments)
     numerical = getattr(answer, "numerical", None)
     value = as_json(answer)
@@ -160,7 +160,7 @@ def _fail(trace: str) -> RenderedAnswer:
 
 
 def outcome_of(computation: Computation) -> Outcome:
-    """Run a computation; whatever it does, an outcome comes of it."""
+    """Run a computation, and return its answer, its refusal or its failure."""
     try:
         return computation()
     except (EpsilondError, MalformedJson, MissingExtra) as refusal:
