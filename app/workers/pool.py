@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Final
@@ -29,8 +29,8 @@ from epsilond.app.workers.work import Failed, Outcome
 
 CLOCK_DIFFERENCE: Final = 0.05
 """Most seconds by which a timer of the event loop is early by the monotonic clock."""
-MOST_DEATHS: Final = 5
-"""Workers that may die while they have a task. A long task loses them to others' faults; one that kills them ends."""
+MOST_DEATHS: Final[Mapping[Lane, int]] = {"read": 4, "question": 2, "job": 5}
+"""Workers that may die of a task of each lane; the worker of a long task is more often killed for other reasons."""
 
 
 class Pool:
@@ -321,7 +321,7 @@ class Pool:
         task.deaths += 1
         if task.abandoned:
             self._end(task, None)
-        elif task.deaths >= MOST_DEATHS:
+        elif task.deaths >= MOST_DEATHS[task.lane]:
             self._end(task, Failed(f"Its worker died, {task.deaths} times in all.", lost=True))
         else:
             task.lane = "job" if task.background else task.lane
