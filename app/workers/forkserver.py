@@ -46,13 +46,24 @@ class ForkServer:
         """The process id of the fork server; None if there is none."""
         return None if self._server is None else self._server.pid
 
+    def is_alive(self) -> bool:
+        """Return whether the fork server lives. Its connection ends before the kernel kills its workers."""
+        if self._control is None:
+            return False
+        try:
+            return bool(self._control.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+
     async def fork(self) -> Process:
         """Make a worker that is ready to compute, in as many attempts as it takes."""
         pause = FIRST_PAUSE
         while True:
             try:
                 return await self._attempt()
-            except (OSError, EOFError) as error:
+            except (OSError, EOFError, RuntimeError) as error:
                 self._log.warning("worker cannot be started", error=str(error) or type(error).__name__)
             await anyio.sleep(pause)
             pause = min(2.0 * pause, LONGEST_PAUSE)
@@ -73,7 +84,10 @@ class ForkServer:
         Raises:
             OSError: there are no processes or descriptors left.
             EOFError: the worker or the fork server has died.
+            RuntimeError: there are no threads left.
         """
+        if self._control is None:
+            await self.close()  # what is left of a process that died
         control = self._control or self._start()
         ours, theirs = socket.socketpair()
         try:

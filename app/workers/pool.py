@@ -293,6 +293,10 @@ class Pool:
             return
         if process in self._warm:
             self._warm.remove(process)
+        if not self._forkserver.is_alive():  # then no task is given to the others, which are dying too
+            for warm in self._warm:
+                warm.kill()
+            self._warm.clear()
         if process.task is not None:
             self._retry(process.task)
         self._count("crashed")
