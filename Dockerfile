@@ -34,8 +34,8 @@ ENV PATH=/opt/epsilond/bin:$PATH \
     EPSILOND_PORT=8000 \
     EPSILOND_STORE_PATH=/var/lib/epsilond/jobs.sqlite
 RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin epsilond \
-    && install --directory --owner=10001 --mode=700 /var/lib/epsilond
-VOLUME /var/lib/epsilond
+    && install --directory --owner=10001 --mode=700 /var/lib/epsilond /var/lib/epsilond-heads
+VOLUME /var/lib/epsilond /var/lib/epsilond-heads
 COPY --from=build /opt/epsilond /opt/epsilond
 USER 10001
 EXPOSE 8000

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.curve.near_tests import NearTest, UpperTest
+from epsilond.accountants.curve.near_tests import NearTest
 from epsilond.accountants.numerics.best_test import gaussian_minimum, gaussian_mu, interpolated_minimum
 from epsilond.accountants.numerics.minimum import Known, Slopes, least_value
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
@@ -98,12 +98,6 @@ class TradeOff:
         found = self.forward.near_tests(self.rates)
         return {rate: test for rate, test in zip(self.rates, found, strict=False) if test is not None}
 
-    @cached_property
-    def near_from_above(self) -> dict[float, UpperTest]:
-        """The same with upper bounds alone."""
-        found = self.forward.upper_tests(self.rates)
-        return {rate: test for rate, test in zip(self.rates, found, strict=False) if test is not None}
-
     @property
     def advantage(self) -> Interval:
         """Ends of E_1, the largest difference of the two rates: the same in both orders."""
@@ -148,8 +142,6 @@ class TradeOff:
                 return search.ends()
         if self.lower and (near := self.near.get(rate)) is not None:
             search.lay_around(near)
-        elif not self.lower and (above := self.near_from_above.get(rate)) is not None:
-            search.take(above)
         else:
             search.estimate()
         if not search.decided:
@@ -264,10 +256,6 @@ class _MinimumSearch:
         gamma = math.exp(place)
         if gamma * self.rate < 1.0:
             self.upper = min(self.upper, (gamma * self.rate + divergence) * (1.0 + 8 * UNIT_ROUNDOFF))
-
-    def take(self, above: UpperTest) -> None:
-        """The upper bound of a test that was found."""
-        self._add(above.epsilon, _divergence(above.epsilon, Interval(above.log_delta, above.log_delta)))
 
     def lay_around(self, near: NearTest) -> None:
         """Four points around a test that was found, on its own nodes; then where the lower bound is least.

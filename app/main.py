@@ -96,6 +96,7 @@ def create_app(
     simulators = SimulationRunner(chosen, metrics, pool, kinds)
     jobs = Jobs(chosen, metrics, health, QuestionRunner(chosen, compute, pool), simulators, readings)
     ledgers = Ledgers(chosen, metrics, pool, jobs)
+    health.register("ledgers", ledgers.trouble)
     health.register("workers", lambda: None if pool.ready else "No worker is warm yet.")
     lag = LoopLag(metrics)
 

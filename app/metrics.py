@@ -83,6 +83,11 @@ class Metrics:
             ("move",),
             registry=registry,
         )
+        self.ledger_reconciled = Gauge(
+            "epsilond_ledger_reconciled",
+            "0 if the log of ledgers was found not to continue a head that is known, else 1",
+            registry=registry,
+        )
         self.store_up = Gauge("epsilond_store_up", "1 if the last call of the store was answered", registry=registry)
         self.store_jobs = Gauge("epsilond_store_jobs", "Jobs in the store", ("state",), registry=registry)
         self.store_bytes = Gauge("epsilond_store_bytes", "What the jobs in the store hold", registry=registry)

@@ -14,10 +14,6 @@ from epsilond.accountants.curve.search import PairSearch
 
 _KEPT = 32
 """How many enclosures of log δ are kept."""
-_CLOSE = 0.02
-"""Width of log δ, in nats, above which a second enclosure does not move an ε that is certified."""
-_STEEP = 100.0
-"""Fall of log δ by ε with which a first move is enough; of a common run it is from 2 to 100."""
 
 
 @dataclass(frozen=True)
@@ -99,14 +95,13 @@ class ExactSearch(PairSearch):
     def _move_up(self, enclosed: Interval, log_delta: float) -> float:
         """Return the upper bound, moved up until a second enclosure of log δ agrees that it is one.
 
-        It is certified already. A second enclosure that is not close knows less than the search, and moves nothing.
+        It is certified already. A second enclosure that is wider than one of exact laws knows less, and moves nothing.
         """
         upper = enclosed.upper
         pad = max(1e-13 * (1.0 + upper), 0.05 * min(upper - enclosed.lower, 1e-3 * upper))
-        while (excess := (bounds := self.log_delta_bounds(upper)).upper - log_delta) > 0.0:
-            if not bounds.upper - bounds.lower <= _CLOSE:
+        while (bounds := self.log_delta_bounds(upper)).upper > log_delta:
+            if not bounds.upper - bounds.lower <= self.profiles[0].widest:
                 break
-            pad = max(pad, excess / _STEEP)
             upper, pad = upper + pad, 4.0 * pad
         return upper
 
@@ -114,10 +109,9 @@ class ExactSearch(PairSearch):
         """Return the lower bound, moved down likewise."""
         lower = enclosed.lower
         pad = max(1e-13 * (1.0 + lower), 0.05 * min(enclosed.upper - lower, 1e-3 * enclosed.upper))
-        while lower > 0.0 and (lack := log_delta - (bounds := self.log_delta_bounds(lower)).lower) >= 0.0:
-            if not bounds.upper - bounds.lower <= _CLOSE:
+        while lower > 0.0 and (bounds := self.log_delta_bounds(lower)).lower <= log_delta:
+            if not bounds.upper - bounds.lower <= self.profiles[0].widest:
                 break
-            pad = max(pad, lack / _STEEP)
             lower, pad = max(lower - pad, 0.0), 4.0 * pad
         return lower
 

@@ -6,7 +6,6 @@ therefore formed of each alternative alone, and only then compared.
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,15 +21,12 @@ from epsilond.accountants.curve.search import PairSearch, bracketed_epsilon, spa
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from epsilond.accountants.curve.near_tests import UpperTest
     from epsilond.accountants.numerics.special import FloatArray
 
 _USUAL_LOG_DELTA = -14.0
 _LEAST_MARGIN, _MARGIN = 0.05, 0.1
 _ROUGHLY = 4.0
 """How many margins an estimate must be above a bound."""
-_ALIKE = 1.5
-"""Estimates of ε further apart than this factor tell two bounds apart."""
 
 
 @dataclass(frozen=True)
@@ -119,22 +115,6 @@ class LeastProfile(Profile):
             least = Interval(min(least.lower, lower), min(least.upper, upper))
         return least
 
-    def upper_tests(self, sizes: Sequence[float]) -> list[UpperTest | None]:
-        """For each size the test of the profile that bounds its rate best, of those whose estimates are alike.
-
-        γ α + E_γ is least where one of the profiles makes it so. One profile says nothing of the least from below.
-        """
-        if self._closed:
-            return []
-        places = [profile.test_guess(math.log(max(sizes))).epsilon for profile in self._composed]
-        alike = [
-            profile for profile, place in zip(self._composed, places, strict=True) if place <= _ALIKE * min(places)
-        ]
-        found = [tests for profile in alike if (tests := profile.upper_tests(sizes))]
-        if len(found) < len(alike):
-            return []
-        return [_least_test(size, tests) for size, tests in zip(sizes, zip(*found, strict=True), strict=True)]
-
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Tails of one of the profiles."""
         return self._chosen.log_tails(epsilon)
@@ -149,17 +129,6 @@ def _out_of_the_running(profile: Profile, epsilon: float, log_delta: float) -> b
     if profile.likely_log_delta(epsilon) > log_delta + _ROUGHLY * margin:
         return True
     return profile.quick_upper_log_delta(epsilon) > log_delta + margin
-
-
-def _least_test(size: float, tests: Sequence[UpperTest | None]) -> UpperTest | None:
-    """The test with the least γ α + E_γ; None where one of the profiles has none."""
-    there = [test for test in tests if test is not None]
-    return min(there, key=functools.partial(_rate_at, size)) if len(there) == len(tests) else None
-
-
-def _rate_at(size: float, test: UpperTest) -> float:
-    """γ α + E_γ at a test."""
-    return size * math.exp(min(test.epsilon, 700.0)) + math.exp(test.log_delta)
 
 
 @dataclass(frozen=True)

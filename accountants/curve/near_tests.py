@@ -49,10 +49,3 @@ def rated(test: NearTest, size: float) -> NearTest:
     divergence = math.exp(min(upper, 0.0))
     share = divergence / (size * math.exp(min(test.epsilon, 700.0)) + divergence)
     return test._replace(width=min(_ROOM * share, 1.0) * (upper - lower))
-
-
-class UpperTest(NamedTuple):
-    """Where a test of about the size asked has its ε, of any sign, and an upper bound of log E_{e^ε}(P‖Q) there."""
-
-    epsilon: float
-    log_delta: float

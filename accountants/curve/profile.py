@@ -21,7 +21,7 @@ from epsilond.accountants.numerics.root_search import Guess
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from epsilond.accountants.curve.near_tests import NearTest, UpperTest
+    from epsilond.accountants.curve.near_tests import NearTest
     from epsilond.accountants.numerics.special import FloatArray
 
 
@@ -154,20 +154,10 @@ class Profile(ABC):
         del sizes
         return ()
 
-    def upper_tests(self, sizes: Sequence[float]) -> Sequence[UpperTest | None]:
-        """Return the same tests with upper bounds only, where these cost less; or nothing at all."""
-        del sizes
-        return ()
-
     # Estimates, which decide where a search starts and what is evaluated; nothing is proved by them -----------------
     def guess(self, log_delta: float) -> Guess:
         """Return an estimate of the ε with the given log δ; ε = 0 where nothing is known."""
         del log_delta
-        return Guess(0.0, 1.0)
-
-    def test_guess(self, log_size: float) -> Guess:
-        """Return an estimate of the ε at which the test L > ε has the given log size; ε = 0 where nothing is known."""
-        del log_size
         return Guess(0.0, 1.0)
 
     def likely_log_delta(self, epsilon: float) -> float:

@@ -1,6 +1,6 @@
 """δ(ε) and ε(δ) of compositions of laws with counts: by the compiled kernel, and where that refuses in Python.
 
-Both certify with the same errors charged (docs/engine-certificate.md, A0 to A8). Losses are finite here: atoms at
+Both certify with the same errors charged (docs/engine-certificate.md, A0 to A9). Losses are finite here: atoms at
 infinity are the caller's to add.
 """
 
@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.engine import kernel
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour.composition import WIDEST, supremum
-from epsilond.accountants.engine.contour.drawn_gaussian import falls_enough
+from epsilond.accountants.engine.contour.composition import WIDEST, falls_enough, supremum
 from epsilond.accountants.engine.contour.refusal import ContourRefused
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import Profile
 
 if TYPE_CHECKING:
-    from epsilond.accountants.curve.near_tests import NearTest, UpperTest
+    from epsilond.accountants.curve.near_tests import NearTest
     from epsilond.accountants.curve.profile import EpsilonEstimate
     from epsilond.accountants.numerics.root_search import Guess
     from epsilond.accountants.numerics.special import FloatArray
@@ -105,17 +105,9 @@ class DeferredProfile(Profile):
         """Ask the profile itself."""
         return self.made.near_tests(sizes)
 
-    def upper_tests(self, sizes: Sequence[float]) -> Sequence[UpperTest | None]:
-        """Ask the profile itself."""
-        return self.made.upper_tests(sizes)
-
     def guess(self, log_delta: float) -> Guess:
         """Ask the profile itself."""
         return self.made.guess(log_delta)
-
-    def test_guess(self, log_size: float) -> Guess:
-        """Ask the profile itself."""
-        return self.made.test_guess(log_size)
 
     def likely_log_delta(self, epsilon: float) -> float:
         """Ask the profile itself."""

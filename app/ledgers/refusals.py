@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from epsilond.app.http.problems import Problem
 from epsilond.app.settings import PREFIX
-from epsilond.ledgers.book.errors import Contended, KeyReused, NotFound, NotReconciled
+from epsilond.ledgers.book.errors import Contended, HeadUnavailable, KeyReused, NotFound, NotReconciled
 from epsilond.ledgers.log.errors import KeysUnusable
 from epsilond.storage.faults import StoreFault
 
@@ -33,6 +33,9 @@ def as_problems() -> Iterator[None]:
         raise Problem("unavailable", detail, headers={"Retry-After": "1"}) from None
     except NotReconciled:
         raise unreconciled() from None
+    except HeadUnavailable as error:
+        detail = f"{error} Nothing was written. Send it again with the same Idempotency-Key."
+        raise Problem("unavailable", detail, headers=SOON) from None
     except StoreFault:
         detail = "The store of ledgers cannot be used at present. Send it again with the same Idempotency-Key."
         raise Problem("unavailable", detail, headers=SOON) from None

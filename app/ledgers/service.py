@@ -38,6 +38,7 @@ from epsilond.app.workers.work import RenderedAnswer, message_of, opened, pickle
 from epsilond.calibrators.answer import Caution
 from epsilond.ledgers.book.answers import Promised, promised
 from epsilond.ledgers.book.book import Book
+from epsilond.ledgers.book.errors import HeadUnavailable, NotReconciled
 from epsilond.ledgers.book.restore import CheckpointFile
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.requests import WhatIfAsked
@@ -81,6 +82,7 @@ class Ledgers:
         """Warnings that accompany every answer about a ledger."""
         self._promises: OrderedDict[tuple[str, int], Promised] = OrderedDict()
         self._log = structlog.get_logger()
+        metrics.ledger_reconciled.set_function(lambda: float(self.trouble() is None))
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -127,19 +129,24 @@ class Ledgers:
             self._log.error("ledgers are in memory, and are lost when the service stops", reason=cause)
         keys = self._keys = self._keys or Keys.of(self._settings, durable=False)
         elsewhere = self._settings.ledger_checkpoint
-        self._kept = CheckpointFile(Path(elsewhere), keys) if elsewhere else None
-        book = Book(added(database), keys, evaluate=self._evaluated, reconciled=self._reconciled)
-        if self._kept is not None:
-            self._begin(self._kept, book)
+        file = CheckpointFile(Path(elsewhere), keys) if elsewhere else None
+        book = Book(added(database), keys, evaluate=self._evaluated, file=file)
+        self._begin(book)
         self._book = book
 
-    def _begin(self, kept: CheckpointFile, book: Book) -> None:
+    def _begin(self, book: Book) -> None:
         try:
-            kept.begin(book.root, book.checkpoint)
+            book.continuity.begin(book.root, book.sign_as_it_is)
         except OSError as error:  # moves will be answered 503 until it can
             self._log.error("the checkpoint cannot be kept elsewhere", reason=error.strerror)
-        if (trouble := kept.trouble(book.root)) is not None:
-            self._log.error("ledgers refuse moves until they are reconciled", reason=trouble)
+        try:
+            book.require_continued()
+        except (NotReconciled, HeadUnavailable) as trouble:
+            self._log.error("ledgers refuse moves until they are reconciled", reason=str(trouble))
+
+    def trouble(self) -> str | None:
+        """Return why the ledgers of this service are not to be used, as a sentence; None where they are."""
+        return None if self._book is None else self._book.continuity.trouble
 
     @property
     def book(self) -> Book:
@@ -241,10 +248,8 @@ class Ledgers:
         Raises:
             Problem: it cannot be kept. What was moved stays so, and is answered to the same key.
         """
-        if self._kept is None:
-            return
         try:
-            self._kept.keep(self.book.checkpoint())
+            self.book.continuity.keep(self.book.checkpoint(), self.book.root)
         except OSError as error:
             self._log.error("the checkpoint cannot be kept elsewhere", reason=error.strerror)
             detail = "The newest checkpoint cannot be kept elsewhere. Send it again with the same Idempotency-Key."
@@ -252,10 +257,9 @@ class Ledgers:
 
     def accept(self) -> str:
         """The log as it is is right, says an operator; answers its signed head. It blocks."""
-        note = self.book.checkpoint()
+        note = self.book.sign_as_it_is()
         self._log.warning("the log of ledgers was accepted as it is", checkpoint=note)
-        if self._kept is not None:
-            self._kept.accept(note)
+        self.book.continuity.accept(note)
         return note
 
     def expires(self, when: float | None) -> None:
@@ -263,9 +267,6 @@ class Ledgers:
         if when is not None and when < self._next:
             self._next = when
             self._due.set()
-
-    def _reconciled(self) -> bool:
-        return self._kept is None or self._kept.agrees(self.book.root)
 
     async def _expire(self) -> None:
         """End what has expired, for ever."""

@@ -4,13 +4,6 @@
 
 #include <stdlib.h>
 
-/* Where the loader can choose, also compiled for wider registers: the same operations in the same order. */
-#if defined(__GNUC__) && defined(__x86_64__) && defined(__GLIBC__)
-#define WIDER __attribute__((target_clones("avx2", "default")))
-#else
-#define WIDER
-#endif
-
 /* e^(itd) - 1 = 2 (i tau - tau^2)/(1 + tau^2), tau = tan(td/2), for `count` multiples t of a stride. */
 static void rotate(double stride, double deviation, int count, double *real, double *imaginary)
 {

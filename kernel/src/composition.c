@@ -45,6 +45,8 @@ void forget(Composition *all)
         forget_survey(&all->surveys[k]);
     for (int k = 0; k < KEPT; k++)
         forget_line(&all->shared[k].line);
+    for (int k = 0; k < KEPT / 4; k++)
+        forget_line(&all->few[k].line);
     for (int k = 0; k < (KEPT / 4); k++)
         if (all->cuts[k]) {
             forget(all->cuts[k]);

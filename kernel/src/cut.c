@@ -10,14 +10,10 @@
 
 #include <stdlib.h>
 
-/* Nats below delta of the mass that is left out, at least: e^-22 is 3e-10, a hundredth of GOOD_WIDTH. */
-#define LEAK 22.0
 /* Step in nats of the mass that is left out: questions whose log delta differs by less mostly share a cut. */
 #define QUANTUM 4.0
 /* Ends are multiples of 1/GRID of a standard deviation, so that nodes are exact. */
 #define GRID 64
-/* The farthest end in standard deviations: noise beyond it has the mass e^-1800. */
-#define FARTHEST 60
 /* The share of the saddle's tilt that serves where the noise is not cut. */
 #define SHARE 0.65
 /* Most nats by which the sum may exceed delta more there than at the saddle: rounding errors grow twentyfold. */
@@ -94,11 +90,11 @@ static Status make_cut(const Composition *all, double wanted, int cuttable, Comp
     return cut->cut && isfinite(cut->log_leak) ? DONE : NO_TILT;
 }
 
-/* The composition with its noise cut where it holds about e^-LEAK of a delta. */
+/* The composition with its noise cut where it holds about a hundredth of GOOD_WIDTH of a delta. */
 Status cut_for(Composition *all, double log_delta, Composition **cut)
 {
     int cuttable = 0;
-    double wanted = QUANTUM * floor((log_delta - LEAK) / QUANTUM);
+    double wanted = QUANTUM * floor((log_delta + log(0.01 * GOOD_WIDTH)) / QUANTUM);
     for (int k = 0; k < all->kinds; k++)
         cuttable += can_be_cut(&all->steps[k].loss);
     if (all->cut || !cuttable || !isfinite(wanted))

@@ -9,8 +9,6 @@
 
 #include <stdlib.h>
 
-/* Fewer steps than this need B itself, more of them B - 1. */
-#define FEW 64.0
 /* Heights y at which B is tried. */
 #define HEIGHTS_TRIED 5
 /* Frequencies of one pass over the kinds of steps. */
@@ -56,7 +54,7 @@ static Decay decay_of(const Steps *steps, const Quadrature *quadrature, double t
     at.log_moment = top + log(total);
     set_swings(loss, at.rule, tilt, &at.swings);
     /* B - 1 is a sum of w (G e^(-t theta) - 1). Where no factor falls, no term is positive: some may be left out. */
-    if (steps->count >= FEW && !falls(loss)) {
+    if (!falls(loss)) {
         while (at.first < size && at.weights[at.first] < exp(-NEGLIGIBLE))
             at.first++;
         while (at.last > at.first && at.weights[at.last - 1] < exp(-NEGLIGIBLE))
@@ -70,7 +68,7 @@ static Decay decay_of(const Steps *steps, const Quadrature *quadrature, double t
 /* Heights around the best ones, y = t s E[p] or so, at an angle s y below pi/2. */
 static void set_heights(Decay *at, double first, double last)
 {
-    double shift = at->steps->loss.shift, most = 1.4 / shift;
+    double shift = at->steps->loss.shift, most = STEEPEST / shift;
     double low = fmax(fmin(0.4 * first * shift * at->mean_response, 0.2 * most), 1e-100);
     double high = fmax(fmin(last * shift * at->mean_response, most), 1.001 * low);
     for (int k = 0; k < HEIGHTS_TRIED; k++) {
@@ -100,21 +98,22 @@ static void set_turns(Decay *at, int k)
     at->known[k] = true;
 }
 
-/* log of B_y(t) at the height k: of few steps with relative accuracy, of many with absolute accuracy of B - 1. */
+/* log of B_y(t) at the height k: small B with relative accuracy, and of others B - 1 with absolute accuracy. */
 static double log_bound(Decay *at, int k, double frequency)
 {
     if (!at->known[k])
         set_turns(at, k);
     const double *growth = at->growth[k], *turns = at->turn[k];
     double sum = 0.0, log_mean;
-    if (at->steps->count < FEW) {
-        for (int i = at->first; i < at->last; i++)
-            sum += at->weights[i] * exp(fmin(growth[i] - frequency * turns[i], LARGEST));
-        log_mean = log(sum * (1.0 + at->rounding + 6000 * UNIT) + at->error[k] + 1e-300);
-    } else {
-        for (int i = at->first; i < at->last; i++)
-            sum += at->weights[i] * expm1(fmin(growth[i] - frequency * turns[i], LARGEST));
+    for (int i = at->first; i < at->last; i++)
+        sum += at->weights[i] * expm1(fmin(growth[i] - frequency * turns[i], LARGEST));
+    if (sum > -0.9)
         log_mean = log1p(sum + (2.0 + fabs(sum)) * at->rounding + at->error[k]);
+    else {
+        double small = at->rule->size * exp(-NEGLIGIBLE); /* what is left out */
+        for (int i = at->first; i < at->last; i++)
+            small += at->weights[i] * exp(fmin(growth[i] - frequency * turns[i], LARGEST));
+        log_mean = log(small * (1.0 + at->rounding + 6000 * UNIT) + at->error[k] + 1e-300);
     }
     return 0.5 * at->height[k] * at->height[k] + log_mean;
 }
@@ -208,7 +207,7 @@ Status truncate_line(const Composition *all, Survey *survey, Saddle place, doubl
     free(tails);
     free(room);
     if (!(enough > 0.0))
-        return status == NO_MEMORY ? NO_MEMORY : NO_DECAY;
+        return ends_all(status) ? status : NO_DECAY;
     *highest = enough;
     *truncation = 1.001 * exp(log_enough);
     return status;

@@ -71,7 +71,7 @@ static Spread spread_of(const DrawnTail *tail, const Rule *rule, const Weighing 
     found.variance = second * (total + fabs(1.0 - total)) * (1.0 + 1e-9);
     found.error = 2.02 * (at->dropped + rule->error) + 4.0 * summation_error(at->kept + 64);
     found.error_slope = 1.01 * at->slope;
-    found.wanted = exp(-2.0 * DECAY_NATS / tail->steps->count);
+    found.wanted = exp(-2.0 * NEGLIGIBLE / tail->steps->count);
     found.slack = fmax(0.5 * (found.wanted - least * least), 0.05 * found.wanted);
     return found;
 }
@@ -89,7 +89,7 @@ static void add_rung(DrawnTail *tail, const Spread *spread, double t, double nex
  * matters to where a line ends. */
 static double coarse_count(const Steps *steps)
 {
-    return steps->count * exp(-0.5 * DECAY_NATS);
+    return steps->count * exp(-0.5 * NEGLIGIBLE);
 }
 
 /* Lay near rungs from the first frequency on, each farther by what 1 - |phi|^2 allows, while that is a good share of t.
@@ -148,7 +148,7 @@ static Status lay_rungs(DrawnTail *tail, const Rule *rule, double *room, double 
         tail->rungs = 0;
     for (int k = tail->rungs - 1; k >= 0; k--)
         log_beyond = tail->log_bound[k] = fmax(tail->log_bound[k], log_beyond);
-    return status == NO_MEMORY ? status : DONE;
+    return ends_all(status) ? status : DONE;
 }
 
 /* Find a frequency from which on the moved contour alone is enough, and lay rungs up to there; none if there is none. */
@@ -157,17 +157,17 @@ static Status find_rungs(DrawnTail *tail, double first)
     const Loss *loss = &tail->steps->loss;
     double count = tail->steps->count, last = 2.0 / (loss->rate * loss->shift), most_last = 212.0 * last;
     double log_beyond = log_moved(tail, last);
-    while (!(count * log_beyond <= -DECAY_NATS) && last < most_last) {
+    while (!(count * log_beyond <= -NEGLIGIBLE) && last < most_last) {
         last *= 1.0 + SHARE_LOST;
         log_beyond = log_moved(tail, last);
     }
     Rule rule;
     Tilts tilts = {tail->tilt, tail->tilt};
-    if (!(first < last && count * log_beyond <= -DECAY_NATS))
+    if (!(first < last && count * log_beyond <= -NEGLIGIBLE))
         return DONE;
     Status status = drawn_rule(loss, coarse_count(tail->steps), tilts, (1.0 + SHARE_LOST) * last, MOST_NODES, &rule);
     if (status != DONE)
-        return status == NO_MEMORY ? status : DONE;
+        return ends_all(status) ? status : DONE;
     double *room = malloc(weighing_room(rule.size) * sizeof *room);
     if (!room)
         return NO_MEMORY;

@@ -8,8 +8,6 @@
 
 #include <stdlib.h>
 
-/* Angles, in radians, by which the tallest strip turns e^(v/sigma) and e^(du): A8 needs less than pi/2 of both. */
-#define STEEPEST 1.4
 
 /* Cells of u: log of a bound of f = phi r^(1+l) on each, a bound of tau there; log f beyond them, and of M(l) from below. */
 typedef struct {

@@ -1,6 +1,6 @@
 /* Compositions of privacy losses whose transforms are known, by an integral along a contour: types and limits.
  *
- * The mathematics, its names and its proofs are those of docs/engine-certificate.md (A0 to A8), and every error term is
+ * The mathematics, its names and its proofs are those of docs/engine-certificate.md (A0 to A9), and every error term is
  * the one charged there. Why these charges cover this arithmetic:
  *
  *   - additions, products, quotients and roots are IEEE doubles, one rounding each: no excess precision, no
@@ -22,6 +22,13 @@
 
 #if FLT_EVAL_METHOD != 0
 #error "doubles must be rounded to doubles after every operation"
+#endif
+
+/* Where the loader can choose, a function is also compiled for wider registers: the same operations in the same order. */
+#if defined(__GNUC__) && defined(__x86_64__) && defined(__GLIBC__)
+#define WIDER __attribute__((target_clones("avx2", "default")))
+#else
+#define WIDER
 #endif
 
 #define UNIT 0x1p-53                              /* unit roundoff of doubles */
@@ -62,6 +69,11 @@
  * doubles. */
 #define REACH 1.2
 
+/* Angle in radians by which the highest line of the noise turns e^y: less than pi/2. */
+#define STEEPEST 1.4
+/* The farthest noise in standard deviations: beyond it lies the mass e^-800. */
+#define FARTHEST 40
+
 /* Layers of the noise (rule.c). */
 #define LAYERS 36
 /* Other tilts than the line's at which delta is bounded (chernoff.c). */
@@ -74,8 +86,15 @@ typedef enum {
     NO_TILT,
     NOT_POSITIVE,
     INCONSISTENT,
-    NO_MEMORY /* also where the caller interrupts: nothing else is tried */
+    NO_MEMORY,
+    INTERRUPTED /* by the caller */
 } Status;
+
+/* Whether a status ends a question: nothing else is tried. */
+static inline bool ends_all(Status status)
+{
+    return status == NO_MEMORY || status == INTERRUPTED;
+}
 
 /* Asks the caller, at most every INTERVAL seconds of processor time, whether a long computation is to stop. */
 #define INTERVAL 0.05
@@ -166,6 +185,18 @@ typedef struct {
     int aboves, belows;
 } Chernoff;
 
+/* A complex number. */
+typedef struct {
+    double real, imaginary;
+} Complex;
+
+/* Of a line for a short run (few.c): the masses of sums with a large loss at the tilts 0 and -1, bounds of what lies a
+ * period and more beyond, and of sums without a large loss. `least` is the least sum. */
+typedef struct {
+    double mass[2], mass_error[2], above, log_above, small_tilt, log_small, log_tail, log_leak, least;
+    bool on, split;
+} Few;
+
 /* The integrand on its nodes t_k = k spacing: (spacing/pi) phi^T/(z(1 + z)), the first halved. */
 typedef struct {
     Saddle place;
@@ -174,6 +205,7 @@ typedef struct {
     double epsilon, reach; /* for which it was made, and how far from there it serves, in nats */
     int nodes;
     double *real, *imaginary;
+    Few few;
 } Line;
 
 /* A line at a tilt of the grid that neighbouring questions share, or why there is none. */
@@ -202,9 +234,9 @@ typedef struct Composition {
     double supremum, first_reach, wanted, log_leak;
     bool cut;
     Survey surveys[KEPT];
-    Shared shared[KEPT];
+    Shared shared[KEPT], few[KEPT / 4]; /* `few` by their epsilon */
     struct Composition *cuts[KEPT / 4];
-    int next_survey, next_shared, next_cut;
+    int next_survey, next_shared, next_few, next_cut;
     bool located_known;
     double located_at;
     Located located; /* at the last epsilon */

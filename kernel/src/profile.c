@@ -3,6 +3,7 @@
 #include "chernoff.h"
 #include "cut.h"
 #include "decay.h"
+#include "few.h"
 #include "laplace_run.h"
 #include "line.h"
 #include "rule.h"
@@ -26,7 +27,7 @@ Status build(Composition *all, Located at, double tilt, double epsilon, double r
     double width = saddle_width(at.saddle), highest;
     Survey *survey;
     Status status = survey_of(all, fmax(tilt + OTHER[OTHERS - 1] / width, at.reach), &survey);
-    if (status != DONE && status != NO_MEMORY)
+    if (status != DONE && !ends_all(status))
         status = survey_of(all, fmax(tilt + OTHER[0] / width, at.reach), &survey);
     if (status != DONE)
         return status;
@@ -82,8 +83,8 @@ static Sums sums(const Line *line, double epsilon)
 /* What a run adds that its transform leaves out, in the units of the sums; false if that is no double. */
 static bool add_beside(const Composition *all, const Line *line, double epsilon, Beside *found)
 {
-    *found = (Beside){0};
-    if (!all->split)
+    *found = line->few.on ? few_beside(line, epsilon) : (Beside){0};
+    if (!all->split || line->few.on)
         return true;
     *found = beside(all, epsilon);
     double log_unit = found->log_scale - (line->cumulant - line->place.tilt * epsilon);
@@ -120,13 +121,14 @@ Status enclose(const Composition *all, const Line *line, double epsilon, Interva
     double tilt = line->place.tilt, log_scale = line->cumulant - tilt * epsilon;
     double size = line->cumulant_size + tilt * fabs(epsilon) + 64.0;
     double scale_error = line->cumulant_error + 4 * UNIT * size;
-    double excess = log_excess(&line->chernoff, epsilon) - log_scale + scale_error;
+    double log_alias = line->few.on ? few_log_excess(line, epsilon) : log_excess(&line->chernoff, epsilon);
+    double excess = log_alias - log_scale + scale_error;
     double least = at.value - at.error - 1.001 * exp(fmin(excess, LARGEST)) + more.lower;
     double most = at.value + at.error + more.upper;
     if (!isfinite(log_scale) || !isfinite(scale_error) || isnan(excess) || isnan(least) || isnan(most))
         return NOT_POSITIVE;
     double lower = outward(log_scale - scale_error, least, -1), upper = outward(log_scale + scale_error, most, +1);
-    double chernoff = chernoff_log_delta(&line->chernoff, tilt, epsilon);
+    double chernoff = line->few.on ? 0.0 : chernoff_log_delta(&line->chernoff, tilt, epsilon);
     if (lower > chernoff + scale_error)
         return INCONSISTENT;
     upper = with_leak(all, fmin(upper, chernoff));

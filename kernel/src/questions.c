@@ -3,6 +3,7 @@
 #include "chernoff.h"
 #include "composition.h"
 #include "cut.h"
+#include "few.h"
 #include "profile.h"
 #include "saddle.h"
 #include "shared.h"
@@ -31,7 +32,7 @@ static Status evaluate_at(Composition *all, Located at, double epsilon, Answer *
         status = enclose(all, line, epsilon, &ends);
     if (status == DONE)
         keep_better(best, ends, width_of(ends));
-    if (status == NO_MEMORY || all->cut || best->width <= GOOD_WIDTH)
+    if (ends_all(status) || all->cut || best->width <= GOOD_WIDTH)
         return status;
     Line alone = {0};
     status = build(all, at, at.saddle.tilt, epsilon, 0.0, &alone);
@@ -71,6 +72,19 @@ static Status evaluate_cut(Composition *all, Saddle place, double epsilon, Answe
     return status == DONE ? evaluate_at(cut, at, epsilon, best) : status;
 }
 
+/* On a line for short runs of rare steps. */
+static Status evaluate_few(Composition *all, double epsilon, Answer *best)
+{
+    const Line *line;
+    Interval ends;
+    Status status = few_line(all, epsilon, &line);
+    if (status == DONE)
+        status = enclose(all, line, epsilon, &ends);
+    if (status == DONE)
+        keep_better(best, ends, width_of(ends));
+    return status;
+}
+
 Status evaluate(Composition *all, double epsilon, Answer *best)
 {
     Located at;
@@ -83,13 +97,20 @@ Status evaluate(Composition *all, double epsilon, Answer *best)
     if (status != DONE)
         return status;
     bool rare = jumps(all, at.saddle);
-    if (rare)
+    bool first = rare && is_few(all) && epsilon > 0.0;
+    if (first)
+        status = evaluate_few(all, epsilon, best);
+    if (best->width <= FEW_WIDTH)
+        return DONE;
+    if (rare && !ends_all(status))
         status = evaluate_cut(all, at.saddle, epsilon, best);
-    if (status != NO_MEMORY && best->width > GOOD_WIDTH)
+    if (!ends_all(status) && best->width > GOOD_WIDTH)
         status = evaluate_at(all, at, epsilon, best);
-    if (status != NO_MEMORY && best->width > GOOD_WIDTH && !rare)
+    if (!ends_all(status) && best->width > GOOD_WIDTH && !rare)
         status = evaluate_cut(all, at.saddle, epsilon, best);
-    return best->width < INFINITY && status != NO_MEMORY ? DONE : status;
+    if (!ends_all(status) && best->width > FEW_WIDTH && !first && is_short(all) && epsilon > 0.0)
+        status = evaluate_few(all, epsilon, best);
+    return best->width < INFINITY && !ends_all(status) ? DONE : status;
 }
 
 /* The Chernoff bound of log delta at one tilt. */
@@ -134,7 +155,9 @@ Status bound(Composition *all, double epsilon, double *found)
     Status status = locate(all, (Target){AT_EPSILON, epsilon}, &at);
     if (status == DONE)
         status = bound_at(all, at, epsilon, found);
-    if (status == DONE && jumps(all, at.saddle) && lower_bound_by_cut(all, at.saddle, epsilon, found) == NO_MEMORY)
-        return NO_MEMORY;
+    if (status == DONE && jumps(all, at.saddle)) {
+        Status lowered = lower_bound_by_cut(all, at.saddle, epsilon, found);
+        return ends_all(lowered) ? lowered : DONE;
+    }
     return status;
 }

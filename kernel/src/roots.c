@@ -2,6 +2,7 @@
 #include "roots.h"
 #include "composition.h"
 #include "cut.h"
+#include "few.h"
 #include "profile.h"
 #include "questions.h"
 #include "saddle.h"
@@ -123,7 +124,7 @@ static Status solve_from(Composition *all, Located at, double log_delta, double 
     Line alone = {0};
     Target target = {AT_LOG_DELTA, log_delta};
     Status status = DONE;
-    for (int own = 0; own < (all->cut ? 1 : 2) && best->width > GOOD_WIDTH && status != NO_MEMORY; own++) {
+    for (int own = 0; own < (all->cut ? 1 : 2) && best->width > GOOD_WIDTH && !ends_all(status); own++) {
         Root root = {0};
         Answer found;
         status = find_root(all, at, own, target, &alone, &root);
@@ -149,6 +150,31 @@ static Status solve_cut(Composition *all, double log_delta, double slack, Answer
     return status == DONE ? solve_from(cut, at, log_delta, slack, best) : status;
 }
 
+/* On lines for short runs of rare steps. */
+static Status solve_few(Composition *all, double log_delta, double slack, Answer *best)
+{
+    Target target = {AT_LOG_DELTA, log_delta};
+    const Line *before = NULL;
+    Root root = {.epsilon = few_epsilon(all, log_delta)};
+    Answer found;
+    bool inside = false;
+    Status status = root.epsilon > 0.0 ? DONE : NO_TILT;
+    for (int k = 0; k < REMAKES && status == DONE; k++) {
+        status = few_line(all, root.epsilon, &root.line);
+        if (status != DONE || (inside && root.line == before))
+            break;
+        before = root.line;
+        status = newton(all, root.line, target, &root.epsilon, &inside);
+    }
+    if (status == DONE)
+        status = enclose(all, root.line, root.epsilon, &root.here);
+    if (status == DONE)
+        status = certify(all, &root, log_delta, slack, &found);
+    if (status == DONE)
+        keep_better(best, found.ends, found.width);
+    return status;
+}
+
 /* The least epsilon >= 0 with log delta at most the target. */
 Status solve(Composition *all, double log_delta, double slack, Answer *best)
 {
@@ -171,13 +197,20 @@ Status solve(Composition *all, double log_delta, double slack, Answer *best)
             return status;
     }
     bool rare = jumps(all, at.saddle);
-    if (rare)
+    bool first = rare && is_few(all);
+    if (first)
+        status = solve_few(all, log_delta, slack, best);
+    if (best->width <= FEW_WIDTH)
+        return DONE;
+    if (rare && !ends_all(status))
         status = solve_cut(all, log_delta, slack, best);
-    if (status != NO_MEMORY && best->width > GOOD_WIDTH)
+    if (!ends_all(status) && best->width > GOOD_WIDTH)
         status = solve_from(all, at, log_delta, slack, best);
-    if (status != NO_MEMORY && best->width > GOOD_WIDTH && !rare)
+    if (!ends_all(status) && best->width > GOOD_WIDTH && !rare)
         status = solve_cut(all, log_delta, slack, best);
-    return best->width < INFINITY && status != NO_MEMORY ? DONE : status;
+    if (!ends_all(status) && best->width > FEW_WIDTH && !first && is_short(all))
+        status = solve_few(all, log_delta, slack, best);
+    return best->width < INFINITY && !ends_all(status) ? DONE : status;
 }
 
 /* About the epsilon, of any sign, at which the test S > epsilon has a size under the second law. */
@@ -212,7 +245,7 @@ Status threshold(Composition *all, double log_size, Threshold *found)
         if (status == DONE)
             status = threshold_on(cut, log_size, found);
     }
-    if (status != NO_MEMORY && found->width > GOOD_WIDTH)
+    if (!ends_all(status) && found->width > GOOD_WIDTH)
         status = threshold_on(all, log_size, found);
-    return found->width < INFINITY && status != NO_MEMORY ? DONE : status;
+    return found->width < INFINITY && !ends_all(status) ? DONE : status;
 }

@@ -120,7 +120,7 @@ double end_decay_error(const Rule *rule, double tilt, double log_moment, double 
  * by v p(x_b) at most, for p(x_b) <= 1/2. */
 static Status half_line(const Loss *loss, double count, double frequency, int most_nodes, Rule *rule)
 {
-    double nats = QUADRATURE_NATS + log(count) + (frequency == 0.0 ? DECAY_NATS / count : 0.0);
+    double nats = QUADRATURE_NATS + log(count) + (frequency == 0.0 ? NEGLIGIBLE / count : 0.0);
     double tallest = fmin(12.0, (frequency == 0.0 ? 1.5 : 3.0) / loss->shift), end = loss->end;
     double turn = frequency * loss->shift * response(loss, end) * (1.0 + 1e-9);
     double height[HEIGHTS], growth[HEIGHTS], strip = INFINITY, fall = 0.0;
@@ -152,7 +152,7 @@ static Status half_line(const Loss *loss, double count, double frequency, int mo
 
 static Status whole_line(const Loss *loss, double count, Tilts tilts, double frequency, int most_nodes, Rule *rule)
 {
-    double nats = QUADRATURE_NATS + log(count) + (frequency == 0.0 ? DECAY_NATS / count : 0.0);
+    double nats = QUADRATURE_NATS + log(count) + (frequency == 0.0 ? NEGLIGIBLE / count : 0.0);
     double tallest = fmin(12.0, (frequency == 0.0 ? 1.5 : 3.0) / loss->shift);
     double height[HEIGHTS], growth[HEIGHTS], strip = INFINITY, low, high, unused;
     bool rising = loss->right > 0.0;

@@ -4,9 +4,6 @@
 
 /* Heights of a strip that are tried, each 0.65 of the one before: within a fifth of the best, and to a hundredth. */
 #define HEIGHTS 12
-/* Nats by which T steps fall where a line may end. A quadrature for real tilts is finer by that, over T: of few steps the
- * bound itself must be small (A3). */
-#define DECAY_NATS 40.0
 
 double exact_step(double step);
 Status rule_for(const Loss *loss, double count, Tilts tilts, double frequency, int most_nodes, Rule *rule);

@@ -8,10 +8,14 @@
 #define FIRST_REACH 12.0
 /* Ratio of the reaches of neighbouring surveys. */
 #define GROWTH 4.0
-/* Largest tilt of a survey: 1 + l is then still another double than l. */
-#define LARGEST_TILT 1e15
 /* A tilt is good enough within this fraction of the integrand's width, in units of 1/width. */
 #define CLOSE 0.05
+
+/* The largest tilt of a survey: 1 + l is then still another double than l. */
+static double largest_tilt(void)
+{
+    return 0.1 / UNIT;
+}
 
 /* K' - 1/lambda - 1/(1 + lambda). */
 double saddle_epsilon(Saddle place)
@@ -69,13 +73,13 @@ static double usual_tilt(const Composition *all)
 /* The reach to climb from: where questions are asked, lower where a quadrature for tilts up to there has many nodes. */
 static Status first_reach(Composition *all, double *reach)
 {
-    double rung = FIRST_REACH, usual = fmin(usual_tilt(all), LARGEST_TILT);
+    double rung = FIRST_REACH, usual = fmin(usual_tilt(all), largest_tilt());
     while (!all->first_reach && rung < usual)
         rung *= 2.0;
     for (; !all->first_reach && rung > 1e-3 * FIRST_REACH; rung /= GROWTH) {
         Survey *survey;
         Status status = survey_of(all, rung, &survey);
-        if (status == NO_MEMORY)
+        if (ends_all(status))
             return status;
         if (status == DONE && survey->nodes <= MOST_NODES / 8 * fmax(all->kinds, 1.0))
             all->first_reach = rung;
@@ -91,7 +95,7 @@ Status survey_for(Composition *all, double tilt, Survey **survey)
 {
     double reach;
     Status status = first_reach(all, &reach);
-    if (status != DONE || !(tilt > 0.0 && tilt <= LARGEST_TILT))
+    if (status != DONE || !(tilt > 0.0 && tilt <= largest_tilt()))
         return status == DONE ? NO_TILT : status;
     while (reach < tilt)
         reach *= GROWTH;
@@ -209,7 +213,7 @@ static Status search(Composition *all, Target target, Located *at)
         }
         bottom = reach;
         reach *= GROWTH;
-        if (reach > LARGEST_TILT)
+        if (reach > largest_tilt())
             return NO_TILT;
     }
     return status;

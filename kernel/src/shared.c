@@ -27,7 +27,7 @@ static Status line_at(Composition *all, double tilt, const Line **line)
         double used = line_tilt(all, survey, at.saddle);
         status = build(all, at, used, saddle_epsilon(at.saddle), REACH, &fresh->line);
     }
-    if (status != NO_MEMORY) {
+    if (!ends_all(status)) {
         fresh->tilt = tilt;
         fresh->status = status;
     }

@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-/* Ask the caller, if INTERVAL has passed since the last time, whether to stop; NO_MEMORY if so. */
+/* Ask the caller, if INTERVAL has passed since the last time, whether to stop; INTERRUPTED if so. */
 Status look_up(Watch *watch)
 {
     double now = (double)clock() / CLOCKS_PER_SEC;
@@ -13,5 +13,5 @@ Status look_up(Watch *watch)
         watch->stopped = watch->interrupts();
         watch->due = now + INTERVAL;
     }
-    return watch->stopped ? NO_MEMORY : DONE;
+    return watch->stopped ? INTERRUPTED : DONE;
 }

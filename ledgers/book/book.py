@@ -41,7 +41,7 @@ from epsilond.ledgers.requests import (
 )
 from epsilond.ledgers.storage import entries, ledgers, reservations
 from epsilond.ledgers.storage.records import LedgerRow, ReservationRow
-from epsilond.ledgers.storage.transactions import Again, looking, moving
+from epsilond.ledgers.storage.transactions import Again, looking
 
 T = TypeVar("T")
 MOST_DUE = 100
@@ -92,7 +92,7 @@ class Book(Owned):
         )
 
         def write() -> LedgerRow:
-            with moving(self._database, {}) as connection:
+            with self._moving({}) as connection:
                 again = self._desk.answered(connection, tenant, key, fingerprint)
                 if again is not None:
                     return self._desk.row(connection, tenant, again["ledger"])
@@ -109,7 +109,6 @@ class Book(Owned):
                     raise BlockHasLedger(message, None, {"ledger": other})
             return row
 
-        self._require_reconciled()
         return self._retried(write)
 
     def ledger(self, tenant: str, identifier: str) -> LedgerRow:
@@ -237,7 +236,6 @@ class Book(Owned):
                 self._desk.write(connection, tenant, key, fingerprint, {"reservation": identifier}, records)
             return made
 
-        self._require_reconciled()
         self.expire()
         return self._retried(attempt)
 
@@ -256,7 +254,7 @@ class Book(Owned):
 
         There are none of voided or contradicted runs: no run may begin with them.
         """
-        with looking(self._database) as connection:
+        with self._continued() as connection:
             held = self._desk.reserved(connection, tenant, identifier)
             if not any(one.committed for one in held.holdings) or self._desk.was_voided(connection, held):
                 return []
@@ -310,20 +308,20 @@ class Book(Owned):
                     records.append((name, told.committed(now, now.committed - was.committed)))
                 return self._desk.write(connection, tenant, key, fingerprint, None, records)
 
-        self._require_reconciled()
         self.expire()
         return self._retried(attempt)
 
     def cancel(self, tenant: str, identifier: str) -> ReservationRow:
         """Give back what was not committed. One that has ended is answered as it is."""
-        self._require_reconciled()
         return self._retried(partial(self._release, tenant, identifier, "cancelled"))
 
     def expire(self) -> int:
-        """End the reservations whose time has passed; answers how many there were. None while not reconciled."""
-        if not self._reconciled():
-            return 0
-        with looking(self._database) as connection:
+        """End the reservations whose time has passed, and return how many there were.
+
+        Raises:
+            NotReconciled: the log does not continue a head that is known.
+        """
+        with self._continued() as connection:
             due = reservations.due(connection, self._clock(), limit=MOST_DUE)
         for each in due:
             self._retried(partial(self._release, each.tenant, each.id, "expired"))

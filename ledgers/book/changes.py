@@ -11,9 +11,12 @@ import json
 import secrets
 import time
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
+
+from sqlalchemy import Connection
 
 from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.ledger import entries as told
@@ -21,11 +24,14 @@ from epsilond.accountants.ledger import moves
 from epsilond.accountants.ledger.amending import amended
 from epsilond.accountants.ledger.state import LedgerState
 from epsilond.calibrators.answer import as_json
-from epsilond.ledgers.book.desk import Desk, States
-from epsilond.ledgers.book.errors import Contended, NotReconciled
+from epsilond.ledgers.book.continuity import Continuity
+from epsilond.ledgers.book.desk import WRITTEN, Desk, States
+from epsilond.ledgers.book.errors import Contended
 from epsilond.ledgers.book.published import PublishedLog
+from epsilond.ledgers.book.restore import CheckpointFile
 from epsilond.ledgers.book.specs import text_of
 from epsilond.ledgers.book.states import rows_after, state_from
+from epsilond.ledgers.log.checkpoints import Checkpoint
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.requests import AmendAsked, ContradictAsked, VoidAsked
 from epsilond.ledgers.storage import ledgers, reservations
@@ -50,13 +56,21 @@ class Owned(PublishedLog):
         *,
         evaluate: Evaluate = lambda call: call(),
         clock: Callable[[], float] = time.time,
-        reconciled: Callable[[], bool] = lambda: True,
+        file: CheckpointFile | None = None,
     ) -> None:
-        """`keyring` gives the keys as they are now; its name is the log's origin."""
-        super().__init__(database, keyring, Desk(keyring, clock))
+        """Open the book in a database.
+
+        Args:
+            database: holds the ledgers and the log.
+            keyring: gives the keys as they are now; their name is the log's origin.
+            evaluate: runs what takes time.
+            clock: seconds since 1970.
+            file: the log's newest head, kept elsewhere; None where it is not.
+        """
+        continuity = Continuity(file)
+        super().__init__(database, keyring, Desk(keyring, clock, continuity), continuity)
         self._evaluate = evaluate
         self._clock = clock
-        self._reconciled = reconciled
 
     @abstractmethod
     def ledger(self, tenant: str, identifier: str) -> LedgerRow:
@@ -96,7 +110,6 @@ class Owned(PublishedLog):
                 self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, entry_of)
             return written
 
-        self._require_reconciled()
         return self._retried(attempt)
 
     def void(self, tenant: str, identifier: str, asked: VoidAsked, key: str, *, by: str = "") -> LedgerRow:
@@ -139,7 +152,6 @@ class Owned(PublishedLog):
                 self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, [(row.id, record)])
                 return written
 
-        self._require_reconciled()
         return self._retried(attempt)
 
     # Writing.
@@ -180,16 +192,21 @@ class Owned(PublishedLog):
                 )
             return written
 
-        self._require_reconciled()
         return self._retried(attempt)
 
-    def _moving(self, states: States, *, compared: bool = True) -> Any:
-        """These ledgers, locked; at the versions that were read unless they are read again inside."""
-        return moving(self._database, {name: row.version if compared else None for name, (row, _) in states.items()})
+    @contextmanager
+    def _moving(self, states: States, *, compared: bool = True) -> Iterator[Connection]:
+        """Lock ledgers, at the versions that were read unless they are read again inside.
 
-    def _require_reconciled(self) -> None:
-        if not self._reconciled():
-            raise NotReconciled("the log was restored and is not reconciled with a checkpoint kept elsewhere")
+        The head that is written is known once the transaction has ended without an error.
+        """
+        versions = {name: row.version if compared else None for name, (row, _) in states.items()}
+        with moving(self._database, versions) as connection:
+            connection.info.pop(WRITTEN, None)
+            yield connection
+            head: Checkpoint | None = connection.info.pop(WRITTEN, None)
+        if head is not None:
+            self.continuity.see(head)
 
     def _retried(self, attempt: Callable[[], T]) -> T:
         for tried in range(MOST_TRIES):

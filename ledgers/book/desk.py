@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.accountants.ledger.state import LedgerState
+from epsilond.ledgers.book.continuity import Continuity, Root
 from epsilond.ledgers.book.contradictions import contradictions_of, is_contradicted
 from epsilond.ledgers.book.errors import KeyReused, NotFound
 from epsilond.ledgers.book.states import state_from
@@ -25,15 +26,18 @@ from epsilond.ledgers.storage.records import EntryRow, KeptAnswer, LedgerRow, Re
 from epsilond.ledgers.storage.transactions import Unknown
 
 MOST_VOIDS = 1_000_000
+WRITTEN = "epsilond.head"
+"""Name of the head that a transaction has written, among what a connection is told."""
 States = dict[str, tuple[LedgerRow, LedgerState]]
 
 
 class Desk:
     """Of a book: the keys it signs with, and its clock."""
 
-    def __init__(self, keyring: Callable[[], SigningKeys], clock: Callable[[], float]) -> None:
+    def __init__(self, keyring: Callable[[], SigningKeys], clock: Callable[[], float], continuity: Continuity) -> None:
         self._keyring = keyring
         self._clock = clock
+        self._continuity = continuity
 
     def write(
         self,
@@ -44,8 +48,13 @@ class Desk:
         answer: dict[str, object] | None,
         records: Sequence[tuple[str, JsonObject]],
     ) -> JsonRecord:
-        """Append entries to the log, and keep what is answered to the key: their receipts if nothing else is told."""
+        """Append entries to the log, and keep what is answered to the key: their receipts if nothing else is told.
+
+        Raises:
+            NotReconciled: the log does not continue a head that is known; nothing may be committed.
+        """
         first, now = entries.take(connection, len(records)), self._clock()
+        self._continuity.require(self._continuity.known(), roots(connection, first))
         rows = [
             EntryRow(
                 seq=first + place,
@@ -59,6 +68,7 @@ class Desk:
         ]
         entries.append(connection, rows)
         tree = Tree(StoredNodes(connection), first).extend([row.leaf for row in rows])
+        connection.info[WRITTEN] = checkpoints.of_tree(tree, self._keyring().signing.name)
         kept = answer
         if kept is None:
             kept = {"receipts": [self.receipt(connection, row, tree.size).record for row in rows]}
@@ -170,6 +180,11 @@ def _with_voids(connection: Connection, state: LedgerState, ledger: str, reserva
 def _voided(connection: Connection, ledger: str, reservation: str) -> int:
     records = (entry(row) for row in entries.page(connection, limit=MOST_VOIDS, ledger=ledger, kind="voided"))
     return sum(record["count"] for record in records if record["reservation"] == reservation)
+
+
+def roots(connection: Connection, size: int) -> Root:
+    """Return the roots of the log of so many entries that a connection sees."""
+    return lambda first: Tree(StoredNodes(connection), first).root() if 0 <= first <= size else None
 
 
 def text(record: JsonObject) -> str:

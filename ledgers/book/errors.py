@@ -19,5 +19,9 @@ class NotReconciled(BookError):
     """The log is not known to hold all that receipts were given for: it refuses moves until it is reconciled."""
 
 
+class HeadUnavailable(BookError):
+    """The head that is kept elsewhere cannot be read at present; nothing was written. The text is a sentence."""
+
+
 class Contended(BookError):
     """Others moved the ledger each time that this was tried; nothing was written."""

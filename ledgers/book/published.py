@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from epsilond.ledgers.book.desk import Desk
+from sqlalchemy import Connection
+
+from epsilond.ledgers.book.continuity import Continuity
+from epsilond.ledgers.book.desk import Desk, roots
 from epsilond.ledgers.book.errors import NotFound
 from epsilond.ledgers.log.proofs import Consistency
 from epsilond.ledgers.log.receipts import Receipt
@@ -19,23 +23,57 @@ from epsilond.storage.transactions import Database
 class PublishedLog:
     """The log of a book. Its methods read alone, and may be called in any thread."""
 
-    def __init__(self, database: Database, keyring: Callable[[], SigningKeys], desk: Desk) -> None:
+    def __init__(
+        self, database: Database, keyring: Callable[[], SigningKeys], desk: Desk, continuity: Continuity
+    ) -> None:
         self._database = database
         self._keyring = keyring
         self._desk = desk
+        self.continuity = continuity
+
+    @contextmanager
+    def _continued(self) -> Iterator[Connection]:
+        """Read on a connection whose log continues every head that was known before.
+
+        Raises:
+            NotReconciled: it does not: nothing of it may be signed.
+        """
+        known = self.continuity.known()
+        with looking(self._database) as connection:
+            self.continuity.require(known, roots(connection, entries.size(connection)))
+            yield connection
+
+    def require_continued(self) -> None:
+        """Compare the log with every head that is known.
+
+        Raises:
+            NotReconciled: it does not continue them.
+        """
+        with self._continued():
+            pass
 
     def checkpoint(self) -> str:
-        """The log's signed head."""
+        """Return the log's signed head.
+
+        Raises:
+            NotReconciled: the log does not continue a head that is known.
+        """
+        with self._continued() as connection:
+            return self._desk.head(connection, entries.size(connection))
+
+    def sign_as_it_is(self) -> str:
+        """Return the log's signed head, whatever heads are known: for an operator who accepts it."""
         with looking(self._database) as connection:
             return self._desk.head(connection, entries.size(connection))
 
     def inclusion(self, tenant: str, seq: int) -> Receipt:
-        """The receipt of an entry of this tenant, under the head as it is now.
+        """Return the receipt of an entry of this tenant, under the head as it is now.
 
         Raises:
             NotFound: there is no such entry of this tenant.
+            NotReconciled: the log does not continue a head that is known.
         """
-        with looking(self._database) as connection:
+        with self._continued() as connection:
             row = entries.get(connection, seq)
             if row is None or row.tenant != tenant:
                 raise NotFound(str(seq))

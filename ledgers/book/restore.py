@@ -1,9 +1,4 @@
-"""After a restore: the log is compared with a checkpoint that is kept elsewhere, and moves are refused until it agrees.
-
-A database that was restored from a copy, or promoted without its newest transactions, has forgotten commits whose
-receipts exist: what they debited would be free again. The newest signed checkpoint, in a file on other storage, shows
-that: the log must be a continuation of it.
-"""
+"""The newest signed head of a log, in a file on other storage than the database's."""
 
 from __future__ import annotations
 
@@ -26,122 +21,102 @@ if sys.platform != "win32":
 
 ACCOUNTED_FOR: Final = "missing-entries-are-accounted-for"
 """What an operator declares who accepts a log that is no continuation of what was kept."""
-Root = Callable[[int], bytes | None]
-"""The root of the first entries of the log that is in use; None if it does not have so many."""
 
 
-def not_continued(note: str, keyring: SigningKeys, root: Root) -> str | None:
-    """Why the log of these keys does not continue a checkpoint, in one sentence; None where it does."""
+class UnreadableCheckpoint(Exception):
+    """The file has no checkpoint of this log; the text says why, as a sentence."""
+
+
+def read_checkpoint(note: str, keyring: SigningKeys) -> Checkpoint:
+    """Return the head that a note holds.
+
+    Raises:
+        UnreadableCheckpoint: it is no checkpoint that a key of this log has signed.
+    """
     try:
-        kept = checkpoints.verify(note, keyring.signing.name, keyring.keys)
+        return checkpoints.verify(note, keyring.signing.name, keyring.keys)
     except NotVerified as error:
-        return f"The checkpoint that is kept elsewhere is not this log's: {error}."
-    found = root(kept.size)
-    if found is None:
-        return f"The checkpoint that is kept elsewhere has {kept.size} entries, and the log has fewer."
-    if found != kept.root:
-        return f"The first {kept.size} entries of the log are not those that were signed."
-    return None
+        raise UnreadableCheckpoint(f"The checkpoint that is kept elsewhere is not this log's: {error}.") from None
 
 
 class CheckpointFile:
-    """The newest checkpoint in a file kept elsewhere. Every method blocks, and may be called in any thread."""
+    """A file with a signed checkpoint. Every method blocks, and may be called in any thread."""
 
     def __init__(self, path: Path, keyring: Callable[[], SigningKeys]) -> None:
-        """Of this file, whose checkpoints one of these keys has signed."""
+        """Use the file at this path, whose checkpoints one of these keys has signed."""
         self._path = path
         self._keyring = keyring
         self._writing = threading.Lock()
-        self._agreed = False
-
-    def agrees(self, root: Root) -> bool:
-        """Whether the log continues what the file says; asked of the file until it did once."""
-        if not self._agreed:
-            self._agreed = self.trouble(root) is None
-        return self._agreed
+        self._verified: tuple[str, Checkpoint] | None = None
+        """The note that was verified last, with its checkpoint."""
 
     @property
     def missing(self) -> bool:
         """Whether there is no such file."""
         return not self._path.exists()
 
-    def begin(self, root: Root, head: Callable[[], str]) -> None:
-        """Put the checkpoint of an empty log into a file that is not there yet: from then on one that is gone shows.
+    def read(self) -> Checkpoint | None:
+        """Return the checkpoint in the file; None if there is no file.
 
         Raises:
-            OSError: it cannot be written.
-        """
-        if self.missing and root(1) is None:
-            self.keep(head())
-
-    def trouble(self, root: Root) -> str | None:
-        """Why the log does not continue the file's checkpoint, in one sentence; None where it does.
-
-        A log without entries needs no file. One with entries has had a file since its first.
+            UnreadableCheckpoint: the file has no checkpoint of this log.
+            OSError: the file cannot be read.
         """
         try:
             note = self._path.read_text(encoding="utf-8")
         except FileNotFoundError:
-            return None if root(1) is None else "There is no checkpoint kept elsewhere, and the log has entries."
+            return None
         except UnicodeDecodeError:
-            return "The checkpoint that is kept elsewhere is no text."
-        except OSError as error:
-            return f"The checkpoint that is kept elsewhere cannot be read: {error.strerror}."
-        return not_continued(note, self._keyring(), root)
+            raise UnreadableCheckpoint("The checkpoint that is kept elsewhere is no text.") from None
+        verified = self._verified
+        if verified is None or verified[0] != note:
+            verified = self._verified = note, read_checkpoint(note, self._keyring())
+        return verified[1]
 
-    def keep(self, note: str) -> None:
-        """Put a signed checkpoint into the file, on the disk, unless a larger one is there.
-
-        Raises:
-            OSError: it cannot be written: what was committed since is not covered by it.
-        """
-        told = self._read(note)
-        with self._writing, self._alone():
-            try:
-                if self._read(self._path.read_text(encoding="utf-8")).size >= told.size:
-                    return
-            except (FileNotFoundError, UnicodeDecodeError, NotVerified):
-                pass
-            self._replace(note)
-
-    def accept(self, note: str) -> None:
-        """The log as it is is right, says its operator: this, its head, takes the place of what the file says.
+    def advance(self, note: str) -> None:
+        """Put a signed checkpoint into the file, on the disk, unless a larger one is there. Call it within `alone()`.
 
         Raises:
             OSError: it cannot be written.
         """
-        self._read(note)
-        with self._writing, self._alone():
-            self._replace(note)
-            self._agreed = True
+        kept = self.read()
+        if kept is None or kept.size < read_checkpoint(note, self._keyring()).size:
+            self.replace(note)
 
-    def _read(self, note: str) -> Checkpoint:
-        keyring = self._keyring()
-        return checkpoints.verify(note, keyring.signing.name, keyring.keys)
+    def replace(self, note: str) -> None:
+        """Put a signed checkpoint into the file, on the disk, whatever is there.
 
-    def _replace(self, note: str) -> None:
-        descriptor, beside = tempfile.mkstemp(prefix=f".{self._path.name}.", dir=self._path.parent)
+        Raises:
+            OSError: it cannot be written.
+        """
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{self._path.name}.", dir=self._path.parent)
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
                 opened.write(note)
                 opened.flush()
                 os.fsync(opened.fileno())
-            Path(beside).replace(self._path)
+            Path(temporary).replace(self._path)
         except BaseException:
-            Path(beside).unlink(missing_ok=True)
+            Path(temporary).unlink(missing_ok=True)
             raise
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """While no other process writes the file."""
+    def alone(self) -> Iterator[None]:
+        """Keep other processes and threads from writing the file. What was written is on the disk at the end.
+
+        Raises:
+            OSError: its folder cannot be used.
+        """
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        if sys.platform == "win32":  # no such lock: whoever is last wins
-            yield
-            return
-        folder = os.open(self._path.parent, os.O_RDONLY)
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX)
-            yield
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        with self._writing:
+            if sys.platform == "win32":  # no such lock: whoever is last wins
+                yield
+                return
+            folder = os.open(self._path.parent, os.O_RDONLY)
+            try:
+                fcntl.flock(folder, fcntl.LOCK_EX)
+                yield
+                os.fsync(folder)
+            finally:
+                os.close(folder)

@@ -9,6 +9,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -19,9 +20,10 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book import answers, reports
 from epsilond.ledgers.book.book import Book
+from epsilond.ledgers.book.continuity import KEPT, discontinuity
 from epsilond.ledgers.book.contradictions import cautions
 from epsilond.ledgers.book.errors import BookError, KeyReused, NotFound, NotReconciled
-from epsilond.ledgers.book.restore import ACCOUNTED_FOR, CheckpointFile, not_continued
+from epsilond.ledgers.book.restore import ACCOUNTED_FOR, CheckpointFile, UnreadableCheckpoint, read_checkpoint
 from epsilond.ledgers.calibrating.within import calibrated
 from epsilond.ledgers.client.errors import Refused, Unanswered
 from epsilond.ledgers.client.place import Answer, Body
@@ -88,9 +90,9 @@ class FilePlace:
         try:
             folder = path.with_name(f"{path.name}.keys")
             self._keyring = open_keyring(folder, _origin(folder), datetime.now(UTC))
-            self._kept = CheckpointFile(runs.head, self._keys)
-            self._book = Book(self._database, self._keys, reconciled=lambda: self._kept.agrees(self._book.root))
-            self._kept.begin(self._book.root, self._book.checkpoint)
+            self._file = CheckpointFile(runs.head, self._keys)
+            self._book = Book(self._database, self._keys, file=self._file)
+            self._book.continuity.begin(self._book.root, self._book.sign_as_it_is)
         except OSError as error:
             self._database.close()
             raise InvalidInput.at("/place", f"its keys or its notes cannot be written: {error.strerror}") from None
@@ -209,16 +211,25 @@ class FilePlace:
 
     def reconcile(self, checkpoint: str | None, declared: str | None) -> Answer:
         def compared(book: Book) -> Answer:
-            trouble = None if checkpoint is None else not_continued(checkpoint, self._keyring, book.root)
-            lost = self._kept.missing and checkpoint is not None
-            trouble = trouble or (None if lost else self._kept.trouble(book.root))
+            trouble = None if checkpoint is None else self._not_continued(checkpoint, book)
+            if trouble is None and not (self._file.missing and checkpoint is not None):
+                with suppress(NotReconciled):
+                    book.require_continued()
+                trouble = book.continuity.trouble
             if trouble is not None and declared != ACCOUNTED_FOR:
                 raise Refused(f"{trouble} Nothing was changed: find out what is missing, then declare {ACCOUNTED_FOR}")
-            note = book.checkpoint()
-            self._kept.accept(note)
+            note = book.sign_as_it_is()
+            book.continuity.accept(note)
             return {"checkpoint": note} | ({} if trouble is None else {"accepted": trouble})
 
         return self._asked(compared)
+
+    def _not_continued(self, note: str, book: Book) -> str | None:
+        try:
+            head = read_checkpoint(note, self._keyring)
+        except UnreadableCheckpoint as error:
+            return str(error)
+        return discontinuity(head, book.root, KEPT)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -233,7 +244,7 @@ class FilePlace:
         """The same of a move; the log's head is noted before it answers."""
         answer = self._asked(call)
         try:
-            self._kept.keep(self._asked(lambda book: book.checkpoint()))
+            self._asked(lambda book: book.continuity.keep(book.checkpoint(), book.root))
         except OSError as error:
             message = f"the head of the log cannot be noted: {error.strerror}; ask again with the same key"
             raise Unanswered(message) from None
@@ -266,7 +277,7 @@ def _said(error: BookError) -> str:
     if isinstance(error, KeyReused):
         return f"the idempotency key came with another request before: {error}"
     if isinstance(error, NotReconciled):
-        return f"{error}; if the file is a copy from a backup, put the newest one in its place, or see ledger reconcile"
+        return f"{error} If the file is a copy from a backup, put the newest one in its place, or see ledger reconcile."
     return str(error)
 
 

@@ -70,8 +70,11 @@ def application(settings: Settings) -> FastAPI:
 
 
 @contextmanager
-def serving(settings: Settings, app: FastAPI | None = None) -> Iterator[httpx.Client]:
-    """A client of a server of its own, ready to compute: of the toys, unless another application is given."""
+def serving(settings: Settings, app: FastAPI | None = None, *, reconciled: bool = True) -> Iterator[httpx.Client]:
+    """A client of a server of its own, ready to compute: of the toys, unless another application is given.
+
+    Where the log of its ledgers is not `reconciled`, it answers but does not say that it is ready.
+    """
     app = app or application(settings)
     server = serve.server(app, settings)
     thread = threading.Thread(target=server.run, name="server")
@@ -81,7 +84,8 @@ def serving(settings: Settings, app: FastAPI | None = None) -> Iterator[httpx.Cl
         port = server.servers[0].sockets[0].getsockname()[1]
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as client:
             SERVERS[str(client.base_url)] = server
-            wait_until(lambda: client.get("/readyz").status_code == 200, while_true=thread.is_alive)
+            probed = "/readyz" if reconciled else "/healthz"
+            wait_until(lambda: client.get(probed).status_code == 200, while_true=thread.is_alive)
             yield client
     finally:
         server.should_exit = True

@@ -63,7 +63,8 @@ def test_the_replicas_alone_read_the_key_of_ledgers() -> None:
         service = read["services"][name]
         (secret,) = set(service["secrets"]) - {"store-password"}
         assert service["environment"]["EPSILOND_LEDGER_KEY_FILE"] == f"/run/secrets/{secret}"
-        (bound,) = service["volumes"]
+        bound, heads = service["volumes"]
+        assert service["environment"]["EPSILOND_LEDGER_CHECKPOINT"].startswith(f"{heads.partition(':')[2]}/")
         assert bound == f"./ledger-keys:{service['environment']['EPSILOND_LEDGER_KEYS']}:ro"
 
 
@@ -77,7 +78,8 @@ def test_no_secret_is_ever_committed() -> None:
 def test_keys_of_one_service_are_in_its_volume() -> None:
     service = yaml.safe_load(COMPOSE_FILES[0].read_text(encoding="utf-8"))["services"]["epsilond"]
     folder = service["environment"]["EPSILOND_LEDGER_KEYS"]
-    (volume,) = service["volumes"]
+    volume, heads = service["volumes"]
+    assert service["environment"]["EPSILOND_LEDGER_CHECKPOINT"].startswith(f"{heads.partition(':')[2]}/")
     assert folder.startswith(f"{volume.partition(':')[2]}/")
     (store,) = re.findall(r"EPSILOND_STORE_PATH=(\S+)", DOCKERFILE)
     assert folder == f"{store}.keys"  # where they were before this was said

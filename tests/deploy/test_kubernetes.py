@@ -47,6 +47,8 @@ def test_the_settings_are_ones_and_read_the_secret(tmp_path: Path) -> None:
     folder, _, key = data["EPSILOND_STORE_PASSWORD_FILE"].rpartition("/")
     assert folder == mount["mountPath"]
     assert key in resources()["Secret", "epsilond"]["stringData"]
+    heads = next(each for each in container["volumeMounts"] if each["name"] == "heads")
+    assert data["EPSILOND_LEDGER_CHECKPOINT"].startswith(f"{heads['mountPath']}/")
     read = settings(data, tmp_path)
     assert read.store_url.startswith("postgresql+psycopg://epsilond:of%2Fthe%40store@epsilond-store:5432/")
     assert read.workers == int(container["resources"]["requests"]["cpu"])

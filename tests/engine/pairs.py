@@ -74,6 +74,11 @@ class Added(_Drawn):
     log_infinite_mass: float = -math.inf
     tail_accuracy: float = 1e-13
 
+    @property
+    def supremum(self) -> float:
+        """Minus log(1 − q), rounded up."""
+        return -self.log_absent * (1.0 + 1e-15)
+
     def _threshold(self, epsilon: np.ndarray) -> np.ndarray:
         """x below which the loss exceeds ε: log(1 − q + q e^{μx − μ²/2}) = −ε; −∞ beyond the largest loss."""
         share = np.expm1(-np.minimum(epsilon, 700.0)) / self.rate
@@ -148,7 +153,7 @@ class AtomicProfile(Profile):
 
     def log_delta(self, epsilon: np.ndarray) -> Enclosure:
         at, losses = self._above(epsilon)
-        gains = np.maximum(-np.expm1(at - losses), 0.0) * np.asarray(self.masses)
+        gains = -np.expm1(np.minimum(at - losses, 0.0)) * np.asarray(self.masses)
         with np.errstate(divide="ignore"):
             return Enclosure.around(np.log(gains.sum(-1) + self.infinite), 1e-14)
 

@@ -72,6 +72,16 @@ def questions(seed: int, number: int, directions: Sequence[str] = ("remove", "ad
         yield Asked(laws, -generator.uniform(4.6, 69.0))
 
 
+def rare_questions(seed: int, number: int) -> Iterator[Asked]:
+    """Short runs of rare steps, as a monitor of a training loop asks about them first, at δ from 1e-5 to 1e-12."""
+    generator = random.Random(seed)
+    for _ in range(number):
+        rate, noise_multiplier = log_uniform(generator, 1e-4, 1e-2), log_uniform(generator, 0.5, 3.0)
+        count = round(log_uniform(generator, 1.0, 60.0))
+        steps = SampledGaussianLaw(rate, 1.0 / noise_multiplier, "remove")
+        yield Asked(((steps, count),), -generator.uniform(5.0, 12.0) * math.log(10.0))
+
+
 def drawn_questions(seed: int, number: int) -> Iterator[Asked]:
     """Runs on batches without replacement, alone and in lists with other laws, at δ from 0.01 to 1e-30."""
     generator = random.Random(seed)

@@ -14,7 +14,7 @@ from epsilond.accountants.engine import kernel
 from epsilond.accountants.engine.contour import composition as reference
 from epsilond.accountants.engine.exact import NO_CERTIFICATE, WIDEST
 from epsilond.accountants.engine.lattice.composition import compose
-from tests.engine.random_questions import Asked, drawn_questions, questions
+from tests.engine.random_questions import Asked, drawn_questions, questions, rare_questions
 from tests.oracles import inversion
 
 ORACLE = 1e-9
@@ -90,6 +90,18 @@ def test_enclosures_of_batches_without_replacement_meet() -> None:
     by_kernel, by_reference = compare_answers(drawn_questions(3, 12))
     assert by_kernel >= 8
     assert by_reference >= 6
+
+
+def test_enclosures_of_few_rare_steps_meet() -> None:
+    by_kernel, _ = compare_answers(rare_questions(4, 12))
+    assert by_kernel >= 11
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(400, 410))
+def test_a_thousand_enclosures_of_few_rare_steps_meet(seed: int) -> None:
+    by_kernel, _ = compare_answers(rare_questions(seed, 100))
+    assert by_kernel >= 94
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 
 from epsilond.accountants.curve.facts import GaussianLaw, SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour import noise
+from epsilond.accountants.engine.contour import noise_steps
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.errors import InvalidInput
 from tests.oracles.contour import Step, one_step
@@ -174,7 +174,7 @@ def test_the_relative_width_is_far_below_1e_minus_7_at_any_delta(rounds: int, di
 def test_refusals_carry_their_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     laws = [(sampled(0.01, 1.0, "remove"), 1000)]
     with monkeypatch.context() as patch:
-        patch.setattr(noise, "MOST_NODES", 40)
+        patch.setattr(noise_steps, "MOST_NODES", 40)
         with pytest.raises(ContourRefused) as refused:
             contour.log_delta(laws, 2.0)
     assert refused.value.reason is RefusalReason.BEYOND_BUDGET

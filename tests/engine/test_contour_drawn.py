@@ -14,9 +14,9 @@ from epsilond.accountants.curve.facts import DrawnGaussianLaw, GaussianLaw
 from epsilond.accountants.engine import exact
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.closed_forms import GaussianSteps
-from epsilond.accountants.engine.contour.composition import compiled
-from epsilond.accountants.engine.contour.drawn_gaussian import DrawnGaussian, DrawnGaussianGrid
-from epsilond.accountants.engine.contour.drawn_loss import DrawnLoss
+from epsilond.accountants.engine.contour.composition import build_parts
+from epsilond.accountants.engine.contour.likelihood_ratio import LikelihoodRatio
+from epsilond.accountants.engine.contour.noise_steps import NoiseSteps
 from epsilond.accountants.engine.contour.part import Line
 from epsilond.accountants.engine.contour.refusal import ContourRefused
 from epsilond.accountants.profiles.amplification import Share, amplified_in_both_orders
@@ -27,11 +27,8 @@ from tests.oracles import drawn
 SETTINGS = ((0.5, 1.0), (0.01, 2.0), (0.9, 3.0), (1e-3, 0.3), (0.1, 1e-3), (0.3, 8.0))
 
 
-def grid(rate: float, shift: float, count: int, tilt: float, frequency: float, *, alone: bool) -> DrawnGaussianGrid:
-    """Nodes for one tilt, whatever the number of steps."""
-    loss = DrawnLoss(rate, shift)
-    part = DrawnGaussian(loss, count, alone=False)
-    return replace(part.resolve((tilt, tilt), frequency), part=replace(part, alone=alone))
+def steps(rate: float, shift: float, count: int) -> NoiseSteps:
+    return NoiseSteps(LikelihoodRatio(rate, shift), "drawn", count)
 
 
 def reference(rate: float, shift: float, tilt: float, frequency: float) -> mpc:
@@ -41,29 +38,23 @@ def reference(rate: float, shift: float, tilt: float, frequency: float) -> mpc:
 
 @pytest.mark.parametrize(("rate", "shift"), SETTINGS)
 def test_a8_the_cumulant_is_within_its_error(rate: float, shift: float) -> None:
-    nodes = DrawnGaussian(DrawnLoss(rate, shift), 1, alone=False).resolve((0.0, 4.0), 0.0).nodes
+    sums = steps(rate, shift, 1).resolve(4.0, 0.0)
     with mp.workdps(20):
         for tilt in (0.5, 4.0):
-            value, error = nodes.cumulant(tilt)
+            value, error = sums.cumulant(tilt)
             assert abs(mp.log(reference(rate, shift, tilt, 0.0)) - mpf(value)) <= error < 1e-8
 
 
-@pytest.mark.parametrize("alone", [False, True])
 @pytest.mark.parametrize(("rate", "shift"), SETTINGS)
-def test_a8_the_transform_on_a_line_is_within_its_error(rate: float, shift: float, alone: bool) -> None:
+def test_a8_the_transform_on_a_line_is_within_its_error(rate: float, shift: float) -> None:
     tilt, count = 1.5, 3
     spacing = 2.0 ** math.floor(math.log2(0.3 / (rate * shift)))
-    line = Line(tilt, spacing, 8)
-    values = grid(rate, shift, count, tilt, 8 * spacing, alone=alone).on_line(line)
+    values = steps(rate, shift, count).resolve(tilt, 8 * spacing).on_line(Line(tilt, spacing, 8))
     with mp.workdps(20):
         whole = reference(rate, shift, tilt, 0.0)
-        atom = (1 - mpf(rate)) * (1 - 2 * mp.ncdf(-mpf(shift) / 2))
         for k in (1, 7):
-            one = reference(rate, shift, tilt, spacing * k)
-            power = one**count
-            if alone:
-                power -= atom**count + count * atom ** (count - 1) * (one - atom)
-            expected = power / whole**count * mp.exp(-1j * mpf(spacing) * k * mpf(values.centre))
+            power = (reference(rate, shift, tilt, spacing * k) / whole) ** count
+            expected = power * mp.exp(-1j * mpf(spacing) * k * mpf(values.centre))
             computed = mp.exp(mpc(float(values.log_modulus[k]), float(values.phase[k])))
             allowed = mp.exp(mpf(float(values.log_modulus[k])))
             allowed *= mp.expm1(mpf(float(values.log_growth[k] + values.rounding[k] + 1e-15)))
@@ -73,38 +64,46 @@ def test_a8_the_transform_on_a_line_is_within_its_error(rate: float, shift: floa
 @pytest.mark.parametrize(("rate", "shift"), SETTINGS)
 def test_a8_the_decay_bound_is_never_below_the_modulus(rate: float, shift: float) -> None:
     tilt = 1.5
-    frequencies = np.geomspace(0.05, 60.0, 6) / (rate * shift)
-    resolved = DrawnGaussian(DrawnLoss(rate, shift), 100, alone=False).resolve((0.0, tilt), 0.0)
-    bounds = resolved.log_decay(tilt, frequencies) / 100
+    frequencies = np.geomspace(0.05, 60.0, 12) / (rate * shift)
+    bounds = steps(rate, shift, 100).resolve(tilt, 0.0).log_decay(tilt, frequencies) / 100
     assert np.all(np.diff(bounds) <= 1e-15)
-    with mp.workdps(20):
-        whole = reference(rate, shift, tilt, 0.0)
-        moduli = [float(mp.log(abs(reference(rate, shift, tilt, t) / whole))) for t in frequencies.tolist()]
-    assert all(modulus <= bound + 1e-15 for modulus, bound in zip(moduli, bounds.tolist(), strict=True))
-    masses = resolved.decay.upper_mass(tilt, frequencies)
-    assert masses[-1] < 0.5 * resolved.nodes.most_mass(tilt)
+    points, weights = np.polynomial.legendre.leggauss(100)
+    edges = np.linspace(0.0, 2.5 * shift + 13.0, 4001)
+    u = (0.5 * np.diff(edges)[:, None] * points + 0.5 * (edges[1:] + edges[:-1])[:, None]).ravel()
+    loss = np.log1p(rate * np.expm1(shift * u))
+    density = (0.5 * np.diff(edges)[:, None] * weights).ravel() * np.exp(-0.5 * (u + 0.5 * shift) ** 2)
+    atom = (1 - rate) * math.erf(shift / math.sqrt(8.0))
+
+    def transform(z: complex) -> complex:
+        return atom + complex(density @ (np.exp((1 + z) * loss) + np.exp(-z * loss))) / math.sqrt(2 * math.pi)
+
+    whole = transform(tilt).real
+    moduli = [math.log(abs(transform(complex(tilt, t)) / whole)) for t in frequencies.tolist()]
+    floor = -30.0  # log of the roundings of the sum
+    assert all(modulus <= max(bound + 1e-12, floor) for modulus, bound in zip(moduli, bounds.tolist(), strict=True))
+    # It falls from the first frequencies on, and at last to no more than the atom and a tenth of the rest.
+    assert bounds[0] < 0.0
+    assert bounds[-1] < math.log(0.9 * atom / whole + 0.1)
 
 
-@pytest.mark.parametrize(("rate", "shift"), [(0.5, 1.0), (0.9, 3.0), (0.2, 0.6), (0.97, 2.0), (0.3, 8.0)])
-def test_a8_two_steps_by_integration(rate: float, shift: float) -> None:
-    with mp.workdps(25):
-        for epsilon in (-0.5, 0.0, 1.0):
-            expected = mp.log(drawn.two_steps(rate, shift, epsilon))
-            try:
-                lower, upper = contour.log_delta([(DrawnGaussianLaw(rate, shift), 2)], epsilon)
-            except ContourRefused:
-                assert rate == 0.2  # refused near 0, where frequencies are many
-                continue
-            assert lower <= expected <= upper
-            assert upper - lower < 1e-6
+@pytest.mark.parametrize(
+    ("rate", "shift", "count", "epsilon", "tilt", "period"),
+    [(0.5, 1.0, 60, 30.0, 0.6, 150.0), (0.05, 0.7, 300, 3.0, 4.0, 60.0), (0.9, 2.0, 40, 120.0, 0.25, 500.0)],
+)
+def test_a8_the_inversion_of_its_transform_in_thirty_digits_lies_within(
+    rate: float, shift: float, count: int, epsilon: float, tilt: float, period: float
+) -> None:
+    lower, upper = contour.log_delta([(DrawnGaussianLaw(rate, shift), count)], epsilon)
+    with mp.workdps(30):
+        assert lower <= drawn.by_inversion(rate, shift, count, epsilon, tilt=tilt, period=1.3 * period) <= upper
+    assert upper - lower < 1e-8
 
 
-def test_one_step_is_the_profile_of_the_definition() -> None:
-    law = DrawnGaussianLaw(0.9, 3.0)
-    with mp.workdps(25):
-        for epsilon in (-2.0, 0.2, 5.0):
-            lower, upper = contour.log_delta([(law, 1)], epsilon)
-            assert lower <= mp.log(drawn.one_step(0.9, 3.0, mpf(epsilon))) <= upper
+def test_few_steps_whose_atoms_keep_a_share_are_refused() -> None:
+    for law, count in ((DrawnGaussianLaw(0.5, 1.0), 2), (DrawnGaussianLaw(0.9, 3.0), 1)):
+        assert not exact.falls_enough([(law, count)])
+        with pytest.raises(ContourRefused):
+            contour.log_delta([(law, count)], 1.0)
 
 
 def test_it_agrees_with_the_lattice() -> None:
@@ -129,8 +128,8 @@ def test_it_agrees_with_the_lattice() -> None:
 
 
 def test_with_every_record_it_is_the_gaussian() -> None:
-    assert compiled([(DrawnGaussianLaw(1.0, 2.0), 9)]) == compiled([(GaussianLaw(2.0), 9)])
-    assert compiled([(DrawnGaussianLaw(0.0, 2.0), 9), (DrawnGaussianLaw(0.5, 0.0), 9)]) == []
+    assert build_parts([(DrawnGaussianLaw(1.0, 2.0), 9)]) == build_parts([(GaussianLaw(2.0), 9)])
+    assert build_parts([(DrawnGaussianLaw(0.0, 2.0), 9), (DrawnGaussianLaw(0.5, 0.0), 9)]) == []
     near = contour.epsilon([(DrawnGaussianLaw(1.0 - 2.0**-50, 2.0), 9)], math.log(1e-6))
     full = contour.epsilon([(GaussianLaw(2.0), 9)], math.log(1e-6))
     assert near.upper == pytest.approx(full.upper, rel=1e-11)
@@ -146,7 +145,7 @@ def test_beside_a_gaussian_it_encloses_the_lattice() -> None:
     bare = replace(amplified_in_both_orders(gaussian_pair(1.0), Share.at(0.1)), law=None)
     known = composed_pair([(bare, 200), (gaussian_pair(0.5), 1)], "coarse").epsilon(-12.0)
     assert max(lower, known.lower) <= min(upper, known.upper)
-    parts = compiled([(DrawnGaussianLaw(0.1, 1.0), 200), (GaussianLaw(0.5), 1)])
+    parts = build_parts([(DrawnGaussianLaw(0.1, 1.0), 200), (GaussianLaw(0.5), 1)])
     assert any(isinstance(part, GaussianSteps) for part in parts)
 
 
@@ -173,17 +172,16 @@ def test_extremes_are_answered_or_refused(rate: float, shift: float, count: int)
     ],
 )
 def test_a8_profile_and_law_are_of_one_rate(share: Share) -> None:
-    """One step, by its profile and by its law: both enclose δ at the double above q, and no less than δ at q."""
+    """One step by its profile encloses δ at the rate of its law, the double above q, and is no less than δ at q."""
     pair = amplified_in_both_orders(gaussian_pair(2.0), share)
     assert isinstance(pair.law, DrawnGaussianLaw)
     exact_rate = round(3 * share.rate) / mpf(3) if not share.exact else mpf(share.rate)
     with mp.workdps(30):
         for epsilon in (0.0, 0.3, 1.5):
             rounded = mp.log(drawn.one_step(pair.law.rate, 2.0, mpf(epsilon)))
-            bounds = pair.log_delta_bounds(epsilon), contour.log_delta([(pair.law, 1)], epsilon)
-            for lower, upper in bounds:
-                assert lower <= rounded <= upper
-                assert mp.log(drawn.one_step(exact_rate, 2.0, mpf(epsilon))) <= upper
+            lower, upper = pair.log_delta_bounds(epsilon)
+            assert lower <= rounded <= upper
+            assert mp.log(drawn.one_step(exact_rate, 2.0, mpf(epsilon))) <= upper
 
 
 @pytest.mark.parametrize(("low", "high", "shift"), [(0.3, 0.31, 1.0), (0.9, 0.905, 2.0), (0.05, 0.06, 0.5)])

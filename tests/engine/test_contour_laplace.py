@@ -55,9 +55,9 @@ def test_the_oracle_integrates_the_density_of_a_loss() -> None:
 @pytest.mark.parametrize("tilt", [0.4, 3.7, 40.0])
 def test_a7_the_transform_on_a_line_is_within_its_error(shift: float, count: int, tilt: float) -> None:
     part = LaplaceSteps(shift, count)
-    deviation = math.sqrt(float(part.moments(np.asarray([tilt]))[2, 0]))
+    deviation = math.sqrt(part.moments(tilt)[2])
     line = Line(tilt, 2.0 ** math.ceil(math.log2(0.4 / deviation)), 60)
-    values = part.on_line(line, 0)
+    values = part.on_line(line)
     with mp.workdps(40):
         whole = transform(mp.mpf(tilt), shift, count)
         assert abs(mp.log(whole) - values.cumulant) <= values.cumulant_error

@@ -89,6 +89,51 @@ ALLOWED: tuple[Allowed, ...] = (
             ("golden:test_mb_sgd_groups.py::*batches_drawn_twice*", "*/guarantee/*/lower"),
         )
     ),
+    *(
+        Allowed(request, path, "the lattice lays other grids: figures move within their enclosures, by 5e-4 at most")
+        for request, path in (
+            ("*:calibrate_projected_sgd", "*/considered/*/delta"),
+            ("small:calibrate_shuffled_mb_sgd", "*/upper"),
+            ("golden:test_bietti_golden.py::test_subsampled_accounting*", "*/meaning/*"),
+            ("golden:test_lowy_4_1.py::test_the_engine_finds*", "*/meaning/advantage/upper"),
+            ("golden:test_truncated_discrete_laplace.py::test_the_l2_bound*", "*/meaning/*/lower"),
+            ("golden:test_accelerated_mb_sgd.py::test_sampling_that_has_no_bound*", "*/true/*"),
+            ("golden:test_accelerated_mb_sgd.py::test_sampling_that_has_no_bound*", "*/guarantee/delta/lower"),
+            ("golden:test_mb_sgd.py::test_with_replacement*", "*/true/*"),
+            ("golden:test_mb_sgd.py::test_with_replacement*", "*/guarantee/*"),
+            ("golden:test_mb_sgd.py::test_with_replacement*", "*/parameters/noise_*"),
+            ("golden:test_mb_sgd.py::test_with_replacement*", "*/warnings/*/message"),
+            ("golden:test_mb_sgd.py::test_the_printed_noise_and_the_certified*", "*/guarantee/*/lower"),
+            ("golden:test_mb_sgd.py::test_the_printed_noise_and_the_certified*", "*/parameters/noise_*"),
+            ("golden:test_mb_sgd.py::test_the_printed_noise_and_the_certified*", "*/risk/upper/terms/noise"),
+            ("golden:test_mb_sgd_groups.py::*batches_drawn_twice*", "*/parameters/groups/*/noise_*"),
+        )
+    ),
+    *(
+        Allowed(
+            request, path, "few steps on batches without replacement are composed on the lattice: ends move by 2e-5"
+        )
+        for request, path in (
+            ("example:start_simulation_3", "/body/cells/*/final_excess/*"),
+            (
+                "golden:test_accounting.py::test_a_claim_between_bound_and_witness_is_undecidable",
+                "/body/meaning/*/upper",
+            ),
+            ("golden:test_accounting.py::test_a_claim_between_bound_and_witness_is_undecidable", "/body/claim/*/lower"),
+            ("golden:test_mb_sgd.py::test_true_epsilon_agrees_with_the_independent_brackets*", "/body/meaning/*/upper"),
+            ("golden:test_mb_sgd.py::test_the_experimental_reading_is_refuted*", "*/true/epsilon/upper"),
+        )
+    ),
+    Allowed(
+        "golden:test_gaussian.py::test_the_nearest_target_is_met*",
+        "*",
+        "the request asks for the least ε that the base's enclosure meets; that of another grid is 1e-8 more",
+    ),
+    Allowed(
+        "golden:test_gaussian.py::test_every_unknown_is_told_of_both_observers*",
+        "*/log10_delta/lower",
+        "a δ that no double holds is bounded without a transform, and has no lower bound",
+    ),
 )
 """The table of exceptions."""
 

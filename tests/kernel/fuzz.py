@@ -37,6 +37,8 @@ def number(generator: random.Random, low: float, high: float) -> float:
 
 def composition(generator: random.Random, module: ModuleType) -> Any | None:
     """A random composition; None where the kernel refuses the numbers."""
+    if generator.random() < 0.15:
+        return module.Composition((rare_steps(generator),), 0.0, ())
     steps = tuple(
         (number(generator, 1e-12, 1.0), number(generator, 1e-3, 30.0), generator.randrange(4), whole(generator))
         for _ in range(generator.choice((0, 1, 1, 1, 2, 5, 40)))
@@ -47,6 +49,12 @@ def composition(generator: random.Random, module: ModuleType) -> Any | None:
         return module.Composition(steps, square, laplace)
     except (ValueError, OverflowError):
         return None
+
+
+def rare_steps(generator: random.Random) -> tuple[float, float, int, float]:
+    """A short run of rare steps."""
+    rate, shift = 10.0 ** generator.uniform(-7.0, -0.5), 10.0 ** generator.uniform(-1.0, 1.0)
+    return rate, shift, 0, float(generator.choice((1, 2, 3, 7, 20, 60, 64, 65, 300, 1024)))
 
 
 def whole(generator: random.Random) -> float:

@@ -6,28 +6,27 @@ by the trapezoidal rule on a line near the saddle. Work and relative accuracy do
 hardly on the number of steps. All errors are charged (docs/engine-certificate.md, A0 to A8); where they cannot be made
 small the engine refuses (`ContourRefused`) and the caller composes on the lattice.
 
-Losses are finite here: atoms at infinity are the caller's to add, δ = 1 − Π(1 − a_j)^{T_j} + D(ε).
+Losses are finite here: the caller adds atoms at infinity, δ = 1 − Π(1 − a_j)^{T_j} + D(ε).
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import DrawnGaussianLaw, GaussianLaw, LaplaceLaw
-from epsilond.accountants.engine.contour.accuracy import GOOD_NATS, ITERATIONS, QUADRATURE_NATS, TINY
+from epsilond.accountants.engine.contour.accuracy import ITERATIONS, TINY
+from epsilond.accountants.engine.contour.chernoff import ChernoffBounds
 from epsilond.accountants.engine.contour.closed_forms import GaussianSteps, LaplaceSteps
-from epsilond.accountants.engine.contour.drawn_gaussian import DrawnGaussian
-from epsilond.accountants.engine.contour.drawn_loss import DrawnLoss
-from epsilond.accountants.engine.contour.line import laid
+from epsilond.accountants.engine.contour.likelihood_ratio import LikelihoodRatio
+from epsilond.accountants.engine.contour.line import lay_integrand, trim_parts
+from epsilond.accountants.engine.contour.noise_steps import NEGLIGIBLE_NATS, NoiseSteps
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
-from epsilond.accountants.engine.contour.saddle import by_epsilon, by_log_delta, by_log_size, find
-from epsilond.accountants.engine.contour.sampled_gaussian import EXPONENTS, SampledGaussianLoss
-from epsilond.accountants.engine.contour.sampled_steps import NoiseSums, SampledGaussianSteps
+from epsilond.accountants.engine.contour.saddle import by_epsilon, by_log_delta, by_log_size, find_saddle
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
@@ -36,23 +35,21 @@ if TYPE_CHECKING:
     from epsilond.accountants.curve.facts import Law
     from epsilond.accountants.engine.contour.line import Integrand
     from epsilond.accountants.engine.contour.part import Part
-    from epsilond.accountants.engine.contour.saddle import Saddle, Target, TiltRange
+    from epsilond.accountants.engine.contour.saddle import Target
 
     Laws = Sequence[tuple[Law, int]]
-    Ends = Callable[[float], "Placed"]
 
-Answer = TypeVar("Answer")
 WIDEST = 1e-4
-"""A relative width of δ beyond which an enclosure is refused."""
+"""Relative width of δ beyond which an enclosure is refused."""
 _SETTLED = 0.05
-"""How near to the ε of a line a root must lie, in units of √F″: the alias is then e^−27 of δ still."""
+"""Largest distance of a root from the ε of its line, in units of √F″: the alias is then e^−27 of δ still."""
 _NEAR = 2.0
-"""Nats by which log δ may be off when ends and a line are chosen: what is left out is that much larger beside δ."""
+"""Nats by which the estimate of log δ, for which noise is left out and a line is laid, may be off."""
 _TRIALS = 12
-"""Most steps of Newton's iteration, and lines laid for one question."""
+"""Most lines that are laid for one question."""
 
 
-def compiled(laws: Laws) -> list[Part]:
+def build_parts(laws: Laws) -> list[Part]:
     """Return the parts of a composition, none if no loss can be anything but zero.
 
     Law: k entries of count 1 equal one entry of count k.
@@ -63,29 +60,42 @@ def compiled(laws: Laws) -> list[Part]:
     parts: list[Part] = []
     square = 0.0
     for law, count in counts.items():
+        if law.is_silent or count == 0:
+            continue
         if isinstance(law, LaplaceLaw):
-            parts += [LaplaceSteps(law.shift, count)] if law.shift * count > 0.0 else []
+            parts.append(LaplaceSteps(law.shift, count))
         elif isinstance(law, GaussianLaw) or law.rate == 1.0:
             square += count * law.distance * law.distance
-        elif isinstance(law, DrawnGaussianLaw):
-            drawn = DrawnGaussian(DrawnLoss(law.rate, law.shift), count, alone=len(counts) == 1)
-            parts += [drawn] if law.rate * law.shift * count > 0.0 else []
-        elif law.rate * law.shift * count > 0.0:
-            parts.append(
-                SampledGaussianSteps(SampledGaussianLoss(law.rate, law.shift, EXPONENTS[law.direction]), count)
-            )
-    parts += [GaussianSteps(square)] if square > 0.0 else []
-    return parts
+        else:
+            kind = "drawn" if isinstance(law, DrawnGaussianLaw) else law.direction
+            parts.append(NoiseSteps(LikelihoodRatio(law.rate, law.shift), kind, count))
+    return [*parts, GaussianSteps(square)] if square > 0.0 else parts
+
+
+def falls_enough(laws: Laws) -> bool:
+    """Return whether the transform is likely to fall along the line (A8, What is rejected).
+
+    It does not where all steps are batches without replacement whose atoms at the loss 0 keep more than e^−40.
+    """
+    parts = build_parts(laws)
+    atoms = (part.count * math.log(max(part.atom, TINY)) for part in parts if isinstance(part, NoiseSteps))
+    closed_forms = any(not isinstance(part, NoiseSteps) for part in parts)
+    return not parts or closed_forms or math.fsum(atoms) <= -NEGLIGIBLE_NATS
 
 
 def supremum(laws: Laws) -> float:
     """Return an ε from which on δ is zero, rounded up; inf if none is known."""
-    parts = compiled(laws)
+    parts = build_parts(laws)
     return math.fsum(part.supremum for part in parts) * (1.0 + 4 * UNIT_ROUNDOFF * len(parts))
 
 
 def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval:
-    """Return an enclosure of log δ(ε) of a composition of laws with counts, ε in nats and of any sign.
+    """Return an enclosure of log δ(ε) of a composition of laws with counts.
+
+    Args:
+        laws: distributions of the losses with their counts.
+        epsilon: ε in nats, of any sign.
+        widest: largest relative width of δ.
 
     Guarantees: lower ≤ log δ(ε) ≤ upper ≤ 0 and upper − lower ≤ `widest`; (−inf, −inf) where δ is exactly zero.
     Source: docs/engine-certificate.md, A5.
@@ -96,21 +106,16 @@ def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval
     _demand_number(epsilon)
     if epsilon >= supremum(laws):
         return Interval(-math.inf, -math.inf)
-    if not (parts := compiled(laws)):
+    if not (parts := build_parts(laws)):
         value = math.log(-math.expm1(epsilon))  # δ = 1 − e^ε of two equal laws
         return Interval(value - 8 * UNIT_ROUNDOFF * abs(value), min(value + 8 * UNIT_ROUNDOFF * abs(value), 0.0))
-
-    def answer(ends: Ends, saddle: Saddle) -> Interval:
-        guess = saddle.log_delta_at(epsilon)
-        for _ in range(_TRIALS):
-            placed = ends(guess)
-            integrand = laid(placed.parts, placed.saddle, epsilon, guess)
-            before, guess = guess, integrand.estimate(epsilon)[0]
-            if abs(guess - before) <= _NEAR:
-                break
-        return _narrow(integrand.enclosure(epsilon), widest)
-
-    return _first_answer(answer, parts, by_epsilon(epsilon))
+    estimate = find_saddle(parts, by_epsilon(epsilon)).log_delta_at(epsilon)
+    for _ in range(_TRIALS):
+        integrand, _ = lay_integrand(parts, epsilon, estimate)
+        before, estimate = estimate, integrand.estimate(epsilon)[0]
+        if abs(estimate - before) <= _NEAR:
+            break
+    return _demand_narrow(integrand.enclosure(epsilon), widest)
 
 
 def upper_log_delta(laws: Laws, epsilon: float) -> float:
@@ -119,39 +124,39 @@ def upper_log_delta(laws: Laws, epsilon: float) -> float:
     Raises:
         ContourRefused: no tilt.
     """
-    parts = compiled(laws)
+    parts = build_parts(laws)
     if not parts or epsilon >= supremum(laws):
         return log_delta(laws, epsilon).upper
-    return _chernoff(Placed(parts, *find(parts, by_epsilon(epsilon))), epsilon)
+    tilt = find_saddle(parts, by_epsilon(epsilon)).tilt
+    chernoff = ChernoffBounds.at([part.resolve(tilt, 0.0) for part in parts], np.asarray([tilt]))
+    total = float(np.logaddexp.reduce([chernoff.upper_log_delta(epsilon), *(part.log_leak for part in parts)]))
+    return min(total + 8 * UNIT_ROUNDOFF * (1.0 + abs(total)), 0.0)
 
 
 def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float = WIDEST) -> Interval:
-    """Return an enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, which is finite (A5, ε(δ)).
+    """Return an enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` (A5, ε(δ)).
 
-    Guarantees: the upper bound has itself been evaluated. Its upper log δ meets the target less `slack` ≥ 0; the lower
-    bound has a lower log δ above the target plus `slack`, or is 0. At the root the enclosure of log δ is no wider than
-    `widest`.
+    Args:
+        laws: distributions of the losses with their counts.
+        log_delta: log of the target δ, finite.
+        slack: distance ≥ 0 from the target that log δ keeps at both bounds.
+        widest: largest relative width of δ at the root.
+
+    Guarantees: the upper bound has itself been evaluated. Its upper log δ meets the target less `slack`; the lower
+    bound has a lower log δ above the target plus `slack`, or is 0.
 
     Raises:
         ContourRefused: no such certificate.
     """
     _demand_number(log_delta)
-    parts = compiled(laws)
+    parts = build_parts(laws)
     if not parts or log_delta >= 0.0:
         return Interval(0.0, 0.0)
-
-    def answer(ends: Ends, saddle: Saddle) -> Interval:
-        del saddle  # log δ is known
-        placed = ends(log_delta)
-        if placed.saddle.epsilon <= 0.0:
-            if _chernoff(placed, 0.0) <= log_delta - slack:
-                return Interval(0.0, 0.0)
-            placed = Placed(placed.parts, *find(placed.parts, by_epsilon(0.0)))
-        root, integrand = _lay_at_root(placed, _read_log_delta, log_delta, 0.0)
-        here = _narrow(integrand.enclosure(root), widest)
-        return _certified(integrand, root, here.upper - here.lower, log_delta, slack)
-
-    return _first_answer(answer, parts, by_log_delta(log_delta))
+    if find_saddle(parts, by_log_delta(log_delta)).epsilon <= 0.0 and upper_log_delta(laws, 0.0) <= log_delta - slack:
+        return Interval(0.0, 0.0)
+    root, integrand = _find_root(parts, by_log_delta(log_delta), _read_log_delta, log_delta, 0.0)
+    here = _demand_narrow(integrand.enclosure(root), widest)
+    return _certify_root(integrand, root, here.upper - here.lower, log_delta, slack)
 
 
 def threshold(laws: Laws, log_size: float) -> tuple[float, Integrand]:
@@ -160,13 +165,9 @@ def threshold(laws: Laws, log_size: float) -> tuple[float, Integrand]:
     Raises:
         ContourRefused: no such line, or there is no loss at all.
     """
-    if not (parts := compiled(laws)):
+    if not (parts := build_parts(laws)):
         raise ContourRefused(RefusalReason.NO_TILT, "no loss")
-
-    def answer(ends: Ends, saddle: Saddle) -> tuple[float, Integrand]:
-        return _lay_at_root(ends(saddle.log_delta), _read_log_size, log_size, -math.inf)
-
-    return _first_answer(answer, parts, by_log_size(log_size))
+    return _find_root(parts, by_log_size(log_size), _read_log_size, log_size, -math.inf)
 
 
 def _demand_number(value: float) -> None:
@@ -174,102 +175,62 @@ def _demand_number(value: float) -> None:
         raise ValueError("not a number")
 
 
-def _narrow(found: Interval, widest: float) -> Interval:
-    if found.upper - found.lower > widest:
-        finite = math.isfinite(found.lower)
-        reason = RefusalReason.TOO_WIDE if finite else RefusalReason.NOT_POSITIVE
-        raise ContourRefused(reason, f"relative width {found.upper - found.lower:.3g}")
-    return found
-
-
-class Placed(NamedTuple):
-    """Parts, the saddle of a question, and the range of tilts it was found in."""
-
-    parts: list[Part]
-    saddle: Saddle
-    tilts: TiltRange
-
-
-def _first_answer(answer: Callable[[Ends, Saddle], Answer], parts: list[Part], target: Target) -> Answer:
-    """Answer with one choice of the ends of the noise, or where that is refused with the other (A2, Hard cut).
-
-    Either the tilted law is kept whole, or noise is left out as its probability allows: first where giant losses rule
-    the saddle. Both are chosen for about log δ, of which the saddle of the whole gives an estimate.
-
-    Raises:
-        ContourRefused: both are refused.
-    """
-    whole = Placed(parts, *find(parts, target))
-
-    def kept_whole(log_delta: float) -> Placed:
-        leak = log_delta - QUADRATURE_NATS - math.log(len(parts))
-        spans = [
-            each.span(whole.saddle.tilt) if isinstance(each, NoiseSums) else (0.0, 0.0) for each in whole.tilts.parts
-        ]
-        kept = [_cut(part, leak, span) for part, span in zip(parts, spans, strict=True)]
-        return whole._replace(parts=kept)
-
-    def left_out(log_delta: float) -> Placed:
-        kept = [_cut(part, log_delta - GOOD_NATS - math.log(len(parts)), (0.0, 0.0)) for part in parts]
-        return Placed(kept, *find(kept, target))
-
-    first, second = (left_out, kept_whole) if whole.saddle.jumps else (kept_whole, left_out)
-    try:
-        return answer(first, whole.saddle)
-    except ContourRefused:
-        return answer(second, whole.saddle)
-
-
-def _cut(part: Part, log_leak: float, span: tuple[float, float]) -> Part:
-    return part.cut_at(log_leak, span) if isinstance(part, SampledGaussianSteps) else part
-
-
-def _chernoff(placed: Placed, epsilon: float) -> float:
-    """Return the Chernoff bound of log δ(ε) at the saddle's tilt (A1), with what is left out."""
-    tilt = placed.saddle.tilt
-    bound = float(placed.tilts.upper_log_bounds(np.asarray([tilt]))[0])
-    bound += 16 * UNIT_ROUNDOFF * (1.0 + abs(bound) + tilt * abs(epsilon)) - tilt * epsilon
-    total = float(np.logaddexp.reduce([bound, *(part.log_leak for part in placed.parts)]))
-    return min(total + 8 * UNIT_ROUNDOFF * (1.0 + abs(total)), 0.0)
+def _demand_narrow(bounds: Interval, widest: float) -> Interval:
+    if bounds.upper - bounds.lower > widest:
+        reason = RefusalReason.TOO_WIDE if math.isfinite(bounds.lower) else RefusalReason.NOT_POSITIVE
+        raise ContourRefused(reason, f"relative width {bounds.upper - bounds.lower:.3g}")
+    return bounds
 
 
 def _read_log_delta(integrand: Integrand, epsilon: float) -> float:
-    """Estimate log D(ε)."""
+    """Return an estimate of log D(ε)."""
     return integrand.estimate(epsilon)[0]
 
 
 def _read_log_size(integrand: Integrand, epsilon: float) -> float:
-    """Estimate log Q(S > ε) = log(−dD/dε) − ε."""
+    """Return an estimate of log Q(S > ε) = log(−dD/dε) − ε; inf where the slope is lost in roundings next to δ = 1."""
     value, slope = integrand.estimate(epsilon)
-    return value + math.log(-slope) - epsilon
+    return value + math.log(-slope) - epsilon if slope < 0.0 else math.inf
 
 
-def _lay_at_root(
-    placed: Placed, read: Callable[[Integrand, float], float], target: float, least: float
+def _find_root(
+    parts: list[Part],
+    target: Target,
+    read: Callable[[Integrand, float], float],
+    value: float,
+    least: float,
 ) -> tuple[float, Integrand]:
-    """Find the ε, not below the least, at which a falling function has a value, and lay a line for it.
+    """Return the ε at which a falling function has a value, and the integrand on a line for it.
+
+    Args:
+        parts: parts of the composition.
+        target: the same function of a saddle, for the first ε.
+        read: the function, read from an integrand.
+        value: its value at the root.
+        least: smallest ε that is returned.
 
     Raises:
         ContourRefused: no line is near its own root.
     """
-    centre = max(placed.saddle.epsilon, least)
+    log_delta = find_saddle(parts, target).log_delta
+    root = max(find_saddle(trim_parts(parts, log_delta), target).epsilon, least)
     for _ in range(_TRIALS):
-        width = placed.saddle.width
-        integrand = laid(placed.parts, placed.saddle, centre, placed.saddle.log_delta_at(centre))
-        low, high = max(centre - width, least), centre + width
-        if low == least and read(integrand, least) <= target:
+        centre = root
+        integrand, saddle = lay_integrand(parts, centre, log_delta)
+        low, high = max(centre - saddle.width, least), centre + saddle.width
+        if low == least and read(integrand, least) <= value:
             high = least
         for _ in range(ITERATIONS if low < high else 0):
             middle = 0.5 * (low + high)
-            low, high = (middle, high) if read(integrand, middle) > target else (low, middle)
+            low, high = (middle, high) if read(integrand, middle) > value else (low, middle)
         root = 0.5 * (low + high)
-        if abs(root - centre) <= _SETTLED * width:
+        before, log_delta = log_delta, integrand.estimate(root)[0]
+        if abs(root - centre) <= _SETTLED * saddle.width and abs(log_delta - before) <= _NEAR:
             return root, integrand
-        placed, centre = Placed(placed.parts, *find(placed.parts, by_epsilon(root))), root
     raise ContourRefused(RefusalReason.NO_TILT, "the root is not met")
 
 
-def _certified(integrand: Integrand, root: float, width: float, log_delta: float, slack: float) -> Interval:
+def _certify_root(integrand: Integrand, root: float, width: float, log_delta: float, slack: float) -> Interval:
     """Return the nearest bounds around the root that are certified; 0 below where even δ(0) may be small enough.
 
     Raises:
@@ -277,14 +238,11 @@ def _certified(integrand: Integrand, root: float, width: float, log_delta: float
     """
     slope = abs(integrand.estimate(root)[1])
     pad = (0.6 * width + slack + 8 * UNIT_ROUNDOFF * (1.0 + abs(log_delta))) / slope + 4 * UNIT_ROUNDOFF * root
-    distances = [0.0] if root == 0.0 else []
-    distances += [pad * (2.0**k - 1.0) for k in range(1, ITERATIONS)]
+    distances = [pad * (2.0**k - 1.0) for k in range(0 if root == 0.0 else 1, ITERATIONS)]
+    above = min(log_delta + slack, -TINY)
     uppers = (root + distance for distance in distances)
+    lowers = (max(root - distance, 0.0) for distance in distances)
     upper = next((end for end in uppers if integrand.enclosure(end).upper <= log_delta - slack), math.inf)
-    lowers, above = (
-        (max(root - distance, 0.0) for distance in distances[-ITERATIONS + 1 :]),
-        min(log_delta + slack, -TINY),
-    )
     lower = next((end for end in lowers if end == 0.0 or integrand.enclosure(end).lower > above), -math.inf)
     if not 0.0 <= lower <= upper < math.inf:
         raise ContourRefused(RefusalReason.NOT_POSITIVE, "no certified bound near the root")

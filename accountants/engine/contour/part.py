@@ -1,4 +1,4 @@
-"""What the engine asks of a part, T copies of one loss: K(z) = T log E[e^{zL}] at real tilts and on a line.
+"""The parts of a composition, T copies of one loss: K(z) = T log E[e^{zL}] at real tilts and on a line.
 
 On the line Re z = l, φ(t) = M(l + it)/M(l) is summed as φ − 1: roundings then scale with t E|d|, so that T steps err by
 O(√T) units of roundoff (docs/engine-certificate.md, A4).
@@ -7,7 +7,7 @@ O(√T) units of roundoff (docs/engine-certificate.md, A4).
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -17,18 +17,19 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Self
 
     from epsilond.accountants.numerics.special import FloatArray
 
 ComplexArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.complex128]]"
 
 _BLOCK = 1024
-"""Nodes of the noise that are summed at once: some ten megabytes with the most frequencies."""
+"""Number of nodes of the noise that are summed at once: ten megabytes with the most frequencies."""
+_STEP_BITS = 7
+"""Number of significant bits of a spacing: its multiples by integers below 2^46 are exact doubles (A4, Nodes)."""
 
 
 class Line(NamedTuple):
-    """Frequencies t = k · spacing, k < nodes, on Re z = tilt. The spacing has few significant bits."""
+    """Frequencies t = k · spacing, k < nodes, on Re z = tilt. The spacing has `_STEP_BITS` significant bits."""
 
     tilt: float
     spacing: float
@@ -36,7 +37,7 @@ class Line(NamedTuple):
 
     @property
     def frequencies(self) -> FloatArray:
-        """All of them."""
+        """All frequencies, exact."""
         return np.asarray(self.spacing * np.arange(self.nodes), dtype=np.float64)
 
 
@@ -56,20 +57,20 @@ class LineValues(NamedTuple):
     cumulant_error: float
 
 
-class RealTilts(Protocol):
-    """A part at real tilts from 0 up to a largest one."""
+class Transform(Protocol):
+    """φ^T of a part, certified at every tilt, and accurate near that for which it was resolved."""
 
-    def moments(self, tilts: FloatArray) -> FloatArray:
-        """Return estimates of K, K′ and K″, a row each."""
+    def moments(self, tilt: float) -> tuple[float, float, float]:
+        """Return estimates of K, K′ and K″."""
 
-    def upper_cumulants(self, tilts: FloatArray) -> FloatArray:
-        """Return upper bounds of K."""
+    def upper_cumulant(self, tilt: float) -> float:
+        """Return an upper bound of K."""
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
         """Return upper bounds of log |φ(t′)|^T for all t′ ≥ t, at each frequency t (A3)."""
 
-    def end_error(self, tilts: FloatArray) -> FloatArray:
-        """Return by how much K is off where noise is left out, for the choice of a tilt."""
+    def on_line(self, line: Line) -> LineValues:
+        """Return φ^T with its errors (A2 and A4), or refuse before the work is done."""
 
 
 class Part(Protocol):
@@ -83,40 +84,34 @@ class Part(Protocol):
     def log_leak(self) -> float:
         """log of the probability of losses that are left out, to be charged as infinite; −inf if there are none."""
 
-    def on_reals(self, reach: float) -> RealTilts:
-        """Return the part at tilts in [0, reach]; it may refuse."""
+    def trim(self, log_leak: float, tilt: float) -> Part:
+        """Leave out losses with a probability of e^`log_leak` at most, and little weight at a tilt (A2, Hard cut)."""
 
-    def on_line(self, line: Line, most_products: int) -> LineValues:
-        """Return φ^T with its errors (A2 and A4); it may refuse, before the work is done."""
-
-
-class Beside(NamedTuple):
-    """What is summed in closed form next to an integral, over e^`log_scale`: bounds of it at ε, and its derivative."""
-
-    log_scale: float
-    lower: float
-    upper: float
-    slope: float
+    def resolve(self, tilt: float, frequency: float) -> Transform:
+        """Return the transform, accurate at a tilt and at frequencies up to the given one, or refuse."""
 
 
-class ClosedForm:
-    """A part that is its own form at real tilts: nothing is left out, and no nodes are needed."""
+def floor_spacing(spacing: float) -> float:
+    """Return the largest float of `_STEP_BITS` significant bits that does not exceed a positive one."""
+    mantissa, exponent = math.frexp(spacing)
+    return math.ldexp(math.floor(math.ldexp(mantissa, _STEP_BITS)), exponent - _STEP_BITS)
 
-    log_leak: ClassVar[float] = -math.inf
 
-    def on_reals(self, reach: float) -> Self:  # noqa: ARG002
-        """Return itself."""
-        return self
-
-    def end_error(self, tilts: FloatArray) -> FloatArray:
-        """Return zeros: nothing is left out."""
-        return np.zeros_like(tilts)
+def summation_error(terms: int) -> float:
+    """Return γ_n = nu/(1 − nu): error of a sum of n products, in any order, relative to the sum of their moduli."""
+    product = (terms + 10) * UNIT_ROUNDOFF
+    return product / (1.0 - product)
 
 
 def characteristic_change(weights: FloatArray, deviations: FloatArray, line: Line) -> ComplexArray:
     """Return φ(t_k) − 1 = Σ w (e^{it_k d} − 1) for all k.
 
     With a baby step a and a giant step b, e^{i(a+b)} − 1 = (e^{ib} − 1) e^{ia} + (e^{ia} − 1): one matrix product (A4).
+
+    Args:
+        weights: masses w of the losses under the tilted law.
+        deviations: losses d less their mean.
+        line: frequencies t_k.
     """
     stride = math.isqrt(line.nodes - 1) + 1
     small, large = np.arange(float(stride)), stride * np.arange(float(-(-line.nodes // stride)))
@@ -135,10 +130,17 @@ def _rotations(frequencies: FloatArray, deviations: FloatArray) -> ComplexArray:
     return np.asarray(2.0 * sine * (1j * np.cos(half) - sine))
 
 
-def powered(
+def raise_to_power(
     change: ComplexArray, error: FloatArray, mean: float, frequencies: FloatArray, count: int
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return the first four fields of `LineValues` from φ − 1 of one step, given within `error` (A4).
+    """Return the first four fields of `LineValues` for T steps (A4).
+
+    Args:
+        change: φ − 1 of one step at each frequency.
+        error: bounds of its errors.
+        mean: mean loss of one step, in nats.
+        frequencies: frequencies t.
+        count: number T of steps.
 
     Raises:
         ContourRefused: the error of some φ exceeds a half.
@@ -158,7 +160,7 @@ def powered(
     return count * log_modulus, count * phase, count * np.log1p(ratio), count * rounding
 
 
-def joined(parts: Iterable[LineValues]) -> LineValues:
+def join_parts(parts: Iterable[LineValues]) -> LineValues:
     """Return φ^T of all parts together, with the rounding of adding them up one by one (A5, Several parts)."""
     sums, moved, scalars = np.zeros((4, 1)), np.zeros(1), []
     for part in parts:

@@ -146,7 +146,6 @@ def upper_law(right: SideTails, left: SideTails, log_atom: float) -> LatticeLaw:
 
     That is what connect-the-dots between the last point and infinity sends to infinity.
     """
-    right = _without_nothing(right)
     p, q = right.bounds(p_up=True)
     below_p, below_q = left.bounds(p_up=False)
     # Both sides state H(1); a larger value on the right keeps the second law's mass at most one.
@@ -157,16 +156,6 @@ def upper_law(right: SideTails, left: SideTails, log_atom: float) -> LatticeLaw:
     distribution = np.minimum(distribution, log1m_exp(min(float(survival[0]), 0.0)))
     steps = TailSteps(right.index[1:], survival, left.index[1:], distribution)
     return replace(steps.law(0, log_atom), excess=max(math.expm1(float(survival[0])), 0.0))
-
-
-def _without_nothing(side: SideTails) -> SideTails:
-    """The side without points between 0 and the first mass: what is charged at 0 is spread over a cell that is wide.
-
-    The profile is linear in α as far as there is no mass, so that joining its values there is exact.
-    """
-    moved = (side.log_p != side.log_p[0]) | (side.log_q != side.log_q[0])
-    first = int(np.argmax(moved)) if moved.any() else 0
-    return side.at(np.concatenate(([True], np.arange(1, side.index.size) >= max(first - 1, 1))))
 
 
 def _spread(log_larger: float, log_smaller: float) -> float:

@@ -12,7 +12,7 @@ correct ends, a good one gives close ones.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -27,12 +27,8 @@ if TYPE_CHECKING:
     from epsilond.accountants.engine.lattice.tilted import Weighted
     from epsilond.accountants.numerics.special import FloatArray
 
-_REFINEMENTS = 8
-"""Most passes that divide wide cells: each divides a cell by up to 16, so that a few reach any width."""
 _FINER = 2.0**-16
 """By how much a unit may be finer than the variance asks for, so that atoms lie near lattice points."""
-_MOST_EDGES = 4000
-"""Most edges of one side of an outline: its estimates then cost less than reading the cells (6,000) does."""
 _LEAST_EFFORT = 1e-30
 """Stands for none, where no finite loss has any mass."""
 _LARGEST_INDEX = 2.0**48
@@ -65,8 +61,6 @@ class Demand:
     cells: int
     bulk_variance: float
     """Variance of the total loss without rare rounds, if ε lies within it; math.inf if it lies beyond."""
-    boost: float
-    """log of how far δ lies below its saddle-point estimate: then it is ruled by few rounds, not by all of them."""
     coarsening: int
     """How often the unit and the widths of cells are doubled, so that the transform fits."""
 
@@ -99,41 +93,8 @@ class _Need(NamedTuple):
         return np.split(values, self.stops)
 
 
-def refined(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> list[Outline]:
-    """Outlines with more edges wherever a cell that matters is wide against 1/λ."""
-    current = list(outlines)
-    for _ in range(_REFINEMENTS):
-        need = _needs(current, counts, demand)
-        steep = demand.steepness * need.widths
-        matters = (steep > 0.5) & (need.log_weights + steep > demand.log_width - demand.boost - 14.0)
-        matters &= np.isfinite(need.log_weights)
-        sides = _all_sides(current)
-        halves: dict[int, Side] = {}
-        for place in np.unique(np.searchsorted(need.stops, np.flatnonzero(matters), side="right")).tolist():
-            start, stop = need.stops[place - 1] if place else 0, need.stops[place] if place < need.stops.size else None
-            divided = _divided(sides[place], np.flatnonzero(matters[start:stop]), steep[start:stop])
-            if divided is not None:
-                halves[place] = divided
-        if not halves:
-            break
-        for j in {place // 2 for place in halves}:
-            right, left = (halves.get(place, sides[place]) for place in (2 * j, 2 * j + 1))
-            current[j] = replace(current[j], right=right, left=left)
-    return current
-
-
 def _all_sides(outlines: Sequence[Outline]) -> list[Side]:
     return [side for item in outlines for side in (item.right, item.left)]
-
-
-def _divided(side: Side, wide: IntArray, steep: FloatArray) -> Side | None:
-    """The side with its wide cells divided; None where that takes too many edges."""
-    pieces = np.minimum(np.ceil(2.0 * steep[wide]), 16.0)
-    if side.edges.size + pieces.sum() > _MOST_EDGES:
-        return None
-    steps = np.arange(1, 16)
-    inner = side.edges[wide, None] + side.widths[wide, None] * np.minimum(steps / pieces[:, None], 1.0)
-    return side.with_edges(np.unique(inner))
 
 
 def _needs(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> _Need:
@@ -158,9 +119,8 @@ def _needs(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> _
 
 def lay(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> Grid:
     """The grid that serves `demand` best, with at most about `demand.cells` cells in all."""
-    outlines = refined(outlines, counts, demand)
     need = _needs(outlines, counts, demand)
-    effort = max(math.fsum(_effort(need, demand).tolist()), _LEAST_EFFORT)
+    effort = max(math.fsum(_effort(need).tolist()), _LEAST_EFFORT)
     width = math.sqrt(16.0 * demand.relative_width / demand.curvature / effort)
     width = 2.0**demand.coarsening * max(width, effort / demand.cells)
     error = demand.curvature * width * width * effort / 16.0
@@ -179,22 +139,17 @@ def lay(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> Grid
     return Grid(unit, tuple(CellBounds(right, left) for right, left in zip(bounds[::2], bounds[1::2], strict=True)))
 
 
-def _effort(need: _Need, demand: Demand) -> FloatArray:
+def _effort(need: _Need) -> FloatArray:
     """∫ (T density)^{1/3} over each cell."""
-    return np.exp(_felt(need, demand) / 3.0) * need.widths ** (2.0 / 3.0)
-
-
-def _felt(need: _Need, demand: Demand) -> FloatArray:
-    """log weight with which a cell's error is felt: its mass over all rounds, or over those that rule δ."""
-    return np.maximum(need.log_weights, np.minimum(need.log_weights + demand.boost, 0.0))
+    return np.exp(need.log_weights / 3.0) * need.widths ** (2.0 / 3.0)
 
 
 def _wanted(need: _Need, demand: Demand, width: float, least: float) -> FloatArray:
     """Cell width wanted in each outline cell; no cap binds where there is no mass."""
     with np.errstate(over="ignore", divide="ignore"):
-        best = width * np.exp((np.log(need.widths) - _felt(need, demand)) / 3.0)
+        best = width * np.exp((np.log(need.widths) - need.log_weights) / 3.0)
     # A cell wider than 1/λ moves its mass to where the tilt weighs it far more: only negligible mass may do that.
-    cap = np.maximum(0.5, 0.5 * (demand.log_width - 7.0 - demand.boost - need.log_weights)) / demand.steepness
+    cap = np.maximum(0.5, 0.5 * (demand.log_width - 7.0 - need.log_weights)) / demand.steepness
     return np.asarray(np.maximum(np.minimum(best, cap), least))
 
 
@@ -253,7 +208,7 @@ def _ends(outlines: Sequence[Outline], counts: FloatArray, rounds: float, demand
         found.append(float(item.right.edges[-1]))
         below = item.left.log_p[1:] + log_total
         pulled = np.max([below - tilt * item.left.edges[1:] - float(moment[j]) for tilt, moment in moments], axis=0)
-        beyond = np.flatnonzero(pulled <= demand.log_width - demand.boost - 12.0)
+        beyond = np.flatnonzero(pulled <= demand.log_width - 12.0)
         found.append(float(item.left.edges[beyond[0] + 1] if beyond.size else item.left.edges[-1]))
     return found
 

@@ -86,8 +86,6 @@ class GridKey(NamedTuple):
 
     direct: bool
     depth: int
-    boost: int
-    """log of how far δ lies below its saddle-point estimate."""
     within: bool
     """Whether ε lies within the bulk of the total loss."""
     band: int
@@ -102,9 +100,9 @@ class Chosen(NamedTuple):
 
 
 class TiltedEvaluation(NamedTuple):
-    """The one or two grids and tilts that were used at an ε, and the upper bound of log δ that they give."""
+    """The grid and tilt that were used at an ε, None if there are none, and the upper bound of log δ there."""
 
-    tilts: tuple[Chosen, ...]
+    tilt: Chosen | None
     upper: float
 
 
@@ -129,9 +127,8 @@ class BandLaws:
     def lower(self) -> LatticeLaws:
         """The laws that are dominated."""
         unit = self.upper.unit
-        tilt, among = self.tilt, len(self.read)
         laws = [
-            best_lower_law(part.right, part.left, part.log_atom, unit=unit, tilt=tilt, enough=part.enough, among=among)
+            best_lower_law(part.right, part.left, part.log_atom, unit=unit, tilt=self.tilt, enough=part.enough)
             for part in self.read
         ]
         return LatticeLaws.of(laws, self.upper.counts, 2.0 * unit)
@@ -146,7 +143,6 @@ def band_laws(survey: Survey, key: GridKey, budget: Budget) -> BandLaws:
         relative_width=_ALL_BUT * budget.relative_width,
         cells=budget.cells_for(len(survey.parts)),
         bulk_variance=survey.bulk[1] if key.within else math.inf,
-        boost=float(key.boost),
         coarsening=key.coarsening,
     )
     grid = lay(survey.outlines_to(key.depth), survey.counts, demand)

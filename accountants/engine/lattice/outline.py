@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 
 _LEAST, _MOST = -100, 31  # octaves of |loss| [nat] that are looked at
-UNBOUNDED = 2.0**_MOST  # loss [nat] from which on a side counts as unbounded: the last edge of the first look
-_PER_OCTAVE = 4  # cells in an octave that holds mass: their losses differ by 19 %, so estimates of log δ by about 3 %
+_PER_OCTAVE = 8  # cells in an octave that holds mass: their losses differ by 9 %, so estimates of log δ by about 1 %
+_BELOW_END = 1.0 - 1e-9  # share of a largest loss above which only an atom lies
+_NO_MASS = -15.0  # log mass above a share `_BELOW_END` of the largest loss that a density does not have
 _NEGLIGIBLE = 1e-10  # share of the second moment below which an octave is one cell
 
 
@@ -175,7 +176,26 @@ def outline(first: Profile, second: Profile) -> Outline:
         log_q, log_p = _quiet(second, edges)
         return log_p, log_q
 
-    return Outline(_scan(right, 1, first.log_infinite_mass), _scan(left, -1, -math.inf))
+    sides = [
+        _with_end(_scan(right, 1, first.log_infinite_mass), first.supremum),
+        _with_end(_scan(left, -1, -math.inf), second.supremum),
+    ]
+    ends = (first.supremum, second.supremum)
+    end = min(ends)
+    return Outline(
+        sides[0], sides[1], edge=None if end == math.inf else Edge(end, _has_atom(sides[ends.index(end)], end))
+    )
+
+
+def _with_end(side: Side, end: float) -> Side:
+    """Return the side with an edge at its largest loss, and one so close below that only an atom lies between them."""
+    return side.with_edges(np.asarray([_BELOW_END * end, end])) if 0.0 < end < math.inf else side
+
+
+def _has_atom(side: Side, end: float) -> bool:
+    """Return whether a side has mass at its largest loss."""
+    below = int(np.searchsorted(side.edges, _BELOW_END * end))
+    return bool(side.log_masses[below] > _NO_MASS)
 
 
 def _quiet(profile: Profile, edges: FloatArray) -> Tails:
@@ -184,7 +204,7 @@ def _quiet(profile: Profile, edges: FloatArray) -> Tails:
 
 
 def _scan(read: Callable[[FloatArray], tuple[FloatArray, FloatArray]], sign: int, log_atom: float) -> Side:
-    """Whole octaves first; then four cells to each octave that matters."""
+    """Whole octaves first; then `_PER_OCTAVE` cells to each octave that matters."""
     edges = np.concatenate(([0.0], np.exp2(np.arange(_LEAST, _MOST + 1))))
     log_p, log_q = read(edges)
     side = Side(read, sign, log_atom, edges, np.minimum.accumulate(log_p), np.minimum.accumulate(log_q))
@@ -199,68 +219,31 @@ def _scan(read: Callable[[FloatArray], tuple[FloatArray, FloatArray]], sign: int
     return side.with_edges((side.edges[1:-1, None] * inner).ravel())
 
 
-# What a lattice should be aligned with: the atoms of a loss, or the end of a bounded one ----------------------------
+# The atoms of a loss, which a lattice should be aligned with ---------------------------------------------------------
 #
 # Nothing here is certified; a lattice that is not aligned gives wider ends.
 _FEW_ATOMS = 64
 """Most cells that are divided until each holds one loss: each pass reads 32 tails for each of them."""
 _MOST_CELLS = 2**14
-"""Most multiples of a span on one side: each is read twice to see that the mass is on no other losses."""
+"""Most multiples of a span on one side: with more, the span is finer than the cells that the budget has for it."""
 _STEPS = np.linspace(0.0, 1.0, 33)[1:-1]
 """Places within a cell, as shares of its width: 31, so that a pass makes cells 32 times narrower."""
 _ROUNDS = 11
 """Passes until a cell is two doubles: 53 bits at 5 each."""
-_TELLING, _MOST_FALLS = 2, 8
-"""Pass after which a cell whose tail still falls at more than so many places counts as a density."""
 
 
-def aligned(coarse: Outline, profile: Profile) -> Outline:
-    """The outline of a profile with its atoms, span and edge found, as far as there are any.
+def with_atoms(coarse: Outline, profile: Profile) -> Outline:
+    """Return the outline of a profile with its atoms and their span, as far as there are any.
 
-    Of many losses the profile's own word is taken; of few the very places are found, and kept among the edges.
+    Of many losses the span that the profile states is taken. Of few the very places are found, and kept as edges.
     """
     if profile.span is not None:
-        if max(side.end for side in (coarse.right, coarse.left)) <= _MOST_CELLS * profile.span:
-            return replace(coarse, atomic=True, span=profile.span)
-        return _bounded(coarse)
-    few = _all_atoms(coarse)
-    if few is not None:
-        return few
-    span = common_span(
-        [distance for side in (coarse.right, coarse.left) for distance in _some_points(side)], least=1.0 / _MOST_CELLS
-    )
-    if span is not None and all(_empty_between(side, span) for side in (coarse.right, coarse.left)):
-        return replace(coarse, atomic=True, span=span)
-    return _bounded(coarse)
-
-
-def common_span(marks: Iterable[float | None], *, least: float = 1e-5) -> float | None:
-    """The largest g with every mark a multiple of g, if there is one above `least` of the largest mark."""
-    sizes = sorted(mark for mark in marks if mark is not None and mark > 0)
-    if not sizes:
-        return None
-    divisor = 0.0
-    for size in sizes:
-        divisor = _float_gcd(divisor, size, 1e-9 * sizes[-1])
-    if divisor < least * sizes[-1]:
-        return None
-    span = sizes[-1] / round(sizes[-1] / divisor)
-    fits = all(abs(size - span * round(size / span)) <= 1e-11 * sizes[-1] for size in sizes)
-    return span if fits else None
-
-
-def _float_gcd(first: float, second: float, tolerance: float) -> float:
-    while second > tolerance:
-        first, second = second, abs(math.remainder(first, second))
-    return first
-
-
-def _all_atoms(coarse: Outline) -> Outline | None:
-    """If few cells stay occupied under repeated division, they are points."""
+        few = max(side.end for side in (coarse.right, coarse.left)) <= _MOST_CELLS * profile.span
+        return replace(coarse, atomic=True, span=profile.span) if few else coarse
     right, left = coarse.right, coarse.left
     for _ in range(_ROUNDS):
         if right.occupied().size + left.occupied().size > _FEW_ATOMS:
-            return None
+            return coarse
         right, left = _divided(right, right.occupied()), _divided(left, left.occupied())
     atoms = [float(side.edges[i + 1]) for side in (left, right) for i in side.occupied()]
     return replace(coarse, right=right, left=left, atomic=True, span=common_span(atoms))
@@ -273,52 +256,22 @@ def _divided(side: Side, cells: IntArray) -> Side:
     return lean.with_edges((side.edges[cells, None] + side.widths[cells, None] * _STEPS).ravel())
 
 
-def _some_points(side: Side) -> FloatArray:
-    """A few losses with mass: cells of the outline, divided towards zero. None if the mass has no gaps."""
-    held = side.occupied()
-    cells = held[np.unique(np.linspace(0, held.size - 1, 6).astype(np.int64))] if held.size else held
-    low, high = side.edges[cells], side.edges[cells + 1]
-    for attempt in range(_ROUNDS):
-        edges = np.concatenate((low[:, None], low[:, None] + (high - low)[:, None] * _STEPS, high[:, None]), axis=1)
-        log_p = side.read(edges.ravel())[0].reshape(edges.shape)
-        with np.errstate(invalid="ignore"):
-            falls = log_p[:, 1:] - log_p[:, :-1] < -1e3 * UNIT_ROUNDOFF * (1.0 + np.abs(log_p[:, :-1]))
-        if attempt == _TELLING and np.any(falls.sum(axis=1) > _MOST_FALLS):
-            return high[:0]
-        first = np.argmax(falls, axis=1)
-        rows = np.arange(cells.size)
-        low, high = edges[rows, first], edges[rows, first + 1]
-    return high
+def common_span(marks: Iterable[float | None]) -> float | None:
+    """Return the largest g with every mark a multiple of g; None if the marks are too many multiples of it."""
+    sizes = sorted(mark for mark in marks if mark is not None and mark > 0)
+    if not sizes:
+        return None
+    divisor = 0.0
+    for size in sizes:
+        divisor = _float_gcd(divisor, size, 1e-9 * sizes[-1])
+    if sizes[-1] > _MOST_CELLS * divisor:
+        return None
+    span = sizes[-1] / round(sizes[-1] / divisor)
+    fits = all(abs(size - span * round(size / span)) <= 1e-11 * sizes[-1] for size in sizes)
+    return span if fits else None
 
 
-def _empty_between(side: Side, span: float) -> bool:
-    """Whether the tail is constant strictly between multiples of the span."""
-    most = round(side.end / span) if side.occupied().size else 0
-    if most > _MOST_CELLS:
-        return False
-    edges = span * (np.arange(most + 1)[:, None] + np.asarray([1e-7, 1.0 - 1e-7])).ravel()
-    log_p = side.read(edges)[0].reshape(-1, 2)
-    with np.errstate(invalid="ignore"):
-        falls = log_p[:, 1] - log_p[:, 0] < -1e3 * UNIT_ROUNDOFF * (1.0 + np.abs(log_p[:, 0]))
-    return not bool(falls.any())
-
-
-def _bounded(coarse: Outline) -> Outline:
-    """Find the ends of a bounded loss, and keep the nearer."""
-    right, left = _to_the_end(coarse.right), _to_the_end(coarse.left)
-    ends = [side for side in (right, left) if 0.0 < side.end < UNBOUNDED]
-    if not ends:
-        return replace(coarse, right=right, left=left)
-    side = min(ends, key=lambda each: each.end)
-    last = int(side.occupied()[-1])
-    atom = bool(side.widths[last] < 1e-9 * side.end and side.log_masses[last] > -30.0)
-    return replace(coarse, right=right, left=left, edge=Edge(side.end, atom))
-
-
-def _to_the_end(side: Side) -> Side:
-    for _ in range(_ROUNDS):
-        last = side.occupied()[-1:]
-        if not last.size or side.end >= UNBOUNDED:
-            break
-        side = side.with_edges((side.edges[last, None] + side.widths[last, None] * _STEPS).ravel())
-    return side
+def _float_gcd(first: float, second: float, tolerance: float) -> float:
+    while second > tolerance:
+        first, second = second, abs(math.remainder(first, second))
+    return first

@@ -28,8 +28,6 @@ from epsilond.accountants.engine.lattice.tilted_line import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from epsilond.accountants.engine.lattice.laws import LatticeLaws
     from epsilond.accountants.engine.lattice.tilted import IntArray
     from epsilond.accountants.numerics.special import FloatArray
@@ -142,8 +140,6 @@ _LEFT_OUT = 3.0
 """Expected number of rounds outside the window on which φ is bounded."""
 _MOST_LEFT_OUT = 0.25
 """Most mass of a law outside a window: with more, |φ| ≤ |φ_B| + w proves little."""
-_LESS_INSIDE, _FEW_LEFT = (1.0, 1e3, 1e5, 1e7, 1e9), 256
-"""How much more mass windows near t = 0 leave out, one after the other, until so few frequencies are left."""
 
 
 def survivors(line: TiltedLine, blocks: int, ratio: int, depth: float, most: float) -> tuple[IntArray | None, float]:
@@ -151,7 +147,7 @@ def survivors(line: TiltedLine, blocks: int, ratio: int, depth: float, most: flo
 
     None if there are more than `most`. With φ_B the part of φ on a window that holds all but w of the mass,
     |φ| ≤ |φ_B| + w. Within half a block of the FFT's frequency τ, |φ_B(τ + s)|² ≤ |φ_B|² + |s (|φ_B|²)′| + s² Var, as
-    the second derivative of |φ_B|² is at most 2 Var, all of the window's mass. Near t = 0 see `_NearZero`.
+    the second derivative of |φ_B|² is at most 2 Var, all of the window's mass.
     """
     unit, size = line.laws.unit, blocks * ratio
     reach = np.pi / (blocks * unit)
@@ -177,52 +173,7 @@ def survivors(line: TiltedLine, blocks: int, ratio: int, depth: float, most: flo
     kept = (open_blocks[:, None] * ratio + np.arange(-half, half + 1)).ravel()
     kept = kept[(kept >= 0) & (2 * kept <= size)].astype(np.int64)
     skipped = ratio * float(np.exp(log_bound[closed]).sum())
-    for times in _LESS_INSIDE:
-        squares = np.asarray((kept * (2.0 * np.pi / (size * unit))) ** 2, dtype=np.float64)
-        proved = _NearZero.of(laws, orders, unit, times).proves(squares, cut)
-        skipped += float(proved.sum()) * math.exp(-depth)
-        kept = kept[~proved]
-        if kept.size <= _FEW_LEFT:
-            break
     return kept, skipped
-
-
-class _NearZero(NamedTuple):
-    """log |φ^T| ≤ −½ (a t² − b t⁴) by windows, of any mass m: a = Σ T m Var, b = Σ T m E(L − L′)⁴/24, inside each.
-
-    With ψ the transform inside, 1 − |ψ|² = E[1 − cos t(L − L′)] ≥ t² Var − t⁴ E(L − L′)⁴/24, and 1 − |φ| ≥ m (1 − |ψ|).
-    A window without rare large losses has a smaller b by far, and hardly a smaller a.
-    """
-
-    quadratic: float
-    quartic: float
-
-    @classmethod
-    def of(cls, laws: Sequence[TiltedLaw], orders: Sequence[IntArray], unit: float, times: float) -> _NearZero:
-        """With windows that leave out so many times as much."""
-        quadratic = quartic = 0.0
-        for law, order in zip(laws, orders, strict=True):
-            inside, _ = _window(law.weights, order, min(times * _left_out(law, len(laws)), _MOST_LEFT_OUT))
-            index, inner = law.index[inside], law.weights[inside]
-            mass = float(inner.sum())
-            # Whole numbers are moved first, so that no digits are lost where the mass lies far from the centre.
-            distance = (index - round(float(inner @ index) / mass)) * unit
-            centred = distance - float(inner @ distance) / mass
-            square = centred * centred
-            variance, fourth = float(inner @ square) / mass, float(inner @ (square * square)) / mass
-            quadratic += law.count * mass * variance * (1.0 - 1e-9)
-            quartic += law.count * mass * (2.0 * fourth + 6.0 * variance**2) / 24.0 * (1.0 + 1e-9)
-        return cls(quadratic, quartic)
-
-    def proves(self, squares: FloatArray, cut: float) -> BoolArray:
-        """At which t², increasing, |φ^T| is at most e^−cut."""
-        discriminant = self.quadratic * self.quadratic - 8.0 * self.quartic * cut
-        if not discriminant > 0:
-            return np.zeros(squares.shape, dtype=np.bool_)
-        root = math.sqrt(discriminant)
-        low = 4.0 * cut / (self.quadratic + root) * (1.0 + 1e-9)
-        high = (self.quadratic + root) / (2.0 * self.quartic) * (1.0 - 1e-9) if self.quartic > 0 else math.inf
-        return np.asarray((squares >= low) & (squares <= high))
 
 
 def _left_out(law: TiltedLaw, laws: int) -> float:

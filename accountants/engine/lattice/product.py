@@ -16,9 +16,14 @@ from epsilond.accountants.engine.lattice.budget import Budget
 from epsilond.accountants.engine.lattice.discretise import joined_atoms
 from epsilond.accountants.engine.lattice.laws import BAND, Chosen, GridKey, TiltedEvaluation
 from epsilond.accountants.engine.lattice.survey import LatticePart, Survey
-from epsilond.accountants.engine.lattice.thresholds import near_tests, upper_tests
 from epsilond.accountants.engine.lattice.tilted import TiltCoordinate
-from epsilond.accountants.engine.lattice.transforms import Transforms, lower_log_delta, remember, upper_log_delta
+from epsilond.accountants.engine.lattice.transforms import (
+    Transforms,
+    chernoff_log_delta,
+    lower_log_delta,
+    remember,
+    upper_log_delta,
+)
 from epsilond.accountants.numerics.root_search import Guess
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.piecewise import TABLE_ACCURACY, PiecewiseTails, tabulated
@@ -26,33 +31,22 @@ from epsilond.accountants.profiles.piecewise import TABLE_ACCURACY, PiecewiseTai
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from epsilond.accountants.curve.near_tests import NearTest, UpperTest
     from epsilond.accountants.numerics.special import FloatArray
 
-_SNAP = {True: 0.125 * math.log(2.0), False: 0.25}
-"""Spacing of tilts in the `TiltCoordinate`: half a band of grids or a quarter, so that near ε share a transform."""
+_TILTS_PER_BAND = 4
+"""Tilts of transforms in a band of grids: near ε share a transform."""
 _KEPT_EVALUATIONS = 16
 """Evaluations that are remembered: those of one search."""
 _DEEPEST_ROW = -720.0
 """log δ at which the table of tails ends: e^−720 is the least double with digits to spare."""
+_NO_DOUBLE = -750.0
+"""log δ below which no double holds δ: there it is bounded without a transform."""
 _MOST_ROWS = 2000
 """Most rows of the table of tails: three times those of the steps below down to its end."""
 _ROW_STEPS = ((-40.0, 0.25), (-100.0, 1.0), (-math.inf, 4.0))
 """Steps in log δ of the table of tails, for log δ above a level."""
-_MANY_ROUNDS = 1e6
-"""So many rounds magnify what an outline's mean errs by beyond what a search can make up for."""
-_FEW, _ASIDE = 16, 0.25
-"""Of more laws, those of a band serve a place outside it by such a share of its width: ends are then closer."""
-_MISS = 2
-"""Error of the estimate of log δ [nat] from which a grid is laid anew: errors are rounded to multiples of it."""
-_BACK_OFFS = (1, 2, 4, 8)
-"""Steps of the tilt's grid to go back."""
 _OUTSIDE = (ArithmeticError, ValueError)
 """Numbers at the edge of the doubles: an overflow, or a NaN where an integer is wanted."""
-_LOST = -1e-3
-"""An upper bound of log δ that says nothing."""
-_FALLBACKS = (_DEEPEST_ROW, -180.0, -45.0)
-"""log δ at whose ε an upper bound is tried where that at a larger ε says nothing: each a quarter of the one before."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,10 +133,10 @@ class ComposedProfile(PointwiseProfile):
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """`log_delta` at one ε."""
-        tilts, high = self.evaluation(epsilon)
+        tilt, high = self.evaluation(epsilon)
         if math.isinf(high):
             return Interval(-math.inf, -math.inf)
-        low = self.lower_on(tilts, epsilon)
+        low = self.lower_on(tilt, epsilon) if high >= _NO_DOUBLE else -math.inf
         if math.isinf(low):
             low = self._best_single(epsilon)
         return Interval(min(low, high), high)
@@ -151,20 +145,8 @@ class ComposedProfile(PointwiseProfile):
         """The upper bound alone."""
         return self.evaluation(epsilon).upper
 
-    def quick_upper_log_delta(self, epsilon: float) -> float:
-        """An upper bound of log δ from the first tilt only; −∞, which decides nothing, if its numbers are no doubles.
-
-        It is for comparisons: where it is far above another bound, this one is not evaluated.
-        """
-        try:
-            direct = self._survey.whole.prefers_direct(epsilon)
-            depth = self._survey.depth(epsilon, direct=direct)
-            return self._upper(self._find(epsilon, direct, depth, boost=0, within=False), epsilon)
-        except _OUTSIDE:
-            return -math.inf
-
     def evaluation(self, epsilon: float) -> TiltedEvaluation:
-        """Evaluate the upper bound at ε; without tilts where δ is zero or its numbers are no doubles."""
+        """Evaluate the upper bound at ε; without a tilt where δ is zero or its numbers are no doubles."""
         if epsilon not in self._evaluated:
             remember(self._evaluated, epsilon, self._evaluation(epsilon), _KEPT_EVALUATIONS)
         return self._evaluated[epsilon]
@@ -172,61 +154,43 @@ class ComposedProfile(PointwiseProfile):
     def _evaluation(self, epsilon: float) -> TiltedEvaluation:
         try:
             if epsilon >= self._survey.supremum:
-                return TiltedEvaluation((), -math.inf)
-            return self._evaluate(epsilon)
+                return TiltedEvaluation(None, -math.inf)
+            chosen = self._find(epsilon)
+            laws = self._transforms.laws(chosen.key).upper
+            if chosen.place.direct and laws.flat.estimate_at(chosen.place, epsilon) < _NO_DOUBLE:
+                return TiltedEvaluation(chosen, chernoff_log_delta(laws, chosen.place, epsilon))
+            return TiltedEvaluation(chosen, self.upper_on(chosen, epsilon))
         except _OUTSIDE:
-            return TiltedEvaluation((), self._basic(epsilon))
+            return TiltedEvaluation(None, self._basic(epsilon))
 
-    def upper_on(self, tilts: Sequence[Chosen], epsilon: float) -> float:
-        """An upper bound at ε on given grids and tilts: true whatever they are, and close where they suit ε."""
-        return min(self._upper(found, epsilon) for found in tilts)
+    def upper_on(self, chosen: Chosen, epsilon: float) -> float:
+        """An upper bound at ε on a given grid and tilt: true whatever they are, and close where they suit ε."""
+        key, spectrum = self._transforms.spectrum(chosen, from_above=True)
+        laws = self._transforms.laws(key).upper
+        return upper_log_delta(spectrum, laws, epsilon - laws.misplacement)
 
-    def lower_on(self, tilts: Sequence[Chosen], epsilon: float) -> float:
-        """A lower bound likewise, −∞ where its numbers are no doubles."""
+    def lower_on(self, chosen: Chosen | None, epsilon: float) -> float:
+        """A lower bound likewise, −∞ without a tilt or where its numbers are no doubles."""
+        if chosen is None:
+            return -math.inf
         try:
-            return max((self._lower_log_delta(found, epsilon) for found in tilts), default=-math.inf)
+            key, spectrum = self._transforms.spectrum(chosen, from_above=False)
+            laws = self._transforms.laws(key).lower
+            return lower_log_delta(spectrum, laws, epsilon - laws.offset + laws.misplacement)
         except _OUTSIDE:
             return -math.inf
 
-    def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
-        """For each size α in (0, 1) about the ε at which Q(S > ε) = α, and log δ around it, where that serves."""
-        return near_tests(self, sizes)
-
-    def upper_tests(self, sizes: Sequence[float]) -> list[UpperTest | None]:
-        """The same with upper bounds alone; None where its numbers are no doubles."""
-        try:
-            return upper_tests(self, sizes)
-        except _OUTSIDE:
-            return [None] * len(sizes)
-
     def upper_log_deltas(self, epsilons: Sequence[float]) -> list[float]:
-        """Upper bounds at several ε on the transforms that suit the one in the middle: for comparisons."""
-        suited = self.evaluation(sorted(epsilons)[len(epsilons) // 2]).tilts
-        if len(epsilons) > 1 and suited:
+        """Upper bounds at several ε on the transform that suits the one in the middle: for comparisons."""
+        suited = self.evaluation(sorted(epsilons)[len(epsilons) // 2]).tilt
+        if len(epsilons) > 1 and suited is not None:
             with contextlib.suppress(*_OUTSIDE):
                 return [min(self.upper_on(suited, epsilon), 0.0) for epsilon in epsilons]
         return [self.upper_log_delta(epsilon) for epsilon in epsilons]
 
-    def test_guess(self, log_size: float) -> Guess:
-        """About the ε at which Q(S > ε) is as asked, and about |d log δ/dε| there: an estimate."""
-        return Guess(*self._survey.test_guess(log_size))
-
     def guess(self, log_delta: float) -> Guess:
         """About where log δ is as asked. An estimate: it decides where a search starts and nothing else."""
-        first = Guess(*self._survey.guess(log_delta))
-        return first if math.fsum(self._survey.counts) < _MANY_ROUNDS else self._guess_on_grid(first, log_delta)
-
-    def _guess_on_grid(self, first: Guess, log_delta: float) -> Guess:
-        """The same by the laws that are laid there: of many rounds an outline's mean is off by many deviations."""
-        try:
-            place = TiltCoordinate(math.log(first.steepness), direct=True)
-            key = GridKey(True, self._survey.depth_of(log_delta), 0, False, math.floor(place.y / BAND[True]))
-            laws = self._transforms.laws(key).upper.flat
-            place = laws.place_of(log_delta)
-            found = Guess(laws.centre(place), place.tilt)
-        except _OUTSIDE:
-            return first
-        return found if 0.0 < found.epsilon < math.inf else first
+        return Guess(*self._survey.guess(log_delta))
 
     def likely_log_delta(self, epsilon: float) -> float:
         """About log δ. An estimate: it decides whether a bound is looked at and nothing else; −∞ where it fails."""
@@ -240,21 +204,8 @@ class ComposedProfile(PointwiseProfile):
         return self.upper_log_delta(epsilon) <= log_delta
 
     def likely_meets(self, epsilon: float, log_delta: float) -> bool:
-        """Return whether the upper bound of the first tilt is at most `log_delta`."""
-        return -math.inf < self.quick_upper_log_delta(epsilon) <= log_delta
-
-    def _evaluate(self, epsilon: float) -> TiltedEvaluation:
-        """The grids and tilts that were used at ε, one or two, and the upper bound that they give."""
-        direct = self._survey.whole.prefers_direct(epsilon)
-        depth = self._survey.depth(epsilon, direct=direct)
-        first = self._back_off_tilt(self._find(epsilon, direct, depth, boost=0, within=False), epsilon)
-        high = self._upper(first, epsilon)
-        better = self._refine(first, epsilon, high)
-        if better is not None:
-            high = min(high, self._upper(better, epsilon))
-        if high > _LOST:
-            high = min(high, self._fallback_end(epsilon))
-        return TiltedEvaluation((first,) if better is None else (first, better), high)
+        """Return the same."""
+        return self.is_at_most(epsilon, log_delta)
 
     def _is_within(self, epsilon: float, place: TiltCoordinate) -> bool:
         """Whether ε lies within the bulk of the total loss, whose width then counts."""
@@ -262,73 +213,18 @@ class ComposedProfile(PointwiseProfile):
         within = variance > 0 and abs(epsilon - mean) <= 6.0 * math.sqrt(variance)
         return within and variance * math.exp(place.pole) < 0.25
 
-    def _fallback_end(self, epsilon: float) -> float:
-        """δ at a smaller ε: where δ lies far below every double the lattice may have nothing to say."""
-        for level in _FALLBACKS:
-            nearer = self._survey.guess(level)[0]
-            if 0.0 < nearer < epsilon * (1.0 - 1e-3):
-                high = self._evaluate(nearer).upper
-                if high <= _LOST:
-                    return high
-        return 0.0
-
-    def _find(self, epsilon: float, direct: bool, depth: int, *, boost: int, within: bool) -> Chosen:
+    def _find(self, epsilon: float) -> Chosen:
         """The band of tilts and the tilt to use at an ε, from the laws that will be used there."""
+        direct = self._survey.whole.prefers_direct(epsilon)
+        depth = self._survey.depth(epsilon, direct=direct)
         place = self._survey.shallow(depth).saddle(epsilon, direct=direct)
-        key = GridKey(direct, depth, boost, within, math.floor(place.y / BAND[direct]))
+        key = GridKey(direct, depth, self._is_within(epsilon, place), math.floor(place.y / BAND[direct]))
         for _ in range(4):
             place = self._transforms.laws(key).upper.flat.saddle(epsilon, direct=direct, start=place.y)
-            found = key._replace(band=math.floor(place.y / BAND[direct]))
-            if found == key or (len(self.parts) > _FEW and _is_next_to(key, place)):
+            before, key = key, key._replace(band=math.floor(place.y / BAND[direct]))
+            if key == before:
                 break
-            key = found
-        return Chosen(key, place.snapped(_SNAP[direct]))
-
-    def _back_off_tilt(self, found: Chosen, epsilon: float) -> Chosen:
-        """A lower tilt, where losses far above ε rule the transform at this one and its errors exceed what is asked.
-
-        As λ grows past a point such losses take over at once, and the tilt that ε asks for lies near that point.
-        """
-        if not found.key.direct or not self._error_dominates(found, epsilon):
-            return found
-        for steps in _BACK_OFFS:
-            place = TiltCoordinate(found.place.y - steps * _SNAP[True], direct=True)
-            lower = Chosen(found.key._replace(band=math.floor(place.y / BAND[True])), place)
-            if not self._error_dominates(lower, epsilon):
-                return lower
-        return found
-
-    def _error_dominates(self, found: Chosen, epsilon: float) -> bool:
-        """Whether the errors at this tilt exceed the sum itself, as far as any loss is above ε."""
-        key, spectrum = self._transforms.spectrum(found, from_above=True)
-        laws = self._transforms.laws(key).upper
-        return epsilon < laws.top * laws.unit and math.isinf(spectrum.log_integral(epsilon).lower)
-
-    def _refine(self, found: Chosen, epsilon: float, high: float) -> Chosen | None:
-        """Another grid and tilt, if the first answer shows that the grid was laid for another question; else None.
-
-        The estimate holds where many rounds share in δ; where few rule it, δ is far smaller, and asks for more. And
-        within the bulk of the loss its width counts, not only that of the tilted law.
-        """
-        missed = self._transforms.laws(found.key).upper.flat.estimate_at(found.place, epsilon) - high
-        boost = _MISS * round(missed / _MISS) if found.key.direct and _MISS < missed < math.inf else 0
-        within = self._is_within(epsilon, found.place)
-        if not (boost or within):
-            return None
-        if abs(boost - found.key.boost) <= _MISS and within == found.key.within:
-            return None
-        depth = max(found.key.depth, self._survey.depth_of(high)) if boost else found.key.depth
-        return self._find(epsilon, found.key.direct, depth, boost=boost, within=within)
-
-    def _upper(self, found: Chosen, epsilon: float) -> float:
-        key, spectrum = self._transforms.spectrum(found, from_above=True)
-        laws = self._transforms.laws(key).upper
-        return upper_log_delta(spectrum, laws, epsilon - laws.misplacement)
-
-    def _lower_log_delta(self, found: Chosen, epsilon: float) -> float:
-        key, spectrum = self._transforms.spectrum(found, from_above=False)
-        laws = self._transforms.laws(key).lower
-        return lower_log_delta(spectrum, laws, epsilon - laws.offset + laws.misplacement)
+        return Chosen(key, place.snapped(BAND[direct] / _TILTS_PER_BAND))
 
     def _basic(self, epsilon: float) -> float:
         """Basic composition at equal shares of ε: what is left where the numbers of a lattice are no doubles."""
@@ -347,8 +243,3 @@ class ComposedProfile(PointwiseProfile):
 def _at_zero(part: LatticePart) -> float:
     """Upper bound of log δ(0) of one part."""
     return float(part.first.log_delta(np.zeros(1)).upper[0])
-
-
-def _is_next_to(key: GridKey, place: TiltCoordinate) -> bool:
-    """Return whether a place lies in the band of a key, or less than a share `_ASIDE` of its width outside it."""
-    return -_ASIDE <= place.y / BAND[key.direct] - key.band <= 1.0 + _ASIDE

@@ -16,7 +16,7 @@ from epsilond.accountants.curve.search import PairSearch
 from epsilond.accountants.numerics.root_search import Crossing, Guess, crossing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from epsilond.accountants.engine.lattice.laws import Chosen
     from epsilond.accountants.engine.lattice.product import ComposedProfile
@@ -142,45 +142,45 @@ def _met(order: ComposedProfile, log_delta: float, guess: Guess, *, from_above: 
     The first transform is that of the guess. None if the target needs a longer search.
     """
     best: float | None = None
-    tilts = order.evaluation(guess.epsilon).tilts if guess.epsilon > 0.0 else ()
+    chosen = order.evaluation(guess.epsilon).tilt if guess.epsilon > 0.0 else None
     for _ in range(_MOST_TURNS):
-        near = _nearer(order, tilts, log_delta, guess, from_above=from_above) if tilts else None
-        if near is None:
+        near = _nearer(order, chosen, log_delta, guess, from_above=from_above) if chosen is not None else None
+        if chosen is None or near is None:
             break
-        found = _crossing_on(order, tilts, log_delta, guess, near, from_above=from_above)
+        found = _crossing_on(order, chosen, log_delta, guess, near, from_above=from_above)
         if found is None:  # too far from where the transform was laid
-            tilts, guess = order.evaluation(near.epsilon).tilts, near
+            chosen, guess = order.evaluation(near.epsilon).tilt, near
             continue
         suited, high = order.evaluation(found)
         met = high <= log_delta if from_above else order.lower_on(suited, found) > log_delta
         if met and (best is None or (found < best) == from_above):
             best = found
-        if suited == tilts or not suited:
+        if suited == chosen or suited is None:
             break
-        tilts, guess = suited, Guess(found, max(abs(suited[0].place.tilt), 1e-9))
+        chosen, guess = suited, Guess(found, max(abs(suited.place.tilt), 1e-9))
     return best
 
 
-def _bound_on(order: ComposedProfile, tilts: Sequence[Chosen], *, from_above: bool) -> Callable[[float], float]:
+def _bound_on(order: ComposedProfile, chosen: Chosen, *, from_above: bool) -> Callable[[float], float]:
     """Return the upper or the lower bound of log δ(ε) on a given transform, as a function of ε."""
-    return functools.partial(order.upper_on if from_above else order.lower_on, tilts)
+    return functools.partial(order.upper_on if from_above else order.lower_on, chosen)
 
 
 def _nearer(
-    order: ComposedProfile, tilts: Sequence[Chosen], log_delta: float, guess: Guess, *, from_above: bool
+    order: ComposedProfile, chosen: Chosen, log_delta: float, guess: Guess, *, from_above: bool
 ) -> Guess | None:
     """A Newton step from the guess, no further than what is met on one transform; None where its end tells nothing.
 
     Where δ is all but 1 there is no slope to follow.
     """
-    bound = _bound_on(order, tilts, from_above=from_above)
+    bound = _bound_on(order, chosen, from_above=from_above)
     value = bound(guess.epsilon)
     if _ALL_BUT_ONE < value <= 0.0:
         return guess
     if not (-math.inf < value < 0.0):
         return None
     # Where few losses rule, log δ falls far faster than a positive tilt says, but never more slowly.
-    aside, tilt = _ASIDE * guess.epsilon, tilts[0].place.tilt
+    aside, tilt = _ASIDE * guess.epsilon, chosen.place.tilt
     fall = value - bound(guess.epsilon + aside)
     steepness = max(fall / aside if 0.0 < fall < math.inf else abs(tilt), tilt, 1e-9)
     reach = _SHORT_OF * _FARTHEST * guess.epsilon
@@ -190,7 +190,7 @@ def _nearer(
 
 def _crossing_on(
     order: ComposedProfile,
-    tilts: Sequence[Chosen],
+    chosen: Chosen,
     log_delta: float,
     guess: Guess,
     near: Guess,
@@ -200,7 +200,7 @@ def _crossing_on(
     """Where one end on a given transform crosses the target, on its certified side; None if not near the guess."""
     within = ((1.0 - _FARTHEST) * guess.epsilon, (1.0 + _FARTHEST) * guess.epsilon)
     try:
-        found = crossing(_bound_on(order, tilts, from_above=from_above), log_delta, near, within=within)
+        found = crossing(_bound_on(order, chosen, from_above=from_above), log_delta, near, within=within)
     except (ArithmeticError, ValueError):
         return None
     met = found.below if from_above else found.above

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from epsilond.accountants.engine.lattice.discretise import joined_atoms, least_log_atom
-from epsilond.accountants.engine.lattice.outline import Outline, aligned, outline, weighted
+from epsilond.accountants.engine.lattice.outline import Outline, outline, weighted, with_atoms
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp
 
 if TYPE_CHECKING:
@@ -23,12 +23,8 @@ if TYPE_CHECKING:
 
 DEPTHS = (*(-5.0 * i for i in range(1, 10)), *(-50.0 * 1.2**i for i in range(90)))
 """Logarithms of δ that a grid may be laid for. Finite losses that do not matter there are left out of it."""
-_FEW = 16
-"""Most different laws whose atoms, ends and depth are searched for: each costs tens of reads."""
 _LEFT_OUT = 3.0
 """How far below the width of δ the mass [log] lies that is left out of a grid: 5 % of the width."""
-_LIKELY_KEPT = 16
-"""Estimates that are remembered: those of one comparison of bounds."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +44,6 @@ class Survey:
     log_width: float
     """log of the relative width wanted of δ."""
     _known: dict[int, Weighted] = field(default_factory=dict, repr=False)
-    _likely: dict[float, float] = field(default_factory=dict, repr=False)
-    """Estimates at the last few ε, which are asked for again and again where bounds are compared."""
 
     @cached_property
     def counts(self) -> FloatArray:
@@ -58,15 +52,8 @@ class Survey:
 
     @cached_property
     def outlines(self) -> list[Outline]:
-        """One outline for each law; of few laws, their atoms and ends too."""
-        if len(self.parts) > _FEW:
-            return self._seen
-        return [aligned(item, part.first) for item, part in zip(self._seen, self.parts, strict=True)]
-
-    @cached_property
-    def _seen(self) -> list[Outline]:
-        """One outline for each law, without its atoms and ends."""
-        return [outline(part.first, part.second) for part in self.parts]
+        """One outline for each law, with its atoms."""
+        return [with_atoms(outline(part.first, part.second), part.first) for part in self.parts]
 
     @cached_property
     def supremum(self) -> float:
@@ -97,17 +84,9 @@ class Survey:
         return self.shallow(len(DEPTHS) - 1)
 
     def likely_log_delta(self, epsilon: float) -> float:
-        """About log δ, by the saddle-point estimate on outlines that nothing was looked up for: an estimate."""
-        if epsilon not in self._likely:
-            if len(self._likely) >= _LIKELY_KEPT:
-                self._likely.clear()
-            self._likely[epsilon] = self._estimated_log_delta(epsilon)
-        return self._likely[epsilon]
-
-    def _estimated_log_delta(self, epsilon: float) -> float:
-        laws = weighted(self._seen, self.counts)
-        direct = laws.prefers_direct(epsilon)
-        found = laws.estimate_at(laws.saddle(epsilon, direct=direct), epsilon)
+        """About log δ, by the saddle-point estimate: an estimate."""
+        direct = self.whole.prefers_direct(epsilon)
+        found = self.whole.estimate_at(self.whole.saddle(epsilon, direct=direct), epsilon)
         finite = found if direct else float(log1m_exp(min(found, -UNIT_ROUNDOFF)))
         return min(max(finite, self.log_infinite_mass), 0.0)
 
@@ -131,23 +110,24 @@ class Survey:
         return self._known[depth]
 
     def depth(self, epsilon: float, *, direct: bool) -> int:
-        """The shallowest depth that an estimate of δ(ε) does not fall below."""
+        """The shallowest depth that the estimate of δ(ε) on the outlines to that depth does not fall below.
 
-        def holds(depth: int) -> bool:
-            laws = self.shallow(depth)
-            place = laws.saddle(epsilon, direct=direct, start=whole.y)
-            return max(laws.estimate_at(place, epsilon), self.log_infinite_mass) >= DEPTHS[depth]
+        Outlines to a larger depth have more losses, and a larger estimate: the depth lies between that of the estimate
+        on all losses and that of the estimate on the outlines to there.
+        """
+        low = self.depth_of(self._estimate(self.whole, epsilon, direct))
+        high = max(self.depth_of(self._estimate(self.shallow(low), epsilon, direct)), low)
+        while low < high:
+            middle = (low + high) // 2
+            if self._estimate(self.shallow(middle), epsilon, direct) >= DEPTHS[middle]:
+                high = middle
+            else:
+                low = middle + 1
+        return low
 
-        whole = self.whole.saddle(epsilon, direct=direct)
-        depth = self.depth_of(max(self.whole.estimate_at(whole, epsilon), self.log_infinite_mass))
-        if len(self.parts) > _FEW:
-            # Many laws: the search would cost more than it saves.
-            return depth
-        while depth > 0 and holds(depth - 1):
-            depth -= 1
-        while depth < len(DEPTHS) - 1 and not holds(depth):
-            depth += 1
-        return depth
+    def _estimate(self, laws: Weighted, epsilon: float, direct: bool) -> float:
+        """About log δ, or log(1 − δ) if not direct, by the saddle-point estimate."""
+        return max(laws.estimate_at(laws.saddle(epsilon, direct=direct), epsilon), self.log_infinite_mass)
 
     def depth_of(self, log_delta: float) -> int:
         """The shallowest depth for a known δ."""
@@ -163,9 +143,3 @@ class Survey:
         laws = self.shallow(self.depth_of(log_delta))
         place = laws.place_of(log_delta)
         return max(laws.centre(place), 0.0), place.tilt
-
-    def test_guess(self, log_size: float) -> tuple[float, float]:
-        """About the ε at which Q(S > ε) is as asked, likewise; 0 where it is not above 0."""
-        laws = self.shallow(self.depth_of(log_size))
-        place = laws.test_of(log_size)
-        return min(max(laws.centre(place), 0.0), -log_size), place.tilt

@@ -37,61 +37,37 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 
-_JOINS = 8
-"""Most times that thresholds are dropped whose cells have no lower point: each time some of them remain without."""
-_OFFSETS, _OFFSETS_AMONG_MANY, _MANY = 8, 1, 4
-"""How many offsets are tried beside those of both ends, of a law alone and of one of so many."""
 _SLIGHT = 1e-7
 """Share of a step that counts as a mere rounding: tails are known to 1e-14, a step at 10^10 rounds is 1e-6 or so."""
 
 
-class _Built(NamedTuple):
-    """A law, and by how much its heaviest cell's log p/q exceeds its lattice point."""
-
-    law: LatticeLaw
-    spare: float
-
-
 def best_lower_law(
-    right: SideTails, left: SideTails, log_atom: float, *, unit: float, tilt: float, enough: float, among: int = 1
+    right: SideTails, left: SideTails, log_atom: float, *, unit: float, tilt: float, enough: float
 ) -> LatticeLaw:
-    """The best of a few lower laws by their log moment at a tilt λ, or the first that is good `enough`.
+    """Return the best of a few lower laws by their log moment at a tilt λ, or the first that is good `enough`.
 
     Good is large for λ > 0, small for −1 < λ < 0, where a wider loss has the smaller one.
 
     They differ in the offset of the lattice, which matters where a loss has too few cells to be anywhere near a
-    lattice point: an atom off the lattice, or a bulk not much wider than a cell. Offsets that put either end of the
-    loss on a lattice point are tried first, and hardly any others where it is one `among` so many laws.
+    lattice point: an atom off the lattice, or a bulk not much wider than a cell.
     """
     lines = TangentLines.of(right.at(slice(1, None, 2)), left.at(slice(1, None, 2)), log_atom)
     lines = lines.without(_beside_gaps(lines.cells))
+    sign = math.copysign(1.0, tilt)
     best = _lower_law(lines, unit, tilt, 0.0)
-    tried = [0.0]
-
-    def merit(built: _Built) -> float:
-        return math.copysign(1.0, tilt) * built.law.log_moment(2.0 * unit, tilt)
-
-    def better(offset: float) -> _Built:
-        tried.append(offset)
-        built = _lower_law(lines, unit, tilt, offset)
-        return built if merit(built) > merit(best) else best
-
-    for offset in _at_the_ends(lines.cells, unit, tilt):
-        if merit(best) < enough and min(abs(offset - other) for other in tried) > 1e-3 * unit:
-            best = better(offset)
-    for attempt in range(_OFFSETS if among < _MANY else _OFFSETS_AMONG_MANY):
-        if merit(best) >= enough:
+    most = sign * best.log_moment(2.0 * unit, tilt)
+    for offset in _offsets(lines.cells, unit, tilt):
+        if most >= enough:
             break
-        offset = best.law.offset + best.spare
-        if min(abs(offset - other) for other in tried) <= 1e-3 * unit:
-            offset = unit * (-1.0 + 2.0 * attempt / _OFFSETS)
-        if offset not in tried:
-            best = better(offset)
-    return best.law
+        law = _lower_law(lines, unit, tilt, offset)
+        moment = sign * law.log_moment(2.0 * unit, tilt)
+        if moment > most:
+            best, most = law, moment
+    return best
 
 
-def _at_the_ends(cells: LoweredCells, unit: float, tilt: float) -> list[float]:
-    """Offsets within a unit that put the log p/q of the last and of the first cell on a lattice point.
+def _offsets(cells: LoweredCells, unit: float, tilt: float) -> list[float]:
+    """Return offsets within a unit that put the log p/q of either end or of the heaviest cell on a lattice point.
 
     What an end cell loses it loses in every round, as it has no neighbour beyond it to exchange mass with. That of the
     end to which the tilt pulls comes first.
@@ -99,28 +75,20 @@ def _at_the_ends(cells: LoweredCells, unit: float, tilt: float) -> list[float]:
     held = np.flatnonzero(cells.held)
     if not held.size:
         return []
-    ends = (cells.own[held[-1]], cells.own[held[0]])
-    return [math.remainder(float(end), 2.0 * unit) for end in (ends if tilt > 0.0 else ends[::-1])]
+    own = cells.own[held]
+    heaviest = float(own[np.argmax(cells.log_p[held] + tilt * own)])
+    ends = (float(own[-1]), float(own[0]))
+    return [math.remainder(place, 2.0 * unit) for place in (*(ends if tilt > 0.0 else ends[::-1]), heaviest)]
 
 
-def _lower_law(lines: TangentLines, unit: float, tilt: float, offset: float) -> _Built:
-    """A law that is dominated, on offset + even multiples of the unit, indexed by the multiples of two units."""
+def _lower_law(lines: TangentLines, unit: float, tilt: float, offset: float) -> LatticeLaw:
+    """Return a law that is dominated, on offset + even multiples of the unit, indexed by the multiples of two units."""
     lines = lines.without(joined(lines.cells, unit, tilt, offset))
-    for _ in range(_JOINS):
-        stuck = _lattice_points(lines.cells, unit, offset).stuck
-        if not stuck.size:
-            break
-        lines = lines.without(stuck)
     points = _lattice_points(lines.cells, unit, offset)
     # Points that are too high by a rounding all go down by as much; if others are too high for what is lent, by more.
     law = _joined_lines(lines, points.multiples, unit, offset - points.slip)
     law = law or _joined_lines(lines, points.multiples, unit, offset - points.fall)
-    law = law or _nothing(lines.log_atom)
-    cells = lines.cells
-    if not cells.held.any():
-        return _Built(law, 0.0)
-    heaviest = int(np.argmax(np.where(cells.held, cells.log_p + tilt * (points.multiples * unit), -np.inf)))
-    return _Built(law, float(cells.own[heaviest] - points.multiples[heaviest] * unit) - law.offset)
+    return law or _nothing(lines.log_atom)
 
 
 def _joined_lines(lines: TangentLines, multiples: IntArray, unit: float, offset: float) -> LatticeLaw | None:
@@ -183,8 +151,6 @@ class _Points(NamedTuple):
     """A lattice point for each cell, as an even multiple of the unit."""
 
     multiples: IntArray
-    stuck: IntArray
-    """Lower thresholds of cells that should fall but have no lower point: they had better join the cell below."""
     slip: float
     """How much too high points are that nothing lends for, where that is a mere rounding."""
     fall: float
@@ -210,13 +176,11 @@ def _lattice_points(cells: LoweredCells, unit: float, offset: float) -> _Points:
     excess = np.where(cells.held & ~can_rise, chosen * step - own, 0.0)
     slight = (excess > 0) & (excess <= _SLIGHT * step)
     chosen = np.where((excess > 0) & ~slight, down, chosen)
-    stuck = (excess > 0) & ~slight & (chosen * step > own + 1e-3 * step)
-    stuck[:1] = stuck[-1:] = False
     if not cells.held[-1]:
         chosen[-1] = low[-1]
     slip = float(np.max(excess, where=slight, initial=0.0)) * (1.0 + 1e-9)
     fall = float(np.max(chosen * step - own, where=cells.held, initial=0.0)) * (1.0 + 1e-9)
-    return _Points((2.0 * chosen).astype(np.int64), cells.low[stuck], slip, fall)
+    return _Points((2.0 * chosen).astype(np.int64), slip, fall)
 
 
 def _over(point: FloatArray, own: FloatArray) -> FloatArray:

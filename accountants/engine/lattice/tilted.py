@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from epsilond.accountants.numerics.special import FloatArray
 
 IntArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
@@ -82,8 +80,8 @@ class TiltCoordinate(NamedTuple):
         return 1.0 / (lam * lam) + other * other
 
     def snapped(self, step: float) -> TiltCoordinate:
-        """The nearest place on a fixed grid, so that neighbouring questions share one transform."""
-        return TiltCoordinate(step * round(self.y / step), self.direct)
+        """The next lower place on a fixed grid, so that neighbouring questions share one transform."""
+        return TiltCoordinate(step * math.floor(self.y / step), self.direct)
 
 
 @dataclass(frozen=True)
@@ -153,10 +151,11 @@ class Weighted:
         return math.fsum(self.counts * self.log_moments(tilt))
 
     def saddle(self, epsilon: float, *, direct: bool, start: float = 0.0) -> TiltCoordinate:
-        """Where K(λ) − λε − log|λ (1 + λ)| is least, to about a hundredth in y. Correctness does not rest on it.
+        """Where K(λ) − λε − log|λ (1 + λ)| is least, within `_TOLERANCE` below in y. Correctness does not rest on it.
 
         By Newton steps on its derivative, which rises, within a bracket that is halved where they do not converge:
-        where rare giant losses take over, K′ all but jumps.
+        where rare giant losses take over, K′ all but jumps. Just above that jump they rule the transform at a tilt, so
+        that its errors exceed δ; a lower tilt never costs as much.
         """
         lowest, highest = _CHART_LIMITS[direct]
         low, high, y = lowest, highest, min(max(start, lowest), highest)
@@ -168,12 +167,12 @@ class Weighted:
             step = -excess / ((variance + place.stiffness) * place.speed)
             if not math.isfinite(step):
                 step = math.copysign(_LONGEST_STEP, -excess)
-            if abs(step) <= _TOLERANCE or high - low <= _TOLERANCE:
-                return TiltCoordinate(min(max(y + step, low), high), direct)
+            if 0.0 <= step <= _TOLERANCE or high - low <= _TOLERANCE:
+                break
             y = min(max(y + min(max(step, -_LONGEST_STEP), _LONGEST_STEP), low), high)
             if (y in (low, high) and lowest < low and high < highest) or attempt % _HALVED == 0:
                 y = 0.5 * (low + high)
-        return TiltCoordinate(y, direct)
+        return TiltCoordinate(low, direct)
 
     def prefers_direct(self, epsilon: float) -> bool:
         """Whether δ, rather than 1 − δ, is the small one: the mean loss is not far above ε."""
@@ -213,18 +212,12 @@ class Weighted:
         return value - place.tilt * epsilon - place.pole - 0.5 * math.log(2.0 * math.pi * spread)
 
     def place_of(self, log_delta: float) -> TiltCoordinate:
-        """Return the tilt λ > 0 at whose centre the estimate of log D is `log_delta`."""
-        return _bisected(self.estimate, log_delta)
-
-    def test_of(self, log_size: float) -> TiltCoordinate:
-        """Return the tilt λ > 0 at whose centre ε the mass λ D e^{−ε} of S > ε under Q is as asked, by it."""
-        return _bisected(lambda place: self.estimate(place) + place.y - self.centre(place), log_size)
-
-
-def _bisected(falling: Callable[[TiltCoordinate], float], target: float) -> TiltCoordinate:
-    """Return the tilt λ > 0 at which a function that falls as λ rises is `target`."""
-    low, high = _CHART_LIMITS[True]
-    while high - low > _TOLERANCE:
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if falling(TiltCoordinate(middle, direct=True)) > target else (low, middle)
-    return TiltCoordinate(0.5 * (low + high), direct=True)
+        """Return the tilt λ > 0 at whose centre the estimate of log D is `log_delta`, by bisection."""
+        low, high = _CHART_LIMITS[True]
+        while high - low > _TOLERANCE:
+            middle = 0.5 * (low + high)
+            if self.estimate(TiltCoordinate(middle, direct=True)) > log_delta:
+                low = middle
+            else:
+                high = middle
+        return TiltCoordinate(0.5 * (low + high), direct=True)

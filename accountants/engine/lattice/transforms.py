@@ -9,13 +9,15 @@ import numpy as np
 
 from epsilond.accountants.engine.lattice.laws import BandLaws, Chosen, GridKey, LatticeLaws, band_laws
 from epsilond.accountants.engine.lattice.plan import TransformPlan
-from epsilond.accountants.engine.lattice.spectrum import Spectrum
+from epsilond.accountants.engine.lattice.spectrum import Spectrum, log_chernoff_constant
+from epsilond.accountants.engine.lattice.tilted_line import TiltedLine
 from epsilond.accountants.errors import BeyondBudget
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp
 
 if TYPE_CHECKING:
     from epsilond.accountants.engine.lattice.budget import Budget
     from epsilond.accountants.engine.lattice.survey import Survey
+    from epsilond.accountants.engine.lattice.tilted import TiltCoordinate
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -61,10 +63,9 @@ class Transforms:
         """Return the same, computed: on a lattice that is doubled until it fits."""
         key, place = found
         limits = self._budget.limits_for(len(self._survey.parts))
-        log_width = self._log_width - key.boost
         for _ in range(_MOST_TRIES):
             laws = self.laws(key)
-            made = TransformPlan.of(laws.upper if from_above else laws.lower, place, log_width).made(limits)
+            made = TransformPlan.of(laws.upper if from_above else laws.lower, place, self._log_width).made(limits)
             if isinstance(made, Spectrum):
                 return key, made
             key = key._replace(coarsening=key.coarsening + max(1, math.ceil(math.log2(min(made.factor, 2.0**60)))))
@@ -107,6 +108,24 @@ def upper_log_delta(spectrum: Spectrum, laws: LatticeLaws, epsilon: float) -> fl
         return min(float(np.logaddexp(atom, inside.upper)) + 4 * UNIT_ROUNDOFF, 0.0)
     spare = math.exp(min(inside.lower, 0.0)) * (1 - 8 * UNIT_ROUNDOFF) - laws.excess
     return math.log1p(-spare) * (1 - 8 * UNIT_ROUNDOFF) if 0.0 < spare < 1.0 else 0.0
+
+
+def chernoff_log_delta(laws: LatticeLaws, place: TiltCoordinate, epsilon: float) -> float:
+    """Return the Chernoff bound of log δ of the composed lattice laws at a tilt λ > 0 (docs/engine-certificate.md A1).
+
+    Args:
+        laws: distributions of the losses, rounded up to the lattice.
+        place: the tilt.
+        epsilon: ε ≥ 0.
+    """
+    line = TiltedLine.of(laws, place)
+    products = laws.flat.counts * line.log_moments
+    errors = laws.flat.counts * (line.moment_errors + 4 * UNIT_ROUNDOFF * np.abs(line.log_moments))
+    shift = place.tilt * (epsilon - laws.misplacement)
+    bound = log_chernoff_constant(place.tilt) + math.fsum(products) + math.fsum(errors) - shift
+    bound += 8 * UNIT_ROUNDOFF * (abs(shift) + 8.0)
+    atom = laws.log_infinite_mass(direction=1)
+    return min(float(np.logaddexp(atom, bound)) + 4 * UNIT_ROUNDOFF * (1.0 + abs(bound)), 0.0)
 
 
 def lower_log_delta(spectrum: Spectrum, laws: LatticeLaws, epsilon: float) -> float:

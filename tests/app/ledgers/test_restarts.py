@@ -95,7 +95,7 @@ def test_a_store_from_a_copy_moves_nothing_until_an_operator_has_looked(settings
         assert Path(settings.ledger_checkpoint).read_text(encoding="utf-8") == kept["checkpoint"]
     shutil.rmtree(here)
     shutil.copytree(copy, here)
-    with serving(chosen) as client:
+    with serving(chosen, reconciled=False) as client:
         plan = client.get(f"{LEDGERS}/{ledger}", headers=ada).json()["plan"][0]
         assert plan["committed"] == 1  # the second is forgotten
         job = {"item": "train", "count": 1}
@@ -105,13 +105,17 @@ def test_a_store_from_a_copy_moves_nothing_until_an_operator_has_looked(settings
             client.post(where, json=job, headers=ada | key()),
             client.delete(f"{RESERVATIONS}/{held}", headers=ada),
             client.post(f"{LEDGERS}/{ledger}/close", headers=ada),
+            client.get("/v1/log/checkpoint", headers=ada),
         ):
             problem(refused, 503, "ledger-not-reconciled")
+        assert "the log has fewer" in client.get("/readyz").text
+        assert "epsilond_ledger_reconciled 0.0" in client.get("/metrics", headers=op).text
         assert client.get(f"{LEDGERS}/{ledger}", headers=ada).json()["plan"][0] == plan
         problem(client.post("/v1/log/reconciliations", json=ACCEPT, headers=ada), 403, "forbidden")
         problem(client.post("/v1/log/reconciliations", json={}, headers=op), 422, "invalid-input")
         accepted = client.post("/v1/log/reconciliations", json=ACCEPT, headers=op)
         assert (accepted.status_code, accepted.json()["size"]) == (201, kept["size"] - 1)
+        assert client.get("/readyz").status_code == 200
         assert commit(client).status_code == 201
         again = client.get("/v1/log/checkpoint", headers=ada).json()
         assert Path(settings.ledger_checkpoint).read_text(encoding="utf-8") == again["checkpoint"]
@@ -128,14 +132,15 @@ def test_a_checkpoint_that_is_gone_or_none_is_reconciled_by_an_operator_alone(
     op, head = {"authorization": f"Bearer {token}"}, Path(settings.ledger_checkpoint)
     with serving(chosen) as client:
         assert head.read_text(encoding="utf-8").splitlines()[1] == "0"  # written before the first move
-        held = reserved(client, opened(client, op)["id"], op)["id"]
+        ledger = opened(client, op)["id"]
+        held = reserved(client, ledger, op)["id"]
         assert client.delete(f"{RESERVATIONS}/{held}", headers=op).status_code == 200
         assert head.read_text(encoding="utf-8").splitlines()[1] == "3"  # of every move, not of commits alone
     head.unlink()
     if kept is not None:
         head.write_text(kept, encoding="utf-8")
-    with serving(chosen) as client:
-        problem(client.post(f"{LEDGERS}/x/seal", headers=op), 503, "ledger-not-reconciled")
+    with serving(chosen, reconciled=False) as client:
+        problem(client.post(f"{LEDGERS}/{ledger}/seal", headers=op | key()), 503, "ledger-not-reconciled")
         assert client.post("/v1/log/reconciliations", json=ACCEPT, headers=op).status_code == 201
         opened(client, op)
         assert head.read_text(encoding="utf-8") == client.get("/v1/log/checkpoint", headers=op).json()["checkpoint"]

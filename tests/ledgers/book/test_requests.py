@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +20,7 @@ from epsilond.accountants.errors import (
 from epsilond.accountants.ledger.replay import balances, replayed
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.errors import KeyReused, NotFound, NotReconciled
+from epsilond.ledgers.book.restore import CheckpointFile
 from epsilond.ledgers.book.specs import spec_of
 from epsilond.ledgers.log import receipts
 from epsilond.ledgers.log.receipts import Receipt
@@ -203,9 +205,9 @@ def test_membership_is_fixed_before_anything_reads(kept: Book) -> None:
     assert kinds == ["opened", "sealed", "reserved", "closed", "committed"]
 
 
-def test_a_log_that_is_not_reconciled_takes_no_moves(database: Database) -> None:
+def test_a_log_that_is_not_reconciled_takes_no_moves(database: Database, tmp_path: Path) -> None:
     ledger = book(database).open(TENANT, opening(), key())
-    restored = book(database, reconciled=lambda: False)
+    restored = book(database, file=CheckpointFile(tmp_path / "absent", lambda: KEYS))
     with pytest.raises(NotReconciled):
         restored.reserve(TENANT, [ledger.id], query(), key())
     assert restored.ledger(TENANT, ledger.id) == ledger

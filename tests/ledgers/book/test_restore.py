@@ -1,24 +1,32 @@
-"""What is kept of a log elsewhere, on both databases: when moves are refused, and what an operator may accept."""
+"""Heads that are known: when moves are refused, what replaces a head in a file, and what an operator may accept."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from epsilond.ledgers.book.book import Book
-from epsilond.ledgers.book.errors import NotFound, NotReconciled
+from epsilond.ledgers.book.continuity import ABSENT
+from epsilond.ledgers.book.errors import HeadUnavailable, NotFound, NotReconciled
 from epsilond.ledgers.book.restore import CheckpointFile
+from epsilond.ledgers.requests import CommitAsked
+from epsilond.ledgers.storage.opening import opened as opened_database
 from epsilond.storage.transactions import Database
 from tests.ledgers.book.books import KEYS, TENANT, book, key, opening, query
 
 
-def kept_at(path: Path) -> CheckpointFile:
+def file_at(path: Path) -> CheckpointFile:
     return CheckpointFile(path, lambda: KEYS)
 
 
 def opened(found: Book, block: str) -> str:
     return found.open(TENANT, opening(block=block), key()).id
+
+
+def keep(found: Book) -> None:
+    found.continuity.keep(found.checkpoint(), found.root)
 
 
 @pytest.fixture
@@ -27,42 +35,105 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_an_empty_log_begins_with_a_file_and_one_with_entries_needs_it(database: Database, path: Path) -> None:
-    kept, found = kept_at(path), book(database)
-    assert kept.missing
-    assert kept.trouble(found.root) is None
-    kept.begin(found.root, found.checkpoint)
+    found = book(database, file=file_at(path))
+    found.continuity.begin(found.root, found.sign_as_it_is)
     assert path.read_text() == found.checkpoint()
-    opened(found, "a")
-    kept.keep(found.checkpoint())
+    ledger = opened(found, "a")
+    keep(found)
     path.unlink()
-    kept.begin(found.root, found.checkpoint)
-    assert kept.missing  # the log has entries: nobody makes up what was kept
-    assert kept.trouble(found.root) == "There is no checkpoint kept elsewhere, and the log has entries."
-    refusing = book(database, reconciled=lambda: kept_at(path).agrees(found.root))
-    ledger = found.ledgers(TENANT)[0].id
-    for move in (
-        lambda: opened(refusing, "b"),
-        lambda: refusing.reserve(TENANT, [ledger], query(), key()),
-        lambda: refusing.close(TENANT, ledger, key()),
-        lambda: refusing.cancel(TENANT, "any"),
+    found.continuity.begin(found.root, found.sign_as_it_is)
+    assert not path.exists()  # the log has entries: nobody makes up what was kept
+    for refused in (
+        lambda: opened(found, "b"),
+        lambda: found.reserve(TENANT, [ledger], query(), key()),
+        lambda: found.close(TENANT, ledger, key()),
+        found.checkpoint,
+        lambda: found.inclusion(TENANT, 0),
+        found.expire,
     ):
-        with pytest.raises(NotReconciled):
-            move()
-    assert refusing.expire() == 0
-    kept.accept(found.checkpoint())
-    assert refusing.reserve(TENANT, [ledger], query(), key()).state == "reserved"
+        with pytest.raises(NotReconciled, match=ABSENT):
+            refused()
+    assert found.continuity.trouble == ABSENT
+    found.continuity.accept(found.sign_as_it_is())
+    assert found.reserve(TENANT, [ledger], query(), key()).state == "reserved"
+    assert found.continuity.trouble is None
 
 
 def test_a_smaller_head_never_takes_the_place_of_a_larger(database: Database, path: Path) -> None:
-    kept, found = kept_at(path), book(database)
+    found = book(database, file=file_at(path))
+    found.continuity.begin(found.root, found.sign_as_it_is)
     notes = [found.checkpoint()]
     for block in "ab":
         opened(found, block)
         notes.append(found.checkpoint())
     for note in (notes[1], notes[2], notes[0], notes[1]):
-        kept.keep(note)
+        found.continuity.keep(note, found.root)
     assert path.read_text() == notes[2]
-    assert kept.agrees(found.root)
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> tuple[Path, Path]:
+    """A folder with a database, and a place for its copy."""
+    return tmp_path / "here", tmp_path / "copy"
+
+
+def spend(found: Book, ledger: str, runs: int) -> None:
+    for _ in range(runs):
+        found.commit(TENANT, found.reserve(TENANT, [ledger], query(), key()).id, CommitAsked(), key())
+
+
+@pytest.mark.parametrize("kept_elsewhere", ["none", "file", "file that is restored too"])
+def test_a_process_that_stays_up_refuses_moves_after_a_rollback(
+    copied: tuple[Path, Path], path: Path, kept_elsewhere: str
+) -> None:
+    """A slot of ten runs pays for ten, though the database forgets seven of them."""
+    here, copy = copied
+    database = opened_database(here / "ledgers.sqlite")
+    found = book(database, file=None if kept_elsewhere == "none" else file_at(path))
+    found.continuity.begin(found.root, found.sign_as_it_is)
+    ledger = opened(found, "a")
+    spend(found, ledger, 2)
+    keep(found)
+    database.close()
+    shutil.copytree(here, copy)
+    old_head = path.read_text() if path.exists() else None
+    database = opened_database(here / "ledgers.sqlite")
+    found._database = database
+    spend(found, ledger, 7)
+    keep(found)
+    database.close()
+    shutil.rmtree(here)
+    shutil.copytree(copy, here)
+    if kept_elsewhere == "file that is restored too" and old_head is not None:
+        path.write_text(old_head)
+    database = opened_database(here / "ledgers.sqlite")
+    found._database = database
+    with pytest.raises(NotReconciled, match="the log has fewer"):
+        spend(found, ledger, 1)
+    with pytest.raises(NotReconciled):
+        found.checkpoint()
+    other = book(database)  # a process that has seen nothing makes the log longer than it was
+    spend(other, ledger, 8)
+    with pytest.raises(NotReconciled, match="not the first of the log"):
+        spend(found, ledger, 1)
+    if kept_elsewhere == "file":
+        with pytest.raises(NotReconciled):
+            found.continuity.keep(other.checkpoint(), found.root)
+    database.close()
+
+
+def test_a_head_that_cannot_be_read_is_no_rollback(database: Database, path: Path) -> None:
+    found = book(database, file=file_at(path))
+    found.continuity.begin(found.root, found.sign_as_it_is)
+    folder = path.parent
+    folder.rename(folder.with_name("aside"))
+    folder.write_text("no folder")
+    with pytest.raises(HeadUnavailable):
+        opened(found, "a")
+    folder.unlink()
+    folder.with_name("aside").rename(folder)
+    assert opened(found, "a")
+    assert found.continuity.trouble is None
 
 
 def test_entries_are_summed_up(database: Database) -> None:

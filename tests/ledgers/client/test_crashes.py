@@ -17,7 +17,7 @@ from tests.ledgers.client.places import book_of, opened
 PROGRAM = """
     import json, os, signal, sys, traceback
     import epsilond
-    from epsilond.ledgers.book.restore import CheckpointFile
+    from epsilond.ledgers.book.continuity import Continuity
     from epsilond.ledgers.client import local, runs  # what a ledger in a file imports, before a process is forked
     from epsilond.ledgers.client.running import HeldRun
 
@@ -48,8 +48,8 @@ PROGRAM = """
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 HEAD_OF_COMMIT = """
-keep = CheckpointFile.keep
-CheckpointFile.keep = lambda self, note: dies() if note.split()[1] == '3' else keep(self, note)
+keep = Continuity.keep
+Continuity.keep = lambda self, note, root: dies() if note.split()[1] == '3' else keep(self, note, root)
 """
 BETWEEN = {
     "before the commit": ("HeldRun.commit = dies", 0, False),

@@ -1,0 +1,154 @@
+"""Whether the log still continues every head of it that is known: a log that does not has lost or changed entries.
+
+A database that was restored from a copy, or a standby that was promoted without the newest transactions, has forgotten
+commits whose receipts exist: what they debited would be free again. Two heads show that, each of a log that existed:
+the newest that this process wrote, and the newest that anybody wrote, in a file on other storage.
+
+Every move compares the log with both in its own transaction, and so does everything that signs a head. A process that
+stays up while its database is restored therefore refuses the next move.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from epsilond.ledgers.book.errors import HeadUnavailable, NotReconciled
+from epsilond.ledgers.book.restore import CheckpointFile, UnreadableCheckpoint
+from epsilond.ledgers.log.checkpoints import Checkpoint
+
+Root = Callable[[int], bytes | None]
+"""Returns the root of the first entries of the log; None if it has fewer."""
+KEPT = "The checkpoint that is kept elsewhere"
+ABSENT = "There is no checkpoint kept elsewhere, and the log has entries."
+
+
+def discontinuity(head: Checkpoint, root: Root, whose: str) -> str | None:
+    """Return why a log does not continue a head, as one sentence; None where it does.
+
+    Args:
+        head: a head that was signed.
+        root: roots of the log.
+        whose: names the head in the sentence.
+    """
+    found = root(head.size)
+    if found is None:
+        return f"{whose} has {head.size} entries, and the log has fewer."
+    if found != head.root:
+        return f"{whose} is of {head.size} entries that are not the first of the log."
+    return None
+
+
+@dataclass(frozen=True)
+class KnownHeads:
+    """The heads that a log must continue which is read later than they were.
+
+    Attributes:
+        newest: the newest head that this process wrote; None before its first.
+        kept: the head in the file; None where there is no file.
+        fault: why the file cannot be used, as a sentence.
+        needs_file: whether a log with entries must have a file.
+    """
+
+    newest: Checkpoint | None = None
+    kept: Checkpoint | None = None
+    fault: str | None = None
+    needs_file: bool = False
+
+    def trouble(self, root: Root) -> str | None:
+        """Return why a log does not continue these heads, as a sentence; None where it does."""
+        if self.fault is not None:
+            return self.fault
+        if self.kept is None and self.needs_file and root(1) is not None:
+            return ABSENT
+        named = ((KEPT, self.kept), ("The newest head that this process wrote", self.newest))
+        found = (discontinuity(head, root, name) for name, head in named if head is not None)
+        return next((each for each in found if each is not None), None)
+
+
+class Continuity:
+    """The heads of one log that this process knows. Every method may be called in any thread.
+
+    Attributes:
+        trouble: why the log was last found not to continue them, as a sentence; None where it did.
+    """
+
+    def __init__(self, file: CheckpointFile | None = None) -> None:
+        """Compare with a file that is kept elsewhere as well, if one is given."""
+        self.trouble: str | None = None
+        self._file = file
+        self._newest: Checkpoint | None = None
+        self._lock = threading.Lock()
+
+    def known(self) -> KnownHeads:
+        """Return the heads that are known now. Take them before the log is read, or while nobody else can write it.
+
+        Raises:
+            HeadUnavailable: the file cannot be read.
+        """
+        kept, fault = None, None
+        if self._file is not None:
+            try:
+                kept = self._file.read()
+            except UnreadableCheckpoint as error:
+                fault = str(error)
+            except OSError as error:
+                self.trouble = f"{KEPT} cannot be read: {error.strerror}."
+                raise HeadUnavailable(self.trouble) from None
+        with self._lock:
+            return KnownHeads(self._newest, kept, fault, self._file is not None)
+
+    def require(self, known: KnownHeads, root: Root) -> None:
+        """Refuse to go on if a log does not continue these heads.
+
+        Raises:
+            NotReconciled: with the reason.
+        """
+        trouble = self.trouble = known.trouble(root)
+        if trouble is not None:
+            raise NotReconciled(trouble)
+
+    def see(self, head: Checkpoint) -> None:
+        """Note a head that was written: the log continues it from now on."""
+        with self._lock:
+            if self._newest is None or head.size > self._newest.size:
+                self._newest = head
+
+    def begin(self, root: Root, note: Callable[[], str]) -> None:
+        """Put the head of an empty log into a file that is not there yet: one that is lost later is missed then.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        if self._file is not None and self._file.missing and root(1) is None:
+            self._file.replace(note())
+
+    def keep(self, note: str, root: Root) -> None:
+        """Put a signed head into the file, unless a larger one is there.
+
+        A head in the file is never replaced by one that does not continue it.
+
+        Raises:
+            NotReconciled: the log does not continue the head in the file.
+            OSError: the file cannot be written: what was committed since is not covered by it.
+        """
+        if self._file is not None:
+            with self._file.alone():
+                self.require(self.known(), root)
+                self._file.advance(note)
+
+    def accept(self, note: str) -> None:
+        """Take the log as it is, as its operator says, by this head of it.
+
+        Other processes that have written a head which is lost must be told too, or started again.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        if self._file is not None:
+            with self._file.alone():
+                self._file.replace(note)
+        with self._lock:
+            self._newest = None
+        self.trouble = None
