@@ -9,6 +9,10 @@ class ReceiptUsed(EpsilondError):
     """A run was begun with this receipt before: it is good for one. What is run again needs a commit of its own."""
 
 
+class LogForked(EpsilondError):
+    """The service's log does not continue the newest head that this client has seen: entries were lost or changed."""
+
+
 class Unanswered(EpsilondError):
     """The service did not answer, or cannot now: whether it did what was asked, the same key asked again will tell."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from epsilond.accountants.errors import InvalidInput
@@ -11,6 +12,7 @@ from epsilond.calibrators.answer import as_json
 from epsilond.connection import Connection
 from epsilond.ledgers.book.restore import ACCOUNTED_FOR
 from epsilond.ledgers.client.errors import Refused
+from epsilond.ledgers.client.heads import SeenHead
 from epsilond.ledgers.client.http import ask
 from epsilond.ledgers.client.place import Answer, Body
 from epsilond.ledgers.log import checkpoints, receipts
@@ -33,8 +35,14 @@ class ServicePlace:
     That shows that the answer is whole; whoever doubts the service compares its keys with those from elsewhere.
     """
 
-    def __init__(self, url: str, key: str | None = None, *, timeout: float = 60.0) -> None:
-        """At this URL, with this key, else the one in EPSILOND_API_KEY; `timeout` is in seconds, for each try.
+    def __init__(self, url: str, key: str | None = None, *, timeout: float = 60.0, heads: Path | None = None) -> None:
+        """Ask the service at a URL.
+
+        Args:
+            url: of the service.
+            key: API key; None: the one in EPSILOND_API_KEY, if there is one.
+            timeout: seconds of each try.
+            heads: folder in which the newest head that was seen is kept; None: none is kept.
 
         Raises:
             InvalidInput: it is no URL of a service.
@@ -45,6 +53,7 @@ class ServicePlace:
         own = key if key is not None else os.environ.get("EPSILOND_API_KEY") or None
         self._service = Connection(url.rstrip("/"), own, timeout)
         self._trusted: tuple[PublicKey, ...] = ()
+        self._heads = heads
         self.warnings: dict[str, str] = {}
 
     def open(self, body: Body, key: str) -> Answer:
@@ -89,6 +98,7 @@ class ServicePlace:
             if receipt.entry.get("kind") != "committed" or receipt.entry.get("reservation") != identifier:
                 raise Refused("the service answers the receipt of something else, so nothing may be run")
             self._verify(receipt)
+            self._follow(receipt.checkpoint)
         return found
 
     def cancel(self, identifier: str) -> Answer:
@@ -121,6 +131,11 @@ class ServicePlace:
         return str(ask(self._service, "GET", f"/v1/ledgers/{_quoted(identifier)}/report", accept="text/html"))
 
     def checkpoint(self) -> str:
+        note = self._head()
+        self._follow(note)
+        return note
+
+    def _head(self) -> str:
         found = ask(self._service, "GET", "/v1/log/checkpoint")
         if not isinstance(found, dict):
             return str(found)
@@ -137,6 +152,8 @@ class ServicePlace:
                 raise Refused(f"there is no checkpoint to compare with: give one, or declare {ACCOUNTED_FOR}")
             return {"checkpoint": self.checkpoint()}
         found = self._document("POST", "/v1/log/reconciliations", {"declared": declared})
+        if self._heads is not None:
+            self._seen().accept(found["checkpoint"])
         return {"checkpoint": found["checkpoint"]} | ({} if trouble is None else {"accepted": trouble})
 
     def _not_continued(self, checkpoint: str) -> str | None:
@@ -147,12 +164,11 @@ class ServicePlace:
             old = checkpoints.verify(checkpoint, origin, self._trusted)
         except NotVerified as error:
             return f"The checkpoint is not this log's: {error}."
-        new = checkpoints.verify(self.checkpoint(), origin, self._trusted)
+        new = checkpoints.verify(self._head(), origin, self._trusted)
         if new.size < old.size:
             return f"The checkpoint has {old.size} entries, and the log {new.size}."
-        path = f"/v1/log/proofs?from={old.size}&to={new.size}"
         try:
-            Consistency.of_record(self._document("GET", path)).verify(old.root, new.root)
+            self._consistency(old.size, new.size).verify(old.root, new.root)
         except NotVerified:
             return f"The first {old.size} entries of the log are not those that were signed."
         return None
@@ -188,6 +204,24 @@ class ServicePlace:
                 self._verified(receipt)
             except NotVerified as error:
                 raise Refused(f"the receipt does not hold, so nothing may be run: {error}") from None
+
+    def _follow(self, note: str) -> None:
+        """Require that the log continues the newest head that was seen here.
+
+        Raises:
+            LogForked: it does not.
+        """
+        if self._heads is not None:
+            self._seen().follow(note, self._trusted, self._consistency)
+
+    def _seen(self) -> SeenHead:
+        assert self._heads is not None
+        if not self._trusted:
+            self._trust()
+        return SeenHead(self._heads, self._trusted[0].name)
+
+    def _consistency(self, first: int, second: int) -> Consistency:
+        return Consistency.of_record(self._document("GET", f"/v1/log/proofs?from={first}&to={second}"))
 
     def _verified(self, receipt: Receipt) -> None:
         receipts.verify(receipt, self._trusted[0].name, self._trusted)

@@ -55,7 +55,8 @@ def ledger(
         from epsilond.ledgers.client.runs import RunNotes  # noqa: PLC0415
     told = os.fspath(place)
     if "://" in told:
-        return Books(ServicePlace(told, key, timeout=timeout), RunNotes(_folder(runs, _of_user())))
+        noted = RunNotes(_folder(runs, _of_user()))
+        return Books(ServicePlace(told, key, timeout=timeout, heads=noted.folder), noted)
     path = Path(told).expanduser()
     noted = RunNotes(_folder(runs, path.with_name(f"{path.name}.runs")))
     return Books(file_place(path, noted), noted)

@@ -442,7 +442,7 @@ def test_hard_cut_the_leak_is_what_is_left_out() -> None:
             for weight, mean in zip(weights, shifts, strict=True)
         )
         assert 1000 * (1 - inside) <= math.exp(part.log_leak) * (1 + 1e-6) <= 1010 * (1 - inside)
-        kept = steps_of(0.01, 0.5, direction, 1000).cut(-80.0, 0.0)
+        kept = steps_of(0.01, 0.5, direction, 1000).trim(-80.0, 0.0)
         assert -90.0 < kept.log_leak <= -80.0
 
 
@@ -450,7 +450,7 @@ def test_hard_cut_the_answer_is_that_of_the_whole_transform() -> None:
     # Both ways serve here; the cut one leaks at most e^−19 of δ, and only to the upper end.
     parts = [steps_of(0.01, 1.0, "remove", 1000)]
     enclosures = []
-    for kept in (parts, [parts[0].cut(-13.3 - 19.0, 0.0)]):
+    for kept in (parts, [parts[0].trim(-13.3 - 19.0, 0.0)]):
         saddle = find_saddle(kept, by_epsilon(2.0))
         enclosures.append(lay_near(kept, saddle, 2.0, saddle.log_delta).enclosure(2.0))
     whole, cut = enclosures

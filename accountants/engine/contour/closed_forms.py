@@ -26,7 +26,7 @@ class ClosedForm:
 
     log_leak: ClassVar[float] = -math.inf
 
-    def cut(self, log_leak: float, tilt: float) -> Self:  # noqa: ARG002
+    def trim(self, log_leak: float, tilt: float) -> Self:  # noqa: ARG002
         """Return the part itself."""
         return self
 

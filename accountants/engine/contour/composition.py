@@ -23,7 +23,7 @@ from epsilond.accountants.engine.contour.accuracy import ITERATIONS, TINY
 from epsilond.accountants.engine.contour.chernoff import ChernoffBounds
 from epsilond.accountants.engine.contour.closed_forms import GaussianSteps, LaplaceSteps
 from epsilond.accountants.engine.contour.likelihood_ratio import LikelihoodRatio
-from epsilond.accountants.engine.contour.line import lay_integrand, leave_out
+from epsilond.accountants.engine.contour.line import lay_integrand, trim_parts
 from epsilond.accountants.engine.contour.noise_steps import NEGLIGIBLE_NATS, NoiseSteps
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.engine.contour.saddle import by_epsilon, by_log_delta, by_log_size, find_saddle
@@ -213,7 +213,7 @@ def _find_root(
         ContourRefused: no line is near its own root.
     """
     log_delta = find_saddle(parts, target).log_delta
-    root = max(find_saddle(leave_out(parts, log_delta), target).epsilon, least)
+    root = max(find_saddle(trim_parts(parts, log_delta), target).epsilon, least)
     for _ in range(_TRIALS):
         centre = root
         integrand, saddle = lay_integrand(parts, centre, log_delta)

@@ -132,12 +132,17 @@ def _outward(log_scale: float, value: float, side: int) -> float:
     return log_value + side * 8 * UNIT_ROUNDOFF * (1.0 + abs(log_value) + abs(log_scale))
 
 
-def leave_out(parts: Sequence[Part], log_delta: float, tilt: float = 0.0) -> list[Part]:
-    """Return the parts without noise that adds e^−28 of δ at most, and has little weight at a tilt (A2, Hard cut).
+def trim_parts(parts: Sequence[Part], log_delta: float, tilt: float = 0.0) -> list[Part]:
+    """Leave out noise that adds e^−28 of δ at most, and has little weight at a tilt (A2, Hard cut).
 
     Where rare giant losses rule the saddle of the whole law, they have no share in that of the rest.
+
+    Args:
+        parts: parts of a composition.
+        log_delta: estimate of log δ.
+        tilt: tilt of the line.
     """
-    return [part.cut(log_delta - NATS - math.log(len(parts)), tilt) for part in parts]
+    return [part.trim(log_delta - NATS - math.log(len(parts)), tilt) for part in parts]
 
 
 def lay_integrand(parts: Sequence[Part], epsilon: float, log_delta: float) -> tuple[Integrand, Saddle]:
@@ -151,8 +156,8 @@ def lay_integrand(parts: Sequence[Part], epsilon: float, log_delta: float) -> tu
     Raises:
         ContourRefused: the integrand does not decay, or the nodes are too many, before the work is done.
     """
-    saddle = find_saddle(leave_out(parts, log_delta), by_epsilon(epsilon))
-    return lay_near(leave_out(parts, log_delta, saddle.tilt), saddle, epsilon, log_delta), saddle
+    saddle = find_saddle(trim_parts(parts, log_delta), by_epsilon(epsilon))
+    return lay_near(trim_parts(parts, log_delta, saddle.tilt), saddle, epsilon, log_delta), saddle
 
 
 def lay_near(parts: Sequence[Part], saddle: Saddle, epsilon: float, log_delta: float) -> Integrand:

@@ -107,7 +107,7 @@ class NoiseSteps:
         below, above = self._log_outside(np.asarray(-self.low), -1), self._log_outside(np.asarray(self.high), 1)
         return math.log(self.count) + float(np.logaddexp(below, above)) + 1e-12
 
-    def cut(self, log_leak: float, tilt: float) -> NoiseSteps:
+    def trim(self, log_leak: float, tilt: float) -> NoiseSteps:
         """Leave out noise with a probability of e^`log_leak` at most in all steps, and little weight at a tilt (A2).
 
         An end is where f_l is negligible, or where it would rise again: then rare giant losses are left out.
@@ -163,9 +163,9 @@ class NoiseSums:
     def _fields(self) -> FloatArray:
         """Log masses under the first law, their errors, losses and their errors: a row each, the atom last."""
         columns = []
-        for each in self.panels:
-            log_density, density_error, loss, loss_error = each.piece.losses(each.nodes)
-            columns.append(np.stack((each.log_weights + log_density, density_error, loss, loss_error)))
+        for panels in self.panels:
+            log_density, density_error, loss, loss_error = panels.piece.losses(panels.nodes)
+            columns.append(np.stack((panels.log_weights + log_density, density_error, loss, loss_error)))
         if self.steps.atom > 0.0:
             columns.append(np.asarray([[math.log(self.steps.atom)], [32 * UNIT_ROUNDOFF], [0.0], [0.0]]))
         return np.concatenate(columns, axis=1)
@@ -189,6 +189,11 @@ class NoiseSums:
         """
         errors = np.concatenate([each.log_errors(tilt, frequency, lift) for each in self.panels])
         return float(np.logaddexp.reduce(errors))
+
+    @cached_property
+    def _total_mass_error(self) -> float:
+        """Bound on the error of M(0) before rounding."""
+        return math.exp(min(self.log_error(0.0, 0.0), 50.0))
 
     def log_moment(self, tilt: float) -> float:
         """Return an estimate of log M(l) of one step."""
@@ -221,7 +226,7 @@ class NoiseSums:
         zero, total = math.exp(-top), float(np.sign(loss) @ sizes)
         value = top + math.log(zero + total) if top > 0.0 else math.log1p(total)
         moved += zero * math.exp(self.steps.log_leak - math.log(self.steps.count))
-        moved += 1.01 * zero * math.exp(min(self.log_error(0.0, 0.0), 50.0))
+        moved += 1.01 * zero * self._total_mass_error
         error = 1.01 * moved / (zero + total) + 1.01 * math.exp(min(self.log_error(tilt, 0.0) - value, 50.0))
         return value, error + 4 * UNIT_ROUNDOFF * (abs(value) + top)
 
@@ -232,14 +237,14 @@ class NoiseSums:
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
         """Return log of B_y(t)^T for the best of a few heights y, which bounds log |φ(t′)|^T for all t′ ≥ t (A3)."""
         value, value_error = self.cumulant(tilt)
-        weights = np.exp(self._log_weights(tilt) - value)
+        log_weights = self._log_weights(tilt) - value
         highest = min(_LARGEST_ANGLE / self.steps.ratio.shift, _HIGHEST)
         turn, _ = self._contour(tilt, 1e-3 * highest)
-        slope = float(turn @ weights[: turn.size]) / (1e-3 * highest)
+        slope = float(turn @ np.exp(log_weights[: turn.size])) / (1e-3 * highest)
         first = max(min(0.4 * slope * float(frequencies[0]), 0.2 * highest), TINY)
         last = max(min(slope * float(frequencies[-1]), highest), 1.001 * first)
         bounds = [
-            self._decay(tilt, frequencies, height, weights, value)
+            self._decay(tilt, frequencies, height, log_weights, value)
             for height in np.geomspace(first, last, _HEIGHTS).tolist()
         ]
         rounding = float(self._weight_error(tilt).max()) + 1.01 * value_error + 6000 * UNIT_ROUNDOFF
@@ -251,13 +256,22 @@ class NoiseSums:
         return np.concatenate([turn for turn, _ in turns]), np.concatenate([growth for _, growth in turns])
 
     def _decay(
-        self, tilt: float, frequencies: FloatArray, height: float, weights: FloatArray, log_moment: float
+        self, tilt: float, frequencies: FloatArray, height: float, log_weights: FloatArray, log_moment: float
     ) -> FloatArray:
-        """Return B_y(t) of one step at each frequency, from tilted weights and log M(l) before rounding."""
+        """Return B_y(t) of one step at each frequency before rounding.
+
+        Args:
+            tilt: real part l of z.
+            frequencies: t > 0.
+            height: height y of the contour.
+            log_weights: logarithms of the masses of the tilted law.
+            log_moment: log M(l).
+        """
         turn, growth = self._contour(tilt, height)
-        inside = np.exp(np.minimum(growth - frequencies[:, None] * turn, 600.0)) @ weights[: turn.size]
+        exponents = log_weights[: turn.size] + growth - frequencies[:, None] * turn
+        inside = np.exp(np.minimum(exponents, 700.0)).sum(axis=1)
         error = math.exp(min(self.log_error(tilt, 0.0, height) - log_moment, 50.0))
-        bound = math.exp(0.5 * height * height) * (inside + 1.01 * error) + weights[turn.size :].sum()
+        bound = math.exp(0.5 * height * height) * (inside + 1.01 * error) + np.exp(log_weights[turn.size :]).sum()
         for piece in self.steps.pieces:
             ends = np.asarray([piece.high] if self.steps.kind == "drawn" else [piece.low, piece.high])
             logs = piece.log_maximum(tilt, ends, ends) - log_moment

@@ -84,7 +84,7 @@ class Part(Protocol):
     def log_leak(self) -> float:
         """log of the probability of losses that are left out, to be charged as infinite; −inf if there are none."""
 
-    def cut(self, log_leak: float, tilt: float) -> Part:
+    def trim(self, log_leak: float, tilt: float) -> Part:
         """Leave out losses with a probability of e^`log_leak` at most, and little weight at a tilt (A2, Hard cut)."""
 
     def resolve(self, tilt: float, frequency: float) -> Transform:

@@ -99,8 +99,8 @@ class Piece(NamedTuple):
         """
         growth = 0.5 * height * height
         for sign, power in self.factors(tilt):
-            turn, spread = clip_response(self.ratio.response(high if sign > 0 else -low))
+            turn, variance = clip_response(self.ratio.response(high if sign > 0 else -low))
             growth = growth + (1.0 + 1e-9) * frequency * self.ratio.shift * height * turn
             if power < 0.0:
-                growth = growth + 4.0 * spread * power * np.log(np.cos(0.5 * self.ratio.shift * (height + lift)))
+                growth = growth + 4.0 * variance * power * np.log(np.cos(0.5 * self.ratio.shift * (height + lift)))
         return np.asarray(growth)

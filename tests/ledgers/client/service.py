@@ -134,6 +134,8 @@ def routed(place: FilePlace, method: str, path: str, body: Any, key: str) -> tup
             return 201, {}
         case "GET", "log", "checkpoint":
             return 200, place.checkpoint()
+        case "GET", "log", "proofs" if "from" in query:
+            return 200, place._book.consistency(int(query["from"]), int(query["to"])).record
         case "GET", "log", "proofs":
             return 200, place._book.inclusion("local", int(query["entry"])).record
         case "GET", "keys":

@@ -6,7 +6,7 @@ import epsilond
 from epsilond import connection
 from epsilond.accountants.errors import BlockHasLedger
 from epsilond.ledgers.client.auditing import audited
-from epsilond.ledgers.client.errors import ReceiptUsed, Refused, Unanswered
+from epsilond.ledgers.client.errors import LogForked, ReceiptUsed, Refused, Unanswered
 from epsilond.ledgers.log.canonical import canonical
 from tests.ledgers.client.places import ASKED, QUERY
 from tests.ledgers.client.service import serving
@@ -85,6 +85,39 @@ def test_a_forged_receipt_begins_nothing(service, books, tmp_path):
     with pytest.raises(Refused, match="does not hold"):
         run.commit(4)
     assert not list(tmp_path.glob("runs/*.json"))
+
+
+def test_two_receipts_of_one_number_stop_the_loop(service, books, tmp_path):
+    """The service is restored from a copy without its newest commit, and the head that it keeps elsewhere with it."""
+    _, _, place = service
+    run = books.open(**ASKED).reserve("train", count=10)
+    run.commit(1)
+    served = [path for path in (*tmp_path.glob("served.db*"), *tmp_path.glob("none/*")) if path.is_file()]
+    copied = {path: path.read_bytes() for path in served}
+    run.commit(2)
+    place.close()
+    for path in tmp_path.glob("served.db-*"):
+        path.unlink()
+    for path, content in copied.items():
+        path.write_bytes(content)
+    (kept,) = (tmp_path / "runs").glob("seen-head-*")
+    before = kept.read_text()
+    with serving(tmp_path) as (url, _, _), epsilond.ledger(url, runs=tmp_path / "runs") as again:
+        with pytest.raises(LogForked, match="nothing may be run"):
+            again.run(run.id).commit(3)
+        with pytest.raises(LogForked):
+            again.checkpoint()
+    assert kept.read_text() == before
+
+
+def test_heads_are_followed(service, books, tmp_path):
+    run = books.open(**ASKED).reserve("train", count=10)
+    first, again = run.commit(1, key="first"), run.commit(2)
+    (kept,) = (tmp_path / "runs").glob("seen-head-*")
+    assert kept.read_text() == again.checkpoint
+    assert run.commit(1, key="first", begin=False).checkpoint == first.checkpoint  # an old answer is of the same log
+    assert kept.read_text() == again.checkpoint
+    assert books.checkpoint() == again.checkpoint
 
 
 def test_refusals_are_the_librarys(service, books):
