@@ -1,4 +1,4 @@
-"""Requests that wait for jobs: only while their clients are there and may ask, and so many at one time."""
+"""Requests that wait for jobs: a limited number, and only while their clients are connected and admitted."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from epsilond.app.jobs.waiting import TELL_SECONDS
 T = TypeVar("T")
 
 
-async def attended(request: Request, course: Callable[[], Awaitable[T]]) -> T:
-    """What a course answers that waits for a job. It is cancelled where the request is not to wait any longer.
+async def wait_attended(request: Request, course: Callable[[], Awaitable[T]]) -> T:
+    """Return the result of a course that waits for a job, as long as the request may wait.
 
     Raises:
         Problem: too many requests wait, or of this caller; the client has gone; its credentials are not taken any more.
@@ -26,13 +26,13 @@ async def attended(request: Request, course: Callable[[], Awaitable[T]]) -> T:
     """
     places = JOB_WAITS.of(request)
     with places.place(caller_of(request).identity):
-        answer = await first_of(course, partial(left, request), partial(_locked_out, request))
+        answer = await first_of(course, partial(end_with_client, request), partial(_end_with_credentials, request))
         await caller_again(request)
         return answer
 
 
 async def first_of(course: Callable[[], Awaitable[T]], *ends: Callable[[], Awaitable[None]]) -> T:
-    """What the course answers, or raises, unless one of the ends raises before."""
+    """Return the result of a course, unless one of the ends raises before."""
     answers: list[T] = []
     faults: list[Exception] = []
 
@@ -54,14 +54,14 @@ async def first_of(course: Callable[[], Awaitable[T]], *ends: Callable[[], Await
     raise faults[0]
 
 
-async def left(request: Request) -> None:
-    """Until the client has gone, which is then a problem."""
+async def end_with_client(request: Request) -> None:
+    """Wait until the client has gone, and raise the problem."""
     await gone(request)
     raise client_gone()
 
 
-async def _locked_out(request: Request) -> None:
-    """Until the credentials are not taken any more."""
+async def _end_with_credentials(request: Request) -> None:
+    """Wait until the credentials are rejected."""
     while True:
         await anyio.sleep(TELL_SECONDS)
         await caller_again(request)

@@ -100,5 +100,5 @@ def _render_large_parts(record: Record) -> bytes:
 
 
 def told(when: float) -> str:
-    """A time as it is served."""
+    """Return a time as it is served."""
     return datetime.fromtimestamp(when, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

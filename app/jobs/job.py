@@ -1,4 +1,4 @@
-"""A job as a client is to see it now: what is kept of it, and how far it is."""
+"""A job as a client sees it: its record and its progress."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Job:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing will change any more."""
+        """True if the job will not change any more."""
         return self.record.state not in UNFINISHED
 
     @classmethod
     def of(cls, record: Record) -> Job:
-        """Of one that does not run in this service: as it was last told."""
+        """Return a job that does not run in this service, with its last reported progress."""
         if record.ended is not None and record.steps_done is None:
             return cls(record=record)
         until = record.ended if record.ended is not None else time.time()

@@ -1,4 +1,4 @@
-"""What is refused before it starts: a simulation whose own estimate is beyond what the service allows."""
+"""Limits of simulations, which are compared with a simulation's own estimate before it starts."""
 
 from __future__ import annotations
 
@@ -17,20 +17,26 @@ TRIES = 20
 
 @dataclass(frozen=True)
 class SimulationLimits:
-    """What one simulation may take, by its own estimate."""
+    """Limits of the estimates of one simulation."""
 
     seconds: float
     bytes: int
-    """Of one of its blocks."""
+    """Memory of one block."""
 
     @classmethod
     def of(cls, settings: Settings) -> SimulationLimits:
-        """Of a service: half the memory of a worker, for the rest is the libraries'."""
+        """Return the limits of a service. A block gets half the memory of a worker; libraries use the rest."""
         return cls(settings.job_seconds, settings.worker_memory_megabytes * MEGABYTE // 2)
 
 
 def require_within(limits: SimulationLimits, kind: SimulationKind, request: object, plan: SimulationPlan) -> None:
-    """Refuse what would take too long, or too much memory at once.
+    """Reject a simulation that would take too long, or too much memory at once.
+
+    Args:
+        limits: limits of the service.
+        kind: kind of the simulation.
+        request: the request.
+        plan: its estimates.
 
     Raises:
         BeyondBudget: with the estimate, the limit, and the size that would fit, if the kind has a size.
@@ -51,7 +57,14 @@ def require_within(limits: SimulationLimits, kind: SimulationKind, request: obje
 
 
 def nearest(limits: SimulationLimits, kind: SimulationKind, request: Any, share: float) -> dict[str, float | str]:
-    """The kind's size at which the request fits, at about this share of its own, if there is one."""
+    """Return a size at which the request fits, if there is one.
+
+    Args:
+        limits: limits of the service.
+        kind: kind of the simulation.
+        request: the request.
+        share: fraction of its size at which it may fit.
+    """
     size: int | None = getattr(request, kind.size, None) if kind.size is not None else None
     if size is None:
         return {}
@@ -69,6 +82,6 @@ def nearest(limits: SimulationLimits, kind: SimulationKind, request: Any, share:
 
 
 def _advice(kind: SimulationKind, request: object) -> str:
-    """What else makes it smaller, where its size alone does not: most of its work is the rounds of its run."""
+    """Return the advice to ask for fewer rounds, if no size fits and the run has rounds."""
     rounds = getattr(getattr(request, "run", None), "rounds", None)
     return f" No {kind.size} are few enough: ask for fewer rounds." if kind.size and rounds is not None else ""

@@ -1,8 +1,8 @@
-"""The life of jobs in the service: taken in, claimed, run, stopped, ended, remembered.
+"""The life of jobs in the service: accepted, claimed, run, stopped, ended.
 
-Every job stands in the store from the moment its client is told of it. A replica claims what waits there and has a
-lease on it that it renews; whatever it leaves behind is claimed by another, or by itself at its next start. A job is
-told to be done only when its result is in the store.
+Every job is in the store from the moment at which its client gets the job's address. A replica claims jobs that wait
+there, and renews its leases on them. Whatever it leaves is claimed by another replica, or by itself at its next start.
+A job is reported as done only when its result is in the store.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -26,11 +26,13 @@ from epsilond.app.callers.caller import Caller
 from epsilond.app.health import Health
 from epsilond.app.http.problems import Problem, text_of
 from epsilond.app.http.record import ServicePart
+from epsilond.app.jobs.ends import EXHAUSTED, UNREADABLE, end_of_stop
 from epsilond.app.jobs.job import SIMULATION, Job
 from epsilond.app.jobs.questions import QuestionRunner
 from epsilond.app.jobs.running import Ending, Running, RunningQuestion, RunningSimulation
 from epsilond.app.jobs.shelf import Shelf
 from epsilond.app.jobs.simulations import SimulationRunner
+from epsilond.app.jobs.turns import STOPPING
 from epsilond.app.jobs.upkeep import BEATS, Upkeep
 from epsilond.app.jobs.waiting import Waiting
 from epsilond.app.metrics import Metrics
@@ -38,11 +40,14 @@ from epsilond.app.questions.compute import Shared
 from epsilond.app.questions.question import Reading
 from epsilond.app.settings import PREFIX, Settings
 from epsilond.app.store import Store, StoreLocked
-from epsilond.app.store.record import End, Ended, Record
+from epsilond.app.store.record import End, Record
+
+Course = Callable[[], Awaitable[End]]
+"""Runs a job to its end."""
 
 
 class Jobs:
-    """The jobs of one service, between entering and leaving `running()`."""
+    """The jobs of one service, from the entry into `running()` to its end."""
 
     def __init__(
         self,
@@ -53,7 +58,16 @@ class Jobs:
         simulations: SimulationRunner,
         reading: Callable[[str, str], Reading | None],
     ) -> None:
-        """`reading` finds how the body of a job of a kind and name is read; None where this service has no such."""
+        """Make the jobs of a service without a store.
+
+        Args:
+            settings: where the store is, and how much it may hold.
+            metrics: figures that are kept.
+            health: what a load balancer is answered.
+            questions: runs jobs of questions.
+            simulations: runs jobs of simulations.
+            reading: function of a kind and a name that returns how their bodies are read, or None.
+        """
         self._settings = settings
         self._metrics = metrics
         self._health = health
@@ -61,16 +75,12 @@ class Jobs:
         self._simulations = simulations
         self._reading = reading
         self._live: dict[str, Running] = {}
-        self._claimed = 0
         self._accepting = False
-        self._leasing = 0
-        """Calls of the store under way that may give this replica jobs."""
-        self._leased = anyio.Event()
-        """Set when one of them has come back, and replaced."""
         self._work = anyio.Event()
+        """Set when there may be a job to claim, and replaced."""
         self._store: Store | None = None
         self.forgets = f"{PREFIX}STORE_PATH is {settings.store_path}, which keeps nothing."
-        """Why the store does not outlive this service, if it does not."""
+        """Reason why the store does not outlive this service, if it does not."""
         self._log = structlog.get_logger()
         metrics.jobs_running.set_function(lambda: len(self._live))
 
@@ -92,7 +102,7 @@ class Jobs:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Jobs are taken in and run; at the end those that have not ended go back to the store."""
+        """Accept and run jobs; at the end those that have not ended go back to the store."""
         await to_thread.run_sync(self.open)
         assert self._store is not None
         store = self._store
@@ -102,27 +112,28 @@ class Jobs:
         self._upkeep = Upkeep(self._settings, self._metrics, self.shelf, self._live)
         self._health.register("store", self._store_trouble)
         async with anyio.create_task_group() as self._tasks:
-            for forever in (self._claim, self._upkeep.beat, self._upkeep.sweep):
-                self._tasks.start_soon(forever)
-            self._accepting = True
             try:
-                yield
+                async with anyio.create_task_group() as loops:
+                    for forever in (self._claim, self._upkeep.beat, self._upkeep.sweep):
+                        loops.start_soon(forever)
+                    self._accepting = True
+                    try:
+                        yield
+                    finally:
+                        self.stop()
+                        loops.cancel_scope.cancel()  # a claim that is under way is waited for
             finally:
                 with anyio.CancelScope(shield=True):
-                    self.stop()
-                    while self._leasing:
-                        await self._leased.wait()
                     for running in list(self._live.values()):
                         await running.done.wait()
                     await self.shelf.store_again()
                     if self.survives:
-                        await self.shelf.quietly(store.release, self.shelf.replica)
-                self._tasks.cancel_scope.cancel()
+                        await self.shelf.quietly(store.release, replica)
         store.close()
         self._store = None
 
     def stop(self) -> None:
-        """Take in no more and stop what runs: those who wait are told at once. Once more is nothing more."""
+        """Accept no more jobs and stop those that run; everybody who waits is answered at once."""
         if self._accepting:
             self._accepting = False
             self.waiting.stop()
@@ -131,7 +142,7 @@ class Jobs:
 
     @property
     def _ending(self) -> Ending:
-        """What becomes of jobs that run when the service stops."""
+        """The fate of jobs that run when the service stops."""
         return "released" if self.survives else "interrupted"
 
     @property
@@ -140,35 +151,49 @@ class Jobs:
         return self._store is not None and self._store.durable
 
     def _store_trouble(self) -> str | None:
-        """Why a load balancer should not send requests here: only a shared store can be the reason."""
+        """Return why a load balancer should not send requests here: only a shared store can be the reason."""
         if self._store is None or not self._store.shared or self.shelf.fault is None:
             return None
         return "The shared store of jobs cannot be used."
 
-    # Taken in.
+    # Jobs are accepted.
 
     async def submit(
         self, kind: str, name: str, request: bytes, *, caller: Caller, steps: int, seconds: float | None, **more: object
     ) -> Job:
-        """Take a job in, to be run when its turn comes; `more` are further fields of its record.
+        """Accept a job, which runs when its turn comes.
+
+        Args:
+            kind: kind of the question.
+            name: member of that kind.
+            request: the body.
+            caller: owner of the job.
+            steps: number of steps.
+            seconds: estimate of the work.
+            more: further members of the record.
 
         Raises:
-            Problem: too many wait, or of this caller; the service is stopping; the idempotency key came with another
-                request; or the store cannot be used.
+            Problem: too many jobs wait, or of this caller; the service is stopping; the idempotency key came with
+                another request; or the store cannot be used.
         """
         if not self._accepting:
             raise STOPPING
         await self._require_room(caller)
-        record = _record(kind, name, request, caller, steps=steps, seconds=seconds, **more)
-        job = await self._added(record, None)
+        job = await self._add(_record(kind, name, request, caller, steps=steps, seconds=seconds, **more), None)
         self._work.set()
         return job
 
     async def adopt(self, shared: Shared, request: bytes, *, caller: Caller, **more: object) -> Job:
-        """Let a job wait for a computation in the place of a request that cannot wait any longer.
+        """Let a job wait for a computation instead of a request that cannot wait any longer.
 
-        While the service stops it is only written down, for the next start or another replica; so it is if the stop
-        comes while the store takes it in. A store in memory remembers that one as interrupted.
+        While the service stops, the job is only stored, for another replica or the next start. A store in memory
+        remembers it as interrupted.
+
+        Args:
+            shared: the computation.
+            request: the body.
+            caller: owner of the job.
+            more: further members of the record.
 
         Raises:
             Problem: as `submit` does.
@@ -181,33 +206,32 @@ class Jobs:
         if not self._accepting:
             if not self.survives:
                 raise STOPPING
-            return await self._added(record, None)
-        with self._may_lease():
-            job = await self._added(record, self.shelf.replica)
+            return await self._add(record, None)
+        job = await self._add(record, self.shelf.replica)
         reading = self._reading(question.kind, question.name)
         assert reading is not None
-        if job.record.id == record.id and job.record.replica == self.shelf.replica:
-            shared.waiting += 1
-            running = RunningQuestion(record=job.record, began=shared.began, shared=shared)
-            self._start(running, partial(self._questions.end_of, running, reading))
-            if running.ending is None:
-                return running.job
-            if not self.survives:
-                raise STOPPING
-            return Job.of(replace(job.record, state="queued", started=None, replica=None))
-        return job
+        if job.record.id != record.id or job.record.replica != self.shelf.replica:
+            return job
+        shared.waiting += 1
+        running = RunningQuestion(record=job.record, began=shared.began, shared=shared, on_place=False)
+        self._start(running, partial(self._questions.end_of, running, reading))
+        if running.ending is None:
+            return running.job
+        if not self.survives:
+            raise STOPPING
+        return Job.of(replace(job.record, state="queued", started=None, replica=None))
 
     async def with_key(self, owner: str, key: str, fingerprint: str) -> Job | None:
-        """The job that this owner's idempotency key has brought before, unless it was interrupted.
+        """Return the job that this owner posted with this idempotency key, unless it was interrupted.
 
         Raises:
             Problem: it came with another request.
         """
         earlier = await self.shelf.read(self.shelf.store.with_key, owner, key)
-        return None if earlier is None else self._again(earlier, fingerprint)
+        return None if earlier is None else self._repeat(earlier, fingerprint)
 
     async def remove(self, owner: str, identifier: str) -> Job | None:
-        """Cancel a job that has not ended, and answer it; forget one that has.
+        """Cancel a job that has not ended, and return it; delete one that has.
 
         Raises:
             Problem: this owner has none of this id, or the store cannot be used.
@@ -227,65 +251,41 @@ class Jobs:
         await self.shelf.call(self.shelf.store.remove, owner, identifier)
         return None
 
-    async def _added(self, record: Record, replica: str | None) -> Job:
-        with anyio.CancelScope(shield=True):  # a client that leaves must not leave a job that nobody knows of
+    async def _add(self, record: Record, replica: str | None) -> Job:
+        """Store a job, or return the earlier one with its idempotency key."""
+        with anyio.CancelScope(shield=True):  # a client that leaves must not leave a job without an address
             add = partial(self.shelf.store.add, record, replica=replica, lease_seconds=self._settings.lease_seconds)
             kept = await self.shelf.call(add)
         if kept.id == record.id:
             return Job.of(kept)
-        again = self._again(kept, record.fingerprint)
-        assert again is not None  # an interrupted one has let go of its key
-        return again
+        earlier = self._repeat(kept, record.fingerprint)
+        assert earlier is not None  # an interrupted job has lost its key
+        return earlier
 
-    def _again(self, earlier: Record, fingerprint: str) -> Job | None:
+    def _repeat(self, earlier: Record, fingerprint: str) -> Job | None:
         if earlier.fingerprint != fingerprint:
             raise Problem("idempotency-key-reused", "This Idempotency-Key came with another request before.")
         return None if earlier.state == "interrupted" else self.waiting.as_of(earlier)
 
     async def _require_room(self, caller: Caller) -> None:
         counts = await self.shelf.call(self.shelf.store.counts)
-        free = max(0, self._settings.job_workers - self._claimed)
-        if counts.get("queued", 0) >= self._settings.job_queue + free:
-            left = [each.seconds_left for each in self._live.values() if each.seconds_left is not None]
+        if counts.get("queued", 0) >= self._settings.job_queue + max(0, self._free_places()):
+            left = [running.seconds_left for running in self._live.values() if running.seconds_left is not None]
             after = str(round(min(max(min(left, default=10.0), 1.0), 3600.0)))
             raise Problem("too-many-requests", "Too many jobs are waiting.", headers={"Retry-After": after})
         caller.require_job(await self.shelf.call(self.shelf.store.live, caller.identity))
 
-    # Run.
+    # Jobs run.
 
-    def _start(self, running: Running, course: Callable[[], Awaitable[End]]) -> None:
-        """Run it; what the store gave out while the service began to stop is stopped before it does anything."""
-        self._live[running.record.id] = running
-        if not self._accepting:
-            running.stop(self._ending)
-        self._tasks.start_soon(self._run, running, course)
-        self.waiting.tell()
-
-    async def _run(self, running: Running, course: Callable[[], Awaitable[End]]) -> None:
-        """To its end, which is stored whatever happens; a released one goes back to the queue with the others."""
-        end: End | None = None
-        try:
-            with running.scope:
-                end = await course()
-        finally:
-            with anyio.CancelScope(shield=True):
-                end = end or _stopped(running)
-                if end is not None:
-                    await self.shelf.end(running.record, replace(end, when=time.time()))
-                    self._metrics.jobs.labels(running.record.kind, end.state).inc()
-                    self._upkeep.ended()
-                    self._log.info("job", id=running.record.id, kind=running.record.kind, state=end.state)
-                self._live.pop(running.record.id, None)
-                running.done.set()
-                running.tell()
-                self.waiting.tell()
-                self._work.set()
+    def _free_places(self) -> int:
+        """Return the number of jobs that this replica may claim."""
+        return self._settings.job_workers - sum(running.on_place for running in self._live.values())
 
     async def _claim(self) -> None:
-        """Run what waits in the store, as much at a time as there are places, for ever."""
+        """Run what waits in the store, as much at a time as there are places, without end."""
         while True:
             self._work = anyio.Event()
-            free = self._settings.job_workers - self._claimed
+            free = self._free_places()
             await self.shelf.store_again()
             if free > 0 and self._accepting:
                 claim = partial(
@@ -296,52 +296,49 @@ class Jobs:
                     exhausted=text_of(EXHAUSTED),
                     held=tuple(self._live),
                 )
-                with self._may_lease():
-                    found = await self.shelf.quietly(claim, self.shelf.replica)
-                for record in found or ():
-                    self._claimed += 1
-                    self._tasks.start_soon(self._claimed_one, record)
+                for record in await self.shelf.quietly(claim, self.shelf.replica) or ():
+                    self._start(*self._claimed(record))
             with anyio.move_on_after(self._settings.lease_seconds / BEATS):
                 await self._work.wait()
 
-    @contextmanager
-    def _may_lease(self) -> Iterator[None]:
-        """Around calls that may give this replica jobs: it gives back what it has after the last of them is back."""
-        self._leasing += 1
-        try:
-            yield
-        finally:
-            self._leasing -= 1
-            self._leased.set()
-            self._leased = anyio.Event()
-
-    async def _claimed_one(self, record: Record) -> None:
-        try:
-            if not self._accepting:
-                return
-            await self._run_claimed(record)
-        finally:
-            self._claimed -= 1
-            self._work.set()
-
-    async def _run_claimed(self, record: Record) -> None:
+    def _claimed(self, record: Record) -> tuple[Running, Course]:
+        """Return a job that was claimed, and its course."""
         if record.kind == SIMULATION:
             simulation = RunningSimulation(record=record)
-            self._start(simulation, partial(self._simulations.end_of, simulation))
-            await simulation.done.wait()
-            return
+            return simulation, partial(self._simulations.end_of, simulation)
         question, reading = RunningQuestion(record=record), self._reading(record.kind, record.name)
-        course = _unknown if reading is None else partial(self._questions.end_of, question, reading)
-        self._start(question, course)
-        await question.done.wait()
+        return question, _unreadable if reading is None else partial(self._questions.end_of, question, reading)
+
+    def _start(self, running: Running, course: Course) -> None:
+        """Run a job; one that comes from the store while the service stops is stopped before it does anything."""
+        self._live[running.record.id] = running
+        if not self._accepting:
+            running.stop(self._ending)
+        self._tasks.start_soon(self._run, running, course)
+        self.waiting.tell()
+
+    async def _run(self, running: Running, course: Course) -> None:
+        """Run a job to its end, which is stored whatever happens. A released job goes back to the queue later."""
+        end: End | None = None
+        try:
+            with running.scope:
+                end = await course()
+        finally:
+            with anyio.CancelScope(shield=True):
+                end = end or end_of_stop(running)
+                if end is not None:
+                    await self.shelf.end(running.record, replace(end, when=time.time()))
+                    self._metrics.jobs.labels(running.record.kind, end.state).inc()
+                    self._upkeep.count_end()
+                    self._log.info("job", id=running.record.id, kind=running.record.kind, state=end.state)
+                self._live.pop(running.record.id, None)
+                running.done.set()
+                running.tell()
+                self.waiting.tell()
+                self._work.set()
 
 
 JOBS: ServicePart[Jobs] = ServicePart("jobs")
-
-
-STOPPING = Problem("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
-EXHAUSTED = Problem("internal-error", "The replicas that ran this job were gone each time; it may be the reason.")
-INTERRUPTED = Problem("interrupted", "The service stopped before the job ended. Post it again.")
 
 
 def _record(kind: str, name: str, request: bytes, caller: Caller, **more: Any) -> Record:
@@ -359,16 +356,6 @@ def _record(kind: str, name: str, request: bytes, caller: Caller, **more: Any) -
     )
 
 
-async def _unknown() -> End:
-    """How a job ends that another version took in, and this one cannot read."""
-    problem = Problem("not-found", "This service does not answer such questions any more.")
-    return End(state="failed", steps_done=0, problem=text_of(problem))
-
-
-def _stopped(running: Running) -> End | None:
-    """How a job ends that was stopped; None if it does not."""
-    if running.ending in (None, "released"):
-        return None
-    state: Ended = "cancelled" if running.ending == "cancelled" else "interrupted"
-    problem = text_of(INTERRUPTED) if state == "interrupted" else None
-    return End(state=state, steps_done=running.steps_done, problem=problem)
+async def _unreadable() -> End:
+    """End a job that another version accepted, and that this version cannot read."""
+    return End(state="failed", steps_done=0, problem=text_of(UNREADABLE))

@@ -1,4 +1,4 @@
-"""Places: how many event streams, or requests that wait for jobs, there may be at one time, and of one caller."""
+"""Places of event streams and of requests that wait for jobs: in all, and for each caller."""
 
 from __future__ import annotations
 
@@ -13,10 +13,15 @@ RETRY = {"Retry-After": "30"}
 
 
 class Places:
-    """Those of one sort in a service. All of it belongs to the event loop's thread."""
+    """The places of one sort in a service, for the thread of the event loop."""
 
     def __init__(self, most: int, plural: str) -> None:
-        """So many in all, of what `plural` names; at most half of them are one caller's."""
+        """Make places, of which one caller has at most half.
+
+        Args:
+            most: number of places.
+            plural: what takes them, for the text of rejections.
+        """
         self._most = most
         self._each = max(1, most // 2)
         self._plural = plural
@@ -24,16 +29,16 @@ class Places:
 
     @property
     def taken(self) -> int:
-        """How many are taken."""
+        """Number of places that are taken."""
         return self._taken.total()
 
     def has_room(self, identity: str) -> bool:
-        """Whether this caller may take one more."""
+        """Return whether this caller may take one more place."""
         return self.taken < self._most and self._taken[identity] < self._each
 
     @contextmanager
     def place(self, identity: str) -> Iterator[None]:
-        """Within this, one more is this caller's. It is taken in the same step in which the limits are tested.
+        """Take a place for a caller, in the same step in which the limits are tested, until the end of the context.
 
         Raises:
             Problem: there are too many, or too many of this caller.

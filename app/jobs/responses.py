@@ -1,4 +1,4 @@
-"""A job as a response: what it is now, or the result as it would have come at once."""
+"""A job as a response: its state, or the result as it would have come at once."""
 
 from __future__ import annotations
 
@@ -24,19 +24,25 @@ LATER = (429, 503)
 
 
 def headers_of(kind: str) -> Mapping[str, str]:
-    """Those of every answer to a question of this kind."""
+    """Return the headers of every answer to a question of this kind."""
     return REPORT_HEADERS if kind == "report" else {}
 
 
 def job_response(job: Job, preferences: Preferences, *, status: Literal[200, 202] = 202) -> Response:
-    """Return the job with its address; with status 202 also the time after which to look again."""
+    """Return the job with its address; with status 202 also the time after which to look again.
+
+    Args:
+        job: the job.
+        preferences: preferences of the request that are applied.
+        status: 202 if the client is to look again.
+    """
     headers = {"location": f"{PATH}/{job.record.id}", **preferences.applied}
     later = {"retry-after": "1"} if status == 202 else {}
     return Response(document(job), status, {**headers, **later}, JSON)
 
 
 def result_response(job: Job) -> Response:
-    """The result of a job as its request would have been answered, had it waited; its problem if it has none.
+    """Return the result of a job as its request would have been answered, or its problem.
 
     A problem whose status says "later" (429 and 503) is answered as such only while something may still change. Stored
     as the end of a job it never changes: it is answered 409, which neither clients nor proxies send again, and 503

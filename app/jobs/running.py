@@ -1,4 +1,4 @@
-"""A job that runs in this service: how far it is, and who is told."""
+"""A job that runs in this service, its progress, and events for those who watch it."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ import anyio
 from epsilond.app.jobs.job import Job, Progress
 from epsilond.app.questions.compute import Shared
 from epsilond.app.questions.simulations import SimulationAsked
-from epsilond.app.store.record import AttemptProgress as Told
-from epsilond.app.store.record import Record
+from epsilond.app.store.record import AttemptProgress, Record
 
 Ending = Literal["cancelled", "interrupted", "released"]
-"""What becomes of a job that is stopped: `released` goes back to the queue, for the next start or another replica."""
+"""Fate of a job that is stopped: `released` goes back to the queue, for the next start or another replica."""
 
 
 @dataclass(eq=False, kw_only=True)
 class Running:
-    """The job, and what is known of its work."""
+    """A job and the state of its work."""
 
     record: Record
+    on_place: bool = True
+    """True if it was claimed for one of the places of jobs; an adopted question runs in the background."""
     began: float = field(default_factory=time.monotonic)
     ending: Ending | None = None
-    """Why it is stopped, if it is. The first reason stands."""
+    """Fate of the job if it is stopped; the first one counts."""
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     done: anyio.Event = field(default_factory=anyio.Event)
     changed: anyio.Event = field(default_factory=anyio.Event)
@@ -33,39 +34,41 @@ class Running:
 
     @property
     def steps_done(self) -> int:
-        """How many steps are done."""
+        """Number of steps that are done."""
         return 0
 
     @property
     def seconds_left(self) -> float | None:
-        """Of its own work; None where nobody knows."""
+        """Estimate for its own work, in seconds; None without an estimate."""
         return None
 
     @property
     def job(self) -> Job:
-        """As it is now."""
+        """The job as it is now."""
         spent = round(time.monotonic() - self.began, 3)
         left = None if self.seconds_left is None else round(self.seconds_left, 3)
         progress = Progress(done=self.steps_done, of=self.record.steps, seconds_spent=spent, seconds_left=left)
         return Job(record=self.record, progress=progress)
 
     @property
-    def told(self) -> Told:
-        """What the store is told of it, for who asks another replica."""
+    def report(self) -> AttemptProgress:
+        """Progress for the store, from which other replicas read it."""
         left = self.seconds_left
-        return Told(attempt=self.record.attempt, done=self.steps_done, of=self.record.steps, seconds_left=left)
+        return AttemptProgress(
+            attempt=self.record.attempt, done=self.steps_done, of=self.record.steps, seconds_left=left
+        )
 
     def as_of(self, record: Record) -> Job:
-        """As it is now, with what has just been read from the store."""
+        """Return the job as it is now, with a record that was just read from the store."""
         return replace(self.job, record=record)
 
     def tell(self) -> None:
-        """Wake everybody who watches. They look at the job: a slow watcher misses steps, and nothing piles up."""
+        """Wake everybody who watches. They read the state, so that a slow watcher misses steps and no queue grows."""
         self.changed.set()
         self.changed = anyio.Event()
 
     def stop(self, ending: Ending) -> None:
-        """Have it stopped."""
+        """Stop the job."""
         self.ending = self.ending or ending
         self.scope.cancel()
 
@@ -75,41 +78,41 @@ class RunningQuestion(Running):
     """A question that took too long for its request, or was left over by another replica."""
 
     shared: Shared | None = None
-    """Its computation, once it has been read."""
+    """Computation of the question; None until its body was read."""
 
     @property
     def steps_done(self) -> int:
-        """Its parts that are done."""
+        """Number of parts that are done."""
         return min(self.shared.parts_done, self.record.steps) if self.shared is not None else 0
 
 
 @dataclass(eq=False, kw_only=True)
 class RunningSimulation(Running):
-    """A simulation: blocks that are measured as they come."""
+    """A simulation, whose blocks are timed."""
 
     asked: SimulationAsked | None = None
-    """What it is, once it has been read."""
+    """The simulation; None until its body was read."""
     concurrency: int = 1
-    """How many of its blocks run side by side."""
+    """Number of blocks that run at one time."""
     blocks_done: int = 0
     seconds_measured: float = 0.0
     begun: dict[int, float] = field(default_factory=dict)
-    """When each block that runs now began, on the monotonic clock."""
+    """Start of each block that runs now, on the monotonic clock."""
     bytes_held: int = 0
 
     @property
     def steps_done(self) -> int:
-        """Its blocks that are done."""
+        """Number of blocks that are done."""
         return self.blocks_done
 
     @property
     def blocks(self) -> int:
-        """How many blocks it has."""
+        """Number of blocks."""
         return self.asked.plan.blocks if self.asked is not None else self.record.steps
 
     @property
     def seconds_left(self) -> float | None:
-        """Of its own work, once it runs. A block that takes longer than the others did is taken to end at once."""
+        """Estimate for its own work, in seconds. A block that is slower than the others is expected to end now."""
         if self.asked is None:
             return self.record.seconds
         measured, now, plan = self.blocks_done, time.monotonic(), self.asked.plan
@@ -117,12 +120,12 @@ class RunningSimulation(Running):
         spent = sum(min(each, now - began) for began in self.begun.values())
         return max(0.0, each * (plan.blocks - measured) - spent) / self.concurrency
 
-    def begins(self, index: int) -> None:
-        """A block begins."""
+    def begin_block(self, index: int) -> None:
+        """Note the start of a block."""
         self.begun[index] = time.monotonic()
 
-    def measured(self, index: int, block: bytes) -> float:
-        """That block is done; answers its seconds."""
+    def end_block(self, index: int, block: bytes) -> float:
+        """Count a block that is done, and return its seconds."""
         seconds = time.monotonic() - self.begun.pop(index)
         self.blocks_done += 1
         self.bytes_held += len(block)

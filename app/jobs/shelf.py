@@ -16,9 +16,9 @@ from epsilond.app.store import Store, StoreFault
 from epsilond.app.store.record import End, Record
 
 THREADS = 4
-"""Calls for requests that may be under way at one time in a shared store; an embedded one takes them one by one."""
+"""Calls for requests at one time in a shared store; an embedded store takes one at a time."""
 OWN_THREADS = 2
-"""Calls for the jobs themselves that may be: ends, leases and claims do not queue behind requests."""
+"""Calls for the jobs themselves at one time: ends, leases and claims do not wait behind requests."""
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -30,7 +30,7 @@ class Shelf:
         self.store = store
         self.replica = replica
         self.fault: str | None = None
-        """Why the last call failed; None after one that did not."""
+        """Reason of the last call's failure; None after a success."""
         self._threads = anyio.CapacityLimiter(THREADS if store.shared else 1)
         self._own_threads = anyio.CapacityLimiter(OWN_THREADS if store.shared else 1)
         self._unstored: dict[str, tuple[Record, End]] = {}
@@ -40,14 +40,14 @@ class Shelf:
         self._log = structlog.get_logger()
 
     async def call(self, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-        """A method of the store for a request, in a thread.
+        """Call a method of the store for a request, in a thread.
 
         Raises:
             Problem: the store cannot be used at present: its disk is full, its file or its database is gone.
         """
-        return await self._called(self._threads, partial(method, *arguments, **named))
+        return await self._call_in_thread(self._threads, partial(method, *arguments, **named))
 
-    async def _called(self, threads: anyio.CapacityLimiter, method: Callable[[], T]) -> T:
+    async def _call_in_thread(self, threads: anyio.CapacityLimiter, method: Callable[[], T]) -> T:
         try:
             answer = await to_thread.run_sync(method, limiter=threads)
         except StoreFault as fault:
@@ -62,7 +62,7 @@ class Shelf:
         return answer
 
     async def read(self, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-        """A method that reads, after what has ended was stored.
+        """Call a method that reads, after storing the ends of jobs.
 
         Raises:
             Problem: the store cannot be used at present.
@@ -71,23 +71,23 @@ class Shelf:
         return await self.call(method, *arguments, **named)
 
     async def quietly(self, method: Callable[..., T], *arguments: object, **named: object) -> T | None:
-        """A method of the store for the jobs themselves, that is called again later; None if it cannot be used now."""
+        """Call a method of the store for the jobs themselves; None if the store cannot be used now."""
         try:
-            return await self._called(self._own_threads, partial(method, *arguments, **named))
+            return await self._call_in_thread(self._own_threads, partial(method, *arguments, **named))
         except Problem:
             return None
 
     async def end(self, record: Record, end: End) -> None:
-        """Keep how a job of this replica ended, now or as soon as the store takes it."""
+        """Store the end of a job of this replica, now or as soon as the store takes it."""
         self._unstored[record.id] = record, end
         await self.store_again()
 
     def unstored(self, identifier: str) -> bool:
-        """Whether the job has ended and the store does not know."""
+        """Return whether a job has ended and its end is not stored."""
         return identifier in self._unstored
 
     async def store_again(self) -> None:
-        """Store what has ended and is not stored yet; what cannot be stays until the next time."""
+        """Store the ends that are not stored yet; those that cannot be stored wait for the next call."""
         if not self._unstored:
             return
         async with self._storing:

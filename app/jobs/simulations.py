@@ -1,6 +1,6 @@
-"""The course of one simulation: prepared, run block by block, put together, each step in a worker.
+"""The course of one simulation: prepared, run block by block, and assembled, each step in a worker.
 
-Blocks are decided by the request alone, so one whose worker died is run once more and gives the same.
+Blocks depend on the request only, so a block whose worker died is run again and gives the same.
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 import anyio
-import structlog
 
-from epsilond.accountants.errors import EpsilondError
-from epsilond.app.http.problems import Problem, problem_of, text_of
+from epsilond.app.http.problems import Problem
 from epsilond.app.http.record import ServicePart
 from epsilond.app.jobs import work
+from epsilond.app.jobs.ends import end_of
 from epsilond.app.jobs.limits import MEGABYTE, SimulationLimits
 from epsilond.app.jobs.running import RunningSimulation
 from epsilond.app.jobs.turns import in_turn
@@ -26,17 +25,16 @@ from epsilond.app.store.record import End, Record
 from epsilond.app.workers.cluster import Cluster
 from epsilond.app.workers.pool import Pool
 from epsilond.app.workers.work import Computation, RenderedAnswer, opened, pickled
-from epsilond.extras import MissingExtra
 from epsilond.witness.kind import SimulationKind
 
 OVERRUN = 10
-"""A simulation that runs so many times longer than the limit on estimates is stopped."""
+"""Multiple of the limit on estimates after which a simulation is stopped: estimates are rough."""
 TELL_SECONDS = 3.0
-"""Who watches is told so often how long it still takes, for one block may run for minutes."""
+"""Seconds between reports of the time that is left, because one block may run for minutes."""
 
 
 class SimulationRunner:
-    """What reads and runs simulations."""
+    """Reads and runs simulations."""
 
     def __init__(self, settings: Settings, metrics: Metrics, pool: Pool, kinds: tuple[SimulationKind, ...]) -> None:
         self._settings = settings
@@ -45,34 +43,26 @@ class SimulationRunner:
         self._kinds = kinds
         self._limits = SimulationLimits.of(settings)
         self._cluster = Cluster(settings.dask, metrics, self._here) if settings.dask else None
-        self._log = structlog.get_logger()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Steps are run on the cluster, if there is one."""
+        """Run steps on the cluster, if there is one."""
         async with AsyncExitStack() as until_stopped:
             if self._cluster is not None:
                 await until_stopped.enter_async_context(self._cluster.running())
             yield
 
     def reading(self, body: bytes) -> Computation:
-        """How a worker reads a body."""
+        """Return the computation by which a worker reads a body."""
         return partial(pickled, partial(read_simulation, self._kinds, self._limits, body))
 
     async def end_of(self, running: RunningSimulation) -> End:
-        """Run it to its end, whatever that is. Cancelling kills its workers."""
-        try:
-            with anyio.fail_after(OVERRUN * self._settings.job_seconds):
-                result = await self._result(running)
-                return End(state="done", steps_done=running.blocks, result=result, media_type="application/json")
-        except TimeoutError:
-            problem = Problem("deadline-exceeded", "The simulation ran far longer than any may, and was stopped.")
-        except (EpsilondError, MissingExtra, Problem) as refusal:
-            problem = problem_of(refusal)
-        except Exception:  # noqa: BLE001 (one that fails must not end the others)
-            self._log.exception("simulation failed", id=running.record.id)
-            problem = Problem("internal-error", "The simulation failed; the service's logs have it under its id.")
-        return End(state="failed", steps_done=running.blocks_done, problem=text_of(problem))
+        """Run a simulation. Cancelling kills its workers."""
+        return await end_of(running, partial(self._simulate, running), OVERRUN * self._settings.job_seconds)
+
+    async def _simulate(self, running: RunningSimulation) -> End:
+        result = await self._result(running)
+        return End(state="done", steps_done=running.blocks, result=result, media_type="application/json")
 
     async def _result(self, running: RunningSimulation) -> bytes:
         caller, asked = running.record.caller, await self._read(running.record)
@@ -86,19 +76,19 @@ class SimulationRunner:
         return result
 
     async def _read(self, record: Record) -> SimulationAsked:
-        """What was posted, read again: another version may have other limits."""
+        """Read the request again: another version may have other limits."""
         reading = self.reading(record.request)
         return opened(await in_turn(self._pool, reading, caller=record.caller, lane="read"), SimulationAsked)
 
     async def _side_by_side(self, blocks: int) -> int:
-        """How many blocks are given out at one time."""
+        """Return the number of blocks that run at one time."""
         places = self._settings.job_workers
         if self._cluster is not None:
             places = max(places, await self._cluster.places())
         return max(1, min(places, blocks))
 
     async def _blocks(self, running: RunningSimulation, kind: SimulationKind, resolved: bytes) -> list[bytes]:
-        """Every block, as many side by side as its concurrency allows; the first that fails stops the others."""
+        """Return every block. As many run at a time as allowed; the first failure stops the others."""
         blocks = [b""] * running.blocks
         indices = iter(range(running.blocks))
         failures: list[Exception] = []
@@ -106,10 +96,10 @@ class SimulationRunner:
         async def run_blocks(scope: anyio.CancelScope) -> None:
             try:
                 for index in indices:
-                    running.begins(index)
+                    running.begin_block(index)
                     step = partial(work.block, kind, resolved, index)
                     blocks[index] = (await self._step(step, running.record.caller)).body
-                    seconds = running.measured(index, blocks[index])
+                    seconds = running.end_block(index, blocks[index])
                     self._metrics.simulation_blocks.labels(running.record.name).observe(seconds)
                     self._require_bounded(running.bytes_held)
             except Exception as failure:  # noqa: BLE001 (a task group would wrap it)
@@ -127,7 +117,7 @@ class SimulationRunner:
         return blocks
 
     async def _step(self, computation: Computation, caller: str) -> RenderedAnswer:
-        """What one step answers, on the cluster or here; leaving early stops it."""
+        """Return the answer of one step, on the cluster or here; cancelling stops it."""
         if self._cluster is None:
             return await self._here(computation, caller)
         return (await self._cluster.run(computation, caller)).get()

@@ -1,32 +1,40 @@
-"""A job's steps in workers: one that the pool has no room for waits until it has, for a job was accepted before."""
+"""Steps of jobs in workers. A step waits while the pool has no room, because its job was accepted."""
 
 from __future__ import annotations
 
 from typing import Final
 
 import anyio
+from anyio import to_thread
 
 from epsilond.app.http.problems import Problem
 from epsilond.app.workers.pool import Pool
 from epsilond.app.workers.process import Lane
-from epsilond.app.workers.work import Computation, RenderedAnswer
+from epsilond.app.workers.work import Computation, RenderedAnswer, message_of
 
 AGAIN_SECONDS: Final = 2.0
-"""How long a job waits that the pool has no room for."""
+"""Seconds between attempts to start a step that the pool has no room for."""
 STOPPING = Problem("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
 
 
 async def in_turn(pool: Pool, computation: Computation, *, caller: str, lane: Lane) -> RenderedAnswer:
-    """What a computation answers; leaving early kills it. The pool runs it once more if its worker dies.
+    """Return the answer of a computation. Cancelling kills it. The pool runs it again if its worker dies.
+
+    Args:
+        pool: the workers.
+        computation: the step.
+        caller: identity of the caller.
+        lane: kind of work.
 
     Raises:
         EpsilondError: the mathematics' refusal.
         Problem: the service is stopping.
         WorkFailed: a fault of ours.
     """
+    message = await to_thread.run_sync(message_of, computation)  # a step of a simulation may hold many megabytes
     while True:
         try:
-            task = pool.submit(computation, caller=caller, lane=lane)
+            task = pool.submit(message, caller=caller, lane=lane)
             try:
                 await task.done.wait()
             finally:
@@ -41,5 +49,5 @@ async def in_turn(pool: Pool, computation: Computation, *, caller: str, lane: La
 
 
 def turned_away(problem: Problem) -> bool:
-    """Whether it says that the pool has no room at present."""
+    """Return whether a problem says that the pool has no room at present."""
     return problem.kind.slug == "too-many-requests"

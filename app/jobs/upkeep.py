@@ -1,4 +1,4 @@
-"""What goes on for ever beside the jobs: leases are renewed, ends that were not stored are stored, old jobs removed."""
+"""Periodic work for the jobs: leases are renewed, ends that were not stored are stored, old jobs are removed."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from epsilond.app.settings import Settings
 
 MEGABYTE = 1_048_576
 BEATS = 4
-"""How often a lease is renewed before it would end."""
+"""Renewals of a lease in its time, so that three may fail."""
 SWEEP_SECONDS = 600.0
-"""How often old jobs are removed at least."""
+"""Longest time between removals of old jobs, in seconds."""
 SWEEP_ENDS = 50
-"""After so many ends they are removed too, so that many jobs in a short time do not fill the store."""
+"""Ends of jobs after which old jobs are removed too, so that many short jobs do not fill the store."""
 OTHER_VERSION = Problem("interrupted", "No service of the version that took the job in is left. Post it again.")
 
 
 class Upkeep:
-    """Of the jobs that run in one service."""
+    """Periodic work of one service."""
 
     def __init__(self, settings: Settings, metrics: Metrics, shelf: Shelf, running: Mapping[str, Running]) -> None:
         self._settings = settings
@@ -34,20 +34,20 @@ class Upkeep:
         self._ends = 0
         self._many_ended = anyio.Event()
 
-    def ended(self) -> None:
-        """One job more has ended."""
+    def count_end(self) -> None:
+        """Count a job that has ended."""
         self._ends += 1
         if self._ends % SWEEP_ENDS == 0:
             self._many_ended.set()
 
     async def beat(self) -> None:
-        """Renew the leases, tell how far everything is, and learn what was cancelled elsewhere, for ever."""
+        """Renew the leases, report progress, and learn which jobs were cancelled elsewhere, without end."""
         lease = self._settings.lease_seconds
         while True:
             await anyio.sleep(lease / BEATS)
             await self._shelf.store_again()
-            told = {identifier: running.told for identifier, running in self._running.items()}
-            beat = await self._shelf.quietly(self._shelf.store.beat, self._shelf.replica, told, lease)
+            reports = {identifier: running.report for identifier, running in self._running.items()}
+            beat = await self._shelf.quietly(self._shelf.store.beat, self._shelf.replica, reports, lease)
             if beat is None:
                 continue
             for identifier in beat.cancelled & self._running.keys():
@@ -56,14 +56,13 @@ class Upkeep:
                 self._running[identifier].stop("released")
 
     async def sweep(self) -> None:
-        """Remove what is old, and count what is left, for ever."""
+        """Remove old jobs, and count those that are left, without end."""
         chosen, store = self._settings, self._shelf.store
         limits = {"days": chosen.store_days, "jobs": chosen.store_jobs, "size": chosen.store_megabytes * MEGABYTE}
-        told = {"engine_version": ENGINE_VERSION, "problem": text_of(OTHER_VERSION)}
         while True:
             self._many_ended = anyio.Event()
             await self._shelf.quietly(store.prune, **limits)
-            await self._shelf.quietly(store.interrupt, **told)
+            await self._shelf.quietly(store.interrupt, engine_version=ENGINE_VERSION, problem=text_of(OTHER_VERSION))
             counts = await self._shelf.quietly(store.counts)
             self._metrics.tell_store(counts, await self._shelf.quietly(store.size))
             with anyio.move_on_after(SWEEP_SECONDS):

@@ -1,7 +1,7 @@
-"""What a worker does for a simulation, step by step.
+"""The steps of a simulation in a worker.
 
-A step's answer is pickled where it is made. The service passes it on to the next step as bytes and never opens it, so
-that it counts what it holds exactly and is kept from nothing by what a step made.
+The answer of a step is pickled in its worker. The service passes the bytes to the next step without unpickling them, so
+that it knows their size and a large answer does not delay the event loop.
 """
 
 from __future__ import annotations
@@ -19,26 +19,45 @@ Format = Literal["png", "svg"]
 
 
 def prepared(kind: SimulationKind, request: bytes) -> RenderedAnswer:
-    """What the kind has made of the request, pickled."""
+    """Return the pickled preparation of a request by its kind."""
     return RenderedAnswer(pickle.dumps(kind.prepare(_opened(request)), pickle.HIGHEST_PROTOCOL))
 
 
 def block(kind: SimulationKind, resolved: bytes, index: int) -> RenderedAnswer:
-    """One block, pickled."""
+    """Return one pickled block.
+
+    Args:
+        kind: kind of the simulation.
+        resolved: the preparation.
+        index: number of the block.
+    """
     return RenderedAnswer(pickle.dumps(kind.run_block(_opened(resolved), index), pickle.HIGHEST_PROTOCOL))
 
 
 def assembled(kind: SimulationKind, request: bytes, resolved: bytes, blocks: Sequence[bytes]) -> RenderedAnswer:
-    """The result, rendered as JSON."""
+    """Return the result as JSON.
+
+    Args:
+        kind: kind of the simulation.
+        request: the request.
+        resolved: the preparation.
+        blocks: every block in order.
+    """
     opened = [_opened(each) for each in blocks]
     return RenderedAnswer(render(kind.assemble(_opened(request), _opened(resolved), opened)))
 
 
 def drawn(home: str, result: bytes, form: Format) -> RenderedAnswer:
-    """The figure of a result, by `draw(result, format)` of module `home`, which is imported where a figure is drawn."""
+    """Return the figure of a result.
+
+    Args:
+        home: module with the function `draw(result, format)`.
+        result: the result as JSON.
+        form: format of the figure.
+    """
     return RenderedAnswer(import_module(home).draw(json.loads(result), form))
 
 
 def _opened(step: bytes) -> object:
-    """What an earlier step of our own made; no client can put anything there."""
+    """Unpickle the answer of an earlier step of our own."""
     return pickle.loads(step)  # noqa: S301

@@ -26,7 +26,7 @@ from epsilond.accountants.ledger.what_if import WhatIf, what_if
 from epsilond.app.callers.caller import Caller
 from epsilond.app.http.problems import Problem
 from epsilond.app.http.record import ServicePart
-from epsilond.app.jobs.attending import first_of, left
+from epsilond.app.jobs.attending import end_with_client, first_of
 from epsilond.app.jobs.manager import Jobs
 from epsilond.app.ledgers.keys import Keys
 from epsilond.app.ledgers.refusals import as_problems, not_durable
@@ -34,7 +34,7 @@ from epsilond.app.ledgers.signatures import Signatures
 from epsilond.app.metrics import Metrics
 from epsilond.app.settings import PREFIX, Settings
 from epsilond.app.workers.pool import Pool
-from epsilond.app.workers.work import RenderedAnswer, opened, pickled
+from epsilond.app.workers.work import RenderedAnswer, message_of, opened, pickled
 from epsilond.calibrators.answer import Caution
 from epsilond.ledgers.book.answers import Promised, promised
 from epsilond.ledgers.book.book import Book
@@ -224,7 +224,7 @@ class Ledgers:
                 answered = await self._in_worker(partial(pickled, roughly), caller.identity, half)
             return opened(answered, WhatIf)
 
-        return await first_of(course, partial(left, request))
+        return await first_of(course, partial(end_with_client, request))
 
     def promised(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState, Promised]:
         """A ledger's rows and state, with what takes time to say of it: computed once for each version. It blocks."""
@@ -306,7 +306,7 @@ class Ledgers:
     async def _in_worker(
         self, computation: Callable[[], RenderedAnswer], caller: str, seconds: float
     ) -> RenderedAnswer:
-        task = self._pool.submit(computation, caller=caller)
+        task = self._pool.submit(await to_thread.run_sync(message_of, computation), caller=caller)
         try:
             with anyio.move_on_after(seconds):
                 await task.done.wait()

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Literal
 
 import anyio
+from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -20,7 +21,7 @@ from epsilond.app.http.body import OfQuestion, Preferences
 from epsilond.app.http.leaving import client_gone, gone
 from epsilond.app.http.problems import Problem
 from epsilond.app.http.record import record_of
-from epsilond.app.jobs.attending import attended
+from epsilond.app.jobs.attending import wait_attended
 from epsilond.app.jobs.job import Job
 from epsilond.app.jobs.manager import JOBS
 from epsilond.app.jobs.responses import headers_of, job_response, result_response
@@ -30,7 +31,7 @@ from epsilond.app.questions.compute import COMPUTE, Shared
 from epsilond.app.questions.question import Question, Reading
 from epsilond.app.settings import SETTINGS
 from epsilond.app.workers.pool import POOL
-from epsilond.app.workers.work import Computation, Outcome, RenderedAnswer, opened, pickled
+from epsilond.app.workers.work import Computation, Outcome, RenderedAnswer, message_of, opened, pickled
 
 SMALL = 4_096
 """Bytes; a longer body is read by a worker."""
@@ -86,7 +87,7 @@ async def asked(
         earlier = await jobs.with_key(caller.name, preferences.key, fingerprint)
         if earlier is not None:
             wait = partial(jobs.waiting.wait, caller.name, earlier.record.id, seconds)
-            job = await (attended(request, wait) if seconds else wait())
+            job = await (wait_attended(request, wait) if seconds else wait())
             return await signed_result(request, job) if job.ended else job_response(job, preferences)
     question = compute.recent.get(caller.name, fingerprint)
     if question is None:
@@ -172,7 +173,8 @@ async def in_worker(request: Request, computation: Computation) -> RenderedAnswe
         Problem: too many wait; the client has gone; the service is stopping.
     """
     pool = POOL.of(request)
-    task = pool.submit(computation, caller=caller_of(request).identity, lane="read")
+    message = await to_thread.run_sync(message_of, computation)
+    task = pool.submit(message, caller=caller_of(request).identity, lane="read")
     try:
         await _wait(request, task.done, None)
     finally:

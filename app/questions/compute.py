@@ -21,6 +21,7 @@ from functools import partial
 import anyio
 import anyio.lowlevel
 import structlog
+from anyio import to_thread
 from cachetools import LRUCache
 
 from epsilond.app.http.problems import Problem
@@ -31,7 +32,7 @@ from epsilond.app.questions.question import Question, joined
 from epsilond.app.settings import Settings
 from epsilond.app.workers.pool import Pool
 from epsilond.app.workers.process import Lane, Task, TurnedAway
-from epsilond.app.workers.work import Computation, Failed, Outcome, RenderedAnswer
+from epsilond.app.workers.work import Failed, Outcome, RenderedAnswer, message_of
 
 
 class Compute:
@@ -113,12 +114,13 @@ class Compute:
         try:
             with shared.scope:
                 if not shared.question.joins:
-                    work = shared.question.work
-                    briefly = shared.question.closed_form
-                    shared.outcome = await self._computed(shared, work, briefly=briefly, small=True)
+                    work = shared.question.work  # it pickles at once, since it was read from a small body
+                    message = work if isinstance(work, bytes) else message_of(work)
+                    shared.outcome = await self._computed(shared, message, briefly=shared.question.closed_form)
                 elif (outcomes := await self._parts(shared)) is not None:
                     work = partial(joined, shared.question.pickled, outcomes)
-                    shared.outcome = await self._computed(shared, work, briefly=True, small=False)
+                    message = await to_thread.run_sync(message_of, work)
+                    shared.outcome = await self._computed(shared, message, briefly=True)
         except Problem as problem:
             shared.problem = problem
         finally:
@@ -129,18 +131,15 @@ class Compute:
                 self._cache.keep(*shared.key, shared.outcome)
             shared.end()
 
-    async def _computed(
-        self, shared: Shared, work: Computation | bytes, *, briefly: bool, small: bool
-    ) -> Outcome | None:
-        """Return the outcome that the pool makes of it; None if it was given up since nobody waits.
+    async def _computed(self, shared: Shared, message: bytes, *, briefly: bool) -> Outcome | None:
+        """Return the outcome of a computation in the pool; None if it was given up since nobody waits.
 
         What a job waits for asks again until the pool has room: with it, the parts beside it would be given up.
 
         Args:
             shared: the computation and who waits for it.
-            work: the work of a worker.
+            message: the pickled computation.
             briefly: whether it takes only milliseconds, so that it need not wait behind questions.
-            small: whether it pickles in no time: what is not pickled yet was read from a small body.
 
         Raises:
             Problem: there is no room for what requests wait for, or the service is stopping.
@@ -148,7 +147,7 @@ class Compute:
         while shared.waiting:
             try:
                 lane: Lane = "read" if briefly else shared.lane
-                task = self._pool.submit(work, caller=shared.caller, lane=lane, small=small)
+                task = self._pool.submit(message, caller=shared.caller, lane=lane)
                 shared.task = task
                 await task.done.wait()
                 shared.cpu_seconds += task.cpu_seconds

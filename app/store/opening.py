@@ -1,4 +1,4 @@
-"""Where the settings keep jobs, and that database opened."""
+"""The database in which the settings keep jobs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CHAIN: Final = Chain(
 
 
 def opened(settings: Settings) -> Database:
-    """The database of these settings, made if it is not there.
+    """Open the database of these settings, or make it.
 
     Raises:
         StoreLocked: another service has its file.
@@ -40,7 +40,7 @@ def opened(settings: Settings) -> Database:
 
 
 def url_of(settings: Settings) -> URL:
-    """Where these settings keep jobs.
+    """Return the URL of the database of these settings.
 
     Raises:
         ArgumentError: EPSILOND_STORE_URL is no URL.

@@ -16,38 +16,30 @@ SMALL = tuple(JOBS.c[name] for name in NAMES if name not in LARGE)
 
 
 class Reading:
-    """What is asked of a store without changing it."""
+    """A store as it is read."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     @property
     def shared(self) -> bool:
-        """Whether other replicas may work on it."""
+        """True if other replicas may work on the store."""
         return self._database.shared
 
     @property
     def durable(self) -> bool:
-        """Whether what is kept outlives this process."""
+        """True if the store outlives this process."""
         return self._database.durable
 
     def get(self, owner: str, identifier: str, *, whole: bool = True) -> Record | None:
-        """This owner's job of this id; without request, result and problem if it is not to be whole.
-
-        Raises:
-            StoreFault: the database cannot be used.
-        """
+        """Return the job of this owner and id, without request, result and problem unless it is to be whole."""
         with self._database.reading() as connection:
             return one(connection, (JOBS.c.owner == owner) & (JOBS.c.id == identifier), whole=whole)
 
     def with_key(self, owner: str, key: str) -> Record | None:
-        """The job that this owner posted with this idempotency key.
-
-        Raises:
-            StoreFault: the database cannot be used.
-        """
+        """Return the job that this owner posted with this idempotency key."""
         with self._database.reading() as connection:
-            return one(connection, keyed(owner, key))
+            return one(connection, has_key(owner, key))
 
     def page(
         self,
@@ -57,10 +49,14 @@ class Reading:
         before: int | None = None,
         limit: int = 100,
     ) -> Sequence[Record]:
-        """This owner's newest of this state and kind, made before the one of this sequence, without large parts.
+        """Return the newest jobs of an owner, without their large members.
 
-        Raises:
-            StoreFault: the database cannot be used.
+        Args:
+            owner: the owner.
+            state: state of the jobs; None for any.
+            kind: kind of the jobs; None for any.
+            before: sequence that is newer than the jobs; None for the newest.
+            limit: most jobs to return.
         """
         chosen = select(*SMALL).where(JOBS.c.owner == owner).order_by(JOBS.c.sequence.desc()).limit(limit)
         chosen = chosen if state is None else chosen.where(JOBS.c.state == state)
@@ -70,47 +66,35 @@ class Reading:
             return [record_of(row) for row in connection.execute(chosen).mappings()]
 
     def live(self, caller: str) -> int:
-        """How many jobs of this caller have not ended. Several callers are one owner where no key is asked for.
-
-        Raises:
-            StoreFault: the database cannot be used.
-        """
+        """Return the number of jobs of a caller that have not ended."""
         chosen = select(func.count()).where(JOBS.c.caller == caller, JOBS.c.state.in_(UNFINISHED))
         with self._database.reading() as connection:
             return connection.execute(chosen).scalar_one()
 
     def counts(self) -> dict[State, int]:
-        """How many jobs there are of each state that there is one of.
-
-        Raises:
-            StoreFault: the database cannot be used.
-        """
+        """Return the number of jobs of each state that occurs."""
         chosen = select(JOBS.c.state, func.count().label("jobs")).group_by(JOBS.c.state)
         with self._database.reading() as connection:
             return {row.state: row.jobs for row in connection.execute(chosen)}
 
     def size(self) -> int:
-        """Bytes that requests, results and problems hold.
-
-        Raises:
-            StoreFault: the database cannot be used.
-        """
+        """Return the bytes of all requests, results and problems."""
         with self._database.reading() as connection:
             return int(connection.execute(select(func.coalesce(func.sum(JOBS.c.size), 0))).scalar_one())
 
 
 def one(connection: Connection, condition: ColumnElement[bool], *, whole: bool = True) -> Record | None:
-    """The job that a condition is true of, if there is one."""
+    """Return the job that fulfils a condition, if there is one."""
     row = connection.execute(select(*(ALL if whole else SMALL)).where(condition)).mappings().first()
     return None if row is None else record_of(row)
 
 
-def keyed(owner: str, key: str) -> ColumnElement[bool]:
-    """Whether a job is of this owner and this idempotency key."""
+def has_key(owner: str, key: str) -> ColumnElement[bool]:
+    """Return whether a job has this owner and this idempotency key."""
     return (JOBS.c.owner == owner) & (JOBS.c.idempotency_key == key)
 
 
 def record_of(row: RowMapping) -> Record:
-    """The job of a row; its request is empty where it was not read."""
+    """Return the job of a row; its request is empty if it was not read."""
     members: JsonRecord = {"request": b"", **row}
     return Record(**members)

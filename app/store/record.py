@@ -1,4 +1,4 @@
-"""A job as it is kept, and what is told of it while it runs and when it ends."""
+"""A job as it is kept, and reports of it while it runs and when it ends."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ State = Literal["queued", "running", "done", "failed", "cancelled", "interrupted
 Ended = Literal["done", "failed", "cancelled", "interrupted"]
 UNFINISHED: Final = ("queued", "running")
 LARGE: Final = ("request", "result", "problem")
-"""Members that may hold megabytes; a page of records leaves them out."""
+"""Members that may hold megabytes; a page of records omits them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,52 +17,52 @@ class Record:
     """A job as it is kept. Times are seconds since 1970; `request` and `problem` are JSON texts."""
 
     sequence: int = 0
-    """Its place in the order of creation, given by the store."""
+    """Place in the order of creation, given by the store."""
     id: str
     kind: str
-    """What sort of question it is: calibration, simulation, …"""
+    """Sort of question: calibration, simulation, …"""
     name: str
-    """Which of its kind: the algorithm, the simulation's kind, …"""
+    """Member of the kind: the algorithm, the simulation's kind, …"""
     state: State = "queued"
     created: float
     started: float | None = None
-    """When its present attempt began."""
+    """Start of the present attempt."""
     ended: float | None = None
     steps: int
-    """How many steps it has."""
+    """Number of steps."""
     steps_done: int | None = None
     seconds: float | None = None
-    """The estimate it was accepted with."""
+    """Estimate with which the job was accepted."""
     seconds_left: float | None = None
     engine_version: str
     owner: str = ""
-    """Name of the API key that posted it; empty where none was asked for."""
+    """Name of the API key that posted the job; empty in a service without keys."""
     caller: str = ""
-    """Who is kept apart from others when places are given: a key, else an address."""
+    """Identity that shares places with others: a key, or an address in a service without keys."""
     idempotency_key: str | None = None
-    """Of one owner; others may have the same."""
+    """Key of the request, which only has a meaning for its owner."""
     fingerprint: str
-    """Equal for equal requests."""
+    """Digest that is equal for equal requests."""
     request: bytes
     media_type: str | None = None
-    """Of the result."""
+    """Media type of the result."""
     result: bytes | None = None
     problem: bytes | None = None
     size: int = 0
     """Bytes of request, result and problem, counted by the store."""
     attempt: int = 0
-    """Which attempt to run it this is; who runs it says it again with everything it tells of the job."""
+    """Number of the present attempt, which is part of each report about the job."""
     lost: int = 0
-    """How many attempts ended because the replica that ran it was gone without a word."""
+    """Number of attempts whose replica was gone without having given the job back."""
     replica: str | None = None
-    """Which replica runs it."""
+    """Replica that runs the job."""
     lease_until: float | None = None
-    """Until when it is that replica's, by the clock of a shared database; one that is not shared needs no leases."""
+    """End of that replica's lease, by the database's clock."""
     cancel_requested: bool = False
     queued_tick: float = 0.0
-    """Seconds of service when it was last put into the queue."""
+    """Seconds of service when the job was last queued."""
     ended_tick: float | None = None
-    """Seconds of service when it ended."""
+    """Seconds of service when the job ended."""
 
 
 NAMES: Final = tuple(field.name for field in fields(Record))
@@ -70,29 +70,29 @@ NAMES: Final = tuple(field.name for field in fields(Record))
 
 @dataclass(frozen=True, kw_only=True)
 class AttemptProgress:
-    """How far an attempt is."""
+    """Progress of an attempt."""
 
     attempt: int
     done: int | None = None
-    """Steps that are done."""
+    """Number of steps that are done."""
     of: int | None = None
-    """How many steps there are; None where it is still the number it was accepted with."""
+    """Number of steps; None if it has not changed."""
     seconds_left: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Beat:
-    """What a replica learns when it tells its progress."""
+    """Answer to a replica that reports its progress."""
 
     lost: frozenset[str] = frozenset()
-    """Jobs that are no longer this replica's: what is still computed for them is of no use."""
+    """Jobs that are no longer this replica's; their computation is of no use."""
     cancelled: frozenset[str] = frozenset()
-    """Jobs of this replica whose owner asked that they end."""
+    """Jobs of this replica that their owners have cancelled."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class End:
-    """How a job ended."""
+    """End of a job."""
 
     state: Ended
     steps_done: int | None = None
@@ -100,4 +100,4 @@ class End:
     result: bytes | None = None
     problem: bytes | None = None
     when: float | None = None
-    """Seconds since 1970; None for now."""
+    """Time of the end in seconds since 1970; None for now."""

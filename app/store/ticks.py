@@ -1,4 +1,4 @@
-"""Seconds of service, which retention goes by: unlike a clock, they never go back and never leap."""
+"""Seconds of service, which retention uses: unlike a clock, they never go back and never leap."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from epsilond.storage.transactions import Database
 
 DAY: Final = 86_400.0
 MOST_STEP: Final = 3600.0
-"""Most seconds that are counted at a time, whatever the clock says; so they are to be counted at least once an hour."""
+"""Most seconds that are counted at a time. The sweep of each service counts more often than once an hour."""
 
 
 def ticks(database: Database) -> ColumnElement[float]:
-    """Seconds of service up to now: those counted, and those since then."""
+    """Return the seconds of service up to now."""
     return select(TICKS.c.seconds + _since(database)).scalar_subquery()
 
 

@@ -19,7 +19,7 @@ import structlog
 from anyio import to_thread
 
 from epsilond.app.metrics import Metrics
-from epsilond.app.workers.work import Computation, Outcome, run_pickled
+from epsilond.app.workers.work import Computation, Outcome, message_of, run_on_cluster
 from epsilond.executors import CONNECT_SECONDS, RETRIES, ClusterError, connected, result_of
 from epsilond.extras import extra
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from distributed import Client
 
 TRIES = 2
-"""How often a step is given to the cluster before it is run here."""
+"""Attempts on the cluster before a step is run here."""
 AWAY_SECONDS = 30.0
-"""A cluster that could not be reached is left alone for so long."""
+"""Seconds between attempts to reach a cluster."""
 LOOK_SECONDS = 5.0
-"""How often a step that takes long looks whether the cluster still has workers."""
+"""Seconds between checks that the cluster still has workers, while a step runs."""
 
 
 class Cluster:
@@ -66,7 +66,7 @@ class Cluster:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """The cluster is used. One that is away is tried again when there is work, but not too often."""
+        """Use the cluster. One that is away is tried again when there is work, but not too often."""
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is logged here, in words
         try:
             with suppress(ClusterError):
@@ -77,7 +77,7 @@ class Cluster:
                 await to_thread.run_sync(self._close)
 
     async def places(self) -> int:
-        """How many computations it runs at one time; 0 while it is away."""
+        """Return the number of computations that the cluster runs at one time; 0 while it is away."""
         try:
             client = await self._connected()
             return sum((await to_thread.run_sync(client.nthreads)).values())
@@ -85,12 +85,12 @@ class Cluster:
             return 0
 
     async def run(self, computation: Computation, caller: str) -> Outcome:
-        """The outcome of a caller's computation. Cancelling forgets it; a worker that has begun it goes on to its end.
+        """Return the outcome of a caller's computation. Cancelling forgets it; a worker that has begun it goes on.
 
         Raises:
             Exception: what is asked cannot be pickled, or what `locally` raises.
         """
-        work = await to_thread.run_sync(pickle.dumps, computation, pickle.HIGHEST_PROTOCOL)
+        work = await to_thread.run_sync(message_of, computation)
         for _ in range(TRIES):
             try:
                 outcome = await self._on_cluster(work)
@@ -106,7 +106,7 @@ class Cluster:
         """Raises ClusterError, or whatever else a cluster may do to work that it is given."""
         client = await self._connected()
         executor = client.get_executor(pure=False, retries=RETRIES)
-        future = await to_thread.run_sync(executor.submit, run_pickled, work)
+        future = await to_thread.run_sync(executor.submit, run_on_cluster, work)
         try:
             await self._ended(future, client)
             outcome: Outcome = await to_thread.run_sync(pickle.loads, result_of(future))
@@ -129,7 +129,7 @@ class Cluster:
                 raise ClusterError("the cluster has no workers left")
 
     async def _connected(self) -> Client:
-        """The client, which is made if there is none.
+        """Return the client, and make it if there is none.
 
         Raises:
             ClusterError: the cluster cannot be used now.

@@ -21,7 +21,7 @@ LINGER_SECONDS: Final = 60.0
 
 
 class FairQueue:
-    """Tasks that wait. No caller's tasks keep another caller's from their turn, however many they are."""
+    """Tasks that wait. However many tasks a caller has, other callers keep their turns."""
 
     def __init__(self, room: int, room_each: int) -> None:
         self._room = room
@@ -33,13 +33,13 @@ class FairQueue:
         return self._length
 
     def full_for(self, caller: str) -> bool:
-        """Whether a task of theirs would have to displace another, or has no room at all."""
+        """Return whether a task of a caller would have to displace another, or has no room at all."""
         return self._length >= self._room or len(self._lines.get(caller, ())) >= self._room_each
 
     def displaced_by(self, caller: str) -> Task | None:
-        """The task that leaves the full queue for one of a caller who has nothing waiting; None if none has to.
+        """Take out the task that leaves the full queue for a caller who has nothing waiting; None if none has to.
 
-        It is the newest of whoever has most waiting, as long as that is more than one.
+        It is the newest task of the caller who has most waiting, as long as that caller has more than one.
         """
         if caller in self._lines or not self._lines:
             return None
@@ -50,12 +50,12 @@ class FairQueue:
         return newest
 
     def put(self, task: Task) -> None:
-        """To the end of its caller's line, whether there is room or not."""
+        """Put a task at the end of its caller's line, whether there is room or not."""
         self._lines.setdefault(task.caller, deque()).append(task)
         self._length += 1
 
     def put_back(self, task: Task) -> None:
-        """To the front of its caller's line: it has waited before."""
+        """Put a task that has waited before at the front of its caller's line."""
         self._lines.setdefault(task.caller, deque()).appendleft(task)
         self._length += 1
 
@@ -88,16 +88,16 @@ class FairQueue:
         return task
 
     def all(self) -> list[Task]:
-        """Every task that waits."""
+        """Return every task that waits."""
         return [task for line in self._lines.values() for task in line]
 
 
 HALF_LIFE = 60.0
-"""Seconds after which what was used counts half."""
+"""Seconds after which used time counts half."""
 FORGOTTEN = 0.001
-"""Seconds of use that are as good as none."""
+"""Seconds of use below which a caller is forgotten: a thousandth of a long turn."""
 CALLERS = 10_000
-"""More callers than that are not told apart without looking for those to forget."""
+"""Number of callers beyond which those that have used little are forgotten, to bound the memory."""
 
 LONGEST_RETRY = 600
 """Most seconds that a rejected caller is asked to wait."""
@@ -128,13 +128,13 @@ class Usage:
         self._used: dict[str, tuple[float, float]] = {}
 
     def add(self, caller: str, seconds: float) -> None:
-        """So many seconds more."""
+        """Count more seconds of a caller."""
         self._used[caller] = (self.lately(caller) + seconds, self._clock())
         if len(self._used) > CALLERS:
             self._used = {each: used for each, used in self._used.items() if self.lately(each) > FORGOTTEN}
 
     def lately(self, caller: str) -> float:
-        """What they have used, in seconds; what is long ago counts little."""
+        """Return the seconds that a caller has used; those of long ago count little."""
         used, when = self._used.get(caller, (0.0, 0.0))
         return float(used * 0.5 ** ((self._clock() - when) / HALF_LIFE))
 

@@ -1,138 +1,133 @@
-"""The service's end of its forkserver: a thread that has workers made, one after the other, and never gives up."""
+"""The service's end of its fork server, which makes workers one after another."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
-from contextlib import suppress
-from queue import SimpleQueue
-from threading import Event, Thread
+from typing import Final
 
+import anyio
 import structlog
+from anyio import to_thread
 
 from epsilond.app.workers.preload import ORDER, PROCESS
-from epsilond.app.workers.process import Process
-from epsilond.app.workers.work import ONE_THREAD, Wire
+from epsilond.app.workers.process import NICER, Process, receive
+from epsilond.app.workers.work import ONE_THREAD
 
-FIRST_PAUSE = 0.1
-LONGEST_PAUSE = 5.0
-"""Seconds between attempts to make a worker, from the first failure on."""
-PROGRAM = (
+FIRST_PAUSE: Final = 0.1
+"""Pause after the first failed attempt to make a worker, in seconds; each further pause is twice as long."""
+LONGEST_PAUSE: Final = 5.0
+"""Longest pause between attempts, in seconds."""
+BUFFER_BYTES: Final = 262_144
+"""Bytes of an answer that the event loop reads before it serves other connections."""
+PROGRAM: Final = (
     "import json, sys; control, service, modules, sys.path[:] = json.loads(sys.argv[1]);"
     " from epsilond.app.workers.preload import main; main(control, service, tuple(modules))"
 )
-"""What the forkserver runs: nothing of the file that the service was started from."""
+"""Program of the fork server; it imports nothing of the file that started the service."""
 
 
 class ForkServer:
-    """Makes workers on demand. It is started with the first one, and again whenever it has died."""
+    """Makes workers in the event loop. Its process starts with the first worker, and again whenever it has died."""
 
-    def __init__(self, modules: tuple[str, ...], memory_megabytes: int, nicer: int) -> None:
+    def __init__(self, modules: tuple[str, ...], memory_megabytes: int) -> None:
         self._modules = modules
-        self._order = ORDER.pack(nicer, memory_megabytes)
-        self._wanted: SimpleQueue[bool] = SimpleQueue()
-        self._stopping = Event()
+        self._order = ORDER.pack(NICER, memory_megabytes)
         self._server: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._log = structlog.get_logger()
 
-    def start(self, born: Callable[[Process], object]) -> None:
-        """Start the thread; it calls `born` with each new worker, which is ready to compute."""
-        self._thread = Thread(target=self._serve, args=(born,), name="forkserver", daemon=True)
-        self._thread.start()
-
-    def want(self) -> None:
-        """One worker more; it will come, however long it takes."""
-        self._wanted.put(True)
-
-    def stop(self) -> None:
-        """Make no worker more; the forkserver ends, and on Linux the kernel kills its workers with it."""
-        self._stopping.set()
-        self._wanted.put(False)
-        server = self._server
-        if server is not None:
-            server.kill()  # whoever waits for an answer of it gets the end of the file
-
-    def join(self) -> None:
-        """Wait until the thread has ended."""
-        self._thread.join()
-
     @property
     def process(self) -> int | None:
-        """The process id of the forkserver; None if there is none."""
+        """The process id of the fork server; None if there is none."""
         return None if self._server is None else self._server.pid
 
-    def _serve(self, born: Callable[[Process], object]) -> None:
+    def is_alive(self) -> bool:
+        """Return whether the fork server lives. Its connection ends before the kernel kills its workers."""
+        if self._control is None:
+            return False
         try:
-            while self._wanted.get() and not self._stopping.is_set():
-                process = self._made()
-                if process is not None:
-                    born(process)
-        finally:
-            self._end()
+            return bool(self._control.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
 
-    def _made(self) -> Process | None:
-        """A new worker, after as many attempts as it takes; None if it is to stop."""
+    async def fork(self) -> Process:
+        """Make a worker that is ready to compute, in as many attempts as it takes."""
         pause = FIRST_PAUSE
-        while not self._stopping.is_set():
+        while True:
             try:
-                return self._forked()
+                return await self._attempt()
             except (OSError, EOFError, RuntimeError) as error:
-                if not self._stopping.is_set():
-                    self._log.warning("worker cannot be started", error=str(error) or type(error).__name__)
-            self._stopping.wait(pause)
+                self._log.warning("worker cannot be started", error=str(error) or type(error).__name__)
+            await anyio.sleep(pause)
             pause = min(2.0 * pause, LONGEST_PAUSE)
-        return None
 
-    def _forked(self) -> Process:
-        """A new worker that has said that it is ready.
+    async def close(self) -> None:
+        """Kill the fork server. On Linux the kernel kills its workers with it."""
+        if self._control is not None:
+            self._control.close()
+            self._control = None
+        if self._server is not None:
+            self._server.kill()
+            await to_thread.run_sync(self._server.wait)
+            self._server = None
+
+    async def _attempt(self) -> Process:
+        """Make a worker.
 
         Raises:
             OSError: there are no processes or descriptors left.
-            EOFError: the worker, or the forkserver, has died.
-            RuntimeError: there is no thread left.
+            EOFError: the worker or the fork server has died.
+            RuntimeError: there are no threads left.
         """
-        control = self._running()
+        if self._control is None:
+            await self.close()  # what is left of a process that died
+        control = self._control or self._start()
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                identifier = self._ask(control, theirs.fileno())
-            Wire(ours).receive()
+                identifier = await self._order_worker(control, theirs.fileno())
+            reader, writer = await asyncio.open_unix_connection(sock=ours, limit=BUFFER_BYTES)
         except BaseException:
             ours.close()
             raise
-        return Process(identifier, ours)
+        try:
+            await receive(reader)
+        except BaseException:
+            writer.close()
+            raise
+        return Process(identifier, reader, writer)
 
-    def _ask(self, control: socket.socket, wire: int) -> int:
-        """The process id of a new worker that holds this end of a wire."""
+    async def _order_worker(self, control: socket.socket, wire: int) -> int:
+        """Return the process id of a new worker that holds this end of a wire."""
         try:
             socket.send_fds(control, [self._order], [wire])
-            told = control.recv(PROCESS.size, socket.MSG_WAITALL)
+            answer = await asyncio.get_running_loop().sock_recv(control, PROCESS.size)
         except OSError:
-            self._end()
+            await self.close()
             raise
-        if len(told) < PROCESS.size:
-            self._end()
-            raise EOFError("the forkserver has died")
-        identifier: int = PROCESS.unpack(told)[0]
+        if not answer:
+            await self.close()
+            raise EOFError("the fork server has died")
+        identifier: int = PROCESS.unpack(answer)[0]
         if identifier < 0:
             raise OSError(-identifier, os.strerror(-identifier))
         return identifier
 
-    def _running(self) -> socket.socket:
-        """The line to the forkserver, which is started if it does not run."""
-        if self._control is not None:
-            return self._control
+    def _start(self) -> socket.socket:
+        """Start the fork server, and return the connection to it."""
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                said = json.dumps([theirs.fileno(), os.getpid(), self._modules, sys.path])
-                self._server = subprocess.Popen(  # noqa: S603 (nothing in it comes from a client)
-                    [sys.executable, "-c", PROGRAM, said],
+                arguments = json.dumps([theirs.fileno(), os.getpid(), self._modules, sys.path])
+                self._server = subprocess.Popen(  # noqa: S603 (no argument comes from a client)
+                    [sys.executable, "-c", PROGRAM, arguments],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     env=os.environ | ONE_THREAD,
@@ -141,18 +136,6 @@ class ForkServer:
         except BaseException:
             ours.close()
             raise
+        ours.setblocking(False)
         self._control = ours
-        if self._stopping.is_set():  # it was asked to stop before there was anything to kill
-            self._server.kill()
         return ours
-
-    def _end(self) -> None:
-        """Let go of the forkserver, and bury it."""
-        if self._control is not None:
-            self._control.close()
-            self._control = None
-        if self._server is not None:
-            with suppress(ProcessLookupError):
-                self._server.kill()
-            self._server.wait()
-            self._server = None

@@ -1,72 +1,97 @@
-"""The forkserver: a process that has imported the mathematics and makes workers by forking itself.
+"""The fork server: a process that has imported the mathematics and makes workers by forking itself.
 
-A fork costs milliseconds where an import costs seconds, and what the workers only read they share. It has one thread,
-computes nothing, and ends when its service does. Python's own forkserver is one for all of a program, is kept alive by
-its workers, and cannot be told what to prepare; this one belongs to one pool.
+A fork costs milliseconds where an import costs seconds, and workers share the memory that they only read. The process
+has one thread, computes nothing, and ends with its service.
 
-    service → forkserver   an order, with the worker's end of a wire
-    forkserver → service   the process id of the new worker, or minus the number of the error
+    service → fork server   an order, with the worker's end of a wire
+    fork server → service   the process id of the new worker, or the negative number of an error
 """
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import signal
 import socket
 import struct
-import sys
 import traceback
 from typing import NoReturn
 
-from epsilond.app.workers.work import Wire, end_with, ignore_signals, load, work
+from epsilond.app.workers.work import end_with, ignore_signals, load, work
 
 ORDER = struct.Struct("=ii")
-"""How much nicer the worker is, and its memory in megabytes."""
+"""Niceness of a worker above that of the fork server, and its limit of memory in megabytes."""
 PROCESS = struct.Struct("=i")
+"""Answer to an order."""
 
 
 def main(control: int, service: int, modules: tuple[str, ...]) -> None:
-    """Serve orders that come over the descriptor `control`, until it ends."""
+    """Make a worker for each order until the control connection ends.
+
+    Args:
+        control: descriptor of the connection over which orders come.
+        service: process id of the service.
+        modules: modules to import before the first fork.
+    """
     end_with(service)
     ignore_signals()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel buries the workers
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel then reaps the workers
     load(modules)
     gc.collect()
-    gc.freeze()  # a worker's collections must not write to pages that all share
+    gc.freeze()  # a worker's garbage collections must not write to shared pages
     with socket.socket(fileno=control) as orders:
         while True:
             order, wires, _, _ = socket.recv_fds(orders, ORDER.size, 1)
             if not order:
                 return
-            orders.sendall(PROCESS.pack(forked(orders, wires, *ORDER.unpack(order))))
+            orders.sendall(PROCESS.pack(fork_worker(orders, wires, *ORDER.unpack(order))))
 
 
-def forked(orders: socket.socket, wires: list[int], nicer: int, memory_megabytes: int) -> int:
-    """Make a worker; answers its process id, or minus the number of the error."""
-    if not wires:  # no descriptor was left for it
-        return -1
+def fork_worker(orders: socket.socket, wires: list[int], nicer: int, memory_megabytes: int) -> int:
+    """Make a worker.
+
+    Args:
+        orders: control connection, which the worker closes.
+        wires: the worker's end of its wire; empty if this process has no free descriptor.
+        nicer: niceness above that of this process.
+        memory_megabytes: limit of the address space.
+
+    Returns:
+        The process id, or the negative number of the error.
+    """
+    if not wires:
+        return -errno.EMFILE
     parent = os.getpid()
     try:
         process = os.fork()
     except OSError as error:
-        process = -(error.errno or 1)
+        process = -(error.errno or errno.EAGAIN)
     if process == 0:
-        be_worker(orders, wires[0], parent, nicer, memory_megabytes)
+        run_worker(orders, wires[0], parent, nicer, memory_megabytes)
     os.close(wires[0])
     return process
 
 
-def be_worker(orders: socket.socket, wire: int, parent: int, nicer: int, memory_megabytes: int) -> NoReturn:
-    """Be a worker, and nothing after that."""
+def run_worker(orders: socket.socket, wire: int, parent: int, nicer: int, memory_megabytes: int) -> NoReturn:
+    """Work until the wire ends, and then end the process whatever has happened.
+
+    Args:
+        orders: control connection of the fork server.
+        wire: descriptor of the wire.
+        parent: process id of the fork server.
+        nicer: niceness above that of the fork server.
+        memory_megabytes: limit of the address space.
+    """
     code = 1
     try:
         orders.close()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        work(Wire(socket.socket(fileno=wire)), parent, nicer, memory_megabytes)
+        work(socket.socket(fileno=wire), parent, nicer, memory_megabytes)
         code = 0
-    except BaseException:  # noqa: BLE001 (whatever it is, this process must not go on as a forkserver)
+    except OSError:
+        code = 0  # the service is gone
+    except BaseException:  # noqa: BLE001 (a copy of the fork server must not go on as a second one)
         traceback.print_exc()
-        sys.stderr.flush()
     finally:
         os._exit(code)

@@ -3,13 +3,8 @@
 Workers import this module and the mathematics, never the web. An outcome is plain data, so that it crosses the process
 boundary whole: an answer is rendered where it is computed, and what cannot be foreseen comes back as its traceback.
 
-A worker reads computations from its wire and writes what came of them. If the wire ends, so does the worker.
-
-    service → worker   a pickled computation
-    worker → service   READY once, as soon as it lives
-                       BEGAN, then the pickled pair (outcome, seconds of processor time), for each computation
-
-A message on the wire is eight bytes that say how long it is, and its bytes.
+A worker reads pickled computations from its wire and writes pickled pairs (outcome, seconds of processor time). Its
+first message is READY. The worker ends when the wire ends.
 """
 
 from __future__ import annotations
@@ -50,7 +45,7 @@ LISTS = ("CALIBRATORS", "THEOREMS", "RULES")
 """Names of lists whose members are imported when the list is first asked for."""
 
 PR_SET_PDEATHSIG = 1
-"""Of Linux's prctl: the signal that this process gets when the thread that started it ends."""
+"""Option of Linux's prctl: signal of this process at the end of the thread that started the process."""
 
 
 class WorkFailed(Exception):
@@ -76,7 +71,7 @@ class RenderedAnswer:
     digest: str | None = None
 
     def get(self) -> RenderedAnswer:
-        """Itself."""
+        """Return this answer."""
         return self
 
 
@@ -87,7 +82,7 @@ class RefusedAnswer:
     error: EpsilondError | MalformedJson | MissingExtra
 
     def get(self) -> RenderedAnswer:
-        """Raises the refusal: a copy, for one refusal may answer many requests."""
+        """Raise a copy of the refusal, because one refusal may answer many requests."""
         raise copy(self.error)
 
 
@@ -104,7 +99,7 @@ class Failed:
         return WorkerLost(self.trace) if self.lost else WorkFailed(self.trace)
 
     def get(self) -> RenderedAnswer:
-        """Raises WorkFailed."""
+        """Raise the fault."""
         raise self.error
 
 
@@ -114,7 +109,7 @@ Computation = Callable[[], RenderedAnswer]
 
 
 def render(answer: object) -> bytes:
-    """The JSON form of an answer: absent parts dropped, infinities spelled out, nothing that is not JSON.
+    """Return an answer as JSON, without absent parts and with infinities as words.
 
     Raises:
         ValueError: it holds a NaN, which no answer may.
@@ -127,7 +122,7 @@ def _render_json(value: object) -> bytes:
 
 
 def rendered(question: Callable[..., object], *arguments: object) -> RenderedAnswer:
-    """What a question of the mathematics answers to these arguments, rendered."""
+    """Return the rendered answer of a question of the mathematics to these arguments."""
     answer = question(*arguments)
     numerical = getattr(answer, "numerical", None)
     value = as_json(answer)
@@ -152,8 +147,20 @@ def opened(answer: RenderedAnswer, kind: type[T]) -> T:
     return value
 
 
+def message_of(computation: Computation) -> bytes:
+    """Pickle a computation. One that does not pickle becomes a computation that fails with the reason."""
+    try:
+        return pickle.dumps(computation, pickle.HIGHEST_PROTOCOL)
+    except Exception:  # noqa: BLE001 (a fault of ours, as those of a computation)
+        return pickle.dumps(partial(_fail, traceback.format_exc()))
+
+
+def _fail(trace: str) -> RenderedAnswer:
+    raise WorkFailed(trace)
+
+
 def outcome_of(computation: Computation) -> Outcome:
-    """Run a computation; whatever it does, an outcome comes of it."""
+    """Run a computation, and return its answer, its refusal or its failure."""
     try:
         return computation()
     except (EpsilondError, MalformedJson, MissingExtra) as refusal:
@@ -202,112 +209,50 @@ def end_with(parent: int) -> None:
 
 
 HEAD: Final = struct.Struct("!Q")
-CHUNK: Final = 262_144
-"""Most bytes that are taken from a socket at once."""
+"""Length of a message in bytes, which is sent before the message."""
+READY: Final = b"ready"
+"""Message of a worker that lives."""
 
 
-def framed(message: bytes) -> bytes:
-    """A message as it goes over the wire."""
+def frame(message: bytes) -> bytes:
+    """Return a message with its length before it."""
     return HEAD.pack(len(message)) + message
 
 
-class Inbox:
-    """What has come over a wire and was not opened yet."""
+def work(wire: socket.socket, forkserver: int, nicer: int, memory_megabytes: int) -> None:
+    """Answer computations until the wire ends.
 
-    def __init__(self) -> None:
-        self._came = bytearray()
-
-    def take(self, wire: socket.socket) -> None:
-        """Add what a socket has, at most CHUNK bytes of it; a socket that blocks is waited for.
-
-        Raises:
-            EOFError: the other end is closed.
-            BlockingIOError: a socket that does not block has nothing.
-            OSError: the connection is broken.
-        """
-        chunk = wire.recv(CHUNK)
-        if not chunk:
-            raise EOFError("the wire has ended")
-        self._came += chunk
-
-    def next(self) -> bytes | None:
-        """The oldest message that is complete, which leaves; None if there is none."""
-        came = self._came
-        if len(came) < HEAD.size:
-            return None
-        end = HEAD.size + HEAD.unpack_from(came)[0]
-        if len(came) < end:
-            return None
-        with memoryview(came) as whole:
-            message = bytes(whole[HEAD.size : end])
-        del came[:end]
-        return message
-
-
-class Wire:
-    """One end that blocks: a worker's, or the service's before the worker is ready."""
-
-    def __init__(self, end: socket.socket) -> None:
-        self._end = end
-        self._inbox = Inbox()
-
-    def send(self, message: bytes) -> None:
-        """Send a message.
-
-        Raises:
-            OSError: nobody takes it.
-        """
-        self._end.sendall(framed(message))
-
-    def receive(self) -> bytes:
-        """The next message, which is waited for.
-
-        Raises:
-            EOFError: the other end is closed.
-            OSError: the connection is broken.
-        """
-        while (message := self._inbox.next()) is None:
-            self._inbox.take(self._end)
-        return message
-
-
-READY = b"ready"
-BEGAN = b"began"
-
-
-def work(wire: Wire, forkserver: int, nicer: int, memory_megabytes: int) -> None:
-    """Work until the wire ends. `forkserver` is the process id of the parent, which a worker does not outlive."""
+    Args:
+        wire: connection to the service.
+        forkserver: process id of the parent, which a worker does not outlive.
+        nicer: niceness above that of the parent.
+        memory_megabytes: limit of the address space.
+    """
     end_with(forkserver)
     confine(nicer, memory_megabytes)
-    try:
-        wire.send(READY)
-        while True:
-            message = wire.receive()
-            wire.send(BEGAN)
-            wire.send(answer_to(message))
-            del message
-    except (EOFError, OSError):
-        return
+    with wire, wire.makefile("rb") as messages:
+        wire.sendall(frame(READY))
+        while len(head := messages.read(HEAD.size)) == HEAD.size:
+            wire.sendall(frame(answer_to(messages.read(HEAD.unpack(head)[0]))))
 
 
 def answer_to(message: bytes) -> bytes:
-    """The pickled outcome of a pickled computation, and the processor time that it took in seconds."""
+    """Return the pickled outcome of a pickled computation, and the processor time of both in seconds."""
     before = time.process_time()
-    outcome = outcome_of(partial(unpickled, message))
+    outcome = outcome_of(partial(run_pickled, message))
     try:
         return pickle.dumps((outcome, time.process_time() - before))
-    except Exception:  # noqa: BLE001 (what cannot be sent is a fault of ours, as any other)
+    except Exception:  # noqa: BLE001 (an outcome that does not pickle is a fault of ours)
         return pickle.dumps((Failed(traceback.format_exc()), time.process_time() - before))
 
 
-def unpickled(message: bytes) -> RenderedAnswer:
-    """Run the computation that the bytes hold."""
-    computation = pickle.loads(message)  # noqa: S301 (from the service itself)
-    answered: RenderedAnswer = computation()
-    return answered
+def run_pickled(message: bytes) -> RenderedAnswer:
+    """Run a pickled computation. Only services of ours make them."""
+    computation: Computation = pickle.loads(message)  # noqa: S301
+    return computation()
 
 
-def run_pickled(work: bytes) -> bytes:
-    """The pickled outcome of a pickled computation. Both were made by services of ours; no client can put one there."""
+def run_on_cluster(message: bytes) -> bytes:
+    """Return the pickled outcome of a pickled computation, with one thread for linear algebra."""
     with one_thread():
-        return pickle.dumps(outcome_of(pickle.loads(work)), pickle.HIGHEST_PROTOCOL)  # noqa: S301
+        return pickle.dumps(outcome_of(partial(run_pickled, message)), pickle.HIGHEST_PROTOCOL)

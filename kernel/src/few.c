@@ -25,7 +25,7 @@ static Complex power_difference(Complex small, Complex large, int count)
 static Status set_few_terms(const Composition *all, const Plan *plan, Noise *noise, Line *line)
 {
     double tilt = plan->tilt, spacing = line->spacing, scale = spacing / PI, count = all->steps[0].count;
-    double moved = 0.0, weighted = 0.0, poles = 0.0, most = 0.0, most_large = 0.0;
+    double moved = 0.0, weighted = 0.0, poles = 0.0, most = 0.0, most_large = 0.0, square = 0.0;
     line->real = malloc((size_t)line->nodes * 2 * sizeof *line->real);
     if (!line->real)
         return NO_MEMORY;
@@ -37,7 +37,8 @@ static Status set_few_terms(const Composition *all, const Plan *plan, Noise *noi
             return status;
         sum_noise(noise, k, spacing, &large, &small);
         double t = spacing * k, across = tilt * (1.0 + tilt) - t * t, along = t * (1.0 + 2.0 * tilt);
-        double pole = scale / (across * across + along * along) * (k ? 1.0 : 0.5);
+        square = across * across + along * along; /* rises with t */
+        double pole = scale / square * (k ? 1.0 : 0.5);
         Complex value = power_difference(small, large, (int)count);
         line->real[k] = pole * (value.real * across + value.imaginary * along);
         line->imaginary[k] = pole * (value.imaginary * across - value.real * along);
@@ -56,7 +57,7 @@ static Status set_few_terms(const Composition *all, const Plan *plan, Noise *noi
     line->truncation = exp(plan->log_truncation);
     line->fixed_error = 1.01 * (line->truncation + error + moved * (summation_error(line->nodes) + 64 * UNIT));
     line->weighted_frequency = weighted;
-    return isfinite(line->fixed_error) && most > 0.0 ? DONE : NOT_POSITIVE;
+    return isfinite(line->fixed_error) && isfinite(square) && most > 0.0 ? DONE : NOT_POSITIVE;
 }
 
 /* Whether a composition is a run of one kind of steps, to remove, so short that a power takes no more products than a sum over
@@ -133,6 +134,7 @@ static Status build_with(Composition *all, double epsilon, Estimate once, double
     line->reach = fmin(0.5 * epsilon, 3.0 / fabs(once.slope));
     line->spacing = exact_step(2.0 * PI / plan.period);
     line->nodes = (int)ceil(plan.last / line->spacing) + 1;
+    plan.last = line->spacing * (line->nodes - 1);
     status = set_noise(&plan, cells, line->spacing, most / line->nodes, &noise);
     if (status == DONE) {
         set_few(steps, &plan, &noise, &line->few);
@@ -193,7 +195,7 @@ Beside few_beside(const Line *line, double epsilon)
         small += exp(few->log_tail) + exp(fmin(few->log_small - few->small_tilt * epsilon, 0.0));
     Beside found = {.lower = unit * (rising - constant - error), .slope = unit * rising, .curvature = unit * rising};
     found.upper = unit * (rising - constant + error + small * (1.0 + 1e-9));
-    if (!(epsilon <= (length + few->least) * (1.0 - 1e-12)))
+    if (!(epsilon <= length + few->least - 4 * UNIT * (length - few->least)))
         found.lower = found.upper = NAN;
     return found;
 }

@@ -24,10 +24,11 @@ typedef struct {
     double size; /* of the factor */
 } Factor;
 
-/* The weight 1/(1 + e^-sinh(zeta)) at x + i height for the side 1, one less that for the side -1. */
+/* The weight 1/(1 + e^-sinh(zeta)) at x + i height for the side 1, one less that for the side -1. Beyond |zeta| = 40 it is 0 or 1
+ * but for exp(-10^16), and is taken there: sinh and cosh stay finite. */
 static Factor factor_at(Weight weight, double x, double height, int side)
 {
-    double along = (x - weight.centre) / weight.scale, across = height / weight.scale;
+    double along = fmax(-40.0, fmin((x - weight.centre) / weight.scale, 40.0)), across = height / weight.scale;
     double risen = side * sinh(along) * cos(across), turned = side * cosh(along) * sin(across);
     Complex below = exponential(-fabs(risen), risen < 0.0 ? turned : -turned);
     Factor factor = {.divisor = {1.0 + below.real, below.imaginary}};
@@ -67,31 +68,31 @@ static void set_node(const Plan *plan, const Loss *loss, double x, int k, Noise 
     Complex ratio = complex_ratio(loss, x, height, &error);
     Complex density = {-0.5 * (x - height) * (x + height) - LOG_SQRT_2PI + log(noise->step), -x * height};
     Complex tilted = {density.real + power * ratio.real, density.imaginary + power * ratio.imaginary};
-    Factor factors[2] = {factor_at(plan->far, x, height, -1)}, small = {.size = 0.0};
-    double large_error = weight_error(plan->far, x, factor_at(plan->far, x, height, 1).size), small_error = 0.0;
+    Factor near = factor_at(plan->far, x, height, -1), large[2] = {near}, small[2] = {near};
+    double large_error = weight_error(plan->far, x, factor_at(plan->far, x, height, 1).size), small_error = large_error;
+    Complex of_large = weighted(tilted, &near, 1), of_small = {0.0, 0.0};
     if (split) {
-        factors[1] = factor_at(plan->large, x, height, 1);
-        small = factor_at(plan->large, x, height, -1);
-        large_error += weight_error(plan->large, x, small.size);
-        small_error = weight_error(plan->large, x, factors[1].size);
+        large[1] = factor_at(plan->large, x, height, 1);
+        small[1] = factor_at(plan->large, x, height, -1);
+        large_error += weight_error(plan->large, x, small[1].size);
+        small_error += weight_error(plan->large, x, large[1].size);
+        of_large = weighted(tilted, large, 2);
+        of_small = weighted(tilted, small, 2);
     }
-    Complex of_large = weighted(tilted, factors, split ? 2 : 1), of_small = {0.0, 0.0};
-    if (split)
-        of_small = weighted(tilted, &small, 1);
     set(noise->loss, k, ratio);
     set(noise->large, k, of_large);
     set(noise->small, k, of_small);
     double density_error = UNIT * (4.0 * x * x + 4.0 * height * height + 4.0 * fabs(x * height) + 64.0);
     double sizes = hypot(ratio.real, ratio.imaginary), of_ratio = error + 8 * UNIT * sizes;
     double summing = (noise->size / LANES + 2 * LANES + 330) * UNIT; /* and what falls by NEGLIGIBLE nats */
-    double turning = of_ratio * fmin(1.1 * plan->last, 0.4 / fmax(ratio.imaginary, 1e-300));
+    double turning = of_ratio * fmin(plan->last, 0.4 / fmax(ratio.imaginary, 1e-300));
     double relative = density_error + power * of_ratio + summing + turning;
     noise->large_error += 1.01 * hypot(of_large.real, of_large.imaginary) * (relative + large_error);
     noise->small_error += 1.01 * hypot(of_small.real, of_small.imaginary) * (relative + small_error);
     for (int m = 0; split && m < 2; m++) {
         double tilt = 1.0 - m;
         Complex exponent = {density.real + tilt * ratio.real, density.imaginary + tilt * ratio.imaginary};
-        Complex mass = weighted(exponent, &factors[1], 1);
+        Complex mass = weighted(exponent, &large[1], 1);
         double mass_error = density_error + large_error + tilt * of_ratio + (noise->size + 64) * UNIT;
         noise->mass[m] += mass.real;
         noise->mass_error[m] += 1.01 * hypot(mass.real, mass.imaginary) * mass_error;
@@ -118,19 +119,35 @@ static void set_ranges(Noise *noise)
     noise->small_error += noise->size * least * most_small;
 }
 
-/* Lay the noise, with the errors of its sums: rounding, quadrature, and what lies beyond its first and last node. */
+/* Return a bound of what a sum of phi r^(1 + l) w (1 - v) over the nodes errs by, except for rounding: of the quadrature, of nodes in the
+ * cells from `end` on, CELL/step + 1 in each at most, and of nodes before the first, where r <= 1. */
+static double sum_error(const Plan *plan, Cells *cells, double tilt, const Noise *noise, int end)
+{
+    double height = noise->height, growth = exp(2.0 * height * height + 2.0 * weight_growth()), beyond = 0.0;
+    set_few_weights(plan, cells);
+    double quadrature = 1.01 * exp(-2.0 * PI * height / noise->step) * bound_weighted(plan, cells, tilt, 2.0 * height);
+    double before = growth * exp(upper_log_tail(-FIRST_CELL - noise->step));
+    if (plan->large.scale > 0.0)
+        before *= exp(log_weight(cells->large_steep[0], plan->large.scale, 2.0 * height));
+    for (int k = end; k < CELLS; k++)
+        beyond += exp(cells->log_share[k]);
+    return quadrature + before + 3.0 * growth * (1.0 + noise->step / CELL) * beyond;
+}
+
+/* Lay the noise, with the errors of its sums. */
 Status set_noise(const Plan *plan, Cells *cells, double spacing, double most_nodes, Noise *noise)
 {
     const Loss *loss = cells->loss;
-    double height = 0.5 * highest(plan, loss), outer = exp(2.0 * height * height + 2.0 * weight_growth()), top = -INFINITY, beyond = 0.0;
-    double large_bound = bound_large(plan, cells, plan->tilt, 2.0 * height);
-    noise->height = height;
-    noise->step = exact_step(2.0 * PI * height / (QUADRATURE_NATS + 3.0 + log(outer)));
+    double height = 0.5 * highest(plan, loss), nats = QUADRATURE_NATS + 3.0 + 2.0 * height * height + 2.0 * weight_growth();
+    double top = -INFINITY;
     int end = CELLS;
+    noise->height = height;
+    noise->step = exact_step(2.0 * PI * height / nats);
+    bound_weighted(plan, cells, plan->tilt, 2.0 * height);
     for (int k = 0; k < CELLS; k++)
         top = fmax(top, cells->log_share[k]);
     while (end > 1 && cells->log_share[end - 1] < top - 60.0)
-        beyond += exp(cells->log_share[--end]);
+        end--;
     if (!(loss->shift * (cell(end) + 1.0) < 300.0 && end < CELLS))
         return BEYOND_BUDGET;
     noise->first = (int)floor(FIRST_CELL / noise->step);
@@ -149,23 +166,16 @@ Status set_noise(const Plan *plan, Cells *cells, double spacing, double most_nod
     set_ranges(noise);
     for (int k = 0; k < noise->size; k++)
         set(noise->rotation, k, exponential(-spacing * noise->loss.imaginary[k], spacing * noise->loss.real[k]));
-    /* A cell has CELL/step + 1 nodes at most, and cells beyond the last fall; before the first node r <= 1. */
-    double many = 3.0 * outer * (1.0 + noise->step / CELL), above = many * beyond;
-    double below = outer * exp(upper_log_tail(-FIRST_CELL - noise->step)), quadrature = 1.01 * exp(-2.0 * PI * height / noise->step);
-    double before = plan->large.scale > 0.0 ? exp(log_weight(cells->large_steep[0], plan->large.scale, 2.0 * height)) : 1.0;
-    noise->large_error += quadrature * large_bound + above + below * before;
-    for (int m = 0; m < 2; m++) {
-        Plan all = *plan;
-        all.far.centre = 1e3; /* of masses nothing is left out */
-        set_few_weights(&all, cells);
-        noise->mass_error[m] += quadrature * bound_large(&all, cells, -m, 2.0 * height) + below * before;
-        for (int k = end; k < CELLS; k++)
-            noise->mass_error[m] += many * exp(cells->log_share[k]);
-    }
-    set_few_weights(plan, cells);
-    if (plan->large.scale > 0.0)
-        noise->small_error += 2.0 * quadrature * outer * exp(log_moment(cells, plan->tilt)) + above + below;
-    else
+    noise->large_error += sum_error(plan, cells, plan->tilt, noise, end);
+    Plan whole = *plan, unlimited = *plan;
+    whole.large.scale = 0.0;
+    unlimited.far.centre = 1e3; /* of masses nothing is left out */
+    if (plan->large.scale > 0.0) {
+        /* |1 - w| <= e^weight_growth */
+        noise->small_error += exp(weight_growth()) * sum_error(&whole, cells, plan->tilt, noise, end);
+        for (int m = 0; m < 2; m++)
+            noise->mass_error[m] += sum_error(&unlimited, cells, -m, noise, end);
+    } else
         noise->small_error = 0.0;
     return isfinite(noise->large_error + noise->small_error) ? DONE : BEYOND_BUDGET;
 }

@@ -14,8 +14,7 @@ double cell(int k)
     return FIRST_CELL + CELL * k;
 }
 
-/* Return log of a bound of phi r^(1 + l) on a cell, times its width: as log r is convex, the larger end and CELL^2/8 bound
- * the logarithm. */
+/* Return log of a bound of phi r^(1 + l) on a cell: as log r is convex, the larger end and CELL^2/8 bound the logarithm. */
 static double log_cell(const Cells *cells, int k, double tilt)
 {
     double here = cells->log_first[k] + tilt * cells->ratio[k];
@@ -224,7 +223,7 @@ static void set_turns(Cells *cells, double height)
 }
 
 /* Return a bound of the integral of |phi r^(1 + l) w (1 - v)| on the axis and at a height together; leaves the shares there. */
-double bound_large(const Plan *plan, Cells *cells, double tilt, double height)
+double bound_weighted(const Plan *plan, Cells *cells, double tilt, double height)
 {
     for (int k = 0; k < CELLS; k++)
         cells->turn[k] = 0.0;

@@ -192,40 +192,37 @@ class Book(Owned):
         fingerprint = fingerprint_of("reserve", [sorted(asked), job])
         identifier = f"reservation_{secrets.token_urlsafe(12)}"
 
-        def attempt() -> ReservationRow:
+        quick = job.spec is None and job.slot is None
+
+        def after_of(states: States) -> dict[str, LedgerState]:
+            for _, state in states.values():
+                _require_relation(state, job)
+            if quick:
+                return {name: moves.reserve(state, identifier, **job.job) for name, (_, state) in states.items()}
+            return {name: self._reserved(state, identifier, job) for name, (_, state) in states.items()}
+
+        def attempt(under_lock: bool) -> ReservationRow:
             with looking(self._database) as connection:
                 again = self._desk.answered(connection, tenant, key, fingerprint)
                 if again is not None:
                     return self._desk.reserved(connection, tenant, again["reservation"])
                 states = self._desk.states(connection, tenant, asked)
-            after: dict[str, LedgerState] = {}
-            quick = job.spec is None and job.slot is None
-            for name, (_, state) in states.items():
-                _require_relation(state, job)
-                if quick:
-                    after[name] = moves.reserve(state, identifier, **job.job)
-                    continue
-                try:
-                    after[name] = self._evaluate(partial(moves.reserve, state, identifier, **job.job))
-                except LedgerExhausted as refused:
-                    of_slot = {part: value for part, value in job.job.items() if part != "item"}
-                    raise self._evaluate(partial(with_nearest, refused, state, **of_slot)) from None
-            now = self._clock()
-            made = ReservationRow(
-                id=identifier,
-                tenant=tenant,
-                created=now,
-                expires=now + (SECONDS if job.expires_in is None else job.expires_in),
-                holdings=tuple(holding_of(name, after[name].reservations[identifier]) for name in sorted(after)),
-            )
-            with self._moving(states, compared=not quick) as connection:
+            judged_inside = quick or under_lock
+            after = {} if under_lock else after_of(states)
+            with self._moving(states, compared=not judged_inside) as connection:
                 if self._desk.answered(connection, tenant, key, fingerprint) is not None:
                     raise Again(key)
-                if quick:
+                if judged_inside:
                     states = self._desk.states(connection, tenant, asked)
-                    after = {name: moves.reserve(state, identifier, **job.job) for name, (_, state) in states.items()}
-                    held = (holding_of(name, after[name].reservations[identifier]) for name in sorted(after))
-                    made = replace(made, holdings=tuple(held))
+                    after = after_of(states)
+                now = self._clock()
+                made = ReservationRow(
+                    id=identifier,
+                    tenant=tenant,
+                    created=now,
+                    expires=now + (SECONDS if job.expires_in is None else job.expires_in),
+                    holdings=tuple(holding_of(name, after[name].reservations[identifier]) for name in sorted(after)),
+                )
                 for name, state in after.items():
                     ledgers.write(connection, states[name][0], rows_after(states[name][0], state))
                 reservations.add(connection, made)
@@ -237,7 +234,20 @@ class Book(Owned):
             return made
 
         self.expire()
-        return self._retried(attempt)
+        return self._judged(attempt)
+
+    def _reserved(self, state: LedgerState, identifier: str, job: ReserveAsked) -> LedgerState:
+        """Return a ledger after a charge that takes time to price.
+
+        Raises:
+            LedgerExhausted: with the nearest charges that fit.
+        """
+        try:
+            after: LedgerState = self._evaluate(partial(moves.reserve, state, identifier, **job.job))
+        except LedgerExhausted as refused:
+            of_slot = {part: value for part, value in job.job.items() if part != "item"}
+            raise self._evaluate(partial(with_nearest, refused, state, **of_slot)) from None
+        return after
 
     def reservation(self, tenant: str, identifier: str) -> ReservationRow:
         """A reservation, with the receipts of its commits."""
@@ -272,7 +282,7 @@ class Book(Owned):
         """
         fingerprint = fingerprint_of("commit", [identifier, asked])
 
-        def attempt() -> JsonRecord:
+        def attempt(under_lock: bool) -> JsonRecord:
             with looking(self._database) as connection:
                 again = self._desk.answered(connection, tenant, key, fingerprint)
                 held, states = self._desk.held(connection, tenant, identifier)
@@ -289,18 +299,21 @@ class Book(Owned):
                 raise ReservationEnded("The reservation has expired.")
             wanted = asked.count
             quick = all(_at_once(state.reservations[identifier]) for _, state in states.values())
-            after = {
-                name: self._evaluate(partial(moves.commit, state, identifier, wanted))
-                for name, (_, state) in ({} if quick else states).items()
-            }
-            with self._moving(states, compared=not quick) as connection:
+
+            def after_of(states: States) -> dict[str, LedgerState]:
+                calls = {name: partial(moves.commit, state, identifier, wanted) for name, (_, state) in states.items()}
+                return {name: call() if quick else self._evaluate(call) for name, call in calls.items()}
+
+            judged_inside = quick or under_lock
+            after = {} if judged_inside else after_of(states)
+            with self._moving(states, compared=not judged_inside) as connection:
                 if self._desk.answered(connection, tenant, key, fingerprint) is not None:
                     raise Again(key)
-                if quick:  # judged under the lock, so that nobody comes in between and nothing is repeated
+                if judged_inside:  # nobody comes in between, and nothing is repeated
                     before, (held, states) = held, self._desk.held(connection, tenant, identifier)
                     if held.state != before.state:
                         raise Again(key)
-                    after = {name: moves.commit(state, identifier, wanted) for name, (_, state) in states.items()}
+                    after = after_of(states)
                 self._change(connection, held, states, after)
                 records = []
                 for name, state in after.items():
@@ -309,7 +322,7 @@ class Book(Owned):
                 return self._desk.write(connection, tenant, key, fingerprint, None, records)
 
         self.expire()
-        return self._retried(attempt)
+        return self._judged(attempt)
 
     def cancel(self, tenant: str, identifier: str) -> ReservationRow:
         """Give back what was not committed. One that has ended is answered as it is."""

@@ -7,6 +7,7 @@ if their versions are the same; otherwise it is judged again.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import secrets
 import time
@@ -42,6 +43,8 @@ from epsilond.storage.transactions import Database
 T = TypeVar("T")
 Evaluate = Callable[[Callable[[], Any]], Any]
 """Where a computation is run: here, or in another process. It takes a picklable call and gives what it gives."""
+TRIES_OUTSIDE = 3
+"""Number of attempts that are judged outside the lock; while one is judged under it, nobody else moves the ledger."""
 MOST_TRIES = 100
 """Largest number of attempts of one change while others move the ledger."""
 
@@ -207,6 +210,15 @@ class Owned(PublishedLog):
             head: Checkpoint | None = connection.info.pop(WRITTEN, None)
         if head is not None:
             self.continuity.see(head)
+
+    def _judged(self, attempt: Callable[[bool], T]) -> T:
+        """Retry an attempt that takes time to judge: outside the lock at first, then under it, so that it ends.
+
+        Args:
+            attempt: judges and writes; its argument says whether it judges under the lock.
+        """
+        tries = itertools.count()
+        return self._retried(lambda: attempt(next(tries) >= TRIES_OUTSIDE))
 
     def _retried(self, attempt: Callable[[], T]) -> T:
         for tried in range(MOST_TRIES):

@@ -47,7 +47,8 @@ class SeenHead:
         head, kept = self._verified(note, trusted), self._read(trusted)
         if kept is not None:
             try:
-                _require_one_log(*sorted((kept, head), key=lambda each: each.size), prove)
+                earlier, later = sorted((kept, head), key=lambda each: each.size)
+                _require_one_log(earlier, later, prove)
             except NotVerified as error:
                 raise LogForked(
                     f"the log of {self._origin} has forked: its head of {head.size} entries and the one of {kept.size}"

@@ -15,7 +15,7 @@ import pytest
 from epsilond.app.main import create_app
 from epsilond.app.settings import Settings
 from epsilond.app.workers import process
-from epsilond.app.workers.work import answer_to
+from epsilond.app.workers.work import answer_to, frame
 from epsilond.calibrators import CALIBRATORS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,11 +61,12 @@ class Walk:
 def worker_at_hand(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let what is sent to a worker be answered here, by the code of the worker, where the profiler sees it."""
 
-    def send(here: process.Process, message: bytes) -> None:
-        here._loop.call_soon(here._ended, here, *process._outcome(answer_to(message)))
+    def start(here: process.Process, task: process.Task) -> None:
+        here.task = task
+        here._reader.feed_data(frame(answer_to(task.message)))
 
     with monkeypatch.context() as patched:
-        patched.setattr(process.Process, "_send", send)
+        patched.setattr(process.Process, "start", start)
         yield
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from starlette.requests import Request
 
 from epsilond.app.callers.caller import caller_of
-from epsilond.app.jobs.attending import attended
+from epsilond.app.jobs.attending import wait_attended
 from epsilond.app.jobs.job import SIMULATION, Job
 from epsilond.app.jobs.manager import JOBS
 
@@ -21,7 +21,7 @@ async def looked_for(request: Request, identifier: str, seconds: float) -> Job:
     """
     jobs = JOBS.of(request)
     wait = partial(jobs.waiting.wait, caller_of(request).name, identifier, seconds)
-    job = await (attended(request, wait) if seconds else wait())
+    job = await (wait_attended(request, wait) if seconds else wait())
     caller_of(request).require_scope("simulate" if job.record.kind == SIMULATION else "calibrate")
     return job
 
@@ -33,4 +33,4 @@ async def removed(request: Request, identifier: str) -> Job | None:
         Problem: as `looked_for` does.
     """
     jobs = JOBS.of(request)
-    return await attended(request, partial(jobs.remove, caller_of(request).name, identifier))
+    return await wait_attended(request, partial(jobs.remove, caller_of(request).name, identifier))

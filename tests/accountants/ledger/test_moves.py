@@ -160,6 +160,26 @@ def test_each_slot_takes_what_its_rule_allows(slot: AskedSlot, spec: Any, most: 
     assert fitting is None or what_if(state, slot=slot.kind, spec=fitting).fits
 
 
+QUERY = specs.RandomizedResponse(epsilon=0.01, categories=2)
+
+
+@pytest.mark.parametrize("spec", [QUERY, specs.Laplace(scale_multiplier=100.0), step(0.001, 3.0)])
+def test_ten_thousand_queries_leave_eta_where_mu_squared_allows_them(spec: Any) -> None:
+    setting = Setting(relation="replace-one") if spec is QUERY else SETTING
+    slot = AskedSlot(kind="gdp", capacity={"mu_squared": "largest"})
+    state = ledger(slot, setting=setting, target=replace(TARGET, epsilon=3.0))
+    price = what_if(state, slot="gdp", spec=spec).charge
+    assert price is not None
+    assert 10_000 * price.parts["eta"] <= state.slots[0].capacity["eta"]
+
+
+def test_a_run_of_rare_large_losses_takes_more_eta_where_that_saves_mu_squared() -> None:
+    state = ledger(AskedSlot(kind="gdp", capacity={"mu_squared": "largest"}), target=replace(TARGET, epsilon=3.0))
+    price = what_if(state, slot="gdp", spec=job(0.01, 1.0, 200)).charge
+    assert price is not None
+    assert price.parts["eta"] == pytest.approx(state.slots[0].capacity["eta"] / 16)
+
+
 def test_a_mixture_of_orders_may_overdraw_one_while_the_others_bear_it() -> None:
     slot = AskedSlot(kind="rdp", capacity={"orders": [4, 16], "weights": [0.5, 0.5], "budget": "0.2"})
     state = ledger(slot)

@@ -88,8 +88,8 @@ def test_the_time_left_is_of_the_blocks_that_are_left(monkeypatch: pytest.Monkey
 
     live = anyio.run(taken)
     assert live.seconds_left == 20.0
-    live.begins(0)
-    live.begins(1)
+    live.begin_block(0)
+    live.begin_block(1)
     now = 104.0
     assert live.seconds_left == 16.0
     now = 150.0  # both should have ended long ago: the two others are left
@@ -102,7 +102,7 @@ def test_the_time_left_is_of_the_blocks_that_are_left(monkeypatch: pytest.Monkey
 
 async def measured(live: RunningSimulation) -> None:
     """Its second block is done."""
-    assert live.measured(1, b"") == 50.0
+    assert live.end_block(1, b"") == 50.0
 
 
 def test_events_of_one_that_is_cancelled(client: httpx.Client, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 
-from epsilond.app.workers.process import TRIES
+from epsilond.app.workers.pool import MOST_DEATHS
 from tests.app import toy_simulations as toys
 from tests.app.conftest import problem, sample_of, wait_until
 from tests.app.documents import conforms, content, resolved
@@ -130,7 +130,7 @@ def test_a_block_whose_worker_dies_each_time_fails(client: httpx.Client, tmp_pat
     failed = finished(client, {"kind": "dice", "way": "die", "diary": str(diary)})
     assert failed["state"] == "failed"
     assert failed["problem"]["type"] == "/problems/internal-error"
-    assert toys.lines(str(diary)) == [0] * TRIES["job"]
+    assert toys.lines(str(diary)) == [0] * MOST_DEATHS["job"]
     assert finished(client, {"kind": "coin", "seed": 3})["state"] == "done"
 
 

@@ -19,7 +19,6 @@ SECRET = b"secret-31337"
 EVERYTHING: list[Callable[[Store], object]] = [
     lambda store: store.add(record("x"), replica=None, lease_seconds=LEASE),
     lambda store: store.add(record("y", idempotency_key="k"), replica="me", lease_seconds=LEASE),
-    lambda store: store.check(),
     lambda store: store.get("", "a"),
     lambda store: store.with_key("", "k"),
     lambda store: store.page(""),
@@ -98,7 +97,7 @@ def test_a_file_that_was_written_over_takes_nothing(opened: tuple[Store, Path], 
     with pytest.raises(StoreFault, match="another program has written"):
         queued(store, "b")
     with pytest.raises(StoreFault, match="another program has written"):
-        store.check()
+        store.release("a")
     store.close()
 
 

@@ -14,6 +14,7 @@ from epsilond.app.metrics import Metrics
 from epsilond.app.settings import Settings
 from epsilond.app.workers.pool import Pool
 from epsilond.app.workers.process import Task
+from epsilond.app.workers.work import message_of
 from tests.app.conftest import PATIENCE
 from tests.app.workers.toy_work import held
 
@@ -28,9 +29,14 @@ def begun(diary: Path) -> dict[str, int]:
     return {name: int(process) for name, process in (line.split() for line in lines)}
 
 
+def submit(pool: Pool, computation: Callable[[], Any], *, caller: str = "a", **chosen: Any) -> Task:
+    """Submit a computation."""
+    return pool.submit(message_of(computation), caller=caller, **chosen)
+
+
 def hold(pool: Pool, diary: Path, name: str, *, caller: str = "somebody", **chosen: Any) -> Task:
     """Submit a task that waits for a file of its name beside the diary."""
-    return pool.submit(partial(held, diary, name), caller=caller, **chosen)
+    return submit(pool, partial(held, diary, name), caller=caller, **chosen)
 
 
 def release(diary: Path, name: str) -> None:

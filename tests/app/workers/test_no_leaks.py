@@ -15,7 +15,7 @@ from epsilond.app.metrics import Metrics
 from epsilond.app.workers.pool import Pool
 from epsilond.app.workers.work import RenderedAnswer
 from tests.app.processes import descendants, descriptors, gone
-from tests.app.workers.pools import QUIET, begun, hold, outcome_of, pool_of, settled, until
+from tests.app.workers.pools import QUIET, begun, hold, outcome_of, pool_of, settled, submit, until
 from tests.app.workers.toy_work import told
 
 
@@ -33,7 +33,7 @@ def test_forty_who_leave(tmp_path: Path) -> None:
                 if place % 3:
                     await until(lambda: f"task-{place}" in begun(tmp_path / "diary"))  # noqa: B023
                 pool.abandon(task)
-            assert await outcome_of(pool.submit(partial(told, "next"), caller="b")) == RenderedAnswer(b"next")
+            assert await outcome_of(submit(pool, partial(told, "next"), caller="b")) == RenderedAnswer(b"next")
             for task in list(pool._running):
                 pool.stop(task)
             await until(lambda: settled(pool) and counts() == before)
@@ -54,8 +54,8 @@ async def replaced(pool: Pool, process: int) -> None:
 def test_an_idle_worker_that_dies_is_replaced() -> None:
     async def test() -> None:
         async with pool_of() as pool:
-            await replaced(pool, pool._warm.usual[-1].identifier)
-            assert await outcome_of(pool.submit(partial(told, "well"), caller="a")) == RenderedAnswer(b"well")
+            await replaced(pool, pool._warm[-1].identifier)
+            assert await outcome_of(submit(pool, partial(told, "well"), caller="a")) == RenderedAnswer(b"well")
 
     anyio.run(test)
 
@@ -90,7 +90,7 @@ def test_without_descriptors_it_tries_again(monkeypatch: pytest.MonkeyPatch) -> 
                 for process in list(pool._processes):
                     os.kill(process.identifier, signal.SIGKILL)
                 await until(lambda: not pool._processes and told_of)
-                task = pool.submit(partial(told, "waited"), caller="a")
+                task = submit(pool, partial(told, "waited"), caller="a")
                 await until(lambda: len(told_of) > 1)
                 assert task.state == "queued"
             finally:

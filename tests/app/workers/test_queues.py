@@ -19,7 +19,7 @@ def filled(queue: FairQueue, callers: str) -> list[Task]:
     """Tasks of these callers, put into the queue one after another."""
 
     async def tasks() -> list[Task]:
-        return [Task(work=b"", caller=caller, lane="question") for caller in callers]
+        return [Task(message=b"", caller=caller, lane="question") for caller in callers]
 
     made = anyio.run(tasks)
     for task in made:

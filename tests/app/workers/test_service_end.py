@@ -17,12 +17,13 @@ import anyio
 from epsilond.app.metrics import Metrics
 from epsilond.app.settings import Settings
 from epsilond.app.workers.pool import Pool
+from epsilond.app.workers.work import message_of
 from tests.app.workers.toy_work import spins
 
 async def main():
     pool = Pool(Settings(workers=1, store_path=":memory:"), Metrics(), ({module!r},))
     async with pool.running():
-        pool.submit(spins, caller="somebody")
+        pool.submit(message_of(spins), caller="somebody")
         while not pool.running_in("question"):
             await anyio.sleep(0.01)
         print("runs", flush=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from decimal import Decimal
@@ -12,10 +12,11 @@ import pytest
 from epsilond.accountants.errors import LedgerExhausted, ReservationEnded
 from epsilond.accountants.ledger.replay import balances, replayed
 from epsilond.ledgers.book.book import Book
+from epsilond.ledgers.book.changes import TRIES_OUTSIDE
 from epsilond.ledgers.book.specs import spec_of
 from epsilond.ledgers.requests import CommitAsked
 from epsilond.ledgers.storage.opening import opened
-from tests.ledgers.book.books import TENANT, Clock, book, key, opening, query
+from tests.ledgers.book.books import STEP, TENANT, Clock, book, key, opening, query
 
 WRITERS = 32
 EACH = 2
@@ -93,3 +94,23 @@ def test_one_request_that_is_sent_by_many_is_one(place: str, same: bool) -> None
             pool.map(lambda one: kept[one % len(kept)].reserve(TENANT, [ledger.id], query(), keys[one]), range(SENDERS))
         )
         assert len({one.id for one in made}) == (1 if same else SENDERS)
+
+
+def test_a_charge_that_takes_time_is_not_starved_by_quick_ones(place: str) -> None:
+    """While its price is computed outside the lock, somebody always moves the ledger; under the lock nobody can."""
+    with books(place) as kept, ThreadPoolExecutor(1) as pool:
+        other = kept[-1]
+        ledger = other.open(TENANT, opening(), key())
+        moved: list[object] = []
+
+        def evaluate(call: Callable[[], object]) -> object:
+            """Price a charge, while another writer tries to move the ledger."""
+            tried = pool.submit(other.reserve, TENANT, [ledger.id], query(), key())
+            if len(moved) < TRIES_OUTSIDE:
+                moved.append(tried.result())
+            return call()
+
+        slow = book(kept[0]._database, evaluate=evaluate)
+        held = slow.reserve(TENANT, [ledger.id], query(spec=STEP), key())
+        assert held.state == "reserved"
+        assert len(moved) == TRIES_OUTSIDE

@@ -1,0 +1,51 @@
+"""Ends of jobs: what a course of a job ends with, whatever happens to it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import anyio
+import structlog
+
+from epsilond.accountants.errors import EpsilondError
+from epsilond.app.http.problems import Problem, problem_of, text_of
+from epsilond.app.jobs.running import Running
+from epsilond.app.store.record import End, Ended
+from epsilond.calibrators.strict_json import MalformedJson
+from epsilond.extras import MissingExtra
+
+EXHAUSTED = Problem("internal-error", "The replicas that ran this job were gone each time; it may be the reason.")
+INTERRUPTED = Problem("interrupted", "The service stopped before the job ended. Post it again.")
+UNREADABLE = Problem("not-found", "This service does not answer such questions any more.")
+TOO_LONG = Problem("deadline-exceeded", "The job ran far longer than any may, and was stopped.")
+FAILED = Problem("internal-error", "The job failed; the service's logs have it under its id.")
+
+
+async def end_of(running: Running, course: Callable[[], Awaitable[End]], seconds: float) -> End:
+    """Follow the course of a job. A failure ends this job and no other.
+
+    Args:
+        running: the job.
+        course: runs the job to its end.
+        seconds: longest duration.
+    """
+    try:
+        with anyio.fail_after(seconds):
+            return await course()
+    except TimeoutError:
+        problem = TOO_LONG
+    except (EpsilondError, MalformedJson, MissingExtra, Problem) as rejection:
+        problem = problem_of(rejection)
+    except Exception:  # noqa: BLE001 (a fault of ours)
+        structlog.get_logger().exception("job failed", id=running.record.id)
+        problem = FAILED
+    return End(state="failed", steps_done=running.steps_done, problem=text_of(problem))
+
+
+def end_of_stop(running: Running) -> End | None:
+    """Return the end of a job that was stopped; None if the job goes back to the queue."""
+    if running.ending in (None, "released"):
+        return None
+    state: Ended = "cancelled" if running.ending == "cancelled" else "interrupted"
+    problem = text_of(INTERRUPTED) if state == "interrupted" else None
+    return End(state=state, steps_done=running.steps_done, problem=problem)

@@ -1,0 +1,181 @@
+"""The store of jobs: an SQLite file of one service, or a PostgreSQL database that replicas share."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from sqlalchemy import Connection, delete, func, select, text, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from epsilond.accountants.json_types import JsonRecord
+from epsilond.app.settings import PREFIX, Settings
+from epsilond.app.store.leases import Leases
+from epsilond.app.store.opening import opened, url_of
+from epsilond.app.store.reading import has_key, one
+from epsilond.app.store.record import NAMES, End, Record, State
+from epsilond.app.store.tables import JOBS
+from epsilond.app.store.ticks import DAY, count, ticks
+from epsilond.storage.faults import StoreFault, shown
+from epsilond.storage.transactions import Database
+
+STORED: Final = ("sequence", "ended", "ended_tick", "size")
+"""Columns that decide which ended jobs are kept."""
+SET_BY_STORE: Final = frozenset({"sequence", "size", "queued_tick", "ended_tick", "lease_until"})
+"""Members of a record that a caller of `add` does not choose."""
+SWEEP_LOCK: Final = 0x6570_7369_6C73_7765
+"""Number of the advisory lock of the replica that sweeps: the letters epsilswe."""
+
+
+class Store(Leases):
+    """Jobs and their results, which a restart or another replica reads again.
+
+    Methods block, and may be called in any number of threads at a time. Each raises StoreFault if the database cannot
+    be used; then nothing is written.
+    """
+
+    @classmethod
+    def open(cls, settings: Settings) -> Store:
+        """Open the store of these settings, or make it, and migrate its tables.
+
+        Jobs that ran in a store of one service were left by a service that is gone, and are queued again.
+
+        Raises:
+            StoreLocked: another service on this machine has its file.
+            StoreUnavailable: it cannot be read or written.
+        """
+        store = cls(opened(settings))
+        if not store.shared:
+            store.recover()
+        return store
+
+    @classmethod
+    def fallback(cls, settings: Settings) -> tuple[Store, str]:
+        """Open a store in memory for a service whose file is in use, and return it with a sentence that says so."""
+        memory = settings.model_copy(update={"store_path": ":memory:", "store_url": ""})
+        sentence = (
+            f"Another service keeps its jobs and ledgers in {shown(url_of(settings))}; this one has a store in memory,"
+            f" and forgets what is in it when it stops. Give it a file of its own with {PREFIX}STORE_PATH."
+        )
+        return cls.open(memory), sentence
+
+    @property
+    def database(self) -> Database:
+        """The database, which ledgers share."""
+        return self._database
+
+    def close(self) -> None:
+        """Close the database and release its lock."""
+        self._database.close()
+
+    def add(self, record: Record, *, replica: str | None, lease_seconds: float) -> Record:
+        """Keep a new job, unless there is one with the same idempotency key.
+
+        An earlier job that was interrupted loses its key to an equal request, so that the request can be posted again.
+
+        Args:
+            record: the job.
+            replica: replica whose first attempt the job is; None to queue it.
+            lease_seconds: time of that replica's lease.
+
+        Returns:
+            The job as it is kept, or the earlier job with the same key.
+        """
+        key = None if record.idempotency_key is None else has_key(record.owner, record.idempotency_key)
+        insert = postgresql.insert if self.shared else sqlite.insert
+        values = self._new_row(record, replica, lease_seconds)
+        with self._database.writing() as connection:
+            if key is not None:
+                equal = key & (JOBS.c.fingerprint == record.fingerprint)
+                connection.execute(
+                    update(JOBS).where(equal, JOBS.c.state == "interrupted").values(idempotency_key=None)
+                )
+            adding = insert(JOBS).values(values).on_conflict_do_nothing(index_elements=["owner", "idempotency_key"])
+            connection.execute(adding)
+            kept = one(connection, JOBS.c.id == record.id if key is None else key)
+        if kept is None:
+            raise StoreFault("what was written to its database is not there; the next try may succeed")
+        return kept
+
+    def _new_row(self, record: Record, replica: str | None, lease_seconds: float) -> JsonRecord:
+        is_running = replica is not None
+        state: State = "running" if is_running else "queued"
+        new = replace(record, state=state, replica=replica, attempt=int(is_running), lost=0)
+        return {name: getattr(new, name) for name in NAMES if name not in SET_BY_STORE} | {
+            "size": len(record.request),
+            "started": self._database.now() if is_running else None,
+            "lease_until": self._database.now() + lease_seconds if is_running else None,
+            "queued_tick": ticks(self._database),
+        }
+
+    def remove(self, owner: str, identifier: str) -> bool:
+        """Delete a job of this owner that has ended; False if there is none."""
+        with self._database.writing() as connection:
+            deleting = delete(JOBS).where(JOBS.c.owner == owner, JOBS.c.id == identifier, JOBS.c.ended.is_not(None))
+            return connection.execute(deleting).rowcount > 0
+
+    # The sweep, at least once an hour
+
+    def prune(self, *, days: float, jobs: int, size: int) -> int:
+        """Delete ended jobs that are too old or too many.
+
+        Callers have equal shares: the first to go is the oldest job of the caller who has most. Days of service are
+        counted here, at most an hour at a time, so that a clock that leaps deletes nothing.
+
+        Args:
+            days: days of service after which an ended job is deleted.
+            jobs: number of ended jobs to keep.
+            size: bytes of ended jobs to keep.
+
+        Returns:
+            The number of deleted jobs; 0 while another replica sweeps.
+        """
+        newest_first = (JOBS.c.ended_tick.desc(), JOBS.c.ended.desc(), JOBS.c.sequence.desc())
+        of_caller = func.row_number().over(partition_by=JOBS.c.caller, order_by=newest_first).label("of_caller")
+        ended = select(*(JOBS.c[name] for name in STORED), of_caller).where(JOBS.c.ended.is_not(None)).subquery()
+        in_turn = (ended.c.of_caller, ended.c.ended_tick.desc(), ended.c.ended.desc(), ended.c.sequence.desc())
+        ranked = select(
+            ended.c.sequence,
+            ended.c.ended_tick,
+            func.row_number().over(order_by=in_turn).label("place"),
+            func.sum(ended.c.size).over(order_by=in_turn).label("total"),
+        ).subquery()
+        with self._database.writing() as connection:
+            if not self._try_to_sweep(connection):
+                return 0
+            count(self._database, connection)
+            is_old = ranked.c.ended_tick < ticks(self._database) - days * DAY
+            is_beyond = is_old | (ranked.c.place > jobs) | (ranked.c.total > size)
+            deleting = delete(JOBS).where(JOBS.c.sequence.in_(select(ranked.c.sequence).where(is_beyond)))
+            return connection.execute(deleting).rowcount
+
+    def interrupt(self, *, engine_version: str, problem: bytes) -> int:
+        """End jobs of other engine versions that have waited for a day of service and that no replica can run.
+
+        While one job of a version runs, a replica of that version is there and claims the others.
+
+        Args:
+            engine_version: version of this replica.
+            problem: problem of the jobs that end.
+
+        Returns:
+            The number of jobs that end; 0 while another replica sweeps.
+        """
+        is_other = JOBS.c.engine_version != engine_version
+        running = JOBS.alias("running")
+        served = select(running.c.sequence).where(
+            running.c.state == "running", running.c.engine_version == JOBS.c.engine_version
+        )
+        with self._database.writing() as connection:
+            if not self._try_to_sweep(connection):
+                return 0
+            self._give_back(connection, is_other & self._expired(), lost=1)
+            has_waited = (JOBS.c.state == "queued") & (JOBS.c.queued_tick < ticks(self._database) - DAY)
+            is_stale = is_other & has_waited & ~served.exists()
+            return connection.execute(self._ended(is_stale, End(state="interrupted", problem=problem))).rowcount
+
+    def _try_to_sweep(self, connection: Connection) -> bool:
+        """Keep other replicas from sweeping until this transaction ends; False if another one sweeps."""
+        if not self.shared:
+            return True
+        return bool(connection.execute(text(f"SELECT pg_try_advisory_xact_lock({SWEEP_LOCK})")).scalar_one())
