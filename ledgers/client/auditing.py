@@ -27,7 +27,7 @@ from epsilond.ledgers.log.notes import parse as parse_note
 from epsilond.ledgers.log.proofs import WARNINGS
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.log.signing import published_keys
-from epsilond.ledgers.log.verify import ClaimOutcome, LogVerification, verify
+from epsilond.ledgers.log.verify import UNCOMPUTED, ClaimOutcome, LogVerification, verify
 from epsilond.ledgers.pages.page import checkpoint_of, is_page
 
 SQLITE: Final = b"SQLite format 3\x00"
@@ -142,7 +142,10 @@ def _receipts_replayed(bundle: Bundle, found: LogVerification) -> None:
         return
     entries = sorted((each.entry for each in bundle.receipts), key=lambda entry: int(entry.get("seq", 0)))
     unlike = {json.dumps(entry, sort_keys=True): entry for entry in entries}
-    whole = {name: own for name, own in by_ledger(unlike.values()).items() if own[0].get("kind") == "opened"}
+    by_name = by_ledger(unlike.values())
+    whole = {name: own for name, own in by_name.items() if own[0].get("kind") == "opened"}
+    if len(whole) < len(by_name) or not by_name:
+        found.add(ClaimOutcome.NOT_VERIFIED, UNCOMPUTED)
     if not whole:
         return
     try:
@@ -243,7 +246,7 @@ def _balances_compared(place: FilePlace, entries: Sequence[Record], found: LogVe
 
 
 def _of_file(place: FilePlace, path: Path) -> Bundle:
-    bundle = place.bundle(None)
+    bundle = place.bundle_as_it_is()
     head = _runs(path).head
     return replace(bundle, checkpoints=[*bundle.checkpoints, *(_notes(head) if head.exists() else ())])
 

@@ -198,8 +198,15 @@ class FilePlace:
         return self._keyring.document()
 
     def bundle(self, identifier: str | None) -> Bundle:  # noqa: ARG002  the log is one: all of it shows each ledger
+        return self._bundle(Book.checkpoint)
+
+    def bundle_as_it_is(self) -> Bundle:
+        """Return the whole log, also where it does not continue a head that is known: for whoever audits it."""
+        return self._bundle(Book.sign_as_it_is)
+
+    def _bundle(self, sign: Callable[[Book], str]) -> Bundle:
         def whole(book: Book) -> Bundle:
-            note = book.checkpoint()
+            note = sign(book)
             size = checkpoints.verify(note, self._keyring.signing.name, self._keyring.keys).size
             with looking(self._database) as connection:
                 found: list[EntryRow] = []

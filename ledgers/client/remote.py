@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -188,7 +189,15 @@ class ServicePlace:
             Receipt.of_record(self._document("GET", f"/v1/log/proofs?entry={entry['seq']}"))
             for entry in self.entries(identifier, 0)
         ]
-        return Bundle(checkpoints=[self.checkpoint()], receipts=found)
+        note = self.checkpoint()
+        sizes = sorted({each.proof.tree_size for each in found} | {self._size(note)})
+        proofs = [self._consistency(first, second) for first, second in pairwise(sizes)]
+        return Bundle(checkpoints=[note], receipts=found, proofs=proofs)
+
+    def _size(self, note: str) -> int:
+        if not self._trusted:
+            self._trust()
+        return checkpoints.verify(note, self._trusted[0].name, self._trusted).size
 
     def close(self) -> None:
         """There is nothing to let go of: each request has a connection of its own."""

@@ -250,5 +250,14 @@ def test_delta_near_one_stays_below_one() -> None:
     assert isinstance(enclosure, Interval)
 
 
+@pytest.mark.parametrize("epsilon", [-1e-300, -1e-20, -0.5, -5.0, -20.0, -36.0, -50.0, -700.0, -740.0, -800.0])
+def test_without_a_loss_delta_is_one_less_e_to_the_epsilon(epsilon: float) -> None:
+    enclosure = contour.log_delta((), epsilon)
+    with mp.workdps(700):
+        truth = mp.log(-mp.expm1(mp.mpf(epsilon)))
+        assert enclosure.lower <= truth <= enclosure.upper <= 0.0
+        assert enclosure.upper - enclosure.lower <= -truth * mp.mpf(10) ** -14 + mp.mpf(10) ** -322
+
+
 def test_the_chernoff_factor_is_one_at_zero() -> None:
     assert log_chernoff_factor(np.zeros(1))[0] == 0.0

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from epsilond import connection
 from epsilond.commands.exits import BAD_INPUT, NOT_CERTIFIED, UNANSWERED
-from epsilond.commands.ledger.audit import NOT_VERIFIED
+from epsilond.commands.ledger.audit import DOES_NOT_HOLD, NOT_SHOWN
 from epsilond.commands.line import line
 
 STEP = '{"kind":"subsampled","sampling":"poisson","rate":0.01,"mechanism":{"kind":"gaussian","noise_multiplier":1.0}}'
@@ -99,15 +99,18 @@ def test_from_open_to_verify(opened, tmp_path):
     assert "committed" in run("entries", "hospital").stdout
     run("keys", "--out", tmp_path / "keys")
     run("export", "--out", tmp_path / "bundle")
-    for what in ("bundle", "receipt", "ledger.db"):
+    for what in ("bundle", "ledger.db"):
         assert run("verify", tmp_path / what, "--keys", tmp_path / "keys").stdout.endswith("Verified.\n")
+    alone = run("verify", tmp_path / "receipt", "--keys", tmp_path / "keys", code=NOT_SHOWN)
+    assert "Verified.\n" not in alone.stdout
+    assert "something is not shown" in alone.stderr
     kept = ["--checkpoint", tmp_path / "receipt", "--json"]
     told = json.loads(run("verify", tmp_path / "bundle", "--keys", tmp_path / "keys", *kept).stdout)
     assert told["holds"]
     assert {each["outcome"] for each in told["findings"]} == {"verified"}
     whole = (tmp_path / "bundle").read_bytes()
     (tmp_path / "bundle").write_bytes(whole.replace(b'"count":100', b'"count":101'))
-    failed = run("verify", tmp_path / "bundle", "--keys", tmp_path / "keys", code=NOT_VERIFIED)
+    failed = run("verify", tmp_path / "bundle", "--keys", tmp_path / "keys", code=DOES_NOT_HOLD)
     assert "not those of the checkpoint" in failed.stdout
     (tmp_path / "bundle").write_bytes(b"{}")
     assert "BUNDLE" in run("verify", tmp_path / "bundle", "--keys", tmp_path / "keys", code=BAD_INPUT).stderr

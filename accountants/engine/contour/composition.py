@@ -27,7 +27,7 @@ from epsilond.accountants.engine.contour.line import lay_integrand, trim_parts
 from epsilond.accountants.engine.contour.noise_steps import NEGLIGIBLE_NATS, NoiseSteps
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.engine.contour.saddle import by_epsilon, by_log_delta, by_log_size, find_saddle
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -107,8 +107,9 @@ def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval
     if epsilon >= supremum(laws):
         return Interval(-math.inf, -math.inf)
     if not (parts := build_parts(laws)):
-        value = math.log(-math.expm1(epsilon))  # δ = 1 − e^ε of two equal laws
-        return Interval(value - 8 * UNIT_ROUNDOFF * abs(value), min(value + 8 * UNIT_ROUNDOFF * abs(value), 0.0))
+        value = log1m_exp_at(epsilon)  # δ = 1 − e^ε of two equal laws
+        least, most = value * (1.0 + 8 * UNIT_ROUNDOFF), value * (1.0 - 8 * UNIT_ROUNDOFF)
+        return Interval(math.nextafter(least, -math.inf), min(math.nextafter(most, math.inf), 0.0))
     estimate = find_saddle(parts, by_epsilon(epsilon)).log_delta_at(epsilon)
     for _ in range(_TRIALS):
         integrand, _ = lay_integrand(parts, epsilon, estimate)

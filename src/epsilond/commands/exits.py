@@ -13,9 +13,9 @@ from epsilond.options import option_name
 UNEXPECTED, BAD_INPUT, NOT_CERTIFIED, BROKEN, DISAGREES, ANOTHER_ENGINE, NO_CLUSTER, UNANSWERED = range(1, 9)
 INTERRUPTED = 130
 MEANINGS = {
-    0: "answered; of ledger verify: it holds; of verify: the page is today's engine's, and its figures are confirmed",
-    UNEXPECTED: "unexpected: a fault of ours; of ledger verify: something does not hold, or nothing is shown",
-    BAD_INPUT: "bad input: the options or fields are named",
+    0: "answered; of ledger verify: all is shown; of verify: the page is today's engine's, its figures are confirmed",
+    UNEXPECTED: "unexpected: a fault of ours; of ledger verify: something does not hold",
+    BAD_INPUT: "bad input: the options or fields are named; of ledger verify: something is not shown",
     NOT_CERTIFIED: "nothing can be certified, or a ledger refuses: what fails and what is near are shown",
     BROKEN: "verify: the report was altered or is incomplete",
     DISAGREES: "verify: the report is whole, and today's engine does not agree",

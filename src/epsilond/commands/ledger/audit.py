@@ -9,14 +9,14 @@ from typing import Annotated, Literal
 import typer
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.commands.exits import UNEXPECTED, exit_codes
+from epsilond.commands.exits import BAD_INPUT, UNEXPECTED, exit_codes
 from epsilond.commands.ledger.shared import HERE, At, KeyFile, Name, books_at, group
 from epsilond.commands.output import AsJson, print_body, show
 from epsilond.extras import extra
 
 Order = Literal["oldest", "newest"]
-NOT_VERIFIED = UNEXPECTED
-"""What `verify` exits with where something does not hold."""
+DOES_NOT_HOLD, NOT_SHOWN = UNEXPECTED, BAD_INPUT
+"""Exit codes of `verify` where something does not hold, and where something is not shown."""
 Out = Annotated[Path | None, typer.Option(metavar="FILE", help="write it there; else it is printed")]
 
 
@@ -83,8 +83,8 @@ def verify(
 ) -> None:
     """Verify, without any service: signatures, the log's roots, and every charge anew.
 
-    Exits with 0 where something was verified and nothing failed, 1 where something does not hold or nothing could be
-    verified, 2 where that is no evidence.
+    Exits with 0 where everything is shown, 1 where something does not hold, 2 where something is not shown, or where
+    that is no evidence.
     """
     with exit_codes(), extra("ledger", "a ledger"):
         from epsilond.ledgers.client.auditing import audited  # noqa: PLC0415  only the extra has its packages
@@ -93,13 +93,17 @@ def verify(
         found = audited(bundle, keys, checkpoint or (), log=log)
         told = {
             "holds": found.holds,
+            "complete": found.complete,
             "findings": [{"outcome": str(each.outcome), "sentence": each.sentence} for each in found.findings],
             "not_shown": list(found.not_shown),
         }
         print_body(told) if as_body else show(tables.verification(told))
-        if not found.holds:
-            typer.echo("not verified", err=True)
-            raise typer.Exit(NOT_VERIFIED)
+        if any(each.outcome == "failed" for each in found.findings):
+            typer.echo("not verified: something does not hold", err=True)
+            raise typer.Exit(DOES_NOT_HOLD)
+        if not found.complete:
+            typer.echo("not verified: something is not shown", err=True)
+            raise typer.Exit(NOT_SHOWN)
         if not as_body:
             contradicted = any(each.outcome == "contradicted" for each in found.findings)
             typer.echo("\nVerified, and contradicted: there is no ε." if contradicted else "\nVerified.")
