@@ -144,10 +144,13 @@ def accumulated(line: TiltedLine, frequencies: IntArray, factors: Iterator[Facto
         logs[~near] = 0.5 * np.log(np.maximum(1.0 + excess[~near], TINY))
         angles = np.arctan2(imaginary, real)
         log_size += count * logs
-        angle += np.remainder(count * angles, 2.0 * np.pi)
+        turned = count * angles
+        # The nearest multiple of 2π is taken away, none from a small angle of either sign: 2π itself is rounded.
+        angle += turned - 2.0 * np.pi * np.rint(turned / (2.0 * np.pi))
         ratio = errors / np.sqrt(np.maximum(1.0 + excess, TINY))
         growth += count * (1.0 + _ROUNDED) * np.log1p(ratio)
         growth += (4 * UNIT_ROUNDOFF * count) * (np.abs(logs) + np.abs(angles))
+        growth += UNIT_ROUNDOFF * (np.abs(log_size) + np.abs(angle))
     kept = frequencies if places is None else frequencies[places]
     return Power(kept, log_size, angle, growth, skipped)
 
