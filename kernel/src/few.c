@@ -150,7 +150,7 @@ static Status build_few(Composition *all, double epsilon, Line *line)
     Estimate once = log_once(all->steps, epsilon);
     if (!(epsilon > 0.0 && isfinite(once.value)))
         return NO_TILT;
-    Cells *cells = malloc(sizeof *cells);
+    Cells *cells = calloc(1, sizeof *cells);
     if (!cells)
         return NO_MEMORY;
     set_few_cells(all->steps, cells);

@@ -125,7 +125,8 @@ static double sum_error(const Plan *plan, Cells *cells, double tilt, const Noise
 {
     double height = noise->height, growth = exp(2.0 * height * height + 2.0 * weight_growth()), beyond = 0.0;
     set_few_weights(plan, cells);
-    double quadrature = 1.01 * exp(-2.0 * PI * height / noise->step) * bound_weighted(plan, cells, tilt, 2.0 * height);
+    double log_both = log(2.0) + log_integral(plan, cells, tilt, 2.0 * height);
+    double quadrature = 1.01 * exp(log_both - 2.0 * PI * height / noise->step);
     double before = growth * exp(upper_log_tail(-FIRST_CELL - noise->step));
     if (plan->large.scale > 0.0)
         before *= exp(log_weight(cells->large_steep[0], plan->large.scale, 2.0 * height));
@@ -143,7 +144,8 @@ Status set_noise(const Plan *plan, Cells *cells, double spacing, double most_nod
     int end = CELLS;
     noise->height = height;
     noise->step = exact_step(2.0 * PI * height / nats);
-    bound_weighted(plan, cells, plan->tilt, 2.0 * height);
+    set_few_weights(plan, cells);
+    log_integral(plan, cells, plan->tilt, 2.0 * height);
     for (int k = 0; k < CELLS; k++)
         top = fmax(top, cells->log_share[k]);
     while (end > 1 && cells->log_share[end - 1] < top - 60.0)

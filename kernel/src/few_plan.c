@@ -222,13 +222,11 @@ static void set_turns(Cells *cells, double height)
     }
 }
 
-/* Return a bound of the integral of |phi r^(1 + l) w (1 - v)| on the axis and at a height together; leaves the shares there. */
-double bound_weighted(const Plan *plan, Cells *cells, double tilt, double height)
+/* Return log of what bounds the integral of |phi r^(1 + l) w (1 - v)| at a height, and that on the axis; set its shares. */
+double log_integral(const Plan *plan, Cells *cells, double tilt, double height)
 {
-    for (int k = 0; k < CELLS; k++)
-        cells->turn[k] = 0.0;
     set_shares(plan, tilt, height, cells);
-    return 2.0 * exp(fmin(log_turned(plan, cells, height, 0.0), LARGEST));
+    return log_turned(plan, cells, height, 0.0);
 }
 
 /* Return log of a bound of the sum beyond a frequency, in units of e^(-l epsilon). */
@@ -244,42 +242,30 @@ static void set_last(Cells *cells, double log_small, double epsilon, Plan *plan)
 {
     double spacing = 2.0 * PI / plan->period, wanted = log_small + plan->tilt * epsilon;
     double log_m = log_moment(cells, plan->tilt), height = highest(plan, cells->loss);
+    double low = spacing, high = spacing * (MOST_NODES - 2);
+    set_shares(plan, plan->tilt, height, cells);
+    set_turns(cells, height);
     plan->last = INFINITY;
-    for (int k = 0; k < 2; k++, height *= 0.5) {
-        double low = spacing, high = spacing * (MOST_NODES - 2), there;
-        set_shares(plan, plan->tilt, height, cells);
-        set_turns(cells, height);
-        if (!((there = log_beyond(plan, cells, log_m, height, high)) <= wanted))
-            continue;
-        double log_tail = there;
-        while (high > 1.1 * low) {
-            double middle = sqrt(low * high);
-            there = log_beyond(plan, cells, log_m, height, middle);
-            if (there <= wanted) {
-                high = middle;
-                log_tail = there;
-            } else
-                low = middle;
-        }
-        if (high < plan->last) {
-            plan->last = high;
-            plan->log_truncation = log_tail;
-        }
+    plan->log_truncation = log_beyond(plan, cells, log_m, height, high);
+    if (!(plan->log_truncation <= wanted))
+        return;
+    while (high > 1.1 * low) {
+        double middle = sqrt(low * high), there = log_beyond(plan, cells, log_m, height, middle);
+        if (there <= wanted) {
+            high = middle;
+            plan->log_truncation = there;
+        } else
+            low = middle;
     }
+    plan->last = high;
 }
 
 /* Return log of about what rounding moves delta by, relatively: the line's terms are of the order T C M^(T-1), or M^T. */
-static double log_rounding(const Plan *plan, const Cells *cells, double epsilon, double log_once)
+static double log_rounding(const Plan *plan, Cells *cells, double epsilon, double log_once)
 {
-    double log_m = log_moment(cells, plan->tilt), value = cells->count * log_m, total = 0.0;
-    if (plan->large.scale > 0.0) {
-        for (int k = 0; k < CELLS; k++) {
-            double log_weight = fmin(cells->large_steep[k], 0.0) + fmin(-cells->far_steep[k], 0.0);
-            if (log_weight > -LARGEST && cells->mass[k] > 0.0)
-                total += cells->mass[k] * exp(fmin(log_weight + plan->tilt * cells->ratio[k], LARGEST));
-        }
-        value += log(cells->count) - log_m + log(total);
-    }
+    double log_m = log_moment(cells, plan->tilt), value = cells->count * log_m;
+    if (plan->large.scale > 0.0)
+        value += log(cells->count) - log_m + log_integral(plan, cells, plan->tilt, 0.0);
     return value - QUADRATURE_NATS - plan->tilt * epsilon - log_once - log(fmin(plan->tilt * plan->period, 1.0));
 }
 
@@ -319,7 +305,7 @@ static void set_ladder(const Cells *cells, double epsilon, double log_small, con
 }
 
 /* Choose a tilt: of those with which rounding is fine the one with the shortest period, or else the one with the least rounding. */
-static double set_tilt(const Cells *cells, const Ladder *ladder, double epsilon, double log_once, Plan *plan)
+static double set_tilt(Cells *cells, const Ladder *ladder, double epsilon, double log_once, Plan *plan)
 {
     double least = INFINITY;
     for (int k = 0; k < ladder->size; k++) {
@@ -338,11 +324,20 @@ static double set_tilt(const Cells *cells, const Ladder *ladder, double epsilon,
     return least;
 }
 
+/* Divide losses from about a cell on by a weight, the highest with which the small losses beyond it are rare enough. */
+static void set_large(Cells *cells, int end, double scale, double log_small, Plan *plan)
+{
+    plan->large = (Weight){cell(end) - 2.5 * scale, scale};
+    while ((plan->few.log_tail = log_mass(cells, plan->large, end, -1)) > log_small && plan->large.centre > FIRST_CELL)
+        plan->large.centre -= 2.0 * CELL;
+    set_few_weights(plan, cells);
+}
+
 /* Choose weights, tilt, period and last frequency, with errors of about so many nats below delta, of which T times the profile
- * of one step is an estimate. Losses are divided into small and large ones by three widths of the weight, or not at all. */
+ * of one step is an estimate. Losses are not divided (the scale 0), or divided by a narrow or a wide weight. */
 Status make_plan(Cells *cells, double epsilon, double log_once, double nats, Plan *plan)
 {
-    static const double FAR[] = {0.2, 0.5}, LARGE[] = {0.0, 0.15, 0.3, 0.6};
+    static const double FAR[] = {0.2, 0.5}, LARGE[] = {0.0, 0.15, 0.3};
     double log_small = log_once - nats, least = INFINITY;
     Few few = {0};
     Ladder ladder;
@@ -353,14 +348,10 @@ Status make_plan(Cells *cells, double epsilon, double log_once, double nats, Pla
             continue;
         set_few_weights(&base, cells);
         set_ladder(cells, epsilon, log_small, &base, &ladder);
-        for (int k = 0; k < (end > 0 ? 4 : 1); k++) {
+        for (int k = 0; k < (end > 0 ? 3 : 1); k++) {
             Plan trial = base;
-            if (k) {
-                trial.large = (Weight){cell(end) - 2.5 * LARGE[k], LARGE[k]};
-                while ((trial.few.log_tail = log_mass(cells, trial.large, end, -1)) > log_small && trial.large.centre > FIRST_CELL)
-                    trial.large.centre -= 2.0 * CELL;
-                set_few_weights(&trial, cells);
-            }
+            if (LARGE[k] > 0.0)
+                set_large(cells, end, LARGE[k], log_small, &trial);
             double rounding = set_tilt(cells, &ladder, epsilon, log_once, &trial);
             if (!(rounding < INFINITY))
                 continue;
@@ -368,8 +359,5 @@ Status make_plan(Cells *cells, double epsilon, double log_once, double nats, Pla
             keep_plan(cells->loss, &trial, rounding, plan, &least);
         }
     }
-    if (!(least < INFINITY))
-        return NO_DECAY;
-    set_few_weights(plan, cells);
-    return DONE;
+    return least < INFINITY ? DONE : NO_DECAY;
 }

@@ -38,7 +38,7 @@ void set_few_weights(const Plan *plan, Cells *cells);
 double weight_growth(void);
 double log_weight(double steep, double scale, double height);
 double highest(const Plan *plan, const Loss *loss);
-double bound_weighted(const Plan *plan, Cells *cells, double tilt, double height);
+double log_integral(const Plan *plan, Cells *cells, double tilt, double height);
 double log_moment(const Cells *cells, double tilt);
 Status make_plan(Cells *cells, double epsilon, double log_once, double nats, Plan *plan);
 

@@ -13,7 +13,7 @@ from epsilond.accountants.curve.facts import SampledGaussianLaw
 from epsilond.accountants.engine.lattice.composition import compose
 from tests.engine.pairs import poisson
 from tests.engine.random_questions import rare_questions
-from tests.oracles.contour import Step, one_step
+from tests.oracles.contour import Step, by_contour, one_step
 from tests.oracles.two_steps import log_delta_of_two
 
 if TYPE_CHECKING:
@@ -22,7 +22,17 @@ if TYPE_CHECKING:
 TRUTH = 1e-7
 """What the integral over two steps' noise may be wrong by, in log δ."""
 
-RUNS = [(1e-4, 0.8), (1e-3, 0.4), (1e-3, 1.25), (5e-3, 2.0), (0.01, 0.35), (0.3, 1.0), (1e-5, 1.0)]
+RUNS = [
+    (1e-4, 0.8),
+    (1e-3, 0.4),
+    (1e-3, 1.25),
+    (5e-3, 2.0),
+    (0.01, 0.35),
+    (0.3, 1.0),
+    (1e-5, 1.0),
+    (1e-12, 0.5),
+    (0.5, 4.0),
+]
 """Rates and shifts."""
 
 
@@ -67,6 +77,17 @@ def test_a9_enclosures_meet_the_lattice(
     assert found[1] - found[0] <= 1e-4
     assert float(bounds.lower[0]) - 1e-9 <= found[1]
     assert found[0] <= float(bounds.upper[0]) + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("rate", "shift", "count", "epsilon"), [(0.01, 1.0, 1024, 0.3), (0.01, 1.0, 300, 0.8), (0.02, 0.5, 64, 0.1)]
+)
+def test_a9_long_runs_lie_within(module: ModuleType, rate: float, shift: float, count: int, epsilon: float) -> None:
+    found = module.Composition(((rate, shift, 0, float(count)),), 0.0, ()).log_delta(epsilon)
+    steps = [Step(rate, shift, "remove", count)]
+    truth = float(mp.log(by_contour(steps, epsilon, tilt=4.0, period=12.0, count=500, spacing=0.1, reach=12.0)))
+    assert found is not None
+    assert found[0] - TRUTH <= truth <= found[1] + TRUTH
 
 
 def test_a9_a_weight_stays_below_its_bound() -> None:
