@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.curve.facts import SampledGaussianLaw
+from epsilond.accountants.curve.facts import GaussianLaw, SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour import noise_steps
 from epsilond.accountants.engine.contour.chernoff import ChernoffBounds, log_chernoff_factor
@@ -238,6 +238,18 @@ def test_what_single_jumps_decide_is_refused_or_enclosed() -> None:
     for rounds in (46, 350):
         found = epsilon_or_refusal([(law(0.0036, 1.5, "remove"), rounds)], -68.0)
         assert found.reason in honest if isinstance(found, ContourRefused) else found.lower <= found.upper
+
+
+def test_the_squares_of_many_gaussian_laws_are_added_up_exactly() -> None:
+    """Each of a thousand small squares is 0.6 units in the last place of a large one, to which a float rounds it."""
+    small = [GaussianLaw(math.sqrt(0.6 * 2.0**-52) * (1.0 + k * 2.0**-40)) for k in range(1000)]
+    laws = [(GaussianLaw(1.0), 1), *((each, 1) for each in small)]
+    with mp.workdps(400):
+        distance = mp.sqrt(mp.fsum(mp.mpf(each.mu) ** 2 for each, _ in laws))
+        truth = mp.log(one_step(Step(1.0, distance, "remove"), 30.0))
+    enclosure = contour.log_delta(laws, 30.0)
+    assert enclosure.lower <= truth <= enclosure.upper
+    assert enclosure.upper - enclosure.lower < 2e-11
 
 
 # δ near one and near nothing.

@@ -58,17 +58,18 @@ def build_parts(laws: Laws) -> list[Part]:
     for law, count in laws:
         counts[law] += count
     parts: list[Part] = []
-    square = 0.0
+    squares: list[float] = []
     for law, count in counts.items():
         if law.is_silent or count == 0:
             continue
         if isinstance(law, LaplaceLaw):
             parts.append(LaplaceSteps(law.shift, count))
         elif isinstance(law, GaussianLaw) or law.rate == 1.0:
-            square += count * law.distance * law.distance
+            squares.append(count * law.distance * law.distance)
         else:
             kind = "drawn" if isinstance(law, DrawnGaussianLaw) else law.direction
             parts.append(NoiseSteps(LikelihoodRatio(law.rate, law.shift), kind, count))
+    square = math.fsum(squares)
     return [*parts, GaussianSteps(square)] if square > 0.0 else parts
 
 
