@@ -90,7 +90,7 @@ def create_app(
     metrics = Metrics()
     budgets, health = Budgets(chosen, metrics), Health()
     keyring, tokens = Keyring.of(chosen.api_keys_file, budgets), Tokens.of(chosen, budgets)
-    pool = Pool(chosen, metrics, _modules(calibrators, theorem_home, kinds), charge=budgets.charge)
+    pool = Pool(chosen, metrics, modules_of(calibrators, theorem_home, kinds), charge=budgets.charge)
     compute = Compute(chosen, metrics, pool)
     readings = Readings(calibrators, theorems, theorem_home)
     simulators = SimulationRunner(chosen, metrics, pool, kinds)
@@ -151,10 +151,16 @@ def create_app(
     return app
 
 
-def _modules(
+def modules_of(
     calibrators: tuple[Calibrator, ...], theorem_home: str, kinds: tuple[SimulationKind, ...]
 ) -> tuple[str, ...]:
-    """What every worker has imported before there is work: the mathematics, simulations, and how bodies are read."""
+    """Return what every worker has imported before there is work: mathematics, simulations, and how bodies are read.
+
+    Args:
+        calibrators: of the service.
+        theorem_home: module with the list of theorems.
+        kinds: of simulations.
+    """
     mathematics = {theorem_home, *(calibrator.home for calibrator in calibrators)}
     simulated = {kind.run_block.__module__ for kind in kinds}
     return tuple(sorted({*mathematics, *simulated, *OF_LEDGERS, Readings.__module__, "scipy.optimize"}))

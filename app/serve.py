@@ -19,9 +19,11 @@ from epsilond.app import logs
 from epsilond.app.health import HEALTH
 from epsilond.app.http.connections import connection
 from epsilond.app.jobs.manager import JOBS
-from epsilond.app.main import create_app
+from epsilond.app.main import create_app, modules_of
 from epsilond.app.questions.compute import COMPUTE
 from epsilond.app.settings import PREFIX, SETTINGS, Settings
+from epsilond.app.workers.forkserver import fork_server
+from epsilond.app.workers.pool import POOL
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.witness.kind import SimulationKind
@@ -51,7 +53,10 @@ def serve(
     """
     chosen = settings or Settings.from_environment(host=host, port=port, dask=dask)
     logs.configure(chosen.log_level)
+    forked = fork_server(modules_of(calibrators, theorem_home, kinds))  # before anything is opened
     with ExitStack() as held:
+        if forked is not None:
+            held.callback(forked.kill)
         sockets = [held.enter_context(one) for one in listening(chosen.host, chosen.port)]
         app = create_app(
             calibrators=calibrators,
@@ -61,6 +66,7 @@ def serve(
             kinds=kinds,
             figures=figures,
         )
+        POOL.within(app).forked = forked
         JOBS.within(app).open()  # what is wrong with the store is told before anything is started
         started = server(app, chosen)
         started.alone = True

@@ -23,7 +23,7 @@ from epsilond.app.http.record import ServicePart
 from epsilond.app.metrics import Metrics
 from epsilond.app.settings import Settings
 from epsilond.app.workers.fairness import SHORT_TURN_SECONDS, TURN_SECONDS, FairQueue, MeanSeconds, Turns, Usage
-from epsilond.app.workers.forkserver import ForkServer
+from epsilond.app.workers.forkserver import ForkedServer, ForkServer
 from epsilond.app.workers.process import LANES, Cause, Lane, Process, Task, TurnedAway
 from epsilond.app.workers.work import Failed, Outcome
 
@@ -57,6 +57,8 @@ class Pool:
         self._metrics = metrics
         self._modules = modules
         self._charge = charge
+        self.forked: ForkedServer | None = None
+        """A fork server that was forked from the service with the same modules, to be used before any other."""
         self._log = structlog.get_logger()
         self._places: dict[Lane, int] = {
             "read": settings.readers,
@@ -84,7 +86,8 @@ class Pool:
     async def running(self) -> AsyncIterator[None]:
         """Keep workers until the end, when they are killed and every task that is left is stopped."""
         self._loop = asyncio.get_running_loop()
-        self._forkserver = ForkServer(self._modules, self._settings.worker_memory_megabytes)
+        self._forkserver = ForkServer(self._modules, self._settings.worker_memory_megabytes, self.forked)
+        self.forked = None
         async with anyio.create_task_group() as self._watchers:
             births = anyio.CancelScope()
             self._watchers.start_soon(self._make_workers, births)

@@ -20,7 +20,7 @@ import struct
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -35,10 +35,6 @@ from epsilond.witness.one_thread import one_thread
 from epsilond.witness.reports.canonical import canonical, digest
 
 T = TypeVar("T")
-ONE_THREAD: Mapping[str, str] = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
-)
-"""Workers share the cores among themselves, and the order of a sum must not depend on how many there are."""
 
 
 LISTS = ("CALIBRATORS", "THEOREMS", "RULES")

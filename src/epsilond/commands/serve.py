@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from typing import Annotated
 
 import typer
@@ -10,6 +11,7 @@ import typer
 from epsilond.commands import keys
 from epsilond.commands.exits import BAD_INPUT
 from epsilond.extras import extra
+from epsilond.threads import ONE_THREAD
 
 
 def add(main: typer.Typer) -> None:
@@ -28,6 +30,7 @@ def serve(
 ) -> None:
     """Start the HTTP service."""
     gc.disable()  # until the service has started: what is made before that stays
+    os.environ.update(ONE_THREAD)  # before numpy reads it: workers are forks of this process
     with extra("service", "the service"):
         from epsilond.app.serve import serve as start  # noqa: PLC0415  the rest of the command line needs no framework
 

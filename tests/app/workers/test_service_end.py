@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -16,12 +18,14 @@ SERVICE = """
 import anyio
 from epsilond.app.metrics import Metrics
 from epsilond.app.settings import Settings
+from epsilond.app.workers.forkserver import fork_server
 from epsilond.app.workers.pool import Pool
 from epsilond.app.workers.work import message_of
 from tests.app.workers.toy_work import spins
 
-async def main():
+async def main(forked):
     pool = Pool(Settings(workers=1, store_path=":memory:"), Metrics(), ({module!r},))
+    pool.forked = forked
     async with pool.running():
         pool.submit(message_of(spins), caller="somebody")
         while not pool.running_in("question"):
@@ -29,19 +33,20 @@ async def main():
         print("runs", flush=True)
         await anyio.sleep_forever()
 
-anyio.run(main)
+anyio.run(main, fork_server(({module!r},)) if {forked} else None)
 """
 
 
-def service(module: str) -> subprocess.Popen[str]:
-    """A process with a pool of workers that import this module."""
-    script = SERVICE.format(module=module)
+def service(module: str, *, forked: bool = False) -> subprocess.Popen[str]:
+    """A process with a pool of workers that import this module; its first fork server may be a fork of itself."""
+    script = SERVICE.format(module=module, forked=forked)
     return subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, cwd=ROOT)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel's doing")
-def test_killed_while_a_worker_computes() -> None:
-    with service("tests.app.workers.toy_work") as parent:
+@pytest.mark.parametrize("forked", [False, True])
+def test_killed_while_a_worker_computes(forked: bool) -> None:
+    with service("tests.app.workers.toy_work", forked=forked) as parent:
         assert parent.stdout is not None
         assert parent.stdout.readline() == "runs\n"
         below = descendants(parent.pid)
@@ -65,3 +70,19 @@ def imports(process: int) -> bool:
         return Path(f"/proc/{process}/comm").read_text() == "for-ever\n"
     except OSError:
         return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no fork is made elsewhere")
+def test_a_fork_server_that_was_forked_is_replaced_when_it_dies() -> None:
+    with service("tests.app.workers.toy_work", forked=True) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == "runs\n"
+        (first,) = children(parent.pid)
+        os.kill(first, signal.SIGKILL)
+        wait_until(lambda: set(children(parent.pid)) - {first} and len(descendants(parent.pid)) > 1)
+        parent.kill()
+
+
+def children(process: int) -> list[int]:
+    """The processes that a process has started itself."""
+    return [int(each) for each in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
