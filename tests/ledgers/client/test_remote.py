@@ -1,5 +1,7 @@
 """The same words on a service: lost answers debit once, forged receipts begin nothing, refusals are the library's."""
 
+import itertools
+
 import pytest
 
 import epsilond
@@ -92,8 +94,8 @@ def test_two_receipts_of_one_number_stop_the_loop(service, books, tmp_path):
     _, _, place = service
     run = books.open(**ASKED).reserve("train", count=10)
     run.commit(1)
-    served = [path for path in (*tmp_path.glob("served.db*"), *tmp_path.glob("none/*")) if path.is_file()]
-    copied = {path: path.read_bytes() for path in served}
+    served = itertools.chain(tmp_path.glob("served.db*"), tmp_path.glob("none/*"))
+    copied = {path: path.read_bytes() for path in served if path.is_file()}
     run.commit(2)
     place.close()
     for path in tmp_path.glob("served.db-*"):
