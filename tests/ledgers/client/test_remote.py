@@ -1,6 +1,6 @@
 """The same words on a service: lost answers debit once, forged receipts begin nothing, refusals are the library's."""
 
-import itertools
+from pathlib import Path
 
 import pytest
 
@@ -94,8 +94,9 @@ def test_two_receipts_of_one_number_stop_the_loop(service, books, tmp_path):
     _, _, place = service
     run = books.open(**ASKED).reserve("train", count=10)
     run.commit(1)
-    served = itertools.chain(tmp_path.glob("served.db*"), tmp_path.glob("none/*"))
-    copied = {path: path.read_bytes() for path in served if path.is_file()}
+    database = list(tmp_path.glob("served.db?*"))
+    files = [tmp_path / "served.db", *filter(Path.is_file, database), tmp_path / "none" / "head"]
+    copied = {path: path.read_bytes() for path in files}
     run.commit(2)
     place.close()
     for path in tmp_path.glob("served.db-*"):
