@@ -77,8 +77,10 @@ def _offsets(cells: LoweredCells, unit: float, tilt: float) -> list[float]:
         return []
     own = cells.own[held]
     heaviest = float(own[np.argmax(cells.log_p[held] + tilt * own)])
-    ends = (float(own[-1]), float(own[0]))
-    return [math.remainder(place, 2.0 * unit) for place in (*(ends if tilt > 0.0 else ends[::-1]), heaviest)]
+    ends = [float(own[-1]), float(own[0])]
+    if tilt <= 0.0:
+        ends.reverse()
+    return [math.remainder(place, 2.0 * unit) for place in [*ends, heaviest]]
 
 
 def _lower_law(lines: TangentLines, unit: float, tilt: float, offset: float) -> LatticeLaw:
