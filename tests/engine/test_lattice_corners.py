@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.curve.enclosure import Enclosure, Tails
+from epsilond.accountants.curve.facts import SampledGaussianLaw
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import Profile
+from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.lattice.budget import Budget
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.engine.lattice.discretise import read_side
@@ -23,7 +25,9 @@ from epsilond.accountants.engine.lattice.spectrum import DirectSums, Kernel, sca
 from epsilond.accountants.engine.lattice.survey import LatticePart, Survey
 from epsilond.accountants.engine.lattice.tangents import TangentLines
 from epsilond.accountants.engine.lattice.tilted import TiltCoordinate, Weighted
+from epsilond.accountants.profiles.amplification import with_and_without
 from epsilond.accountants.profiles.atoms import AtomicProfile
+from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.piecewise import tabulated
 from tests.engine.pairs import atomic, poisson
 
@@ -169,3 +173,16 @@ def test_the_survey_of_a_bounded_loss_ends_where_the_loss_does() -> None:
     pair = atomic([-0.5, 0.25], [0.4, 0.6], 0.0)
     survey = Survey((LatticePart(pair.forward, pair.backward, 8),), -5.0)
     assert survey.supremum == pytest.approx(2.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1e-9, 2.4484923892249655e-09])
+def test_losses_as_small_as_the_errors_of_their_tails_are_rounded_up(epsilon: float) -> None:
+    """Losses of 2e-14, of tails that are known to 1e-14: their sum is nearly Gaussian."""
+    rate, shift, rounds = 1.242861379872914e-08, 1.5739249535967306e-06, 269_779_542
+    pair = compose([(poisson(rate, 1.0 / shift), rounds)])
+    drawn = compose([(with_and_without(gaussian_pair(shift), rate), rounds)])
+    exact = contour.log_delta([(SampledGaussianLaw(rate, shift, "remove"), rounds)], epsilon)
+    for composed in (pair, drawn):
+        lower, upper = ends(composed, epsilon)
+        assert lower <= exact.upper
+        assert exact.lower <= upper

@@ -150,9 +150,13 @@ def upper_law(right: SideTails, left: SideTails, log_atom: float) -> LatticeLaw:
     below_p, below_q = left.bounds(p_up=False)
     # Both sides state H(1); a larger value on the right keeps the second law's mass at most one.
     raised = max(_spread(below_q[0], below_p[0]) - _spread(p[0], q[0]), 0.0)
-    survival = np.maximum(_upper_survival(right, p, q, raised), log_atom)
+    if 1e3 * float(right.error_p[0]) > float(right.points[1]):  # shares of cells are lost in the errors: all goes up
+        survival, distribution = np.maximum(p[:-1], log_atom), below_p[1:]
+    else:
+        survival = np.maximum(_upper_survival(right, p, q, raised), log_atom)
+        distribution = _lower_distribution(left, below_p, below_q)
     survival = np.maximum.accumulate(survival[::-1])[::-1]
-    distribution = np.minimum.accumulate(_lower_distribution(left, below_p, below_q))
+    distribution = np.minimum.accumulate(distribution)
     distribution = np.minimum(distribution, log1m_exp(min(float(survival[0]), 0.0)))
     steps = TailSteps(right.index[1:], survival, left.index[1:], distribution)
     return replace(steps.law(0, log_atom), excess=max(math.expm1(float(survival[0])), 0.0))
