@@ -22,7 +22,7 @@ from anyio import to_thread
 
 from epsilond.app.workers.preload import ORDER, PROCESS, main
 from epsilond.app.workers.process import NICER, Process, receive
-from epsilond.threads import ONE_THREAD
+from epsilond.app.workers.threads import ONE_THREAD
 
 FIRST_PAUSE: Final = 0.1
 """Pause after the first failed attempt to make a worker, in seconds; each further pause is twice as long."""

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
+from epsilond.app.workers.threads import ONE_THREAD
 from epsilond.commands import keys
 from epsilond.commands.exits import BAD_INPUT
 from epsilond.extras import extra
-from epsilond.threads import ONE_THREAD
 
 
 def add(main: typer.Typer) -> None:
