@@ -98,7 +98,7 @@ class _Values:
         values = self.at(at)
         above = values - np.maximum(-np.expm1(np.minimum(at, 0.0)), 0.0)  # of the profile of no loss
         first = int(np.argmax(above > _NEGLIGIBLE * eta * 1e-3))
-        last = int(np.argmax(values <= _NEGLIGIBLE * eta)) or at.size - 1
+        last = max(int(np.argmax(values <= _NEGLIGIBLE * eta)) or at.size - 1, first)
         at, values = at[max(first - 1, 0) : last + 1], values[max(first - 1, 0) : last + 1]
         above = above[max(first - 1, 0) : last + 1]
         whole = float(np.sum(0.5 * (above[1:] + above[:-1]) * np.diff(at)))

@@ -65,6 +65,17 @@ def test_hinges_lie_above_the_profile_and_close_to_it(name: str) -> None:
         assert area <= 5e-3 * above + 1e-12
 
 
+@pytest.mark.parametrize("scale", [1e6, 1e7, 1e8, 1e12])
+def test_a_profile_far_below_eta_has_hinges(scale: float) -> None:
+    """Even at losses below zero it may be less than what counts as infinite."""
+    pair = pair_of(specs.Laplace(scale_multiplier=scale), "add-or-remove-one")
+    (order,) = hinges_of(pair, 6e-4)
+    for loss in np.linspace(-1e-5, 1e-5, 201).tolist():
+        least = math.exp(float(pair.forward.log_delta(np.asarray([abs(loss)])).lower[0]))
+        truth = least if loss >= 0.0 else -math.expm1(loss) + math.exp(loss) * least
+        assert value_of(order, loss) >= truth * (1.0 - 1e-12)
+
+
 def test_the_jet_has_the_values_and_derivatives_of_the_gaussian_profile() -> None:
     at = np.asarray([-3.0, -0.4, 0.0, 0.7, 5.0])
     for mu in (0.2, 1.5, 4.0):
