@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from epsilond.ledgers.client.errors import LogForked
+from epsilond.ledgers.client.errors import LogForked, Refused
 from epsilond.ledgers.log import checkpoints
 from epsilond.ledgers.log.checkpoints import Checkpoint
 from epsilond.ledgers.log.errors import NotVerified
@@ -49,7 +49,7 @@ class SeenHead:
             try:
                 earlier, later = sorted((kept, head), key=lambda each: each.size)
                 _require_one_log(earlier, later, prove)
-            except NotVerified as error:
+            except (NotVerified, Refused) as error:  # a log that lost entries has no proof to give
                 raise LogForked(
                     f"the log of {self._origin} has forked: its head of {head.size} entries and the one of {kept.size}"
                     f" that is kept in {self._path} are not of one log ({error}); nothing may be run"

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from epsilond.accountants.errors import InvalidInput, NoCertificate
+from epsilond.ledgers.book.errors import NotFound
 from epsilond.ledgers.client.errors import Refused
 from epsilond.ledgers.client.local import FilePlace
 from epsilond.ledgers.client.runs import RunNotes
@@ -63,7 +64,7 @@ def serving(folder: Any) -> Iterator[tuple[str, Faults, FilePlace]]:
             except NoCertificate as error:
                 told = {"title": error.slug, "detail": error.message, "nearest": dict(error.nearest)}
                 status, found = 409, {"type": f"/problems/{error.slug}", **told}
-            except Refused as error:
+            except (Refused, NotFound) as error:
                 status, found = 404, {"type": "/problems/not-found", "title": "not found", "detail": str(error)}
             if faults.lost:
                 faults.lost -= 1

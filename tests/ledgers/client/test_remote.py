@@ -89,15 +89,17 @@ def test_a_forged_receipt_begins_nothing(service, books, tmp_path):
     assert not list(tmp_path.glob("runs/*.json"))
 
 
-def test_two_receipts_of_one_number_stop_the_loop(service, books, tmp_path):
-    """The service is restored from a copy without its newest commit, and the head that it keeps elsewhere with it."""
+@pytest.mark.parametrize("lost", [1, 3])
+def test_two_receipts_of_one_number_stop_the_loop(service, books, tmp_path, lost):
+    """The service is restored from a copy without its newest commits, and the head that it keeps elsewhere with it."""
     _, _, place = service
     run = books.open(**ASKED).reserve("train", count=10)
     run.commit(1)
     database = list(tmp_path.glob("served.db?*"))
     files = [tmp_path / "served.db", *filter(Path.is_file, database), tmp_path / "none" / "head"]
     copied = {path: path.read_bytes() for path in files}
-    run.commit(2)
+    for _ in range(lost):
+        run.commit(1)
     place.close()
     for path in tmp_path.glob("served.db-*"):
         path.unlink()
