@@ -271,7 +271,7 @@ class Book(Owned):
             if self._desk.contradicting_ledgers(connection, held):
                 return []
             rows = self._desk.commits(connection, held)[-MOST_RECEIPTS:]
-            size = entries.size(connection)
+            size = self._signed_size(connection)
             return [self._desk.receipt(connection, row, size) for row in rows]
 
     def commit(self, tenant: str, identifier: str, asked: CommitAsked, key: str) -> JsonRecord:

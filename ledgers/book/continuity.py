@@ -2,7 +2,7 @@
 
 A database that was restored from a copy, or a standby that was promoted without the newest transactions, has forgotten
 commits whose receipts exist: what they debited would be free again. Two heads show that, each of a log that existed:
-the newest that this process wrote, and the newest that anybody wrote, in a file on other storage.
+the newest that this process wrote or signed, and the newest that anybody wrote, in a file on other storage.
 
 Every move compares the log with both in its own transaction, and so does everything that signs a head. A process that
 stays up while its database is restored therefore refuses the next move.
@@ -45,7 +45,7 @@ class KnownHeads:
     """The heads that a log must continue which is read later than they were.
 
     Attributes:
-        newest: the newest head that this process wrote; None before its first.
+        newest: the newest head that this process wrote or signed; None before its first.
         kept: the head in the file; None where there is no file.
         fault: why the file cannot be used, as a sentence.
         needs_file: whether a log with entries must have a file.
@@ -62,7 +62,7 @@ class KnownHeads:
             return self.fault
         if self.kept is None and self.needs_file and root(1) is not None:
             return ABSENT
-        named = ((KEPT, self.kept), ("The newest head that this process wrote", self.newest))
+        named = ((KEPT, self.kept), ("The newest head that this process wrote or signed", self.newest))
         found = (discontinuity(head, root, name) for name, head in named if head is not None)
         return next((each for each in found if each is not None), None)
 
@@ -110,7 +110,7 @@ class Continuity:
             raise NotReconciled(trouble)
 
     def see(self, head: Checkpoint) -> None:
-        """Note a head that was written: the log continues it from now on."""
+        """Note a head that was written or signed: the log continues it from now on."""
         with self._lock:
             if self._newest is None or head.size > self._newest.size:
                 self._newest = head
@@ -121,8 +121,10 @@ class Continuity:
         Raises:
             OSError: it cannot be written.
         """
-        if self._file is not None and self._file.missing and root(1) is None:
-            self._file.replace(note())
+        if self._file is not None and self._file.missing:
+            with self._file.alone():
+                if self._file.missing and root(1) is None:
+                    self._file.replace(note())
 
     def keep(self, note: str, root: Root) -> None:
         """Put a signed head into the file, unless a larger one is there.
@@ -141,7 +143,7 @@ class Continuity:
     def accept(self, note: str) -> None:
         """Take the log as it is, as its operator says, by this head of it.
 
-        Other processes that have written a head which is lost must be told too, or started again.
+        Other processes that have written or signed a head which is lost must be told too, or started again.
 
         Raises:
             OSError: the file cannot be written.

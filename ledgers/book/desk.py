@@ -17,6 +17,7 @@ from epsilond.ledgers.book.errors import KeyReused, NotFound
 from epsilond.ledgers.book.states import state_from
 from epsilond.ledgers.log import checkpoints
 from epsilond.ledgers.log.canonical import canonical
+from epsilond.ledgers.log.checkpoints import Checkpoint
 from epsilond.ledgers.log.receipts import Receipt, make
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.log.tree import Tree
@@ -84,9 +85,11 @@ class Desk:
         return make(tree, row.seq, entry(row), head, signing)
 
     def head(self, connection: Connection, size: int) -> str:
-        signing = self._keyring().signing
-        tree = Tree(StoredNodes(connection), size)
-        return checkpoints.signed(checkpoints.of_tree(tree, signing.name), signing)
+        return checkpoints.signed(self.unsigned_head(connection, size), self._keyring().signing)
+
+    def unsigned_head(self, connection: Connection, size: int) -> Checkpoint:
+        """Return the head of the log of so many entries."""
+        return checkpoints.of_tree(Tree(StoredNodes(connection), size), self._keyring().signing.name)
 
     def answered(self, connection: Connection, tenant: str, key: str, fingerprint: str) -> JsonRecord | None:
         kept = keys.find(connection, tenant, key)

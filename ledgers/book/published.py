@@ -43,6 +43,12 @@ class PublishedLog:
             self.continuity.require(known, roots(connection, entries.size(connection)))
             yield connection
 
+    def _signed_size(self, connection: Connection) -> int:
+        """Return the size of the log whose head is signed now; from then on the log must continue that head."""
+        size = entries.size(connection)
+        self.continuity.see(self._desk.unsigned_head(connection, size))
+        return size
+
     def require_continued(self) -> None:
         """Compare the log with every head that is known.
 
@@ -59,7 +65,7 @@ class PublishedLog:
             NotReconciled: the log does not continue a head that is known.
         """
         with self._continued() as connection:
-            return self._desk.head(connection, entries.size(connection))
+            return self._desk.head(connection, self._signed_size(connection))
 
     def sign_as_it_is(self) -> str:
         """Return the log's signed head, whatever heads are known: for an operator who accepts it."""
@@ -77,7 +83,7 @@ class PublishedLog:
             row = entries.get(connection, seq)
             if row is None or row.tenant != tenant:
                 raise NotFound(str(seq))
-            return self._desk.receipt(connection, row, entries.size(connection))
+            return self._desk.receipt(connection, row, self._signed_size(connection))
 
     def consistency(self, earlier: int, later: int | None = None) -> Consistency:
         """That the log of so many entries is the beginning of a later one, the present one if none is named.

@@ -101,6 +101,8 @@ def test_a_process_that_stays_up_refuses_moves_after_a_rollback(
     found._database = database
     spend(found, ledger, 7)
     keep(found)
+    reader = book(database)  # it writes nothing, and has signed a head that is lost
+    reader.checkpoint()
     database.close()
     shutil.rmtree(here)
     shutil.copytree(copy, here)
@@ -112,6 +114,11 @@ def test_a_process_that_stays_up_refuses_moves_after_a_rollback(
         spend(found, ledger, 1)
     with pytest.raises(NotReconciled):
         found.checkpoint()
+    reader._database = database
+    with pytest.raises(NotReconciled):
+        reader.checkpoint()
+    with pytest.raises(NotReconciled):
+        spend(reader, ledger, 1)
     other = book(database)  # a process that has seen nothing makes the log longer than it was
     spend(other, ledger, 8)
     with pytest.raises(NotReconciled, match="not the first of the log"):
