@@ -121,9 +121,9 @@ class Continuity:
         Raises:
             OSError: it cannot be written.
         """
-        if self._file is not None and self._file.missing:
+        if self._file is not None and root(1) is None:
             with self._file.alone():
-                if self._file.missing and root(1) is None:
+                if self._file.missing:
                     self._file.replace(note())
 
     def keep(self, note: str, root: Root) -> None:
