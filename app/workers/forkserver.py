@@ -80,9 +80,10 @@ def fork_server(modules: tuple[str, ...]) -> ForkedServer | None:
         modules: modules to import before the first fork of a worker.
 
     Returns:
-        None where processes with threads or systems other than Linux make a fork unsafe.
+        None where processes with threads or systems other than Linux make a fork unsafe, and where libraries that this
+        process has imported may use more threads than a worker may.
     """
-    if sys.platform != "linux" or threading.active_count() > 1:
+    if sys.platform != "linux" or threading.active_count() > 1 or not ONE_THREAD.items() <= os.environ.items():
         return None
     ours, theirs = socket.socketpair()
     service = os.getpid()

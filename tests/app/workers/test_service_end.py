@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from epsilond.app.workers.threads import ONE_THREAD
 from tests.app.conftest import wait_until
 from tests.app.processes import descendants, gone
 from tests.app.test_service import ROOT
@@ -40,7 +41,10 @@ anyio.run(main, fork_server(({module!r},)) if {forked} else None)
 def service(module: str, *, forked: bool = False) -> subprocess.Popen[str]:
     """A process with a pool of workers that import this module; its first fork server may be a fork of itself."""
     script = SERVICE.format(module=module, forked=forked)
-    return subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    environment = os.environ | (ONE_THREAD if forked else {})
+    return subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment
+    )
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel's doing")
@@ -81,6 +85,13 @@ def test_a_fork_server_that_was_forked_is_replaced_when_it_dies() -> None:
         os.kill(first, signal.SIGKILL)
         wait_until(lambda: set(children(parent.pid)) - {first} and len(descendants(parent.pid)) > 1)
         parent.kill()
+
+
+def test_a_service_with_more_threads_of_arithmetic_is_not_forked() -> None:
+    script = "from epsilond.app.workers.forkserver import fork_server; print(fork_server(()) is None)"
+    environment = os.environ | ONE_THREAD | {"OPENBLAS_NUM_THREADS": "2"}
+    found = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True, env=environment)
+    assert found.stdout == "True\n"
 
 
 def children(process: int) -> list[int]:
