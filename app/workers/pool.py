@@ -259,7 +259,8 @@ class Pool:
             process.step_back()
         process.start(task)
         if lane == "question":
-            self._loop.call_later(TURN_SECONDS, self._dispatch)
+            for seconds in {TURN_SECONDS, self._turns.seconds(task.caller, others_wait=True)}:
+                self._loop.call_later(seconds + CLOCK_DIFFERENCE, self._dispatch)
         return True
 
     # Workers.

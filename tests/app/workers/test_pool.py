@@ -12,7 +12,8 @@ import pytest
 
 from epsilond.app.http.problems import Problem
 from epsilond.app.settings import Settings
-from epsilond.app.workers.pool import Pool
+from epsilond.app.workers.fairness import SHORT_TURN_SECONDS, TURN_SECONDS
+from epsilond.app.workers.pool import CLOCK_DIFFERENCE, Pool
 from epsilond.app.workers.process import TurnedAway
 from epsilond.app.workers.work import Failed, RenderedAnswer
 from tests.app.processes import descendants, gone
@@ -330,5 +331,37 @@ def test_the_end_ends_every_task(diary: Path) -> None:
         assert (running.state, waiting.state) == ("ended", "ended")
         assert (running.outcome, waiting.outcome) == (None, None)
         assert not pool.ready
+
+    anyio.run(test)
+
+
+class Clock:
+    """The timers of an event loop, whose delays are noted and which never fire."""
+
+    def __init__(self) -> None:
+        self.delays: list[float] = []
+
+    def call_later(self, seconds: float, *_: object) -> None:
+        """Note a delay."""
+        self.delays.append(seconds)
+
+
+@pytest.mark.parametrize("lingers", [False, True])
+def test_the_turn_of_a_lingering_caller_is_short_from_its_start(diary: Path, lingers: bool) -> None:
+    """Those who wait came before it began, so that their own timers may be over."""
+
+    async def test() -> None:
+        async with pool_of() as pool:
+            loop, clock = pool._loop, Clock()
+            pool._loop = clock  # type: ignore[assignment]
+            if lingers:
+                pool._turns.linger("somebody")
+            task = hold(pool, diary, "first")
+            assert task.state == "running"
+            assert (min(clock.delays) < 2 * SHORT_TURN_SECONDS + CLOCK_DIFFERENCE) == lingers
+            assert max(clock.delays) >= TURN_SECONDS
+            pool._loop = loop
+            release(diary, "first")
+            assert await outcome_of(task) == RenderedAnswer(b"first")
 
     anyio.run(test)
