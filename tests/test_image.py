@@ -45,10 +45,12 @@ def test_what_is_installed_is_what_the_image_runs():
 
 def test_the_image_runs_as_a_user_who_owns_the_volume_and_nothing_else():
     (user,) = re.findall(r"^USER (\d+)$", DOCKERFILE, flags=re.MULTILINE)
-    (volume,) = re.findall(r"^VOLUME (\S+)$", DOCKERFILE, flags=re.MULTILINE)
+    (volumes,) = re.findall(r"^VOLUME (.+)$", DOCKERFILE, flags=re.MULTILINE)
     assert int(user) > 0
-    assert f"install --directory --owner={user} --mode=700 {volume}\n" in DOCKERFILE
-    assert str(PurePosixPath(SET["EPSILOND_STORE_PATH"]).parent) == volume
+    assert f"install --directory --owner={user} --mode=700 {volumes}\n" in DOCKERFILE
+    store, heads = volumes.split()
+    assert str(PurePosixPath(SET["EPSILOND_STORE_PATH"]).parent) == store
+    assert not heads.startswith(f"{store}/")
 
 
 def sent(path):
@@ -92,10 +94,10 @@ def test_compose_says_what_the_image_says():
     (service,) = COMPOSE["services"].values()
     assert set(service["environment"]) <= VARIABLES
     assert service["healthcheck"]["test"] == ["CMD", *HEALTH]
-    (volume,) = service["volumes"]
-    source, target = volume.split(":")
-    assert source in COMPOSE["volumes"]
-    assert target == str(PurePosixPath(SET["EPSILOND_STORE_PATH"]).parent)
+    store, heads = (volume.split(":") for volume in service["volumes"])
+    assert {store[0], heads[0]} == set(COMPOSE["volumes"])
+    assert store[1] == str(PurePosixPath(SET["EPSILOND_STORE_PATH"]).parent)
+    assert str(PurePosixPath(service["environment"]["EPSILOND_LEDGER_CHECKPOINT"]).parent) == heads[1]
     assert service["ports"][0].endswith(f":{SET['EPSILOND_PORT']}")
 
 

@@ -34,6 +34,14 @@ def epsilon_or_refusal(laws: list[tuple[SampledGaussianLaw, int]], log_delta: fl
         return refused
 
 
+def test_a_giant_shift_is_refused_before_its_panels_are_laid() -> None:
+    """Panels as narrow as 3/s over the noise would take gigabytes."""
+    refused = epsilon_or_refusal([(law(0.5, 1e-7, "remove"), 100)], -11.5)
+    assert isinstance(refused, ContourRefused)
+    assert refused.reason == RefusalReason.BEYOND_BUDGET
+    assert "panels" in refused.detail
+
+
 # Near a first-order transition of K a tilt search may stop anywhere. What is certified must not depend on it.
 
 TRANSITION = (

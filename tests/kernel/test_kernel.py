@@ -105,7 +105,7 @@ def compare(module: ModuleType, questions: Iterator[tuple[Laws, float, random.Ra
         try:
             expected, slope = contour.epsilon(laws, log_delta), 1.0 + answer[2] / max(width(found), 1e-300)
             assert meet(found, expected)
-            assert width(found) <= max(2.0 * width(expected), WIDEST / slope)
+            assert width(found) <= max(2.0 * width(expected), WIDEST / slope, 1e-9 * found.upper)
             if there is None:
                 continue
             assert there[2] <= WIDEST

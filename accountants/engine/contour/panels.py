@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from epsilond.accountants.engine.contour.accuracy import MOST_NODES
+from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
+
 if TYPE_CHECKING:
     from epsilond.accountants.engine.contour.piece import Piece
     from epsilond.accountants.numerics.special import FloatArray
@@ -59,10 +62,16 @@ class Panels(NamedTuple):
 
     @classmethod
     def widest(cls, piece: Piece) -> Panels:
-        """Return the fewest equal panels, a power of two, that are narrow enough for any tilt that is not large."""
+        """Return the fewest equal panels, a power of two, that are narrow enough for any tilt that is not large.
+
+        Raises:
+            ContourRefused: they have more nodes than an answer may take.
+        """
         length = piece.high - piece.low
         widest = min(_WIDEST_PANEL, _WIDEST_ANGLE / piece.ratio.shift)
         count = 1 << max(0, math.ceil(math.log2(length / widest)))
+        if count * POINTS.size > 2 * MOST_NODES:
+            raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"{count} panels of the noise")
         return cls(piece, length / count * np.arange(float(count)), np.full(count, length / count))
 
     def halve(self, chosen: BoolArray) -> Panels:

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from epsilond.app.workers.threads import ONE_THREAD
 from epsilond.commands import keys
 from epsilond.commands.exits import BAD_INPUT
 from epsilond.extras import extra
@@ -30,6 +29,8 @@ def serve(
 ) -> None:
     """Start the HTTP service."""
     gc.disable()  # until the service has started: what is made before that stays
+    from epsilond.app.workers.threads import ONE_THREAD  # noqa: PLC0415  help needs nothing of the service
+
     os.environ.update(ONE_THREAD)  # before numpy reads it: workers are forks of this process
     with extra("service", "the service"):
         from epsilond.app.serve import serve as start  # noqa: PLC0415  the rest of the command line needs no framework
