@@ -46,7 +46,7 @@ def as_problems() -> Iterator[None]:
 def unreconciled() -> Problem:
     """The log is not known to hold all that receipts were given for."""
     detail = (
-        "The log of ledgers does not continue the checkpoint that is kept elsewhere: the store was restored, or lost"
+        "The log of ledgers does not continue a head that was signed before: the store was restored, or lost"
         " its newest transactions. Nothing is moved until an operator has reconciled them."
     )
     return Problem("ledger-not-reconciled", detail, headers={"Retry-After": "600"})
