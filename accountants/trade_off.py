@@ -218,7 +218,7 @@ class _MinimumSearch:
             self._add(place, ends)
 
     def _add(self, place: float, divergence: Interval) -> None:
-        gamma = math.exp(place)
+        gamma = math.exp(min(place, -math.log(self.rate)))  # beyond, h is at least 1
         if gamma * self.rate < 1.0:
             lower, upper = (gamma * self.rate + end for end in divergence)
             upper *= 1.0 + 8 * UNIT_ROUNDOFF
@@ -253,7 +253,7 @@ class _MinimumSearch:
 
     def _bounded(self, place: float, divergence: float) -> None:
         """By an upper bound of E_γ at γ = e^place."""
-        gamma = math.exp(place)
+        gamma = math.exp(min(place, -math.log(self.rate)))  # beyond, h is at least 1
         if gamma * self.rate < 1.0:
             self.upper = min(self.upper, (gamma * self.rate + divergence) * (1.0 + 8 * UNIT_ROUNDOFF))
 

@@ -200,7 +200,8 @@ class Jobs:
         """
         question = shared.question
         steps = max(1, len(question.parts))
-        record = _record(question.kind, question.name, request, caller, steps=steps, seconds=None, **more)
+        seconds = question.seconds
+        record = _record(question.kind, question.name, request, caller, steps=steps, seconds=seconds, **more)
         if self._accepting:
             await self._require_room(caller)
         if not self._accepting:

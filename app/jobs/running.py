@@ -85,6 +85,14 @@ class RunningQuestion(Running):
         """Number of parts that are done."""
         return min(self.shared.parts_done, self.record.steps) if self.shared is not None else 0
 
+    @property
+    def seconds_left(self) -> float | None:
+        """CPU time of the parts that are not done, in seconds, by the estimate for all of them."""
+        if self.record.seconds is None:
+            return None
+        spent = time.monotonic() - self.began if self.record.steps == 1 else 0.0
+        return max(self.record.seconds * (1.0 - self.steps_done / self.record.steps) - spent, 0.0)
+
 
 @dataclass(eq=False, kw_only=True)
 class RunningSimulation(Running):

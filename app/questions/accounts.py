@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from epsilond.app.questions.cost import ACCOUNTS, estimate_seconds
 from epsilond.app.questions.question import Posted, Question
 from epsilond.app.workers.work import rendered
 from epsilond.calibrators.account_examples import EXAMPLES
@@ -20,7 +21,8 @@ def read_account(body: bytes) -> Question:
         InvalidInput: it is no problem of an account.
     """
     problem = read_body(AccountProblem, parse(body))
-    return Question.of("account", problem.spec.kind, problem, partial(rendered, answer, problem))
+    computation, seconds = partial(rendered, answer, problem), estimate_seconds(ACCOUNTS, problem)
+    return Question.of("account", problem.spec.kind, problem, computation, seconds=seconds)
 
 
 ACCOUNT = Posted(

@@ -7,7 +7,7 @@ long as it says (Prefer: wait), else until the service's deadline; then a job wa
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Literal
 
@@ -112,9 +112,19 @@ async def asked(
     response = Response(
         answer.body,
         media_type=question.media_type,
-        headers={**headers_of(kind), "x-cache": str(record_of(request).cache), **preferences.applied},
+        headers={
+            **headers_of(kind),
+            **cost_header(question),
+            "x-cache": str(record_of(request).cache),
+            **preferences.applied,
+        },
     )
     return await signed(request, response, question.kind, question.name, body, digest=answer.digest)
+
+
+def cost_header(question: Question) -> Mapping[str, str]:
+    """Return the header that announces an expensive question."""
+    return {"estimated-cpu-seconds": f"{question.seconds:.2g}"} if question.is_expensive else {}
 
 
 async def signed_result(request: Request, job: Job) -> Response:

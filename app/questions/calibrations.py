@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from epsilond.app.questions import sweeps
+from epsilond.app.questions.cost import estimate_seconds
 from epsilond.app.questions.question import Question
 from epsilond.app.workers.work import rendered
 from epsilond.calibrators.calibration import Calibrator, listed
@@ -59,4 +60,5 @@ def calibration_of(calibrator: Calibrator, problem: object, *, true_figures: boo
     told = problem if true_figures else (problem, "without true figures")
     closed_form = calibrator.cost(problem) == "closed-form"
     computation = partial(rendered, solve, problem)
-    return Question.of("calibration", calibrator.name, told, computation, closed_form=closed_form)
+    seconds = None if closed_form else estimate_seconds(calibrator.name, problem)
+    return Question.of("calibration", calibrator.name, told, computation, closed_form=closed_form, seconds=seconds)

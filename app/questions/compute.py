@@ -147,7 +147,8 @@ class Compute:
         while shared.waiting:
             try:
                 lane: Lane = "read" if briefly else shared.lane
-                task = self._pool.submit(message, caller=shared.caller, lane=lane)
+                expensive = lane == "question" and shared.question.is_expensive
+                task = self._pool.submit(message, caller=shared.caller, lane=lane, expensive=expensive)
                 shared.task = task
                 await task.done.wait()
                 shared.cpu_seconds += task.cpu_seconds

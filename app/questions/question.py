@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import cast
 
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.json_types import JsonObject
+from epsilond.app.questions.cost import EXPENSIVE_SECONDS
 from epsilond.app.workers.work import Computation, Outcome, RenderedAnswer, rendered
 from epsilond.calibrators.strict_json import parse
 from epsilond.reading import read_body
@@ -32,6 +34,8 @@ class Question:
     """It takes some milliseconds, and need not wait behind what takes long."""
     parts: tuple[Question, ...] = ()
     media_type: str = JSON
+    own_seconds: float | None = None
+    """CPU time that the computation is expected to take, without its parts; None if there is no estimate."""
 
     @classmethod
     def of(
@@ -44,6 +48,7 @@ class Question:
         closed_form: bool = False,
         parts: tuple[Question, ...] = (),
         media_type: str = JSON,
+        seconds: float | None = None,
     ) -> Question:
         """Return the question of a problem, which its repr distinguishes from others.
 
@@ -55,9 +60,24 @@ class Question:
             closed_form: whether that takes only milliseconds.
             parts: the questions from whose answers `computation` makes the answer.
             media_type: of the answer.
+            seconds: CPU time that the computation is expected to take, if it is known.
         """
         told = "\0".join((kind, name, repr(problem), ENGINE_VERSION))
-        return cls(kind, name, hashlib.sha256(told.encode()).hexdigest(), computation, closed_form, parts, media_type)
+        digest = hashlib.sha256(told.encode()).hexdigest()
+        return cls(kind, name, digest, computation, closed_form, parts, media_type, seconds)
+
+    @property
+    def seconds(self) -> float | None:
+        """CPU time that the answer is expected to take, in seconds; None if there is no estimate."""
+        if not self.joins:
+            return self.own_seconds
+        known = [part.seconds for part in self.parts if part.seconds is not None]
+        return math.fsum(known) if known else None
+
+    @property
+    def is_expensive(self) -> bool:
+        """Whether the answer is expected to take more than `EXPENSIVE_SECONDS`."""
+        return self.seconds is not None and self.seconds > EXPENSIVE_SECONDS
 
     @property
     def joins(self) -> bool:
@@ -85,6 +105,7 @@ class Question:
             self.closed_form,
             self.parts,
             self.media_type,
+            self.own_seconds,
         )
 
 

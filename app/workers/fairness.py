@@ -17,7 +17,7 @@ TURN_SECONDS: Final = 1.0
 SHORT_TURN_SECONDS: Final = 0.03
 """Turn of a caller who lingers while another caller waits: some five times what a new account takes."""
 LINGER_SECONDS: Final = 60.0
-"""Seconds for which a caller lingers after one of their questions had to leave its place."""
+"""Seconds for which a caller lingers after an expensive question, or one that had to leave its place."""
 
 
 class FairQueue:
@@ -142,15 +142,15 @@ class Usage:
 class Turns:
     """How long a question may keep its place while others wait, and how many places its caller may have.
 
-    A caller lingers for a minute after one of their questions had to leave its place. Until then they have one place
-    fewer than there are, and short turns: whoever else comes finds a place free, or soon.
+    A caller lingers for a minute after a question that is estimated to be expensive, or that had to leave its place.
+    Until then they have one place fewer than there are, and short turns: whoever else comes finds a place free, or soon.
     """
 
     def __init__(self) -> None:
         self._lingering: TTLCache[str, bool] = TTLCache(CALLERS, LINGER_SECONDS)
 
     def linger(self, caller: str) -> None:
-        """Note that a question of a caller had to leave its place."""
+        """Note that a question of a caller is expensive, or had to leave its place."""
         self._lingering[caller] = True
 
     def seconds(self, caller: str, *, others_wait: bool) -> float:

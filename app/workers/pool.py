@@ -102,13 +102,14 @@ class Pool:
                 for process in self._processes:
                     process.kill()
 
-    def submit(self, message: bytes, *, caller: str, lane: Lane = "question") -> Task:
+    def submit(self, message: bytes, *, caller: str, lane: Lane = "question", expensive: bool = False) -> Task:
         """Let a pickled computation wait for a place in a lane.
 
         Args:
             message: the computation.
             caller: identity of the caller.
             lane: kind of work.
+            expensive: whether the task is expected to take long, so that its caller lingers from the start.
 
         Raises:
             Problem: there is no room, or the service is stopping.
@@ -122,6 +123,8 @@ class Pool:
             if displaced is None:
                 raise self._too_many(lane)
             self._end(displaced, TurnedAway(self._too_many(lane)))
+        if expensive:
+            self._turns.linger(caller)
         task = Task(message=message, caller=caller, lane=lane)
         queue.put(task)
         self._dispatch()

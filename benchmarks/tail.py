@@ -1,0 +1,220 @@
+"""How much CPU random questions take: python -m benchmarks.tail ROWS [--questions N] [--only GROUP …] [--grow].
+
+Groups are accounts of one kind of mechanism, lists of several, and each calibrator. Every number of a known request is
+drawn anew over the widest ranges that requests allow. Each accepted question becomes a line of the file ROWS. --grow
+asks nothing: from the rows it grows the trees of costs.json, by which the service estimates the cost of a question, and
+writes the section of docs/benchmarks.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import random
+import signal
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any, NamedTuple
+
+import epsilond
+from benchmarks import costs
+from benchmarks.environments import THREADS
+from benchmarks.everyday import import_everything
+from benchmarks.specs import SPECS
+from epsilond.accountants.errors import EpsilondError, InvalidInput
+from epsilond.app.questions.cost import ACCOUNTS, LISTS
+from epsilond.calibrators.accounts import AccountProblem, answer
+from epsilond.reading import read
+
+LIMIT = 8.0
+"""CPU seconds after which a question is stopped."""
+RANGES: Mapping[str, tuple[float, float]] = {
+    "noise_multiplier": (0.05, 1e3),
+    "scale_multiplier": (0.05, 1e3),
+    "decay_rate": (1e-4, 20.0),
+    "rate": (1e-9, 1.0),
+    "participation_rate": (1e-9, 1.0),
+    "times": (1.0, 1e9),
+    "rounds": (1.0, 1e9),
+    "epsilon": (1e-3, 1e7),
+}
+"""Ranges of numbers that are drawn evenly on a logarithmic scale; every other number moves by up to `FACTOR`."""
+FACTOR = 30.0
+NEAR = 10.0
+"""Factor by which numbers move in questions that are near to everyday ones."""
+CHOICES: Mapping[str, Sequence[str]] = {
+    "sampling": ("poisson", "without-replacement", "with-replacement", "full"),
+    "relation": ("add-or-remove-one", "replace-one", "zero-out-one"),
+    "solve_for": ("noise_multiplier", "rounds", "rate", "epsilon", "delta"),
+}
+"""Words that are drawn; a request that combines them in a way that is not accepted is drawn anew."""
+WHOLE = frozenset(("times", "rounds"))
+LEAST_LOG10_DELTA = -300.0
+
+
+class Question(NamedTuple):
+    """A group, the body of a request, and whether its numbers have the widest ranges."""
+
+    group: str
+    body: Mapping[str, Any]
+    wide: bool
+
+
+class Measured(NamedTuple):
+    """A question, its CPU seconds, and how it ended: answered, refused, stopped at `LIMIT`, or an error."""
+
+    question: Question
+    seconds: float
+    ending: str
+
+
+class Stopped(BaseException):
+    """A question took `LIMIT` seconds of CPU."""
+
+
+def log_uniform(generator: random.Random, low: float, high: float) -> float:
+    """Return a number between two others, evenly drawn on a logarithmic scale."""
+    return math.exp(generator.uniform(math.log(low), math.log(high)))
+
+
+def redrawn(generator: random.Random, value: Any, wide: bool, name: str = "") -> Any:
+    """Return a part of a body with every number and choice in it drawn anew.
+
+    Args:
+        generator: source of randomness.
+        value: the part.
+        wide: whether numbers are drawn over their widest ranges, and words too.
+        name: member that holds the part.
+    """
+    if isinstance(value, Mapping):
+        body = {key: redrawn(generator, each, wide, key) for key, each in value.items()}
+        if wide and "population" in body:
+            body["population"] = round(log_uniform(generator, 1.0, 1e12))
+            body["batch_size"] = round(log_uniform(generator, 1.0, body["population"]))
+        return body
+    if isinstance(value, list | tuple):
+        return [redrawn(generator, each, wide, name) for each in value]
+    if isinstance(value, bool | str):
+        return generator.choice(CHOICES[name]) if wide and name in CHOICES else value
+    return _redrawn_number(generator, value, wide, name)
+
+
+def _redrawn_number(generator: random.Random, value: float, wide: bool, name: str) -> float:
+    """Return a number that is drawn anew; `redrawn` describes the arguments."""
+    if name in ("delta", "log10_delta"):
+        exponent = generator.uniform(LEAST_LOG10_DELTA, -1.0) if wide else generator.uniform(-12.0, -3.0)
+        return 10.0**exponent if name == "delta" else exponent
+    factor = FACTOR if wide else NEAR
+    low, high = RANGES[name] if wide and name in RANGES else (value / factor, value * factor)
+    drawn = log_uniform(generator, low, high) if low > 0.0 else value
+    return max(1, round(drawn)) if isinstance(value, int) or name in WHOLE else drawn
+
+
+def draw_account(generator: random.Random, group: str, wide: bool) -> Mapping[str, Any]:
+    """Return the body of a random account, of one kind of mechanism or of a list of up to eight.
+
+    Args:
+        generator: source of randomness.
+        group: `ACCOUNTS` or `LISTS`.
+        wide: as in `redrawn`.
+    """
+    settings = [each for name, each in SPECS.items() if "composed" not in name]
+    setting = generator.choice(settings)
+    spec = redrawn(generator, setting.spec, wide)
+    if group == LISTS:
+        same = [each for each in settings if (each.relation, each.observer) == (setting.relation, setting.observer)]
+        parts = [redrawn(generator, generator.choice(same).spec, wide) for _ in range(generator.randint(2, 8))]
+        spec = {"kind": "composed", "mechanisms": parts}
+    query = redrawn(generator, {"log10_delta": -6.0} if generator.random() < 0.7 else {"epsilon": 1.0}, wide)
+    return {"spec": spec, "relation": setting.relation, "observer": setting.observer, "unit": "record", "query": query}
+
+
+def draw(generator: random.Random, group: str, wide: bool) -> Question:
+    """Return a random question of a group.
+
+    Args:
+        generator: source of randomness.
+        group: one of `GROUPS`.
+        wide: as in `redrawn`.
+    """
+    if group in (ACCOUNTS, LISTS):
+        return Question(group, draw_account(generator, group, wide), wide)
+    return Question(group, redrawn(generator, EXAMPLES[group], wide), wide)
+
+
+EXAMPLES: Mapping[str, Mapping[str, Any]] = {each.name: each.example for each in epsilond.CALIBRATORS}
+GROUPS = (ACCOUNTS, LISTS, *EXAMPLES)
+
+
+def ask(question: Question) -> object:
+    """Answer a question as a worker of the service does."""
+    if question.group in EXAMPLES:
+        return epsilond.as_json(epsilond.calibrate(question.group, **question.body))
+    return epsilond.as_json(answer(read(AccountProblem, question.body)))
+
+
+def measure(question: Question) -> Measured | None:
+    """Return the CPU seconds of a question; None if it is not accepted."""
+    begun = time.process_time()
+    signal.setitimer(signal.ITIMER_PROF, LIMIT)
+    try:
+        ask(question)
+    except InvalidInput:
+        return None
+    except EpsilondError:
+        ending = "refused"
+    except Stopped:
+        ending = "stopped"
+    except Exception as error:  # noqa: BLE001  a fault of ours, which is printed
+        ending = repr(error)
+    else:
+        ending = "answered"
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+    return Measured(question, time.process_time() - begun, ending)
+
+
+def stop(_: int, __: FrameType | None) -> None:
+    """End the question that is being answered."""
+    raise Stopped
+
+
+def measure_all(group: str, count: int) -> Iterator[Measured]:
+    """Measure so many accepted questions of a group, half of them wide."""
+    generator = random.Random(group)
+    for place in range(count):
+        while (measured := measure(draw(generator, group, wide=place % 2 == 0))) is None:
+            pass
+        yield measured
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, or write what was measured."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.tail", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("rows", type=Path, help="file with a line of JSON for each question")
+    parser.add_argument("--questions", type=int, default=2000, help="number of accepted questions of each group")
+    parser.add_argument("--only", nargs="+", choices=GROUPS, default=GROUPS, help="groups that are asked")
+    parser.add_argument("--grow", action="store_true", help="ask nothing: write the trees and the document")
+    options = parser.parse_args(arguments)
+    if options.grow:
+        costs.write(options.rows)
+        return 0
+    if THREADS.items() - os.environ.items():
+        os.execve(sys.executable, [sys.executable, "-m", "benchmarks.tail", *sys.argv[1:]], os.environ | THREADS)
+    import_everything()
+    signal.signal(signal.SIGPROF, stop)
+    for group in options.only:
+        with options.rows.open("a", encoding="utf-8") as file:
+            for question, seconds, ending in measure_all(group, options.questions):
+                file.write(json.dumps({**question._asdict(), "seconds": seconds, "ending": ending}) + "\n")
+        print(group, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
