@@ -95,7 +95,9 @@ async def asked(
         if quickly_read(kind, body) and not question.joins:
             compute.recent.keep(caller.name, fingerprint, question, len(body))
     outcome = _known(request, question)
+    announcement: Mapping[str, str] = {}
     if outcome is None:
+        announcement = cost_header(question)
         with caller.computation():
             shared, new = compute.join(question, caller.name, caller.identity)
             try:
@@ -114,7 +116,7 @@ async def asked(
         media_type=question.media_type,
         headers={
             **headers_of(kind),
-            **cost_header(question),
+            **announcement,
             "x-cache": str(record_of(request).cache),
             **preferences.applied,
         },

@@ -1,8 +1,7 @@
 """The CPU time that a question is expected to take, estimated before it starts.
 
-The estimate is read off a decision tree for each kind of question. `python -m benchmarks.tail` asks random questions over
-the widest ranges, grows the trees and writes them to costs.json. Questions that neither accounts nor calibrates have no
-estimate.
+The estimate is read off a decision tree for each kind of question. `python -m benchmarks.tail` asks random questions,
+grows the trees and writes them to costs.json. Only accounts and calibrations have estimates, and sums of these.
 """
 
 from __future__ import annotations

@@ -143,7 +143,7 @@ class Turns:
     """How long a question may keep its place while others wait, and how many places its caller may have.
 
     A caller lingers for a minute after a question that is estimated to be expensive, or that had to leave its place.
-    Until then they have one place fewer than there are, and short turns: whoever else comes finds a place free, or soon.
+    Until then they have one place fewer than there are, and short turns. So whoever else comes soon finds a place.
     """
 
     def __init__(self) -> None:

@@ -172,6 +172,12 @@ def test_nothing_is_lost_without_losses() -> None:
         assert one.true_positive_rate.upper <= one.true_positive_rate.lower * (1.0 + 1e-12)
 
 
+def test_a_test_whose_ratio_is_no_double_is_nearly_perfect() -> None:
+    run = {"kind": "repeated", "times": 2_202_010, "mechanism": {"kind": "laplace", "scale_multiplier": 5.3}}
+    for test in meaning(curve_of(run, "add-or-remove-one")).true_positives:
+        assert 0.999 < test.true_positive_rate.lower <= test.true_positive_rate.upper <= 1.0
+
+
 @pytest.mark.parametrize("size", FALSE_POSITIVE_RATES)
 def test_infinite_losses_are_always_seen(size: float) -> None:
     """An (ε, δ) told as δ₀ at every ε is told apart with probability δ₀ and else as ε allows: δ₀ + α e^ε at most."""

@@ -12,6 +12,7 @@ import pytest
 
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.app.main import create_app
+from epsilond.app.questions import cost
 from epsilond.app.settings import Settings
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.account_examples import EXAMPLES
@@ -57,6 +58,19 @@ def service() -> Iterator[httpx.Client]:
     )
     with serving(chosen, create_app(settings=chosen)) as served:
         yield served
+
+
+def test_an_expensive_question_is_announced_before_it_starts(
+    client: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cost, "_trees", lambda: {"busy": 90.0})
+    taken = asked(client, tmp_path / "diary")
+    assert 0.0 < taken.json()["progress"]["seconds_left"] <= 90.0
+    may_end(tmp_path / "diary").touch()
+    done(client, taken.headers["location"])
+    first, again = (client.post(BUSY, json={"seconds": 0.0123}) for _ in range(2))
+    assert first.headers["estimated-cpu-seconds"] == "90"
+    assert "estimated-cpu-seconds" not in again.headers
 
 
 def test_what_a_202_says(client: httpx.Client, tmp_path: Path) -> None:

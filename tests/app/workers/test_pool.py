@@ -346,6 +346,20 @@ class Clock:
         self.delays.append(seconds)
 
 
+def test_an_expensive_task_makes_its_caller_linger(diary: Path) -> None:
+    async def test() -> None:
+        async with pool_of() as pool:
+            task = hold(pool, diary, "first")
+            assert pool._turns.seconds("somebody", others_wait=True) == TURN_SECONDS
+            expensive = pool.submit(b"", caller="somebody", expensive=True)
+            assert pool._turns.seconds("somebody", others_wait=True) == SHORT_TURN_SECONDS
+            pool.stop(expensive)
+            release(diary, "first")
+            assert await outcome_of(task) == RenderedAnswer(b"first")
+
+    anyio.run(test)
+
+
 @pytest.mark.parametrize("lingers", [False, True])
 def test_the_turn_of_a_lingering_caller_is_short_from_its_start(diary: Path, lingers: bool) -> None:
     """Those who wait came before it began, so that their own timers may be over."""
