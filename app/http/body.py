@@ -125,17 +125,12 @@ class BytesRoute(APIRoute):
 
     def get_route_handler(self) -> Handler:
         """FastAPI's handler, with the bytes in place of its own parsing."""
-        handle, directly = super().get_route_handler(), self.directly
+        handle = super().get_route_handler()
         if self.body_field is None:
             return handle
 
         async def bounded(request: Request) -> Response:
-            body = await read(request)
-            require_json(request)
-            preferences = None if directly is None else unstated(request)
-            if directly is not None and preferences is not None:
-                return await directly(request, body, preferences)
-            request._body = request._json = body  # noqa: SLF001 (where starlette keeps what it has read)
+            request._body = request._json = await read_json(request)  # noqa: SLF001 (where starlette keeps it)
             return await handle(request)
 
         return bounded
@@ -165,6 +160,17 @@ class BytesRoute(APIRoute):
 def unread(declared: object) -> object:
     """The annotation of a body that stands in the OpenAPI document as `declared`, and comes as bytes."""
     return Annotated[declared, WrapValidator(lambda body, _: body)]
+
+
+async def read_json(request: Request) -> bytes:
+    """Return the whole body of a request that declares it as JSON.
+
+    Raises:
+        Problem: the body is too large, too slow, empty, or not declared as JSON.
+    """
+    body = await read(request)
+    require_json(request)
+    return body
 
 
 async def read(request: Request) -> bytes:
