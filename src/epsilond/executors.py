@@ -75,7 +75,7 @@ def in_order(
         results: list[T] = _on_one_thread(_run_each, (work, parts, progress))
         return results
     answers: dict[int, T] = {}
-    running: dict[Future[Batch[T]], list[int]] = {}
+    running: dict[Future[BatchResults[T]], list[int]] = {}
     waiting, seconds = deque(range(len(parts))), 0.0
     try:
         while waiting or running:
@@ -117,14 +117,14 @@ def count_places(executor: Executor) -> int:
 
 
 @dataclass(frozen=True)
-class Batch(Generic[T]):
+class BatchResults(Generic[T]):
     """Results of the first parts of a batch, and the CPU seconds that they took."""
 
     answers: Sequence[T]
     seconds: float
 
 
-def run_batch(version: str, work: Callable[..., T], parts: Sequence[tuple[object, ...]]) -> Batch[T]:
+def run_batch(version: str, work: Callable[..., T], parts: Sequence[tuple[object, ...]]) -> BatchResults[T]:
     """Run the parts of a batch in a worker until it has spent `LONGEST_SECONDS`; the others go back to the caller.
 
     Args:
@@ -142,14 +142,14 @@ def run_batch(version: str, work: Callable[..., T], parts: Sequence[tuple[object
     return _on_one_thread(_run_for_seconds, (work, parts))
 
 
-def _run_for_seconds(work: Callable[..., T], parts: Sequence[tuple[object, ...]]) -> Batch[T]:
+def _run_for_seconds(work: Callable[..., T], parts: Sequence[tuple[object, ...]]) -> BatchResults[T]:
     """Run the first part, and further ones until the time is over."""
     begun, answers = time.thread_time(), []
     for part in parts:
         answers.append(work(*part))
         if time.thread_time() - begun > LONGEST_SECONDS:
             break
-    return Batch(answers, time.thread_time() - begun)
+    return BatchResults(answers, time.thread_time() - begun)
 
 
 @cache
