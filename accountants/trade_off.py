@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.curve.near_tests import NearTest
+from epsilond.accountants.curve.near_tests import BestTests, NearTest
 from epsilond.accountants.numerics.best_test import gaussian_minimum, gaussian_mu, interpolated_minimum
 from epsilond.accountants.numerics.minimum import Known, Slopes, least_value
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
@@ -98,6 +98,11 @@ class TradeOff:
         found = self.forward.near_tests(self.rates)
         return {rate: test for rate, test in zip(self.rates, found, strict=False) if test is not None}
 
+    @cached_property
+    def best(self) -> BestTests | None:
+        """The best tests at the rates, where the profile finds them itself."""
+        return self.forward.best_tests(self.rates) if self.lower else None
+
     @property
     def advantage(self) -> Interval:
         """Ends of E_1, the largest difference of the two rates: the same in both orders."""
@@ -112,6 +117,11 @@ class TradeOff:
 
     def read_nearby(self) -> bool:
         """E_1 on the nodes of a test, where they serve it well; whether these were so dear that no others are laid."""
+        if self.best is not None:
+            ends = self.best.log_delta_at_zero
+            if ends.upper - ends.lower <= GOOD_GAP:
+                self.known[0.0] = _divergence(0.0, ends)
+            return False
         for near in self.near.values() if self.lower else ():
             ends = near.log_delta(0.0)
             if ends.upper - ends.lower <= (_DEAR_GAP if near.dear and ends.upper <= -_BELOW_ONE else GOOD_GAP):
@@ -140,6 +150,9 @@ class TradeOff:
             search.glance()
             if search.decided:
                 return search.ends()
+        if self.best is not None and (best := self.best.by_rate.get(rate)) is not None:
+            self.aims[rate] = best.epsilon
+            return best.true_positive_rate
         if self.lower and (near := self.near.get(rate)) is not None:
             search.lay_around(near)
         else:
@@ -150,7 +163,7 @@ class TradeOff:
 
     def upper_end(self, place: float, enough: float) -> float:
         """An upper bound of E_γ at t = log γ ≥ 0: from one evaluation for all aims, if that is at most `enough`."""
-        if not self.forward.shares_nodes:
+        if not (self.forward.shares_nodes or self.forward.finds_best_tests):
             return self._read([place])[0].upper
         if place not in self.bounds:
             asked = sorted({place, *(aim for aim in self.aims.values() if aim > 0.0)} - set(self.bounds))
@@ -282,10 +295,10 @@ class _MinimumSearch:
         if self.decided:
             return
         aim = self.trade.aims.get(self.rate, -math.inf)
-        if aim > 0.0 and self.trade.forward.shares_nodes:
+        if aim > 0.0 and (self.trade.forward.shares_nodes or self.trade.forward.finds_best_tests):
             self._bounded(aim, self.trade.upper_end(aim, self.floor - math.exp(aim) * self.rate))
             return
-        if 0.0 not in self.trade.known or self.rate in self.trade.near:
+        if 0.0 not in self.trade.known or self.trade.forward.finds_best_tests or self.rate in self.trade.near:
             return
         at_one = self.trade.known[0.0].upper
         if at_one > 0.0:

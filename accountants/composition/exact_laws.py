@@ -14,11 +14,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve.enclosure import Interval, Tails
-from epsilond.accountants.curve.facts import LaplaceLaw
-from epsilond.accountants.curve.near_tests import NearTest, rated
+from epsilond.accountants.curve.facts import LaplaceLaw, MixedLaw
+from epsilond.accountants.curve.near_tests import BestTests, NearTest, rated
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import PointwiseProfile
-from epsilond.accountants.engine import exact
+from epsilond.accountants.engine import exact, kernel
 from epsilond.accountants.engine.exact import NO_CERTIFICATE, SizedTest
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.gaussian import gaussian_pair
@@ -210,6 +210,28 @@ class ExactProfile(PointwiseProfile):
             return True
         enclosed = self.enclose_log_delta(epsilon)
         return enclosed is not None and enclosed.upper <= log_delta
+
+    @property
+    def finds_best_tests(self) -> bool:
+        """Whether the kernel answers, which finds best tests of all but Laplace losses and mixtures."""
+        mixed = any(isinstance(law, MixedLaw) for law, _ in self.laws)
+        return not self.laplace and not mixed and kernel.answers(self.laws)
+
+    def best_tests(self, rates: Sequence[float]) -> BestTests | None:
+        """Enclose the true positive rates of the best tests by the kernel; None where that refuses."""
+        found = kernel.best_tests(self.laws, rates, ROUNDED_SHIFT) if self.finds_best_tests else None
+        if found is None:
+            return None
+        lower, upper = found.log_delta_at_zero
+        return found._replace(log_delta_at_zero=Interval(lowered(lower), min(raised(upper), 0.0)))
+
+    def upper_log_deltas(self, epsilons: Sequence[float]) -> Sequence[float]:
+        """Return upper bounds of log δ from the nodes for the middle ε, if the kernel answers."""
+        middle = sorted(epsilons)[len(epsilons) // 2]
+        bounds = kernel.upper_log_deltas(self.laws, [middle, *epsilons]) if self.finds_best_tests else None
+        if bounds is None:
+            return super().upper_log_deltas(epsilons)
+        return [min(raised(bound), 0.0) for bound in bounds[1:]]
 
     def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
         """For each size α in (0, 1) about the ε, of any sign, at which Q(S > ε) = α, and log δ around it.

@@ -9,7 +9,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from epsilond.accountants.curve.enclosure import Interval
 
@@ -36,6 +36,30 @@ class NearTest(NamedTuple):
     steepness: float
     bent: bool = False
     dear: bool = False
+
+
+class BestTest(NamedTuple):
+    """The best test at a false positive rate.
+
+    Attributes:
+        true_positive_rate: bounds of the largest true positive rate.
+        epsilon: about the ε of the test L > ε that attains it, of any sign.
+    """
+
+    true_positive_rate: Interval
+    epsilon: float
+
+
+class BestTests(NamedTuple):
+    """Best tests at several false positive rates.
+
+    Attributes:
+        by_rate: the test at each false positive rate; None where it was not found.
+        log_delta_at_zero: bounds of log δ(0) from the same work; −∞ to 0 where that knows little of it.
+    """
+
+    by_rate: Mapping[float, BestTest | None]
+    log_delta_at_zero: Interval
 
 
 def rated(test: NearTest, size: float) -> NearTest:

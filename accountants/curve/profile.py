@@ -21,7 +21,7 @@ from epsilond.accountants.numerics.root_search import Guess
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from epsilond.accountants.curve.near_tests import NearTest
+    from epsilond.accountants.curve.near_tests import BestTests, NearTest
     from epsilond.accountants.numerics.special import FloatArray
 
 
@@ -94,6 +94,11 @@ class Profile(ABC):
         return math.inf
 
     @property
+    def finds_best_tests(self) -> bool:
+        """Whether `best_tests` answers, and `upper_log_deltas` costs little more than one bound."""
+        return False
+
+    @property
     def span(self) -> float | None:
         """The largest length of which every finite loss is a multiple, if losses are too many to be located."""
         return None
@@ -153,6 +158,11 @@ class Profile(ABC):
         """Return a test L > ε of about each size under Q; None where there is none, or nothing at all."""
         del sizes
         return ()
+
+    def best_tests(self, rates: Sequence[float]) -> BestTests | None:
+        """Return the best tests at several false positive rates; None where a search has to find them."""
+        del rates
+        return None
 
     # Estimates, which decide where a search starts and what is evaluated; nothing is proved by them -----------------
     def guess(self, log_delta: float) -> Guess:

@@ -20,6 +20,7 @@ from epsilond.accountants.curve.facts import (
     LaplaceLaw,
     MixedLaw,
 )
+from epsilond.accountants.curve.near_tests import BestTest, BestTests
 from epsilond.accountants.numerics import compiled
 
 if TYPE_CHECKING:
@@ -82,6 +83,28 @@ def threshold(laws: Sequence[tuple[Law, int]], log_size: float) -> KernelTest | 
     return None if found is None else KernelTest(*found)
 
 
+def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding: float) -> BestTests | None:
+    """Enclose the true positive rate of the best test at each false positive rate.
+
+    Args:
+        laws: distributions of the losses, with their counts.
+        rates: false positive rates, in (0, 1). The nodes that suit the first one serve the others, where they can.
+        rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
+    """
+    composed = _sum_of(tuple(laws))
+    found = None if composed is None else composed.best_tests(tuple(rates), rounding)
+    if found is None:
+        return None
+    tests = (None if test is None else BestTest(Interval(test[0], test[1]), test[2]) for test in found[0])
+    return BestTests(dict(zip(rates, tests, strict=True)), Interval(*found[1]))
+
+
+def upper_log_deltas(laws: Sequence[tuple[Law, int]], epsilons: Sequence[float]) -> tuple[float, ...] | None:
+    """Return upper bounds of log δ at several ε, all from the nodes that suit the first ε."""
+    composed = _sum_of(tuple(laws))
+    return None if composed is None else composed.upper_log_deltas(tuple(epsilons))
+
+
 def search(
     orders: Sequence[tuple[SampledGaussianLaw | DrawnGaussianLaw, int]],
     unknown: Unknown,
@@ -101,6 +124,11 @@ def search(
         return make.search(steps, _UNKNOWNS.index(unknown), epsilon, log_delta, guess)
     except (OverflowError, ValueError):
         return None
+
+
+def answers(laws: Sequence[tuple[Law, int]]) -> bool:
+    """Return whether the kernel takes questions about these laws."""
+    return _sum_of(tuple(laws)) is not None
 
 
 def forget() -> None:

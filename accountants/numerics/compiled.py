@@ -12,7 +12,7 @@ import math
 import os
 from typing import Protocol, TypeAlias, cast
 
-INTERFACE = 5
+INTERFACE = 6
 """Of the kernel that is asked; one with another is left alone."""
 NAME = "epsilond._kernel"
 
@@ -37,6 +37,14 @@ class KernelSum(Protocol):
 
     def threshold(self, log_size: float, /) -> tuple[float, float, float] | None:
         """About the ε of a test of a size, the width of log δ there, and about |d log Q(S > ε)/dε|."""
+
+    def best_tests(
+        self, rates: tuple[float, ...], rounding: float, /
+    ) -> tuple[tuple[tuple[float, float, float] | None, ...], tuple[float, float]] | None:
+        """Bounds of the true positive rate and about the ε of the best test at each rate; bounds of log δ(0)."""
+
+    def upper_log_deltas(self, epsilons: tuple[float, ...], /) -> tuple[float, ...] | None:
+        """Upper bounds of log δ at several ε, from the nodes that suit the first."""
 
 
 class MakeSum(Protocol):

@@ -13,7 +13,7 @@ from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import Profile
 
 if TYPE_CHECKING:
-    from epsilond.accountants.curve.near_tests import NearTest
+    from epsilond.accountants.curve.near_tests import BestTests, NearTest
     from epsilond.accountants.curve.profile import EpsilonEstimate
     from epsilond.accountants.numerics.root_search import Guess
     from epsilond.accountants.numerics.special import FloatArray
@@ -88,6 +88,15 @@ class DeferredProfile(Profile):
     def upper_log_deltas(self, epsilons: Sequence[float]) -> Sequence[float]:
         """Ask the profile itself."""
         return self.made.upper_log_deltas(epsilons)
+
+    @property
+    def finds_best_tests(self) -> bool:
+        """Ask the profile itself."""
+        return self.made.finds_best_tests
+
+    def best_tests(self, rates: Sequence[float]) -> BestTests | None:
+        """Ask the profile itself."""
+        return self.made.best_tests(rates)
 
     def log_delta_bounds_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
         """Ask the profile itself."""

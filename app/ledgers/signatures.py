@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -26,6 +27,8 @@ KEPT: Final = 1024
 """Signatures that are remembered; each has less than a kilobyte."""
 FRESH: Final = 1.0
 """Seconds after which the folder of keys is looked at again."""
+AT_ONCE: Final = 4_096
+"""Bytes of a request up to which an answer of known digest is signed in the event loop: in a tenth of a millisecond."""
 DESCRIBED: Final[JsonRecord] = {
     HEADER: {
         "description": "the answer's signature, a JSON Web Signature that names the answer's digest; absent where the"
@@ -59,18 +62,38 @@ class Signatures:
         keys = self._keys
         if keys is None or kind not in KINDS:
             return None
-        if self._signing is not None and time.monotonic() - self._looked < FRESH:
-            found = self._kept.get(_place(self._signing, kind, name, engine, request, answer))
+        signing = self._signing
+        if signing is not None and time.monotonic() - self._looked < FRESH:
+            found = self._kept.get(_place(signing, kind, name, engine, request, answer))
             if found is not None:
                 return found
-        return await to_thread.run_sync(partial(self._signed, keys, kind, name, engine, request, answer, digest))
+            if digest is not None and len(request) <= AT_ONCE:
+                return self._signed(lambda: signing, kind, name, engine, request, answer, digest)
+        look = partial(self._look, keys)
+        return await to_thread.run_sync(partial(self._signed, look, kind, name, engine, request, answer, digest))
+
+    def _look(self, keys: Keys) -> SigningKey:
+        """Return the key that signs now, from the folder of keys.
+
+        Raises:
+            KeysUnusable: the keys cannot be used.
+            OSError: the folder cannot be read.
+        """
+        self._signing, self._looked = keys().signing, time.monotonic()
+        return self._signing
 
     def _signed(
-        self, keys: Keys, kind: str, name: str, engine: str, request: bytes, answer: bytes, digest: str | None
+        self,
+        signing_key: Callable[[], SigningKey],
+        kind: str,
+        name: str,
+        engine: str,
+        request: bytes,
+        answer: bytes,
+        digest: str | None,
     ) -> str | None:
         try:
-            signing = keys().signing
-            self._signing, self._looked = signing, time.monotonic()
+            signing = signing_key()
             told = ACCOUNT if kind == ACCOUNT else name  # an account is known here by the kind of its spec
             statement = SignedStatement(kind=kind, name=told, engine_version=engine, request=digest_of(request))
             found = sign(statement, answer, signing, digest=digest)

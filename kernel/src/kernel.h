@@ -315,6 +315,19 @@ typedef struct {
     double epsilon, width, steepness;
 } Threshold;
 
+/* An epsilon near a root, the line it was found on and log delta there. */
+typedef struct {
+    const Line *line;
+    double epsilon;
+    Interval here;
+} Root;
+
+/* Ends of the true positive rate of the best test, about its epsilon, and the width of log delta there. */
+typedef struct {
+    Interval ends;
+    double epsilon, width;
+} BestTest;
+
 /* What a search for a tilt is for: an epsilon, log delta, or the log of the size of a test under the second law. */
 typedef enum {
     AT_EPSILON,

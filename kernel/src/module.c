@@ -2,6 +2,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "best.h"
 #include "composition.h"
 #include "loss.h"
 #include "questions.h"
@@ -11,10 +12,12 @@
 #include <stdlib.h>
 
 /* Of this module, which is counted up where the Python side must follow. */
-#define INTERFACE 5
+#define INTERFACE 6
 
 /* The least shift and rate, and the reciprocal of the largest shift: products of shifts, tilts and losses are doubles. */
 #define SMALLEST 1e-100
+/* Most numbers that one question is asked about. */
+#define MOST_NUMBERS 16
 
 /* `lock` is held by the thread that computes: what is computed is kept in the composition. */
 typedef struct {
@@ -301,6 +304,94 @@ static PyObject *handle_threshold(PyObject *object, PyObject *argument)
     return Py_BuildValue("ddd", found.epsilon, found.width, found.steepness);
 }
 
+/* The doubles of a tuple of at most MOST_NUMBERS, all finite; -1 if it has none or too many, or one that is not. */
+static int read_numbers(PyObject *tuple, double *numbers)
+{
+    Py_ssize_t count = PyTuple_Size(tuple);
+    if (count < 1 || count > MOST_NUMBERS)
+        return -1;
+    for (Py_ssize_t k = 0; k < count; k++) {
+        numbers[k] = PyFloat_AsDouble(PyTuple_GetItem(tuple, k));
+        if (PyErr_Occurred() || !isfinite(numbers[k]))
+            return -1;
+    }
+    return (int)count;
+}
+
+static PyObject *best_test_of(BestTest found)
+{
+    if (!(found.width <= WIDEST && found.ends.lower <= found.ends.upper))
+        Py_RETURN_NONE;
+    return Py_BuildValue("ddd", found.ends.lower, found.ends.upper, found.epsilon);
+}
+
+static PyObject *handle_best_tests(PyObject *object, PyObject *arguments)
+{
+    PyObject *given;
+    double rates[MOST_NUMBERS], rounding;
+    BestTest found[MOST_NUMBERS];
+    Answer at_zero;
+    if (!PyArg_ParseTuple(arguments, "O!d", &PyTuple_Type, &given, &rounding))
+        return NULL;
+    int count = read_numbers(given, rates);
+    bool meant = count > 0 && rounding >= 0.0 && isfinite(rounding);
+    for (int k = 0; k < count; k++)
+        meant = meant && rates[k] >= SMALLEST && rates[k] < 1.0;
+    if (PyErr_Occurred())
+        return NULL;
+    if (!meant)
+        Py_RETURN_NONE;
+    Turn turn;
+    Composition *all = begin(&turn, object);
+    if (!all)
+        Py_RETURN_NONE;
+    Status status = best_tests(all, count, rates, rounding, found, &at_zero);
+    if (!end(&turn))
+        return NULL;
+    if (status == NO_MEMORY)
+        return PyErr_NoMemory();
+    if (status != DONE)
+        Py_RETURN_NONE;
+    PyObject *tests = PyTuple_New(count);
+    for (int k = 0; tests && k < count; k++) {
+        PyObject *test = best_test_of(found[k]);
+        if (!test || PyTuple_SetItem(tests, k, test) < 0)
+            Py_CLEAR(tests);
+    }
+    if (!tests)
+        return NULL;
+    return Py_BuildValue("N(dd)", tests, at_zero.width <= GOOD_WIDTH ? at_zero.ends.lower : -INFINITY,
+                         at_zero.width <= GOOD_WIDTH ? at_zero.ends.upper : 0.0);
+}
+
+static PyObject *handle_upper_log_deltas(PyObject *object, PyObject *argument)
+{
+    double epsilons[MOST_NUMBERS], found[MOST_NUMBERS];
+    int count = read_numbers(argument, epsilons);
+    if (PyErr_Occurred())
+        return NULL;
+    if (count < 0)
+        Py_RETURN_NONE;
+    Turn turn;
+    Composition *all = begin(&turn, object);
+    if (!all)
+        Py_RETURN_NONE;
+    Status status = upper_log_deltas(all, count, epsilons, found);
+    if (!end(&turn))
+        return NULL;
+    if (status == NO_MEMORY)
+        return PyErr_NoMemory();
+    if (status != DONE)
+        Py_RETURN_NONE;
+    PyObject *bounds = PyTuple_New(count);
+    for (int k = 0; bounds && k < count; k++) {
+        PyObject *bound = PyFloat_FromDouble(found[k]);
+        if (!bound || PyTuple_SetItem(bounds, k, bound) < 0)
+            Py_CLEAR(bounds);
+    }
+    return bounds;
+}
+
 /* The number of a run at which the larger log delta of its orders is as asked, about; or None. */
 static PyObject *search_run(PyObject *unused, PyObject *arguments)
 {
@@ -341,6 +432,11 @@ static PyMethodDef methods[] = {
     {"upper_log_delta", handle_upper_log_delta, METH_O, "upper_log_delta(epsilon): a Chernoff bound; or None"},
     {"threshold", handle_threshold, METH_O,
      "threshold(log_size): about the epsilon of a test, the width of log delta there, and its steepness; or None"},
+    {"best_tests", handle_best_tests, METH_VARARGS,
+     "best_tests(rates, rounding): ends of the true positive rate and about the epsilon of the best test at each false "
+     "positive rate, or None; and ends of log delta at 0; or None"},
+    {"upper_log_deltas", handle_upper_log_deltas, METH_O,
+     "upper_log_deltas(epsilons): bounds of log delta at a tuple of epsilons, from the line for the first; or None"},
     {"search", search_run, METH_VARARGS | METH_STATIC,
      "search(orders, unknown, epsilon, log_delta, guess): about the shift (0), count (1) or rate (2) of a run; or None"},
     {NULL, NULL, 0, NULL},

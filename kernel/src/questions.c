@@ -46,7 +46,7 @@ static Status evaluate_at(Composition *all, Located at, double epsilon, Answer *
 
 /* Find the composition without giant losses and its saddle at an epsilon (A2, "Hard cut"). What giant losses hold is
  * chosen by delta, which is estimated on what is left. */
-static Status locate_cut(Composition *all, Saddle place, double epsilon, Composition **cut, Located *at)
+Status locate_cut(Composition *all, Saddle place, double epsilon, Composition **cut, Located *at)
 {
     double before = INFINITY; /* What the last cut was asked to leave out: its address may be used again. */
     *at = (Located){place, 0.0};

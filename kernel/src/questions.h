@@ -7,3 +7,4 @@ void keep_better(Answer *best, Interval ends, double width);
 Status evaluate(Composition *all, double epsilon, Answer *best);
 Status bound(Composition *all, double epsilon, double *found);
 Status bound_at(Composition *all, Located at, double epsilon, double *found);
+Status locate_cut(Composition *all, Saddle place, double epsilon, Composition **cut, Located *at);

@@ -8,19 +8,14 @@
 #include "saddle.h"
 #include "shared.h"
 
-
-/* An epsilon near a root, the line it was found on and log delta there. */
-typedef struct {
-    const Line *line;
-    double epsilon;
-    Interval here;
-} Root;
+/* How much farther than its reach a line may serve other tests: what it loses there shows in the width. */
+#define FAR 5.0
 
 /* Newton's iteration from the centre, and whether it ends within reach, or at 0 if delta is given. Where giant losses
  * begin to rule, the sum at the centre may be lost in its error; it is larger to the left. */
-static Status newton(const Composition *all, const Line *line, Target target, double *root, bool *inside)
+static Status newton(const Composition *all, const Line *line, Target target, double reach, double *root, bool *inside)
 {
-    double least = target.aim == AT_LOG_DELTA ? 0.0 : -INFINITY, centre = line->epsilon, reach = line->reach;
+    double least = target.aim == AT_LOG_DELTA ? 0.0 : -INFINITY, centre = line->epsilon;
     double at = fmax(centre, least);
     Estimate here;
     for (int k = 1; k <= 2 && estimate(all, line, target.aim, at, &here) != DONE; k++)
@@ -60,7 +55,7 @@ static Status find_root(Composition *all, Located at, bool own, Target target, L
         } else
             status = shared_line(all, at.saddle, &root->line);
         if (status == DONE)
-            status = newton(all, root->line, target, &root->epsilon, &inside);
+            status = newton(all, root->line, target, root->line->reach, &root->epsilon, &inside);
         if (status != DONE)
             return status;
         own = inside && !all->cut;
@@ -164,7 +159,7 @@ static Status solve_few(Composition *all, double log_delta, double slack, Answer
         if (status != DONE || (inside && root.line == before))
             break;
         before = root.line;
-        status = newton(all, root.line, target, &root.epsilon, &inside);
+        status = newton(all, root.line, target, root.line->reach, &root.epsilon, &inside);
     }
     if (status == DONE)
         status = enclose(all, root.line, root.epsilon, &root.here);
@@ -213,16 +208,33 @@ Status solve(Composition *all, double log_delta, double slack, Answer *best)
     return best->width < INFINITY && !ends_all(status) ? DONE : status;
 }
 
-/* About the epsilon, of any sign, at which the test S > epsilon has a size under the second law. */
-static Status threshold_on(Composition *all, double log_size, Threshold *found)
+/* About the epsilon, of any sign, at which the test S > epsilon has a size under the second law. A line of its own is in
+ * `alone`, which the caller forgets. */
+Status root_at_size(Composition *all, double log_size, Line *alone, Root *root)
 {
     Located at;
-    Line alone = {0};
-    Root root = {0};
     Target target = {AT_LOG_SIZE, log_size};
     Status status = locate(all, target, &at);
+    return status == DONE ? find_root(all, at, false, target, alone, root) : status;
+}
+
+/* The same on a line that was laid elsewhere, where log delta is still known well. */
+Status far_root_at_size(const Composition *all, const Line *line, double log_size, Root *root)
+{
+    bool inside;
+    Target target = {AT_LOG_SIZE, log_size};
+    root->line = line;
+    Status status = newton(all, line, target, FAR * line->reach, &root->epsilon, &inside);
     if (status == DONE)
-        status = find_root(all, at, false, target, &alone, &root);
+        status = inside ? enclose(all, line, root->epsilon, &root->here) : NO_TILT;
+    return status == DONE && !(width_of(root->here) <= GOOD_WIDTH) ? NO_TILT : status;
+}
+
+static Status threshold_on(Composition *all, double log_size, Threshold *found)
+{
+    Line alone = {0};
+    Root root = {0};
+    Status status = root_at_size(all, log_size, &alone, &root);
     if (status == DONE) {
         double width = width_of(root.here);
         if (width < found->width)

@@ -100,7 +100,15 @@ def ask(generator: random.Random, composed: Any) -> int:
     assert bound is None or there is None or there[0] <= bound + 1e-9
     test = composed.threshold(-number(generator, 1e-3, 300.0))
     assert test is None or all(map(math.isfinite, test))
-    return sum(each is not None for each in (solved, there, bound, test))
+    rates = tuple(number(generator, 1e-9, 1.0) for _ in range(generator.choice((1, 3))))
+    best = composed.best_tests(rates, generator.choice((0.0, 1e-14)))
+    for rate, each in zip(rates, best[0], strict=True) if best is not None else ():
+        assert each is None or rate * (1.0 - 1e-12) <= each[0] <= each[1] <= 1.0, (rate, each)
+    nearby = tuple(epsilon + number(generator, 1e-3, 1.0) for _ in range(3))
+    bounds = composed.upper_log_deltas((epsilon, *nearby))
+    assert bounds is None or there is None or there[0] <= bounds[0] + 1e-9
+    assert bounds is None or max(bounds) <= 0.0
+    return sum(each is not None for each in (solved, there, bound, test, best, bounds))
 
 
 def main(path: str, compositions: str, seed: str = "0") -> None:
@@ -109,7 +117,7 @@ def main(path: str, compositions: str, seed: str = "0") -> None:
     asked = answered = 0
     for _ in range(int(compositions)):
         if (composed := composition(generator, module)) is not None:
-            asked += 4
+            asked += 6
             answered += ask(generator, composed)
     print(asked, answered)
 

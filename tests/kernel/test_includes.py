@@ -30,6 +30,7 @@ def test_headers_include_only_the_types(path: Path) -> None:
 
 
 def test_questions_come_first_and_the_rule_last() -> None:
+    assert "roots" in below("best")
     assert {"questions", "profile", "saddle", "survey", "rule"} <= below("roots")
     assert {"chernoff", "decay", "line", "saddle", "survey", "rule"} <= below("profile")
     assert "rule" in below("survey")

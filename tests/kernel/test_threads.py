@@ -127,6 +127,8 @@ QUESTIONS = {
     "log_delta": lambda asked: asked.log_delta(1.0),
     "upper_log_delta": lambda asked: asked.upper_log_delta(1.0),
     "threshold": lambda asked: asked.threshold(math.log(1e-3)),
+    "best_tests": lambda asked: asked.best_tests((1e-3, 1e-2), 0.0),
+    "upper_log_deltas": lambda asked: asked.upper_log_deltas((1.0, 1.5)),
 }
 ask = QUESTIONS[sys.argv[1]]
 
@@ -147,7 +149,9 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.usefixtures("module")
-@pytest.mark.parametrize("question", ["epsilon", "log_delta", "upper_log_delta", "threshold"])
+@pytest.mark.parametrize(
+    "question", ["epsilon", "log_delta", "upper_log_delta", "threshold", "best_tests", "upper_log_deltas"]
+)
 def test_an_interrupted_composition_answers_as_before(question: str) -> None:
     """Nothing that an interruption left half-made is kept, and no other exception than the signal's is raised."""
     interrupt(INTERRUPTED_QUESTION, question)

@@ -34,12 +34,14 @@ from epsilond.accountants.theorems.conversions.escape import EscapeBound, escape
 EPSILONS = (0.0, 0.05, 0.7, 3.0)
 SIZES = (1e-3, 0.1)
 QUESTIONS = {
+    "best_tests",
     "closed_decides",
     "closed_form",
     "log_delta_bounds",
     "log_delta_bounds_in_search",
     "estimated",
     "exact_epsilon",
+    "finds_best_tests",
     "guess",
     "is_at_most",
     "likely_log_delta",
@@ -197,6 +199,20 @@ def test_tests_of_given_sizes_keep_the_bounds_of_their_profile(pair: Pair) -> No
     for test in found:
         if test is not None and test.epsilon > 0.0:
             assert overlap(test.log_delta(test.epsilon), profile.log_delta_bounds(test.epsilon))
+
+
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
+def test_best_tests_are_no_worse_than_any_threshold(pair: Pair) -> None:
+    profile = pair.forward
+    best = profile.best_tests(SIZES)
+    assert best is None or profile.finds_best_tests
+    for rate, test in best.by_rate.items() if best is not None else ():
+        if test is not None:
+            lower, upper = test.true_positive_rate
+            at_threshold = math.exp(test.epsilon) * rate + math.exp(profile.log_delta_bounds(abs(test.epsilon)).upper)
+            assert rate * (1.0 - 1e-12) <= lower <= upper <= 1.0
+            assert test.epsilon < 0.0 or lower <= at_threshold
+            assert overlap(best.log_delta_at_zero, profile.log_delta_bounds(0.0))
 
 
 @pytest.mark.parametrize("log_delta", [-3.0, -11.0])
