@@ -15,7 +15,7 @@ from epsilond.app.http.answers import json_response
 from epsilond.app.http.body import unread
 from epsilond.app.http.problems import FieldError, Problem
 from epsilond.app.ledgers import examples, proving
-from epsilond.app.ledgers.asking import ledgers_of, read
+from epsilond.app.ledgers.asking import READERS, ledgers_of, read
 from epsilond.app.ledgers.documents import CheckpointAnswer, KeyList, LogProof, ReconcileAsked
 
 TAGS: list[str | Enum] = ["ledgers"]
@@ -82,7 +82,8 @@ async def get_proof(
         fault = FieldError(parameter="entry", message="give either an entry, or from and to")
         raise Problem("invalid-input", "A query parameter is invalid; see errors.", fault)
     if entry is not None:
-        return json_response(await ledgers.call(caller, proving.inclusion, ledgers, caller.name, entry))
+        caller.require_role(*READERS)
+        return json_response(await ledgers.call(caller, proving.inclusion, ledgers, caller.organisation, entry))
     assert first is not None
     return json_response(await ledgers.call(caller, proving.consistency, ledgers, first, second))
 
