@@ -157,14 +157,10 @@ class Ledgers:
         """Give ledgers without a named organisation to that of their opener's key, and report those that collide."""
         names = self._organisations()
         for each in book.assign_organisations(lambda name: names.get(name, NAMELESS)):
-            write = self._log.error if each.open > 1 else self._log.warning
-            write(
-                "several ledgers cover the same people"
-                + ("; they refuse moves until all except one are closed" * (each.open > 1)),
-                organisation=each.organisation,
-                dataset=each.dataset,
-                ledgers=each.ledgers,
-            )
+            event = "several ledgers cover the same people"
+            if each.open > 1:
+                event += "; they refuse moves until all except one are closed"
+            self._log.error(event, organisation=each.organisation, dataset=each.dataset, ledgers=each.ledgers)
 
     def _begin(self, book: Book) -> None:
         try:

@@ -108,7 +108,9 @@ class Book(Owned):
                     message = "the dataset has ledgers of blocks and would have one of the whole: both lose unseen"
                     raise BlockHasLedger(message, None, {"ledger": other})
                 if owners.is_barred(connection, row):
-                    raise BlockHasLedger("callers that name no organisation have a ledger of the data set", None, {})
+                    raise BlockHasLedger(
+                        "another has a ledger of the data set, and one of you names no organisation", None, {}
+                    )
             return row
 
         return self._retried(write)

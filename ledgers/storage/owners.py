@@ -94,14 +94,14 @@ def colliding(connection: Connection, ledger: LedgerRow) -> list[tuple[str, bool
 
 
 def is_barred(connection: Connection, ledger: LedgerRow) -> bool:
-    """Return whether callers without an organisation have a ledger of the same people, for one with an organisation.
+    """Return whether a ledger of the same people is the nameless organisation's, or this one is and another is not.
 
-    Call it after the counter of entries is taken: then no other ledger is being added.
+    Nobody can tell the nameless organisation from one with a name: its callers may belong to that. Call it after the
+    counter of entries is taken: then no other ledger is being added.
     """
-    if ledger.tenant == NAMELESS:
-        return False
     unnamed = or_(LEDGERS.c.organisation.is_(None), LEDGERS.c.organisation == NAMELESS)
-    wanted = select(LEDGERS.c.id).where(unnamed, _covers(ledger)).limit(1)
+    others = LEDGERS.c.organisation != NAMELESS if ledger.tenant == NAMELESS else unnamed
+    wanted = select(LEDGERS.c.id).where(others, _covers(ledger)).limit(1)
     return connection.execute(wanted).scalar_one_or_none() is not None
 
 

@@ -32,9 +32,9 @@ def upgrade() -> None:
     op.create_index("ledgers_of_block", "ledgers", list(OF_BLOCK), unique=True)
     op.create_index("ledgers_by_organisation", "ledgers", ["organisation", "created", "id"])
     op.drop_index("ledgers_by_tenant", "ledgers")
-    _refuse("unassigned", "INSERT", UNASSIGNED, "a ledger is opened for an organisation")
+    _refuse("unassigned", "INSERT", UNASSIGNED, "no move opens a ledger without an organisation")
     _refuse("renamed", "UPDATE", RENAMED, "the names of a ledger are never changed")
-    _refuse("taken_away", "UPDATE", TAKEN_AWAY, "a ledger stays with its organisation")
+    _refuse("taken_away", "UPDATE", TAKEN_AWAY, "no move takes a ledger from its organisation")
     if op.get_bind().dialect.name == "sqlite":
         same = " AND ".join(f"{column} = NEW.{column}" for column in OF_BLOCK)
         there = f"EXISTS (SELECT 1 FROM ledgers WHERE {same})"  # noqa: S608 (the names are those above)
