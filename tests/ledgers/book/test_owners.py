@@ -118,7 +118,7 @@ def test_ledgers_without_an_organisation_follow_their_key_and_bar_their_data_set
         assert found.open("acme", opening(dataset="Scans", block="2026"), key()).tenant == "acme"
         with pytest.raises(BlockHasLedger):
             found.open("", opening(dataset="scans", block="2026"), key())
-        assert found.open("", opening(dataset="scans", block="2027"), key()).tenant == ""
+        assert found.open("", opening(dataset="scans", block="2027"), key(), by="alice").tenant == ""
         assert found.ledger("", earlier["carol"]["ledger"]).dataset == "tests"
         assert found.assign_organisations({"alice": "", "carol": "acme"}.__getitem__) == []
         assert found.ledger("acme", earlier["carol"]["ledger"]).dataset == "tests"
