@@ -22,7 +22,7 @@ from epsilond.app.health import HEALTH, Health
 from epsilond.app.http.body import BytesRoute
 from epsilond.app.http.handlers import answer_problem
 from epsilond.app.http.lag import LoopLag
-from epsilond.app.http.middleware import Authenticate, Compress, Observe
+from epsilond.app.http.middleware import Authenticate, Compress, Observe, Shortcut
 from epsilond.app.http.problems import TABLE
 from epsilond.app.jobs.manager import JOBS, Jobs
 from epsilond.app.jobs.places import JOB_WAITS, STREAMS, Places
@@ -138,9 +138,7 @@ def create_app(
     SIGNATURES.put(app, ledgers.signatures)
     _put_bounded(app, chosen, metrics)
     app.router.route_class = BytesRoute
-    app.add_middleware(Authenticate, budgets=budgets, keyring=keyring, tokens=tokens, metrics_open=chosen.metrics_open)
-    app.add_middleware(Compress)
-    app.add_middleware(Observe, metrics=metrics, hsts_seconds=chosen.hsts_seconds)
+    _add_layers(app, chosen, metrics, budgets, keyring, tokens)
     for foreseen in TABLE:
         app.add_exception_handler(foreseen, answer_problem)
     routes.add(app, calibrators, theorems, theorem_home)
@@ -164,6 +162,18 @@ def modules_of(
     mathematics = {theorem_home, *(calibrator.home for calibrator in calibrators)}
     simulated = {kind.run_block.__module__ for kind in kinds}
     return tuple(sorted({*mathematics, *simulated, *OF_LEDGERS, Readings.__module__, "scipy.optimize"}))
+
+
+def _add_layers(
+    app: FastAPI, settings: Settings, metrics: Metrics, budgets: Budgets, keyring: Keyring | None, tokens: Tokens | None
+) -> None:
+    """Add the layers around every request to an application, the innermost first."""
+    app.add_middleware(Shortcut)
+    app.add_middleware(
+        Authenticate, budgets=budgets, keyring=keyring, tokens=tokens, metrics_open=settings.metrics_open
+    )
+    app.add_middleware(Compress)
+    app.add_middleware(Observe, metrics=metrics, hsts_seconds=settings.hsts_seconds)
 
 
 def _put_bounded(app: FastAPI, settings: Settings, metrics: Metrics) -> None:

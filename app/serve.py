@@ -19,6 +19,7 @@ from epsilond.app import logs
 from epsilond.app.health import HEALTH
 from epsilond.app.http.connections import connection
 from epsilond.app.jobs.manager import JOBS
+from epsilond.app.ledgers.keys import Keys
 from epsilond.app.main import create_app, modules_of
 from epsilond.app.questions.compute import COMPUTE
 from epsilond.app.settings import PREFIX, SETTINGS, Settings
@@ -26,6 +27,7 @@ from epsilond.app.workers.forkserver import fork_server
 from epsilond.app.workers.pool import POOL
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.calibration import Calibrator
+from epsilond.ledgers.log.errors import KeysUnusable, Malformed
 from epsilond.witness.kind import SimulationKind
 from epsilond.witness.kinds import KINDS
 
@@ -49,10 +51,11 @@ def serve(
 
     Raises:
         ValueError: an EPSILOND_ variable cannot be read or is no setting, the port is taken, or jobs cannot be kept
-            where it says.
+            where it says, or the folder of keys cannot be used.
     """
     chosen = settings or Settings.from_environment(host=host, port=port, dask=dask)
     logs.configure(chosen.log_level)
+    require_keys(chosen)
     forked = fork_server(modules_of(calibrators, theorem_home, kinds))  # before anything is opened
     with ExitStack() as held:
         if forked is not None:
@@ -71,6 +74,22 @@ def serve(
         started = server(app, chosen)
         started.alone = True
         started.run(sockets=sockets)
+
+
+def require_keys(settings: Settings) -> None:
+    """Open the folder of keys that the settings name, if they name one.
+
+    Raises:
+        ValueError: naming the variable, with the reason why the folder cannot be used.
+    """
+    if not settings.ledger_keys:
+        return
+    try:
+        Keys.of(settings, durable=False)
+    except (KeysUnusable, Malformed) as error:
+        raise ValueError(f"{PREFIX}LEDGER_KEYS: the keys cannot be used: {error}") from None
+    except OSError as error:
+        raise ValueError(f"{PREFIX}LEDGER_KEYS: the folder cannot be used: {error.strerror}") from None
 
 
 def listening(host: str, port: int) -> list[socket.socket]:

@@ -153,7 +153,8 @@ class Settings(BaseSettings):
     job_workers: Positive = 1
     """Jobs that run at one time, and as many worker processes for them, beside those above and at lower priority."""
     job_queue: Count = 32
-    """Jobs that may wait for another to end; one more is answered 429."""
+    """Jobs that may wait for another to end; one more is answered 429. If `job_processes` is 0 too, a question that
+    does not end within its turn or its deadline is answered 429."""
     job_seconds: Seconds = 3600.0
     """Longest a job may take; a simulation whose own estimate is longer is refused before it starts."""
     job_megabytes: Positive = 256

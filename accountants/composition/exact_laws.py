@@ -213,24 +213,24 @@ class ExactProfile(PointwiseProfile):
 
     @property
     def finds_best_tests(self) -> bool:
-        """Whether the kernel answers, which finds best tests of all but Laplace losses."""
+        """True if the kernel answers. It finds best tests of all losses but those of Laplace noise."""
         return not self.laplace and kernel.answers(self.laws)
 
     def best_tests(self, rates: Sequence[float]) -> BestTests | None:
         """Enclose the true positive rates of the best tests by the kernel; None where that refuses."""
-        found = kernel.best_tests(self.laws, rates, ROUNDED_SHIFT) if self.finds_best_tests else None
-        if found is None:
+        tests = kernel.best_tests(self.laws, rates, ROUNDED_SHIFT) if self.finds_best_tests else None
+        if tests is None:
             return None
-        lower, upper = found.log_delta_at_zero
-        return found._replace(log_delta_at_zero=Interval(lowered(lower), min(raised(upper), 0.0)))
+        lower, upper = tests.log_delta_at_zero
+        return tests._replace(log_delta_at_zero=Interval(lowered(lower), min(raised(upper), 0.0)))
 
     def upper_log_deltas(self, epsilons: Sequence[float]) -> Sequence[float]:
         """Return upper bounds of log δ from the nodes for the middle ε, if the kernel answers."""
         middle = sorted(epsilons)[len(epsilons) // 2]
-        bounds = kernel.upper_log_deltas(self.laws, [middle, *epsilons]) if self.finds_best_tests else None
-        if bounds is None:
+        together = kernel.upper_log_deltas(self.laws, [middle, *epsilons]) if self.finds_best_tests else None
+        if together is None:
             return super().upper_log_deltas(epsilons)
-        return [min(raised(bound), 0.0) for bound in bounds[1:]]
+        return [min(raised(bound), 0.0) for bound in together[1:]]
 
     def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
         """For each size α in (0, 1) about the ε, of any sign, at which Q(S > ε) = α, and log δ around it.

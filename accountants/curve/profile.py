@@ -95,7 +95,7 @@ class Profile(ABC):
 
     @property
     def finds_best_tests(self) -> bool:
-        """Whether `best_tests` answers, and `upper_log_deltas` costs little more than one bound."""
+        """True if `best_tests` answers, and `upper_log_deltas` costs little more than one bound."""
         return False
 
     @property

@@ -85,11 +85,11 @@ def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding
         rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
     """
     composed = _sum_of(tuple(laws))
-    found = None if composed is None else composed.best_tests(tuple(rates), rounding)
-    if found is None:
+    answer = None if composed is None else composed.best_tests(tuple(rates), rounding)
+    if answer is None:
         return None
-    tests = (None if test is None else BestTest(Interval(test[0], test[1]), test[2]) for test in found[0])
-    return BestTests(dict(zip(rates, tests, strict=True)), Interval(*found[1]))
+    tests = (None if test is None else BestTest(Interval(test[0], test[1]), test[2]) for test in answer[0])
+    return BestTests(dict(zip(rates, tests, strict=True)), Interval(*answer[1]))
 
 
 def upper_log_deltas(laws: Sequence[tuple[Law, int]], epsilons: Sequence[float]) -> tuple[float, ...] | None:

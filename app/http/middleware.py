@@ -1,4 +1,4 @@
-"""The three layers around every request: observation, compression and authentication, from the outside in.
+"""The layers around every request, from the outside in: observation, compression, authentication and the shortcut.
 
 `Observe` is outside the framework's own error handling, so that an unforeseen error becomes a problem like any other.
 `Authenticate` is inside it, so that a refusal is counted and logged like any answer. Documents that are served again
@@ -8,22 +8,26 @@ and again are compressed once (`document`), and `Compress` passes them on as the
 from __future__ import annotations
 
 import re
+import secrets
 import time
-import uuid
 import zlib
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 
 import structlog
 from anyio import to_thread
+from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from epsilond.app.callers.caller import AGAIN, CALLER, Budgets, Caller, address_of
 from epsilond.app.callers.keyring import Keyring
 from epsilond.app.callers.oidc import Tokens
 from epsilond.app.callers.scopes import METRICS, needed
-from epsilond.app.http.problems import Problem, problem_of, response_of
+from epsilond.app.http.body import BytesRoute, Direct, read_json, unstated
+from epsilond.app.http.handlers import answer_problem
+from epsilond.app.http.problems import TABLE, Problem, problem_of, response_of
 from epsilond.app.http.record import RECORD, RequestRecord, record_in
 from epsilond.app.metrics import Metrics
 
@@ -46,9 +50,10 @@ HEADERS = {
     "cache-control": "no-store",
 }
 """Of every answer that does not say otherwise."""
+CSP = b"content-security-policy"
 PAGE_POLICY = (
-    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self';"
-    " frame-ancestors 'none'"
+    b"default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self';"
+    b" frame-ancestors 'none'"
 )
 """Of an HTML page of ours: its code and styles are files of ours, and a browser runs no other."""
 
@@ -71,6 +76,8 @@ class Observe:
         self.headers = HEADERS | ({"strict-transport-security": f"max-age={hsts_seconds}"} if hsts_seconds else {})
         self.raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in self.headers.items()]
         self.metrics = metrics
+        self.requests = cache(metrics.requests.labels)
+        self.caller_requests = cache(metrics.caller_requests.labels)
         self.by_algorithm = {
             "/v1/calibrations/{name}": metrics.calibrations,
             "/v1/risk-bounds/{name}": metrics.risk_bounds,
@@ -83,19 +90,20 @@ class Observe:
             await self.app(scope, receive, send)
             return
         given = Headers(scope=scope).get("x-request-id", "")
-        record = RequestRecord(given if SANE_ID.fullmatch(given) else uuid.uuid4().hex)
+        record = RequestRecord(given if SANE_ID.fullmatch(given) else secrets.token_hex(16))
         bodiless = scope["method"] == "HEAD"
         scope = {**scope, RECORD: record, "method": "GET" if bodiless else scope["method"]}
 
         async def observed(message: Message) -> None:
             if message["type"] == "http.response.start":
                 record.started, record.status = True, message["status"]
-                headers = MutableHeaders(scope=message)
-                headers["x-request-id"] = record.id
-                if headers.get("content-type", "").startswith("text/html"):
-                    headers.setdefault("content-security-policy", PAGE_POLICY)
-                there = {name for name, _ in headers.raw}
-                headers.raw.extend(one for one in self.raw if one[0] not in there)
+                raw = message["headers"] = list(message["headers"])
+                headers = dict(raw)
+                raw.append((b"x-request-id", record.id.encode("latin-1")))
+                if headers.get(b"content-type", b"").startswith(b"text/html") and CSP not in headers:
+                    raw.append((CSP, PAGE_POLICY))
+                    headers[CSP] = PAGE_POLICY
+                raw.extend([pair for pair in self.raw if pair[0] not in headers])
             elif bodiless:
                 message = {**message, "body": b""}
             await send(message)
@@ -114,8 +122,8 @@ class Observe:
         route, name = template(scope)
         seconds = time.perf_counter() - record.began
         method = method if method in METHODS else "OTHER"
-        self.metrics.requests.labels(method, route, record.status).observe(seconds)
-        self.metrics.caller_requests.labels(record.caller_label).inc()
+        self.requests(method, route, record.status).observe(seconds)
+        self.caller_requests(record.caller_label).inc()
         if record.problem is not None:
             self.metrics.problems.labels(record.problem, record.caller_label).inc()
         if name is not None and route in self.by_algorithm:
@@ -136,7 +144,7 @@ GZIP = 16 + zlib.MAX_WBITS
 """To zlib: with the head and the end of gzip."""
 OFFERS = 512
 """Characters of Accept-Encoding that are read; whatever stands behind them is taken as absent."""
-COMPRESSIBLE = ("application/json", "application/problem+json", "text/", "image/svg+xml")
+COMPRESSIBLE = (b"application/json", b"application/problem+json", b"text/", b"image/svg+xml")
 
 
 def compressed(body: bytes) -> bytes:
@@ -166,7 +174,6 @@ class Compress:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        wanted = takes_gzip(Headers(scope=scope))
         held: Message | None = None
 
         async def compressing(message: Message) -> None:
@@ -180,7 +187,7 @@ class Compress:
                     headers = MutableHeaders(scope=start)
                     if "accept-encoding" not in headers.get("vary", "").lower():
                         headers.add_vary_header("Accept-Encoding")
-                    if wanted:
+                    if takes_gzip(Headers(scope=scope)):
                         message = {**message, "body": await _small(message["body"])}
                         headers["content-encoding"] = "gzip"
                         headers["content-length"] = str(len(message["body"]))
@@ -191,11 +198,10 @@ class Compress:
 
 
 def _compressible(start: Message) -> bool:
-    headers = Headers(raw=start["headers"])
-    kind = headers.get("content-type", "")
-    return (
-        "content-encoding" not in headers and kind.startswith(COMPRESSIBLE) and not kind.startswith("text/event-stream")
-    )
+    headers = dict(start["headers"])
+    kind = headers.get(b"content-type", b"")
+    streamed = kind.startswith(b"text/event-stream")
+    return kind.startswith(COMPRESSIBLE) and not streamed and b"content-encoding" not in headers
 
 
 async def _small(body: bytes) -> bytes:
@@ -288,3 +294,46 @@ class Authenticate:
     def _what(self) -> str:
         kinds = ["an API key"] if self.keyring is not None else []
         return " or ".join([*kinds, "a token of the identity provider"] if self.tokens is not None else kinds)
+
+
+class Shortcut:
+    """The innermost layer, which calls the endpoints of plain questions itself.
+
+    FastAPI would try one route after the other, open stacks for dependencies and look for each header. That takes
+    longer than an answer from the cache.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self._routes: dict[str, tuple[BytesRoute, Direct]] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a plain question, or pass the request on."""
+        if scope["type"] != "http" or scope["method"] != "POST":
+            await self.app(scope, receive, send)
+            return
+        if self._routes is None:
+            self._routes = direct_routes(scope["app"])
+        route, endpoint = self._routes.get(scope["path"], (None, None))
+        request = Request(scope, receive, send)
+        preferences = None if endpoint is None else unstated(request)
+        if endpoint is None or preferences is None:
+            await self.app(scope, receive, send)
+            return
+        scope["route"] = route
+        try:
+            response = await endpoint(request, await read_json(request), preferences)
+        except tuple(TABLE) as error:
+            response = await answer_problem(request, error)
+        await response(scope, receive, send)
+
+
+def direct_routes(app: Starlette) -> dict[str, tuple[BytesRoute, Direct]]:
+    """Return the routes whose path has no parameters, and whose endpoint takes a request, its body and preferences."""
+    routes: dict[str, tuple[BytesRoute, Direct]] = {}
+    for route in app.routes:
+        if isinstance(route, BytesRoute) and "{" not in route.path and route.methods == {"POST"}:
+            endpoint = route.directly
+            if endpoint is not None:
+                routes.setdefault(route.path, (route, endpoint))
+    return routes

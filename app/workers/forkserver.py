@@ -14,6 +14,7 @@ import threading
 import traceback
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Protocol
 
 import anyio
@@ -21,15 +22,13 @@ import structlog
 from anyio import to_thread
 
 from epsilond.app.workers.preload import ORDER, PROCESS, main
-from epsilond.app.workers.process import NICER, Process, receive
+from epsilond.app.workers.process import NICER, Process
 from epsilond.app.workers.threads import ONE_THREAD
 
 FIRST_PAUSE: Final = 0.1
 """Pause after the first failed attempt to make a worker, in seconds; each further pause is twice as long."""
 LONGEST_PAUSE: Final = 5.0
 """Longest pause between attempts, in seconds."""
-BUFFER_BYTES: Final = 262_144
-"""Bytes of an answer that the event loop reads before it serves other connections."""
 PROGRAM: Final = (
     "import json, sys; control, service, modules, sys.path[:] = json.loads(sys.argv[1]);"
     " from epsilond.app.workers.preload import main; main(control, service, tuple(modules))"
@@ -166,21 +165,23 @@ class ForkServer:
         """
         if self._control is None:
             await self.close()  # what is left of a process that died
-        control = self._control or self._start()
+        control, loop = self._control or self._start(), asyncio.get_running_loop()
         ours, theirs = socket.socketpair()
         try:
             with theirs:
                 identifier = await self._order_worker(control, theirs.fileno())
-            reader, writer = await asyncio.open_unix_connection(sock=ours, limit=BUFFER_BYTES)
+            _, process = await loop.create_unix_connection(partial(Process, identifier), sock=ours)
         except BaseException:
             ours.close()
             raise
         try:
-            await receive(reader)
+            await process.ready.wait()
         except BaseException:
-            writer.close()
+            process.kill()
             raise
-        return Process(identifier, reader, writer)
+        if process.gone:
+            raise EOFError("the worker has died")
+        return process
 
     async def _order_worker(self, control: socket.socket, wire: int) -> int:
         """Return the process id of a new worker that holds this end of a wire."""

@@ -88,18 +88,17 @@ class Pool:
         self._loop = asyncio.get_running_loop()
         self._forkserver = ForkServer(self._modules, self._settings.worker_memory_megabytes, self.forked)
         self.forked = None
-        async with anyio.create_task_group() as self._watchers:
-            births = anyio.CancelScope()
-            self._watchers.start_soon(self._make_workers, births)
+        async with anyio.create_task_group() as makers:
+            makers.start_soon(self._make_workers)
             self._open = True
             try:
                 yield
             finally:
                 self._open = self.ready = False
-                births.cancel()
+                makers.cancel_scope.cancel()
                 for task in [*self._running, *(task for lane in LANES for task in self._queues[lane].all())]:
                     self.stop(task)
-                for process in self._processes:
+                for process in list(self._processes):
                     process.kill()
 
     def submit(self, message: bytes, *, caller: str, lane: Lane = "question") -> Task:
@@ -270,28 +269,25 @@ class Pool:
         free = sum(max(self._places[lane] - self.running_in(lane), 0) for lane in LANES)
         return free + self._settings.spare_workers - len(self._warm)
 
-    async def _make_workers(self, births: anyio.CancelScope) -> None:
-        """Make a worker whenever there are too few, until the births are cancelled."""
+    async def _make_workers(self) -> None:
+        """Make a worker whenever there are too few, until this is cancelled."""
         try:
-            with births:
-                while True:
-                    while self._missing() > 0:
-                        process = await self._forkserver.fork()
-                        self._processes.add(process)
-                        self._watchers.start_soon(self._watch, process)
-                        self._warm.append(process)
-                        self.ready = True
-                        self._dispatch()
-                    self._too_few = anyio.Event()
-                    await self._too_few.wait()
+            while True:
+                while self._missing() > 0:
+                    process = await self._forkserver.fork()
+                    process.on_outcome, process.on_death = self._take_outcome, self._bury
+                    self._processes.add(process)
+                    self._warm.append(process)
+                    self.ready = True
+                    self._dispatch()
+                self._too_few = anyio.Event()
+                await self._too_few.wait()
         finally:
             with anyio.CancelScope(shield=True):
                 await self._forkserver.close()
 
-    async def _watch(self, process: Process) -> None:
-        """Take the outcomes of a worker until it dies, killed by the pool or not."""
-        async for outcome, cpu_seconds in process.outcomes():
-            self._take_outcome(process, outcome, cpu_seconds)
+    def _bury(self, process: Process) -> None:
+        """Replace a worker that has died, killed by the pool or not."""
         self._processes.discard(process)
         if process.killed:
             return

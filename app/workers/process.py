@@ -11,10 +11,10 @@ import pickle
 import signal
 import time
 import traceback
-from collections.abc import AsyncIterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 import anyio
 
@@ -81,10 +81,10 @@ class Task:
         self.done.set()
 
 
-class Process:
-    """A worker process that lives, as the event loop sees it."""
+class Process(asyncio.Protocol):
+    """A worker process that lives, as the event loop sees it, and the protocol of its wire."""
 
-    def __init__(self, identifier: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, identifier: int) -> None:
         self.identifier = identifier
         self.task: Task | None = None
         """The task that the worker computes."""
@@ -93,13 +93,17 @@ class Process:
         self.killed = False
         self.gone = False
         """True if the process has died; another process may have its identifier."""
-        self._reader = reader
-        self._writer = writer
+        self.on_outcome: Callable[[Process, Outcome, float], None] | None = None
+        """Takes the outcome of each task and its processor time in seconds."""
+        self.on_death: Callable[[Process], None] | None = None
+        self.ready = asyncio.Event()
+        """Set by the first message, and by the death of the worker."""
+        self._received = bytearray()
 
     def start(self, task: Task) -> None:
         """Give the worker a task; it has none."""
         self.task = task
-        self._writer.write(frame(task.message))
+        self._transport.write(frame(task.message))
 
     def step_back(self) -> None:
         """Lower the priority from that of questions to that of jobs."""
@@ -109,32 +113,36 @@ class Process:
             os.setpriority(os.PRIO_PROCESS, self.identifier, niceness + NICER_JOBS - NICER)
 
     def kill(self) -> None:
-        """End the process now; `outcomes` ends soon after."""
+        """End the process now; its death is noted soon after."""
         self.killed = True
         if not self.gone:
             with suppress(ProcessLookupError):  # the worker has died by itself
                 os.kill(self.identifier, signal.SIGKILL)
+        self._transport.abort()
 
-    async def outcomes(self) -> AsyncIterator[tuple[Outcome, float]]:
-        """Yield the outcome of each task and its processor time in seconds, until the process has died."""
-        try:
-            with suppress(OSError, EOFError):
-                while True:
-                    yield _unpickle_outcome(await receive(self._reader))
-        finally:
-            self.gone = True
-            self._writer.close()
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the wire."""
+        self._transport = cast("asyncio.Transport", transport)
 
+    def data_received(self, data: bytes) -> None:
+        """Take each message that is complete."""
+        self._received += data
+        while len(self._received) >= HEAD.size:
+            end = HEAD.size + HEAD.unpack_from(self._received)[0]
+            if len(self._received) < end:
+                return
+            message = bytes(self._received[HEAD.size : end])
+            del self._received[:end]
+            if self.on_outcome is not None:
+                self.on_outcome(self, *_unpickle_outcome(message))
+            self.ready.set()
 
-async def receive(reader: asyncio.StreamReader) -> bytes:
-    """Return the next message of a worker.
-
-    Raises:
-        EOFError: the worker has died.
-        OSError: the connection is broken.
-    """
-    (length,) = HEAD.unpack(await reader.readexactly(HEAD.size))
-    return await reader.readexactly(length)
+    def connection_lost(self, _: Exception | None) -> None:
+        """Note that the process has died, killed or not."""
+        self.gone = True
+        self.ready.set()
+        if self.on_death is not None:
+            self.on_death(self)
 
 
 def _unpickle_outcome(message: bytes) -> tuple[Outcome, float]:

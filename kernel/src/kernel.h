@@ -37,7 +37,7 @@
 
 /* Most nodes of a quadrature over the noise, of a line, and atoms that are summed one by one. */
 #define MOST_NODES (1 << 14)
-/* Most products of nodes of both in all: a nanosecond each. Beyond some 30 ms the lattice answers in less time. */
+/* Most products of nodes of both in all: a nanosecond each. A line alone may take three times as many (line.c). */
 #define MOST_PRODUCTS (1 << 25)
 
 /* Width of an enclosure of log delta below which no further way is tried: 1e-9 of an epsilon of a few nats. */

@@ -11,10 +11,11 @@
 
 #include <stdlib.h>
 
-/* The quadratures of all kinds at the line's tilt, for its last frequency; BEYOND_BUDGET before the work is done. */
+/* The quadratures of all kinds at the line's tilt, for its last frequency; BEYOND_BUDGET before the work is done. A line
+ * may take a tenth of a second: where it is refused, the reference takes longer. */
 static Status rules_of(const Composition *all, const Line *line, Rule *rules, int *most)
 {
-    double tilt = line->place.tilt, products = 0.0, budget = MOST_PRODUCTS;
+    double tilt = line->place.tilt, products = 0.0, budget = 3.0 * MOST_PRODUCTS;
     Tilts tilts = {tilt, tilt};
     *most = 0;
     for (int k = 0; k < all->kinds; k++) {

@@ -70,20 +70,22 @@ static double usual_tilt(const Composition *all)
     return fmin((giant < INFINITY ? 4.8 : 12.0) / sqrt(variance), giant);
 }
 
-/* The reach to climb from: where questions are asked, lower where a quadrature for tilts up to there has many nodes. */
+/* The reach to climb from: where questions are asked, lower where a quadrature for tilts up to there has many nodes.
+ * Where all have many, as at large shifts, twice as many are allowed, then four times, up to MOST_NODES. */
 static Status first_reach(Composition *all, double *reach)
 {
-    double rung = FIRST_REACH, usual = fmin(usual_tilt(all), largest_tilt());
-    while (!all->first_reach && rung < usual)
-        rung *= 2.0;
-    for (; !all->first_reach && rung > 1e-3 * FIRST_REACH; rung /= GROWTH) {
-        Survey *survey;
-        Status status = survey_of(all, rung, &survey);
-        if (ends_all(status))
-            return status;
-        if (status == DONE && survey->nodes <= MOST_NODES / 8 * fmax(all->kinds, 1.0))
-            all->first_reach = rung;
-    }
+    double first = FIRST_REACH, usual = fmin(usual_tilt(all), largest_tilt());
+    while (!all->first_reach && first < usual)
+        first *= 2.0;
+    for (int share = 8; !all->first_reach && share > 0; share /= 2)
+        for (double rung = first; !all->first_reach && rung > 1e-3 * FIRST_REACH; rung /= GROWTH) {
+            Survey *survey;
+            Status status = survey_of(all, rung, &survey);
+            if (ends_all(status))
+                return status;
+            if (status == DONE && survey->nodes <= MOST_NODES / share * fmax(all->kinds, 1.0))
+                all->first_reach = rung;
+        }
     if (!all->first_reach)
         all->first_reach = FIRST_REACH;
     *reach = all->first_reach;

@@ -19,6 +19,7 @@ from epsilond.app import serve
 from epsilond.app.http.lag import LoopLag
 from epsilond.app.metrics import Metrics
 from epsilond.app.settings import Settings
+from epsilond.commands.exits import BAD_INPUT
 from tests.app.conftest import PATIENCE, application, sample_of, serving, wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -47,6 +48,24 @@ def test_only_trusted_proxies_say_who_asks(trusted: str, expected: list[str]) ->
     with serving(chosen, app) as client:
         assert client.get("/seen", headers=FORWARDED).json() == expected
         assert client.get("/seen").json() == ["127.0.0.1", "http"]
+
+
+@pytest.mark.parametrize("what", ["file", "others", "below a file"])
+def test_a_folder_of_keys_that_cannot_be_used_is_told_before_anything_listens(what: str, tmp_path: Path) -> None:
+    folder = tmp_path / "keys"
+    if what == "others":
+        folder.mkdir()
+        (folder / "keys.json").write_text("{}", encoding="utf-8")
+    else:
+        folder.touch()
+    named = str(folder / "below") if what == "below a file" else str(folder)
+    environ = {**os.environ, "EPSILOND_STORE_PATH": str(tmp_path / "jobs.sqlite"), "EPSILOND_LEDGER_KEYS": named}
+    command = [sys.executable, "-m", "epsilond", "serve", "--port", "0"]
+    done = subprocess.run(command, cwd=ROOT, env=environ, timeout=PATIENCE, capture_output=True, text=True, check=False)
+    assert done.returncode == BAD_INPUT
+    assert done.stderr.startswith("error: EPSILOND_LEDGER_KEYS: the ")
+    assert "Traceback" not in done.stdout + done.stderr
+    assert "listening" not in done.stdout
 
 
 def test_a_port_that_is_taken_is_told_at_once() -> None:

@@ -63,7 +63,7 @@ def worker_at_hand(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
     def start(here: process.Process, task: process.Task) -> None:
         here.task = task
-        here._reader.feed_data(frame(answer_to(task.message)))
+        asyncio.get_running_loop().call_soon(here.data_received, frame(answer_to(task.message)))
 
     with monkeypatch.context() as patched:
         patched.setattr(process.Process, "start", start)

@@ -26,6 +26,16 @@ class ClosedForm:
 
     log_leak: ClassVar[float] = -math.inf
 
+    @property
+    def supremum(self) -> float:
+        """T sup L, rounded up; math.inf of an unbounded loss."""
+        return math.inf
+
+    @property
+    def largest_loss(self) -> float:
+        """That of all losses, as none are left out."""
+        return self.supremum
+
     def trim(self, log_leak: float, tilt: float) -> Self:  # noqa: ARG002
         """Return the part itself."""
         return self
@@ -40,7 +50,6 @@ class GaussianSteps(ClosedForm):
     """All Gaussian losses of a composition: K(z) = μ² z(z + 1)/2 with μ² = Σ T_j μ_j² = `square` > 0."""
 
     square: float
-    supremum: float = math.inf
 
     def moments(self, tilt: float) -> tuple[float, float, float]:
         """Return μ² l(l + 1)/2, μ² (l + ½), μ²."""

@@ -19,11 +19,11 @@ import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import DrawnGaussianLaw, GaussianLaw, LaplaceLaw
-from epsilond.accountants.engine.contour.accuracy import ITERATIONS, TINY
+from epsilond.accountants.engine.contour.accuracy import ITERATIONS, NATS, TINY
 from epsilond.accountants.engine.contour.chernoff import ChernoffBounds
 from epsilond.accountants.engine.contour.closed_forms import GaussianSteps, LaplaceSteps
 from epsilond.accountants.engine.contour.likelihood_ratio import LikelihoodRatio
-from epsilond.accountants.engine.contour.line import lay_integrand, trim_parts
+from epsilond.accountants.engine.contour.line import find_saddle_below, lay_integrand, trim_parts
 from epsilond.accountants.engine.contour.noise_steps import NEGLIGIBLE_NATS, NoiseSteps
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.engine.contour.saddle import by_epsilon, by_log_delta, by_log_size, find_saddle
@@ -111,7 +111,7 @@ def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval
         value = log1m_exp_at(epsilon)  # δ = 1 − e^ε of two equal laws
         least, most = value * (1.0 + 8 * UNIT_ROUNDOFF), value * (1.0 - 8 * UNIT_ROUNDOFF)
         return Interval(math.nextafter(least, -math.inf), min(math.nextafter(most, math.inf), 0.0))
-    estimate = find_saddle(parts, by_epsilon(epsilon)).log_delta_at(epsilon)
+    estimate = _estimate_log_delta(parts, epsilon)
     for _ in range(_TRIALS):
         integrand, _ = lay_integrand(parts, epsilon, estimate)
         before, estimate = estimate, integrand.estimate(epsilon)[0]
@@ -170,6 +170,19 @@ def threshold(laws: Laws, log_size: float) -> tuple[float, Integrand]:
     if not (parts := build_parts(laws)):
         raise ContourRefused(RefusalReason.NO_TILT, "no loss")
     return _find_root(parts, by_log_size(log_size), _read_log_size, log_size, -math.inf)
+
+
+def _estimate_log_delta(parts: list[Part], epsilon: float) -> float:
+    """Return the saddle-point estimate of log δ(ε).
+
+    Raises:
+        ContourRefused: the noise that is left out at most weighs more than δ (A5, What the noise reaches).
+    """
+    estimate = find_saddle_below(parts, epsilon).log_delta_at(epsilon)
+    log_leak = float(np.logaddexp.reduce([part.log_leak for part in parts]))
+    if estimate < log_leak - NATS:
+        raise ContourRefused(RefusalReason.TOO_WIDE, f"log delta of {estimate:.6g}, noise left out {log_leak:.6g}")
+    return estimate
 
 
 def _demand_number(value: float) -> None:

@@ -145,6 +145,17 @@ def trim_parts(parts: Sequence[Part], log_delta: float, tilt: float = 0.0) -> li
     return [part.trim(log_delta - NATS - math.log(len(parts)), tilt) for part in parts]
 
 
+def find_saddle_below(parts: Sequence[Part], epsilon: float) -> Saddle:
+    """Return the saddle of an ε, which is below the largest loss (A5, What the noise reaches).
+
+    Raises:
+        ContourRefused: no loss that is not left out reaches ε, so that no lower bound of δ is positive.
+    """
+    if math.fsum(part.largest_loss for part in parts) <= epsilon:
+        raise ContourRefused(RefusalReason.NOT_POSITIVE, f"no noise within its ends reaches {epsilon:.6g}")
+    return find_saddle(parts, by_epsilon(epsilon))
+
+
 def lay_integrand(parts: Sequence[Part], epsilon: float, log_delta: float) -> tuple[Integrand, Saddle]:
     """Return the integrand on a line for one ε, and the saddle that the line is near.
 
@@ -156,7 +167,7 @@ def lay_integrand(parts: Sequence[Part], epsilon: float, log_delta: float) -> tu
     Raises:
         ContourRefused: the integrand does not decay, or the nodes are too many, before the work is done.
     """
-    saddle = find_saddle(trim_parts(parts, log_delta), by_epsilon(epsilon))
+    saddle = find_saddle_below(trim_parts(parts, log_delta), epsilon)
     return lay_near(trim_parts(parts, log_delta, saddle.tilt), saddle, epsilon, log_delta), saddle
 
 

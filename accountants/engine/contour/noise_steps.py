@@ -87,6 +87,13 @@ class NoiseSteps:
         largest = -math.log1p(-self.ratio.rate) if self.kind == "add" else math.inf
         return self.count * largest * (1.0 + 8 * UNIT_ROUNDOFF)
 
+    @property
+    def largest_loss(self) -> float:
+        """T times the largest loss at an end of the noise; losses are monotone between."""
+        ends = [np.asarray([piece.low, piece.high]) for piece in self.pieces]
+        losses = [piece.losses(at)[2] for piece, at in zip(self.pieces, ends, strict=True)]
+        return self.count * float(np.max(losses))
+
     def _log_outside(self, ends: FloatArray, side: int) -> FloatArray:
         """Return upper bounds of log P(side · x > end) for ends as `low` and `high` count them, P the first law."""
         rate, shift = self.ratio.rate, self.ratio.shift

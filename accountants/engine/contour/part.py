@@ -81,6 +81,10 @@ class Part(Protocol):
         """T sup L, rounded up."""
 
     @property
+    def largest_loss(self) -> float:
+        """T times the largest loss that is not left out, in nats; an estimate, math.inf if there is none."""
+
+    @property
     def log_leak(self) -> float:
         """log of the probability of losses that are left out, to be charged as infinite; −inf if there are none."""
 
