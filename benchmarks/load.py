@@ -1,8 +1,10 @@
 """The HTTP service under load, on the loopback: python -m benchmarks.load [--seconds S] [--hostile N …] [--short].
 
-Starts `python -m epsilond serve` on a free port, with the EPSILOND_ variables of the caller. First it asks for each
-sort of question over 1, 4 and 16 keep-alive connections. Then it asks for new accounts over one connection, alone and
-next to N connections of another address that send expensive questions. It writes its section of docs/benchmarks.md.
+Starts `python -m epsilond serve` on a free port, with the EPSILOND_ variables of the caller and a store in a file, so
+that answers are signed. First it asks for each sort of question over 1 and 8 keep-alive connections, and asks the plain
+FastAPI application of benchmarks/plain.py for new accounts. Then it asks for new accounts over one connection, alone
+and next to N connections of another address that send expensive questions. It writes its section of
+docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from collections import Counter
@@ -26,12 +29,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import tables
-from benchmarks.environments import ROOT
+from benchmarks.environments import ROOT, THREADS
 from benchmarks.specs import B1, different_gaussians
 from epsilond.calibrators.gaussian import calibrator as gaussian
 from epsilond.calibrators.mb_sgd import calibrator as mb_sgd
 
-CONNECTIONS = (1, 4, 16)
+CONNECTIONS = (1, 8)
 HOSTILE = (0, 4, 8, 32)
 HOSTILE_ADDRESS = "127.0.0.2"
 """Address of the hostile connections, by which they are another caller than the polite one."""
@@ -49,6 +52,9 @@ SORTS: Mapping[str, tuple[str, Mapping[str, Any] | None]] = {
 }
 """Path and body of each sort of question."""
 POLITE, EXPENSIVE = "account, new", "expensive account, new"
+PLAIN = "account, new, plain FastAPI"
+VARIED = frozenset({"rate", "noise_multiplier"})
+"""Members of a spec that differ in each new account."""
 TICKS = os.sysconf("SC_CLK_TCK")
 HEAD = ("question", "connections", "requests/s", "p50", "p99", "CPU a request, main", "workers", "answered")
 HOSTILE_HEAD = ("hostile connections", "p50", "p99", "slowest", "answered", "hostile, answered")
@@ -76,14 +82,25 @@ class Load:
 
 # The service ----------------------------------------------------------------------------------------------------------
 @contextmanager
-def started() -> Iterator[tuple[int, int]]:
-    """Run the service and yield its process and its port; a RuntimeError if it is not ready within ten minutes."""
+def started(*program: str) -> Iterator[tuple[int, int]]:
+    """Run a program and yield its process and its port; a RuntimeError if it is not ready within ten minutes.
+
+    Args:
+        *program: module and arguments; the port comes last.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
-    environ = {"EPSILOND_LOG_LEVEL": "warning", "EPSILOND_STORE_PATH": ":memory:", **os.environ}
-    command = [sys.executable, "-m", "epsilond", "serve", "--port", str(port)]
-    process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    folder = tempfile.TemporaryDirectory()
+    environ = {"EPSILOND_STORE_PATH": f"{folder.name}/jobs.sqlite", "EPSILOND_CALLER_CPU_SECONDS_PER_MINUTE": "0"}
+    command = [sys.executable, "-m", *program, str(port)]
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env={**environ, **THREADS, **os.environ},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     try:
         until = time.monotonic() + START_SECONDS
         while not _ready(port):
@@ -96,6 +113,7 @@ def started() -> Iterator[tuple[int, int]]:
         with suppress(subprocess.TimeoutExpired):
             process.wait(timeout=20)
         process.kill()
+        folder.cleanup()
 
 
 def _ready(port: int) -> bool:
@@ -141,15 +159,22 @@ def request(path: str, body: Any = None) -> bytes:
     return f"{head}content-type: application/json\r\n\r\n".encode() + text
 
 
+def varied(spec: Any, more: float) -> Any:
+    """Return a spec whose rates and noise multipliers are so many times as large."""
+    if isinstance(spec, Mapping):
+        return {name: item * more if name in VARIED else varied(item, more) for name, item in spec.items()}
+    return [varied(item, more) for item in spec] if isinstance(spec, list) else spec
+
+
 def requests(sort: str, places: Iterator[int]) -> Iterator[bytes]:
-    """Yield requests of a sort; each new one has an ε or δ of its own, by the next place."""
+    """Yield requests of a sort; each new one has an ε, or rates and noise, of its own, by the next place."""
     path, body = SORTS[sort]
     while True:
         more = 1.0 + (next(places) * 1e-7 if sort.endswith("new") else 0.0)
         if body is None:
             yield request(path)
         elif path == ACCOUNTS:
-            yield request(path, {**body, "query": {"delta": 1e-6 * more}})
+            yield request(path, {**body, "spec": varied(body["spec"], more), "query": {"delta": 1e-6}})
         else:
             yield request(path, {**body, "epsilon": body["epsilon"] * more})
 
@@ -220,9 +245,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.short:
         seconds, connections, hostile = 0.5, (1,), (0, 1)
     places = count()
-    with started() as (process, port):
+    with started("benchmarks.plain") as (process, port):
+        plain = [sort_line(process, port, POLITE, places, 1, seconds)]
+    with started("epsilond", "serve", "--port") as (process, port):
+        urllib.request.urlopen(f"http://127.0.0.1:{port}/openapi.json").read()  # it is made after the start
         before, sorts = megabytes(process), [each for each in SORTS if each != EXPENSIVE]
         lines = [sort_line(process, port, each, places, many, seconds) for each in sorts for many in connections]
+        lines += [(PLAIN, *each[1:]) for each in plain]
         next_to = [asyncio.run(next_to_hostile(port, places, each, 3 * seconds)) for each in hostile]
         memory = f"Memory of all processes (PSS): {before:.0f} MB at the start, {megabytes(process):.0f} MB at the end."
     tables.show("The service under load", HEAD, lines)

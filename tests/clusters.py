@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -55,3 +56,11 @@ def die_once(diary: str) -> str:
     if len(Path(diary).read_text().splitlines()) == 1:
         os._exit(3)
     return "lived"
+
+
+def double_and_die(diary: str, value: int) -> int:
+    """Return twice the value. The process that first has the value 5 is killed."""
+    if value == 5 and not Path(diary).exists():
+        Path(diary).write_text(f"{os.getpid()}")
+        os.kill(os.getpid(), signal.SIGKILL)
+    return 2 * value

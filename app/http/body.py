@@ -8,14 +8,14 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from inspect import signature
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.request import parse_http_list
 
 from fastapi import Depends, Header
 from fastapi.routing import APIRoute
-from pydantic import WrapValidator
+from pydantic import ConfigDict, WrapValidator
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
@@ -116,12 +116,30 @@ Endpoint = Callable[..., Awaitable[Response]]
 Direct = Callable[[Request, bytes, Preferences], Awaitable[Response]]
 
 
+CONFIG = "__pydantic_config__"
+"""Attribute by which pydantic takes its configuration of a dataclass."""
+
+
 class BytesRoute(APIRoute):
     """A route whose endpoint gets its body as the bytes that came. It declares the body `unread`.
 
     Raises, besides what the endpoint raises:
         Problem: the body is too large, too slow, empty, or not declared as JSON.
     """
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **described: Any) -> None:
+        """Make a route whose answers pydantic describes when the contract is first needed: the start is quicker.
+
+        Args:
+            path: of the route.
+            endpoint: answers its requests.
+            **described: as for every route of FastAPI.
+        """
+        responses = (described.get("responses") or {}).values()
+        for model in (described.get("response_model"), *(response.get("model") for response in responses)):
+            if is_dataclass(model) and not hasattr(model, CONFIG):
+                setattr(model, CONFIG, ConfigDict(defer_build=True))
+        super().__init__(path, endpoint, **described)
 
     def get_route_handler(self) -> Handler:
         """FastAPI's handler, with the bytes in place of its own parsing."""

@@ -30,6 +30,7 @@ from typing import Final, TypeVar
 from epsilond.accountants.errors import EpsilondError
 from epsilond.calibrators.answer import as_json
 from epsilond.calibrators.strict_json import MalformedJson
+from epsilond.executors import reuse_freed_memory
 from epsilond.extras import MissingExtra
 from epsilond.witness.one_thread import one_thread
 from epsilond.witness.reports.canonical import canonical, digest
@@ -250,5 +251,6 @@ def run_pickled(message: bytes) -> RenderedAnswer:
 
 def run_on_cluster(message: bytes) -> bytes:
     """Return the pickled outcome of a pickled computation, with one thread for linear algebra."""
+    reuse_freed_memory()
     with one_thread():
         return pickle.dumps(outcome_of(partial(run_pickled, message)), pickle.HIGHEST_PROTOCOL)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -21,10 +23,10 @@ from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.calibrators.planning.examples import EXAMPLES
 from epsilond.commands.exits import NO_CLUSTER
 from epsilond.commands.line import line
-from epsilond.executors import ClusterError, dask_executor, in_order
+from epsilond.executors import ClusterError, dask_executor, in_order, run_batch
 from epsilond.extras import MissingExtra
 from epsilond.witness.one_thread import one_thread
-from tests.clusters import PATIENCE, cluster, double, hold, refuse
+from tests.clusters import PATIENCE, cluster, double, double_and_die, hold, refuse
 
 RISK = {
     "kind": "risk",
@@ -115,6 +117,60 @@ def test_a_plan_is_the_same_on_any_executor(executor):
 def test_answers_stand_in_the_order_of_the_parts(executor):
     assert in_order(executor, double, [(value,) for value in range(20)]) == list(range(0, 40, 2))
     assert in_order(executor, double, []) == []
+
+
+def test_parts_that_cost_little_share_messages(monkeypatch):
+    heard, sent = [], []
+    with ThreadPoolExecutor(2) as pool:
+        submit = pool.submit
+
+        def send(*call):
+            sent.append(len(call[-1]))
+            return submit(*call)
+
+        monkeypatch.setattr(pool, "submit", send)
+        told = in_order(pool, double, [(value,) for value in range(200)], lambda done, _: heard.append(done))
+    assert told == list(range(0, 400, 2))
+    assert heard == list(range(201))
+    assert sum(sent) == 200
+    assert len(sent) <= 8
+
+
+def test_parts_that_a_batch_has_no_time_for_come_back(monkeypatch):
+    monkeypatch.setattr(executors, "LONGEST_SECONDS", 0.0)
+    assert run_batch(epsilond.ENGINE_VERSION, double, [(1,), (2,)]).answers == [2]
+    with ThreadPoolExecutor(2) as pool:
+        assert in_order(pool, double, [(value,) for value in range(20)]) == list(range(0, 40, 2))
+
+
+def test_a_worker_that_is_killed_loses_no_part_of_its_batch(address, tmp_path):
+    diary = tmp_path / "diary"
+    with dask_executor(address) as executor:
+        told = in_order(executor, double_and_die, [(str(diary), value) for value in range(20)])
+    assert told == list(range(0, 40, 2))
+    assert int(diary.read_text()) != os.getpid()
+
+
+FAULTS = """
+import resource
+import numpy as np
+from epsilond.executors import ENGINE_VERSION, run_batch
+begun = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(100 * (run_batch(ENGINE_VERSION, abs, [(1,)]).answers == [1])):
+    np.ones(131_072)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - begun)
+"""
+"""Page faults of 100 arrays of a mebibyte, which has 256 pages, after a batch."""
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "confstr") or "glibc" not in (os.confstr("CS_GNU_LIBC_VERSION") or ""), reason="glibc"
+)
+@pytest.mark.parametrize(("threshold", "few"), [("65536", True), ("65537", False)])
+def test_a_worker_reuses_memory_that_it_has_freed_unless_its_user_chose(threshold, few):
+    environment = os.environ | {"MALLOC_TRIM_THRESHOLD_": threshold}
+    ran = subprocess.run([sys.executable, "-c", FAULTS], env=environment, capture_output=True, text=True, check=True)
+    assert (int(ran.stdout) < 12_800) is few
 
 
 def test_what_a_part_raises_is_raised(executor):

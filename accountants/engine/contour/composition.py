@@ -18,7 +18,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.curve.facts import DrawnGaussianLaw, GaussianLaw, LaplaceLaw
+from epsilond.accountants.curve.facts import (
+    DrawnGaussianLaw,
+    DrawnMixtureLaw,
+    GaussianLaw,
+    GaussianMixtureLaw,
+    LaplaceLaw,
+    MixedLaw,
+)
 from epsilond.accountants.engine.contour.accuracy import ITERATIONS, NATS, TINY
 from epsilond.accountants.engine.contour.chernoff import ChernoffBounds
 from epsilond.accountants.engine.contour.closed_forms import GaussianSteps, LaplaceSteps
@@ -53,6 +60,9 @@ def build_parts(laws: Laws) -> list[Part]:
     """Return the parts of a composition, none if no loss can be anything but zero.
 
     Law: k entries of count 1 equal one entry of count k.
+
+    Raises:
+        ContourRefused: a law is a mixture.
     """
     counts: Counter[Law] = Counter()
     for law, count in laws:
@@ -62,6 +72,8 @@ def build_parts(laws: Laws) -> list[Part]:
     for law, count in counts.items():
         if law.is_silent or count == 0:
             continue
+        if isinstance(law, MixedLaw):
+            raise ContourRefused(RefusalReason.BEYOND_BUDGET, "panels are not laid for mixtures")
         if isinstance(law, LaplaceLaw):
             parts.append(LaplaceSteps(law.shift, count))
         elif isinstance(law, GaussianLaw) or law.rate == 1.0:
@@ -78,16 +90,23 @@ def falls_enough(laws: Laws) -> bool:
 
     It does not where all steps are batches without replacement whose atoms at the loss 0 keep more than e^−40.
     """
-    parts = build_parts(laws)
-    atoms = (part.count * math.log(max(part.atom, TINY)) for part in parts if isinstance(part, NoiseSteps))
+    if any(isinstance(law, GaussianMixtureLaw) and not law.is_silent for law, _ in laws):
+        return True
+    parts = build_parts([(law, count) for law, count in laws if not isinstance(law, DrawnMixtureLaw)])
+    atoms = [part.count * math.log(max(part.atom, TINY)) for part in parts if isinstance(part, NoiseSteps)]
+    atoms += [count * math.log(max(law.atom, TINY)) for law, count in laws if isinstance(law, DrawnMixtureLaw)]
     closed_forms = any(not isinstance(part, NoiseSteps) for part in parts)
-    return not parts or closed_forms or math.fsum(atoms) <= -NEGLIGIBLE_NATS
+    return not atoms or closed_forms or math.fsum(atoms) <= -NEGLIGIBLE_NATS
 
 
 def supremum(laws: Laws) -> float:
     """Return an ε from which on δ is zero, rounded up; inf if none is known."""
-    parts = build_parts(laws)
-    return math.fsum(part.supremum for part in parts) * (1.0 + 4 * UNIT_ROUNDOFF * len(parts))
+    mixtures = [
+        count * law.supremum for law, count in laws if isinstance(law, MixedLaw) and count and not law.is_silent
+    ]
+    parts = build_parts([(law, count) for law, count in laws if not isinstance(law, MixedLaw)])
+    most = [*mixtures, *(part.supremum for part in parts)]
+    return math.fsum(most) * (1.0 + 4 * UNIT_ROUNDOFF * len(most))
 
 
 def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval:
