@@ -95,7 +95,7 @@ def create_app(
     readings = Readings(calibrators, theorems, theorem_home)
     simulators = SimulationRunner(chosen, metrics, pool, kinds)
     jobs = Jobs(chosen, metrics, health, QuestionRunner(chosen, compute, pool), simulators, readings)
-    ledgers = Ledgers(chosen, metrics, pool, jobs)
+    ledgers = Ledgers(chosen, metrics, pool, jobs, keyring.organisations if keyring else dict)
     health.register("ledgers", ledgers.trouble)
     health.register("workers", lambda: None if pool.ready else "No worker is warm yet.")
     lag = LoopLag(metrics)

@@ -121,6 +121,11 @@ class Settings(BaseSettings):
     """The claim with a token's scopes: words with spaces between, or a list."""
     oidc_name_claim: str = "sub"
     """The claim that says whose jobs and budget they are; its values must never pass from one person to another."""
+    oidc_organisation_claim: str = ""
+    """The claim with the organisation whose data sets a token may use; empty: the one of keys that name none. A token
+    without a configured claim has no rights on ledgers."""
+    oidc_roles_claim: str = ""
+    """The claim with a token's roles on ledgers: owner, analyst, approver, auditor; empty: owner and analyst."""
     oidc_jwks_url: str = ""
     """Where the issuer's keys are; empty: as its /.well-known/openid-configuration says."""
     hsts_seconds: Count = 0

@@ -23,7 +23,7 @@ from starlette.requests import Request
 from starlette.types import Scope
 
 from epsilond.app.callers.limits import NONE, CallerLimits
-from epsilond.app.callers.scopes import ANYBODYS, ScopeName
+from epsilond.app.callers.scopes import ANYBODYS, ANYBODYS_ROLES, RoleName, ScopeName
 from epsilond.app.http.problems import Problem
 from epsilond.app.http.record import ServicePart
 from epsilond.app.metrics import Metrics
@@ -198,22 +198,69 @@ class Caller:
     scopes: frozenset[ScopeName]
     limits: CallerLimits
     budgets: Budgets = field(repr=False)
+    organisation: str = ""
+    """Whose data sets and ledgers they may use; empty: those of all callers that name none."""
+    roles: frozenset[RoleName] = frozenset()
+    """What they may do with these."""
 
     @classmethod
-    def of_key(cls, name: str, scopes: frozenset[ScopeName], limits: CallerLimits, budgets: Budgets) -> Caller:
-        """Whoever has a key of this name."""
-        return cls(name=name, identity=f"key:{name}", shown=name, scopes=scopes, limits=limits, budgets=budgets)
+    def of_key(
+        cls,
+        name: str,
+        scopes: frozenset[ScopeName],
+        limits: CallerLimits,
+        budgets: Budgets,
+        *,
+        organisation: str = "",
+        roles: frozenset[RoleName] = frozenset(),
+    ) -> Caller:
+        """Return whoever has a key of this name."""
+        return cls(
+            name=name,
+            identity=f"key:{name}",
+            shown=name,
+            scopes=scopes,
+            limits=limits,
+            budgets=budgets,
+            organisation=organisation,
+            roles=roles,
+        )
 
     @classmethod
-    def of_token(cls, name: str, scopes: frozenset[ScopeName], budgets: Budgets) -> Caller:
-        """Whoever a token names; `name` begins with token, which no name of a key can with what follows."""
-        return cls(name=name, identity=name, shown=name, scopes=scopes, limits=NONE, budgets=budgets)
+    def of_token(
+        cls,
+        name: str,
+        scopes: frozenset[ScopeName],
+        budgets: Budgets,
+        *,
+        organisation: str = "",
+        roles: frozenset[RoleName] = frozenset(),
+    ) -> Caller:
+        """Return whoever a token names; `name` begins with token, which no name of a key can with what follows."""
+        return cls(
+            name=name,
+            identity=name,
+            shown=name,
+            scopes=scopes,
+            limits=NONE,
+            budgets=budgets,
+            organisation=organisation,
+            roles=roles,
+        )
 
     @classmethod
     def at(cls, address: str, budgets: Budgets) -> Caller:
         """Whoever asks from an address, where no credentials are asked for."""
         identity = f"address:{network_of(address)}"
-        return cls(name="", identity=identity, shown=address, scopes=ANYBODYS, limits=NONE, budgets=budgets)
+        return cls(
+            name="",
+            identity=identity,
+            shown=address,
+            scopes=ANYBODYS,
+            limits=NONE,
+            budgets=budgets,
+            roles=ANYBODYS_ROLES,
+        )
 
     @property
     def label(self) -> str:
@@ -249,6 +296,15 @@ class Caller:
         """
         if self.scopes.isdisjoint(any_of):
             raise Problem("forbidden", f"This needs the scope {' or '.join(sorted(any_of))}.")
+
+    def require_role(self, *any_of: RoleName) -> None:
+        """Reject a caller who has none of these roles in their organisation.
+
+        Raises:
+            Problem: names the roles of which one is missing.
+        """
+        if self.roles.isdisjoint(any_of):
+            raise Problem("forbidden", f"This needs the role {' or '.join(sorted(any_of))} in the organisation.")
 
     def require_cpu(self) -> None:
         """Refuse whoever has used up their CPU time.

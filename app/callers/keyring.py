@@ -81,7 +81,19 @@ class Keyring:
         if found is None or found.expired(now) or self._revocations.since(found) is not None:
             return None
         self._last_used[found.id] = now
-        return Caller.of_key(found.name, found.allowed, found.limits, self._budgets)
+        return Caller.of_key(
+            found.name,
+            found.allowed,
+            found.limits,
+            self._budgets,
+            organisation=found.belongs_to,
+            roles=found.held_roles,
+        )
+
+    def organisations(self) -> dict[str, str]:
+        """Return the organisation of each name that has or had a key; empty where its lines name none."""
+        newest_last = sorted(self._lines, key=lambda line: line.revoked is None)
+        return {line.name: line.belongs_to for line in newest_last}
 
     def states(self) -> tuple[KeyState, ...]:
         """Every key of the file, in its order."""

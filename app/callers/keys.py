@@ -1,16 +1,16 @@
 """API keys and their lines: whose a key is, what it allows, until when.
 
-A file of keys holds one JSON object a line: {"name": …, "sha256": …} and, where wanted, "scopes", "expires", "revoked"
-and "limits". It has digests only. A key is 256 random bits, which nobody finds from its SHA-256; a slow hash is for
-secrets that people choose, and would only slow us down. Two lines of one name are two keys of one owner, so that a key
-can be replaced without a gap.
+A file of keys holds one JSON object a line: {"name": …, "sha256": …} and, where wanted, "organisation", "roles",
+"scopes", "expires", "revoked" and "limits". It has digests only. A key is 256 random bits, which nobody finds from its
+SHA-256; a slow hash is for secrets that people choose, and would only slow us down. Two lines of one name are two keys
+of one owner, so that a key can be replaced without a gap.
 """
 
 from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,13 +19,15 @@ from typing import Annotated
 from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationError
 
 from epsilond.app.callers.limits import NONE, CallerLimits
-from epsilond.app.callers.scopes import ASKING, UNSAID, ScopeName
+from epsilond.app.callers.scopes import ASKING, UNSAID, UNSAID_ROLES, RoleName, ScopeName
 from epsilond.app.settings import PREFIX
 
 PREFIX_OF_KEYS = "epsk_"
 """So that a key which has leaked is known for what it is, by people and by scanners."""
 SETTING = f"{PREFIX}API_KEYS_FILE"
 ID_DIGITS = 12
+NAME_PATTERN = r"^[A-Za-z0-9._-]{1,64}$"
+"""Of names of keys and of organisations."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,9 +36,13 @@ class KeyLine:
 
     __pydantic_config__ = ConfigDict(extra="forbid", strict=True, revalidate_instances="always")
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
+    name: Annotated[str, Field(pattern=NAME_PATTERN)]
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     scopes: Annotated[tuple[ScopeName, ...], Field(min_length=1)] | None = None
+    organisation: Annotated[str, Field(pattern=NAME_PATTERN)] | None = None
+    """Whose data sets it may use; absent: those of all keys that name none."""
+    roles: Annotated[tuple[RoleName, ...], Field(min_length=1)] | None = None
+    """What it may do with them; absent: owner and analyst."""
     expires: AwareDatetime | None = None
     revoked: AwareDatetime | None = None
     """When it was revoked; such a line is kept, so that it can be seen that there was such a key."""
@@ -53,6 +59,18 @@ class KeyLine:
         return UNSAID if self.scopes is None else frozenset(self.scopes)
 
     @property
+    def belongs_to(self) -> str:
+        """Name of its organisation in lower case, in which names are compared; empty if it names none."""
+        return "" if self.organisation is None else self.organisation.lower()
+
+    @property
+    def held_roles(self) -> frozenset[RoleName]:
+        """Its roles on the ledgers of its organisation; none without the scope `ledger`."""
+        if "ledger" not in self.allowed:
+            return frozenset()
+        return UNSAID_ROLES if self.roles is None else frozenset(self.roles)
+
+    @property
     def text(self) -> str:
         """As it stands in the file."""
         return LINE.dump_json(self, exclude_defaults=True).decode()
@@ -66,22 +84,46 @@ LINE: TypeAdapter[KeyLine] = TypeAdapter(KeyLine)
 
 
 def new(
-    name: str, limits: CallerLimits, scopes: Collection[ScopeName] = ASKING, expires: datetime | None = None
+    name: str,
+    limits: CallerLimits,
+    scopes: Collection[ScopeName] = ASKING,
+    expires: datetime | None = None,
+    *,
+    organisation: str | None = None,
+    roles: Collection[RoleName] = (),
 ) -> tuple[str, KeyLine]:
-    """A fresh key, and its line; the key is nowhere else.
+    """Make a key and its line; the key is nowhere else.
+
+    Args:
+        name: whose it is.
+        limits: what the keys of this name may use together.
+        scopes: what it allows.
+        expires: when it ends; None: never.
+        organisation: whose data sets it may use; None: those of all keys that name none.
+        roles: what it may do with them; empty: owner and analyst.
 
     Raises:
-        ValueError: the name cannot be one, a limit is none, or the key would have expired already.
+        ValueError: a name cannot be one, a limit is none, a role lacks the scope `ledger`, or it has expired.
     """
+    if roles and "ledger" not in scopes:
+        raise ValueError("a role is one on ledgers: it needs the scope ledger")
     if expires is not None and expires <= datetime.now(UTC):
         raise ValueError("a key that has expired already opens nothing")
     key = PREFIX_OF_KEYS + secrets.token_urlsafe(32)
-    line = KeyLine(name=name, sha256=digest(key), scopes=tuple(sorted(scopes)), expires=expires, limits=limits)
+    line = KeyLine(
+        name=name,
+        sha256=digest(key),
+        organisation=organisation,
+        roles=tuple(sorted(roles)) or None,
+        scopes=tuple(sorted(scopes)),
+        expires=expires,
+        limits=limits,
+    )
     try:
         return key, LINE.validate_python(line)
     except ValidationError as error:
         wrong = "/".join(map(str, error.errors()[0]["loc"]))
-        if wrong == "name":
+        if wrong in ("name", "organisation"):
             raise ValueError("a name is up to 64 letters, digits, dots, hyphens and underscores") from None
         raise ValueError(f"{wrong} is out of range") from None
 
@@ -118,6 +160,7 @@ def lines_of(whole: str, path: Path) -> tuple[KeyLine, ...]:
     lines: list[KeyLine] = []
     digests: set[str] = set()
     limits: dict[str, CallerLimits] = {}
+    organisations: dict[str, str] = {}
     for place, text in enumerate(whole.splitlines(), start=1):
         if says_nothing(text):
             continue
@@ -130,8 +173,25 @@ def lines_of(whole: str, path: Path) -> tuple[KeyLine, ...]:
             raise ValueError(f"{SETTING}: line {place} of {path} has the key of an earlier line")
         if line.revoked is None and limits.setdefault(line.name, line.limits) != line.limits:
             raise ValueError(f"{SETTING}: line {place} of {path} has other limits than an earlier one of its name")
+        if line.revoked is None and organisations.setdefault(line.name, line.belongs_to) != line.belongs_to:
+            raise ValueError(f"{SETTING}: line {place} of {path} has another organisation than its name before")
         digests.add(line.sha256)
         lines.append(line)
     if not lines:
         raise ValueError(f"{SETTING}: {path} has no keys, so that nobody could ask")
+    _require_organisations(lines, path)
     return tuple(lines)
+
+
+def _require_organisations(lines: Sequence[KeyLine], path: Path) -> None:
+    """Require that all keys that open ledgers name an organisation, or none of them.
+
+    Otherwise a key without an organisation and a key with one would spend a data set of the same owner twice.
+
+    Raises:
+        ValueError: some do, and others do not.
+    """
+    of_ledgers = [line for line in lines if line.revoked is None and "ledger" in line.allowed]
+    nameless = [line.name for line in of_ledgers if line.organisation is None]
+    if nameless and len(nameless) < len(of_ledgers):
+        raise ValueError(f"{SETTING}: {path}: {nameless[0]} has the scope ledger without an organisation, others with")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from epsilond.app.callers.caller import Budgets, Caller
-from epsilond.app.callers.scopes import SCOPES, ScopeName
+from epsilond.app.callers.keys import NAME_PATTERN
+from epsilond.app.callers.scopes import ROLES, SCOPES, UNSAID_ROLES, RoleName, ScopeName
 from epsilond.app.http.problems import Problem
 from epsilond.app.settings import Settings
 from epsilond.extras import extra
@@ -58,7 +60,12 @@ class Tokens:
         name = None if claims is None else owner_of(claims.get(self._settings.oidc_name_claim))
         if claims is None or name is None:
             return None
-        return Caller.of_token(name, scopes_of(claims, self._settings.oidc_scope_claim), self._budgets)
+        scopes = scopes_of(claims, self._settings.oidc_scope_claim)
+        organisation = organisation_of(claims, self._settings.oidc_organisation_claim)
+        roles = roles_of(claims, self._settings.oidc_roles_claim)
+        if organisation is None or "ledger" not in scopes:
+            organisation, roles = "", frozenset()
+        return Caller.of_token(name, scopes, self._budgets, organisation=organisation, roles=roles)
 
 
 def owner_of(subject: object) -> str | None:
@@ -73,6 +80,39 @@ def owner_of(subject: object) -> str | None:
 
 def scopes_of(claims: Mapping[str, object], claim: str) -> frozenset[ScopeName]:
     """The scopes of ours that a token has; it may have others, for other services."""
-    given = claims.get(claim, "")
-    words = given.split() if isinstance(given, str) else given if isinstance(given, list) else ()
+    words = _words(claims.get(claim, ""))
     return frozenset(scope for scope in SCOPES if scope in words)
+
+
+def organisation_of(claims: Mapping[str, object], claim: str) -> str | None:
+    """Return the organisation of a token in lower case; the nameless one where no claim is configured.
+
+    Args:
+        claims: what the token says.
+        claim: name of the claim; empty where none is configured.
+
+    Returns:
+        None if the claim is missing or no name: such a token has no rights on ledgers.
+    """
+    if not claim:
+        return ""
+    name = claims.get(claim)
+    return name.lower() if isinstance(name, str) and re.fullmatch(NAME_PATTERN, name) else None
+
+
+def roles_of(claims: Mapping[str, object], claim: str) -> frozenset[RoleName]:
+    """Return the roles of a token; owner and analyst where no claim is configured.
+
+    Args:
+        claims: what the token says.
+        claim: name of the claim, words with spaces between or a list; empty where none is configured.
+    """
+    if not claim:
+        return UNSAID_ROLES
+    words = _words(claims.get(claim, ""))
+    return frozenset(role for role in ROLES if role in words)
+
+
+def _words(value: object) -> Sequence[object]:
+    """Return the words of a claim."""
+    return value.split() if isinstance(value, str) else value if isinstance(value, list) else ()

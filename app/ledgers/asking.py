@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.app.callers.caller import Caller, caller_of
+from epsilond.app.callers.scopes import ROLES, RoleName
 from epsilond.app.ledgers.service import LEDGERS_OF, Ledgers
 from epsilond.app.questions.question import JSON
 from epsilond.app.workers.work import render
@@ -20,6 +21,8 @@ from epsilond.calibrators.strict_json import parse
 from epsilond.reading import read_body
 
 T = TypeVar("T")
+READERS: tuple[RoleName, ...] = tuple(sorted(ROLES))
+"""Roles of which each may read."""
 LEDGERS = "/v1/ledgers"
 RESERVATIONS = "/v1/reservations"
 SMALL = 4_096
@@ -41,10 +44,20 @@ ReservationId = Annotated[
 ]
 
 
-def ledgers_of(request: Request) -> tuple[Ledgers, Caller]:
-    """The service's ledgers, and whoever asks."""
-    ledgers = LEDGERS_OF.of(request)
-    return ledgers, caller_of(request)
+def ledgers_of(request: Request, *any_of: RoleName) -> tuple[Ledgers, Caller]:
+    """Return the service's ledgers, and the caller.
+
+    Args:
+        request: the request.
+        any_of: roles of which the caller must have one; empty where no role is needed.
+
+    Raises:
+        Problem: the caller has none of these roles.
+    """
+    caller = caller_of(request)
+    if any_of:
+        caller.require_role(*any_of)
+    return LEDGERS_OF.of(request), caller
 
 
 async def read(asked: type[T], body: bytes) -> T:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from epsilond.accountants.json_types import JsonRecord
+from epsilond.app.http.answers import page_link
 from epsilond.app.http.problems import Problem
-from epsilond.app.ledgers.documents import CheckpointAnswer
+from epsilond.app.ledgers.documents import CheckpointAnswer, EntryList
 from epsilond.app.ledgers.service import Ledgers
 from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.log import checkpoints
@@ -32,6 +33,20 @@ def inclusion(ledgers: Ledgers, tenant: str, entry: int) -> JsonRecord:
 def consistency(ledgers: Ledgers, first: int, second: int | None) -> dict[str, object]:
     """That one log is the beginning of another."""
     return add_warnings(ledgers, ledgers.book.consistency(first, second).record)
+
+
+def log_entries(ledgers: Ledgers, tenant: str, start: int, limit: int) -> EntryList:
+    """Return a page of the entries of all ledgers of an organisation.
+
+    Args:
+        ledgers: of the service.
+        tenant: name of the organisation.
+        start: number in the log from which on they are listed.
+        limit: largest number of entries.
+    """
+    found = ledgers.book.log_entries(tenant, start=start, limit=limit + 1)
+    more = page_link("/v1/log/entries", {"from": found[limit]["seq"], "limit": limit}) if len(found) > limit else None
+    return EntryList(entries=tuple(found[:limit]), next=more, warnings=ledgers.warnings or None)
 
 
 def add_warnings(ledgers: Ledgers, record: Mapping[str, object]) -> JsonRecord:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pickle
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -42,6 +42,7 @@ from epsilond.ledgers.book.errors import HeadUnavailable, NotReconciled
 from epsilond.ledgers.book.restore import CheckpointFile
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.requests import WhatIfAsked
+from epsilond.ledgers.storage.names import NAMELESS
 from epsilond.ledgers.storage.opening import added
 from epsilond.ledgers.storage.records import LedgerRow
 from epsilond.storage.transactions import Database
@@ -68,11 +69,28 @@ def unavailable(reason: str) -> Problem:
 class Ledgers:
     """The ledgers of one service, between entering and leaving `running()`."""
 
-    def __init__(self, settings: Settings, metrics: Metrics, pool: Pool, jobs: Jobs) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        metrics: Metrics,
+        pool: Pool,
+        jobs: Jobs,
+        organisations: Callable[[], Mapping[str, str]] = dict,
+    ) -> None:
+        """Prepare them.
+
+        Args:
+            settings: of the service.
+            metrics: of the service.
+            pool: of worker processes.
+            jobs: whose store keeps the ledgers.
+            organisations: gives the organisation of each name that has a key; others are of the nameless one.
+        """
         self._settings = settings
         self._metrics = metrics
         self._pool = pool
         self._jobs = jobs
+        self._organisations = organisations
         self.signatures = Signatures()
         """Of the service's other answers, with the same keys."""
         self._book: Book | None = None
@@ -131,8 +149,18 @@ class Ledgers:
         elsewhere = self._settings.ledger_checkpoint
         file = CheckpointFile(Path(elsewhere), keys) if elsewhere else None
         book = Book(added(database), keys, evaluate=self._evaluated, file=file)
+        self._assign(book)
         self._begin(book)
         self._book = book
+
+    def _assign(self, book: Book) -> None:
+        """Give ledgers without a named organisation to that of their opener's key, and report those that collide."""
+        names = self._organisations()
+        for each in book.assign_organisations(lambda name: names.get(name, NAMELESS)):
+            event = "several ledgers cover the same people"
+            if each.open > 1:
+                event += "; they refuse moves until all except one are closed"
+            self._log.error(event, organisation=each.organisation, dataset=each.dataset, ledgers=each.ledgers)
 
     def _begin(self, book: Book) -> None:
         try:
@@ -209,7 +237,7 @@ class Ledgers:
             Problem: the client has gone; not even the rough price is found in time; what the book refuses.
             EpsilondError: what the mathematics refuses.
         """
-        state = await self.call(caller, self.book.asked_of, caller.name, identifier, asked)
+        state = await self.call(caller, self.book.asked_of, caller.organisation, identifier, asked)
 
         async def course() -> WhatIf:
             half = self._settings.deadline_seconds / 2

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from epsilond.accountants.json_types import JsonRecord
+from epsilond.app.callers.caller import Caller
 from epsilond.app.http.answers import page_link
 from epsilond.app.ledgers.asking import LEDGERS
 from epsilond.app.ledgers.documents import EntryList
@@ -14,21 +16,25 @@ from epsilond.app.ledgers.proving import add_warnings
 from epsilond.app.ledgers.service import Ledgers
 from epsilond.ledgers.book import answers, reports
 from epsilond.ledgers.book.contradictions import cautions
+from epsilond.ledgers.book.owning import collision, near_names
 from epsilond.ledgers.calibrating.within import answered
 from epsilond.ledgers.pages.page import page
 from epsilond.ledgers.requests import CalibrateAsked, CommitAsked, OpenLedger, Order, ReserveAsked, VoidAsked
 
 
-def opened(ledgers: Ledgers, tenant: str, asked: OpenLedger, key: str) -> answers.LedgerAnswer:
-    """A ledger is opened, and answered."""
-    identifier = ledgers.book.open(tenant, asked, key).id
-    ledgers.log_opening(identifier)
-    return looked(ledgers, tenant, identifier)
+def opened(ledgers: Ledgers, caller: Caller, asked: OpenLedger, key: str) -> answers.LedgerAnswer:
+    """Open a ledger; the answer warns of almost equal names."""
+    row = ledgers.book.open(caller.organisation, asked, key, by=caller.name)
+    ledgers.log_opening(row.id)
+    answer = looked(ledgers, caller.organisation, row.id)
+    return replace(answer, warnings=(*near_names(ledgers.book.near_names(row)), *answer.warnings))
 
 
 def looked(ledgers: Ledgers, tenant: str, identifier: str) -> answers.LedgerAnswer:
-    """A ledger with its promise."""
-    return answers.answer(*ledgers.promised(tenant, identifier), ledgers.warnings)
+    """Return a ledger with its promise, and with the other ledgers of the same people if there are any."""
+    row, state, promise = ledgers.promised(tenant, identifier)
+    others = collision(ledgers.book.colliding(row))
+    return answers.answer(row, state, promise, (*others, *ledgers.warnings))
 
 
 def listed(ledgers: Ledgers, tenant: str, limit: int, cursor: str | None) -> answers.LedgerList:
@@ -71,18 +77,17 @@ def changed(ledgers: Ledgers, tenant: str, identifier: str, change: Callable[[],
     return looked(ledgers, tenant, identifier)
 
 
-def voided(ledgers: Ledgers, by: str, identifier: str, asked: VoidAsked, key: str) -> answers.LedgerAnswer:
-    """A ledger, whosever it is, after runs were taken back by an operator."""
-    tenant = ledgers.book.owner(identifier)
-    ledgers.book.void(tenant, identifier, asked, key, by=by)
-    return looked(ledgers, tenant, identifier)
+def voided(ledgers: Ledgers, caller: Caller, identifier: str, asked: VoidAsked, key: str) -> answers.LedgerAnswer:
+    """Take runs back; return the ledger after that."""
+    ledgers.book.void(caller.organisation, identifier, asked, key, by=caller.name)
+    return looked(ledgers, caller.organisation, identifier)
 
 
 def reserved(
-    ledgers: Ledgers, tenant: str, named: tuple[str, ...], asked: ReserveAsked, key: str
+    ledgers: Ledgers, caller: Caller, named: tuple[str, ...], asked: ReserveAsked, key: str
 ) -> answers.ReservationAnswer:
-    """Runs are held, and the reservation is answered."""
-    made = ledgers.book.reserve(tenant, named, asked, key)
+    """Hold runs; return the reservation."""
+    made = ledgers.book.reserve(caller.organisation, named, asked, key, by=caller.name)
     return answers.reservation(made, warnings=ledgers.warnings)
 
 
@@ -94,12 +99,13 @@ def reservation(ledgers: Ledgers, tenant: str, identifier: str) -> answers.Reser
     return answers.reservation(row, receipts, (*cautions(book.contradicting_ledgers(row)), *ledgers.warnings))
 
 
-def committed(ledgers: Ledgers, tenant: str, identifier: str, asked: CommitAsked, key: str) -> JsonRecord:
-    """Receipts of what was committed."""
-    return add_warnings(ledgers, answers.commit(ledgers.book.commit(tenant, identifier, asked, key)["receipts"]))
+def committed(ledgers: Ledgers, caller: Caller, identifier: str, asked: CommitAsked, key: str) -> JsonRecord:
+    """Commit runs; return the receipts."""
+    answer = ledgers.book.commit(caller.organisation, identifier, asked, key, by=caller.name)
+    return add_warnings(ledgers, answers.commit(answer["receipts"]))
 
 
-def cancelled(ledgers: Ledgers, tenant: str, identifier: str) -> answers.ReservationAnswer:
-    """A reservation that has ended."""
-    row = ledgers.book.cancel(tenant, identifier)
+def cancelled(ledgers: Ledgers, caller: Caller, identifier: str) -> answers.ReservationAnswer:
+    """Cancel a reservation; return it."""
+    row = ledgers.book.cancel(caller.organisation, identifier, by=caller.name)
     return answers.reservation(row, warnings=(*cautions(ledgers.book.contradicting_ledgers(row)), *ledgers.warnings))

@@ -704,8 +704,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take back runs whose output nobody saw, for operators
-         * @description Of whosever ledger. The log says who did it and what was declared; the ledger is conditional from then on.
+         * Take back runs whose output nobody saw, for approvers
+         * @description The log says who did it and what was declared; the ledger is conditional from then on.
          */
         post: operations["void_ledger_runs"];
         delete?: never;
@@ -830,6 +830,26 @@ export interface paths {
          * @description Either `entry`, or `from` and, if it is not the present log, `to`.
          */
         get: operations["get_log_proof"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/log/entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The entries of all ledgers of an organisation, for auditors
+         * @description List them as they were signed, the oldest first. Numbers that are missing are entries of other organisations.
+         */
+        get: operations["list_log_entries"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4244,6 +4264,15 @@ export interface components {
                 "application/json": components["schemas"]["Ledger"];
             };
         };
+        /** @description Successful Response */
+        EntryList200: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["EntryList"];
+            };
+        };
         /** @description The reservation; nothing may be released on it before a commit */
         ReservationAnswer201: {
             headers: {
@@ -5277,15 +5306,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EntryList"];
-                };
-            };
+            200: components["responses"]["EntryList200"];
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
@@ -5759,6 +5780,29 @@ export interface operations {
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    list_log_entries: {
+        parameters: {
+            query?: {
+                /** @description from this number in the log on */
+                from?: number;
+                /** @description most that are answered */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["EntryList200"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
             422: components["responses"]["Problem422"];
             429: components["responses"]["Problem429"];
             500: components["responses"]["Problem500"];

@@ -25,21 +25,18 @@ from epsilond.accountants.ledger.opening import opened
 from epsilond.accountants.ledger.state import LedgerState, Reservation
 from epsilond.accountants.ledger.what_if import WhatIf, what_if, with_nearest
 from epsilond.ledgers.book.changes import Owned, fingerprint_of
-from epsilond.ledgers.book.contradictions import contradictions_of, mark_commit
-from epsilond.ledgers.book.desk import States, entry, text
-from epsilond.ledgers.book.reports import written
+from epsilond.ledgers.book.desk import States, text
 from epsilond.ledgers.book.specs import text_of
-from epsilond.ledgers.book.states import holding_of, item_of, parts_of, rows_after, state_from
+from epsilond.ledgers.book.states import holding_of, item_of, parts_of, rows_after
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.requests import (
     SECONDS,
     CommitAsked,
     JobAsked,
     OpenLedger,
-    Order,
     ReserveAsked,
 )
-from epsilond.ledgers.storage import entries, ledgers, reservations
+from epsilond.ledgers.storage import ledgers, owners, reservations
 from epsilond.ledgers.storage.records import LedgerRow, ReservationRow
 from epsilond.ledgers.storage.transactions import Again, looking
 
@@ -51,8 +48,9 @@ MOST_RECEIPTS = 20
 class Book(Owned):
     """The ledgers of every tenant in one database, with one log. Every method blocks, and may be called in any thread.
 
-    A tenant is whoever's ledgers may not be seen by others. Every method that changes something takes the idempotency
-    key of its request, and answers what the first request with that key and this tenant was answered.
+    A tenant is an organisation: its ledgers may not be seen by others. Every method that changes something takes the
+    idempotency key of its request, and answers what the first request with that key and this caller was answered. `by`
+    is the caller's name, which entries record as `requested_by`; it is empty where callers have no names.
 
     Raises, whichever method:
         NotFound: there is no such ledger or reservation of this tenant.
@@ -64,7 +62,7 @@ class Book(Owned):
 
     # Opened and looked at.
 
-    def open(self, tenant: str, asked: OpenLedger, key: str) -> LedgerRow:
+    def open(self, tenant: str, asked: OpenLedger, key: str, *, by: str = "") -> LedgerRow:
         """Open a ledger, certified to stay within its target.
 
         Raises:
@@ -73,7 +71,7 @@ class Book(Owned):
         """
         fingerprint = fingerprint_of("open", asked)
         with looking(self._database) as connection:
-            before = self._desk.answered(connection, tenant, key, fingerprint)
+            before = self._desk.answered(connection, tenant, key, fingerprint, by)
         if before is not None:
             return self.ledger(tenant, before["ledger"])
         state, certified = self._evaluate(partial(opened, **asked.parts))
@@ -93,70 +91,29 @@ class Book(Owned):
 
         def write() -> LedgerRow:
             with self._moving({}) as connection:
-                again = self._desk.answered(connection, tenant, key, fingerprint)
+                again = self._desk.answered(connection, tenant, key, fingerprint, by)
                 if again is not None:
                     return self._desk.row(connection, tenant, again["ledger"])
                 try:
-                    ledgers.add(connection, row)
+                    ledgers.add(connection, row, opened_by=by or None)
                 except ledgers.BlockTaken as taken:
                     message = "the block has a ledger, open or closed: a second would double the loss unseen"
-                    raise BlockHasLedger(message, None, {"ledger": str(taken)}) from None
+                    raise BlockHasLedger(message, None, {"ledger": str(taken)} if str(taken) else {}) from None
                 where = {"dataset": asked.dataset, "block": asked.block or "", "name": asked.name}
-                self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, [(row.id, record | where)])
+                self._desk.write(
+                    connection, tenant, key, fingerprint, {"ledger": row.id}, [(row.id, record | where)], by
+                )
                 other = ledgers.overlapping(connection, row)
                 if other is not None:
                     message = "the dataset has ledgers of blocks and would have one of the whole: both lose unseen"
                     raise BlockHasLedger(message, None, {"ledger": other})
+                if owners.is_barred(connection, row):
+                    raise BlockHasLedger(
+                        "another has a ledger of the data set, and one of you names no organisation", None, {}
+                    )
             return row
 
         return self._retried(write)
-
-    def ledger(self, tenant: str, identifier: str) -> LedgerRow:
-        """A ledger's rows."""
-        with looking(self._database) as connection:
-            return self._desk.row(connection, tenant, identifier)
-
-    def state(self, tenant: str, identifier: str) -> LedgerState:
-        """A ledger as moves see it, with all its reservations."""
-        return self.whole(tenant, identifier)[1]
-
-    def whole(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState]:
-        """A ledger's rows and its state, of one moment."""
-        with looking(self._database) as connection:
-            row = self._desk.row(connection, tenant, identifier)
-            return row, state_from(row, reservations.of_ledger(connection, identifier))
-
-    def ledgers(self, tenant: str, *, limit: int = 100, after: str | None = None) -> list[LedgerRow]:
-        """A tenant's ledgers in the order in which they were opened."""
-        with looking(self._database) as connection:
-            start = None if after is None else self._desk.row(connection, tenant, after)
-            return ledgers.page(connection, tenant, limit=limit, after=start)
-
-    def entries(
-        self,
-        tenant: str,
-        identifier: str,
-        *,
-        start: int | None = None,
-        limit: int = 1000,
-        order: Order = "oldest",
-    ) -> list[JsonRecord]:
-        """A ledger's entries in the log from this number on, or from this number back if the newest come first.
-
-        Commits that paid for a contradicted run have `contradicted` next to the signed record.
-        """
-        with looking(self._database) as connection:
-            contradictions = contradictions_of(self._desk.row(connection, tenant, identifier))
-            found = entries.page(connection, start=start, limit=limit, ledger=identifier, order=order)
-            return [mark_commit(entry(row), contradictions) for row in found]
-
-    def written(self, tenant: str, identifier: str) -> JsonRecord:
-        """A summary of a ledger's entries in the log."""
-        with looking(self._database) as connection:
-            self._desk.row(connection, tenant, identifier)
-            found = entries.counted(connection, identifier)
-        kinds = {kind: count for kind, (count, _, _) in found.items()}
-        return written(kinds, min(each[1] for each in found.values()), max(each[2] for each in found.values()))
 
     def what_if(self, tenant: str, identifier: str, asked: JobAsked) -> WhatIf:
         """What a job would cost and whether it fits; changes nothing."""
@@ -175,17 +132,15 @@ class Book(Owned):
         _require_relation(state, asked)
         return state
 
-    def owner(self, identifier: str) -> str:
-        """The tenant of a ledger, for whoever may act for any."""
-        with looking(self._database) as connection:
-            return self._desk.owner(connection, identifier)
-
     # Moves.
 
-    def reserve(self, tenant: str, asked: Sequence[str], job: ReserveAsked, key: str) -> ReservationRow:
+    def reserve(
+        self, tenant: str, asked: Sequence[str], job: ReserveAsked, key: str, *, by: str = ""
+    ) -> ReservationRow:
         """Hold runs in these ledgers: in all of them, or in none.
 
         Raises:
+            BlockHasLedger: of the same people another ledger is open.
             RunDiffers: as `moves.reserve`.
             LedgerExhausted, NotInPlan, NotSealed, LedgerClosed, ConditionViolated, InvalidInput: as `moves.reserve`.
         """
@@ -203,18 +158,19 @@ class Book(Owned):
 
         def attempt(under_lock: bool) -> ReservationRow:
             with looking(self._database) as connection:
-                again = self._desk.answered(connection, tenant, key, fingerprint)
+                again = self._desk.answered(connection, tenant, key, fingerprint, by)
                 if again is not None:
                     return self._desk.reserved(connection, tenant, again["reservation"])
                 states = self._desk.states(connection, tenant, asked)
             judged_inside = quick or under_lock
             after = {} if under_lock else after_of(states)
             with self._moving(states, compared=not judged_inside) as connection:
-                if self._desk.answered(connection, tenant, key, fingerprint) is not None:
+                if self._desk.answered(connection, tenant, key, fingerprint, by) is not None:
                     raise Again(key)
                 if judged_inside:
                     states = self._desk.states(connection, tenant, asked)
                     after = after_of(states)
+                self._desk.require_sole(connection, [row for row, _ in states.values()])
                 now = self._clock()
                 made = ReservationRow(
                     id=identifier,
@@ -230,7 +186,7 @@ class Book(Owned):
                     (name, told.reserved(after[name].reservations[identifier], held.spec))
                     for name, held in zip(sorted(after), made.holdings, strict=True)
                 ]
-                self._desk.write(connection, tenant, key, fingerprint, {"reservation": identifier}, records)
+                self._desk.write(connection, tenant, key, fingerprint, {"reservation": identifier}, records, by)
             return made
 
         self.expire()
@@ -274,17 +230,18 @@ class Book(Owned):
             size = self._signed_size(connection)
             return [self._desk.receipt(connection, row, size) for row in rows]
 
-    def commit(self, tenant: str, identifier: str, asked: CommitAsked, key: str) -> JsonRecord:
+    def commit(self, tenant: str, identifier: str, asked: CommitAsked, key: str, *, by: str = "") -> JsonRecord:
         """Commit runs of a reservation in all its ledgers; answers the receipts, after which they may be released.
 
         Raises:
+            BlockHasLedger: of the same people another ledger is open, or this one is closed and is not the only one.
             LedgerExhausted, ReservationEnded, RunDiffers, InvalidInput: as `moves.commit`.
         """
         fingerprint = fingerprint_of("commit", [identifier, asked])
 
         def attempt(under_lock: bool) -> JsonRecord:
             with looking(self._database) as connection:
-                again = self._desk.answered(connection, tenant, key, fingerprint)
+                again = self._desk.answered(connection, tenant, key, fingerprint, by)
                 held, states = self._desk.held(connection, tenant, identifier)
                 if again is not None:
                     for _, state in states.values():
@@ -307,26 +264,27 @@ class Book(Owned):
             judged_inside = quick or under_lock
             after = {} if judged_inside else after_of(states)
             with self._moving(states, compared=not judged_inside) as connection:
-                if self._desk.answered(connection, tenant, key, fingerprint) is not None:
+                if self._desk.answered(connection, tenant, key, fingerprint, by) is not None:
                     raise Again(key)
                 if judged_inside:  # nobody comes in between, and nothing is repeated
                     before, (held, states) = held, self._desk.held(connection, tenant, identifier)
                     if held.state != before.state:
                         raise Again(key)
                     after = after_of(states)
+                self._desk.require_sole(connection, [row for row, _ in states.values()])
                 self._change(connection, held, states, after)
                 records = []
                 for name, state in after.items():
                     now, was = state.reservations[identifier], states[name][1].reservations[identifier]
                     records.append((name, told.committed(now, now.committed - was.committed)))
-                return self._desk.write(connection, tenant, key, fingerprint, None, records)
+                return self._desk.write(connection, tenant, key, fingerprint, None, records, by)
 
         self.expire()
         return self._judged(attempt)
 
-    def cancel(self, tenant: str, identifier: str) -> ReservationRow:
+    def cancel(self, tenant: str, identifier: str, *, by: str = "") -> ReservationRow:
         """Give back what was not committed. One that has ended is answered as it is."""
-        return self._retried(partial(self._release, tenant, identifier, "cancelled"))
+        return self._retried(partial(self._release, tenant, identifier, "cancelled", by))
 
     def expire(self) -> int:
         """End the reservations whose time has passed, and return how many there were.
@@ -337,22 +295,23 @@ class Book(Owned):
         with self._continued() as connection:
             due = reservations.due(connection, self._clock(), limit=MOST_DUE)
         for each in due:
-            self._retried(partial(self._release, each.tenant, each.id, "expired"))
+            self._retried(partial(self._release, None, each.id, "expired"))
         return len(due)
 
     # What the methods above share.
 
-    def _release(self, tenant: str, identifier: str, how: str) -> ReservationRow:
+    def _release(self, tenant: str | None, identifier: str, how: str, by: str = "") -> ReservationRow:
         with looking(self._database) as connection:
             held, states = self._desk.held(connection, tenant, identifier)
         if held.state in ("cancelled", "expired") or all(one.committed == one.count for one in held.holdings):
-            return self.reservation(tenant, identifier)
+            return held
         after = {name: moves.release(state, identifier, how) for name, (_, state) in states.items()}  # type: ignore[arg-type]
         with self._moving(states) as connection:
             self._change(connection, held, states, after)
             records = [(name, told.ended(state.reservations[identifier])) for name, state in after.items()]
-            self._desk.write(connection, tenant, None, "", None, records)
-        return self.reservation(tenant, identifier)
+            owner = next(iter(states.values()))[0].tenant
+            self._desk.write(connection, owner, None, "", None, records, by)
+            return self._desk.reserved(connection, tenant, identifier)
 
     def _change(
         self,

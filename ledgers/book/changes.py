@@ -11,7 +11,6 @@ import itertools
 import json
 import secrets
 import time
-from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -28,7 +27,7 @@ from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book.continuity import Continuity
 from epsilond.ledgers.book.desk import WRITTEN, Desk, States
 from epsilond.ledgers.book.errors import Contended
-from epsilond.ledgers.book.published import PublishedLog
+from epsilond.ledgers.book.looked import Looked
 from epsilond.ledgers.book.restore import CheckpointFile
 from epsilond.ledgers.book.specs import text_of
 from epsilond.ledgers.book.states import rows_after, state_from
@@ -49,7 +48,7 @@ MOST_TRIES = 100
 """Largest number of attempts of one change while others move the ledger."""
 
 
-class Owned(PublishedLog):
+class Owned(Looked):
     """Changes of a whole ledger by its owner or an operator."""
 
     def __init__(
@@ -75,29 +74,26 @@ class Owned(PublishedLog):
         self._evaluate = evaluate
         self._clock = clock
 
-    @abstractmethod
-    def ledger(self, tenant: str, identifier: str) -> LedgerRow:
-        """Return a ledger of this tenant."""
-
-    def seal(self, tenant: str, identifier: str, key: str) -> LedgerRow:
+    def seal(self, tenant: str, identifier: str, key: str, *, by: str = "") -> LedgerRow:
         """The membership of the block is fixed from now on."""
-        return self._simple(tenant, identifier, key, "sealed", moves.seal, {})
+        return self._simple(tenant, identifier, key, "sealed", moves.seal, {}, by)
 
-    def close(self, tenant: str, identifier: str, key: str) -> LedgerRow:
+    def close(self, tenant: str, identifier: str, key: str, *, by: str = "") -> LedgerRow:
         """Nothing more is reserved."""
-        return self._simple(tenant, identifier, key, "closed", moves.close, {})
+        return self._simple(tenant, identifier, key, "closed", moves.close, {}, by)
 
     def amend(self, tenant: str, identifier: str, asked: AmendAsked, key: str, *, by: str = "") -> LedgerRow:
         """Another plan, certified anew; after a commit by a decision that is declared independent of outputs.
 
         Raises:
+            BlockHasLedger: of the same people another ledger is open.
             ConditionViolated, Infeasible, LedgerClosed, InvalidInput: as `accountants.ledger.amending.amended`.
         """
         fingerprint, parts = fingerprint_of("amend", [identifier, asked]), asked.parts
 
         def attempt() -> LedgerRow:
             with looking(self._database) as connection:
-                again = self._desk.answered(connection, tenant, key, fingerprint)
+                again = self._desk.answered(connection, tenant, key, fingerprint, by)
                 states = self._desk.states(connection, tenant, [identifier])
             row, state = states[identifier]
             if again is not None:
@@ -106,27 +102,26 @@ class Owned(PublishedLog):
             specs = [text_of(item.spec) for item in parts["add"]]
             record = told.amended(parts["add"], parts["lower"], asked.declared, certified, specs)
             with self._moving(states) as connection:
-                if self._desk.answered(connection, tenant, key, fingerprint) is not None:
+                if self._desk.answered(connection, tenant, key, fingerprint, by) is not None:
                     raise Again(key)
+                self._desk.require_sole(connection, [row])
                 written = ledgers.write(connection, row, rows_after(row, after))
-                entry_of = [(row.id, record | ({"by": by} if by else {}))]
-                self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, entry_of)
+                self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, [(row.id, record)], by)
             return written
 
         return self._retried(attempt)
 
     def void(self, tenant: str, identifier: str, asked: VoidAsked, key: str, *, by: str = "") -> LedgerRow:
-        """Take committed runs back, as it is declared that nobody saw any output of them; `by` stands in the entry.
+        """Take committed runs back, as it is declared that nobody saw any output of them.
 
         Raises:
             InvalidInput: fewer were committed, or the reservation is of another ledger.
         """
         more = {"reservation": asked.reservation, "count": asked.count, "declared": asked.declared}
-        more |= {"by": by} if by else {}
         move = partial(moves.void, identifier=asked.reservation, count=asked.count)
-        return self._simple(tenant, identifier, key, "voided", move, more)
+        return self._simple(tenant, identifier, key, "voided", move, more, by)
 
-    def contradict(self, tenant: str, identifier: str, asked: ContradictAsked, key: str) -> LedgerRow:
+    def contradict(self, tenant: str, identifier: str, asked: ContradictAsked, key: str, *, by: str = "") -> LedgerRow:
         """Let nothing more be committed, because observations contradict a run that was paid from the ledger.
 
         Args:
@@ -134,6 +129,7 @@ class Owned(PublishedLog):
             identifier: id of the ledger.
             asked: the observations, and the reservations that paid for the run.
             key: idempotency key of the request.
+            by: name of the caller.
 
         Raises:
             InvalidInput: a reservation of another ledger.
@@ -145,14 +141,14 @@ class Owned(PublishedLog):
             """Judge and write under the lock, so that no commit comes in between."""
             with self._moving({identifier: self._before(tenant, identifier)}, compared=False) as connection:
                 row = self._desk.row(connection, tenant, identifier)
-                if self._desk.answered(connection, tenant, key, fingerprint) is not None:
+                if self._desk.answered(connection, tenant, key, fingerprint, by) is not None:
                     return row
                 held = [reservations.get(connection, each) for each in named or ()]
                 own = [each for each in held if each and any(one.ledger == identifier for one in each.holdings)]
                 after = moves.contradict(state_from(row, own), observations, named)
                 written = ledgers.write(connection, row, rows_after(row, after))
                 record = told.contradiction(observations, named)
-                self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, [(row.id, record)])
+                self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, [(row.id, record)], by)
                 return written
 
         return self._retried(attempt)
@@ -172,12 +168,13 @@ class Owned(PublishedLog):
         kind: str,
         move: Callable[[LedgerState], LedgerState],
         more: JsonObject,
+        by: str,
     ) -> LedgerRow:
         fingerprint = fingerprint_of(kind, [identifier, dict(more)])
 
         def attempt() -> LedgerRow:
             with looking(self._database) as connection:
-                again = self._desk.answered(connection, tenant, key, fingerprint)
+                again = self._desk.answered(connection, tenant, key, fingerprint, by)
                 held = None
                 if "reservation" in more:
                     held = self._desk.reserved(connection, tenant, more["reservation"])
@@ -187,11 +184,11 @@ class Owned(PublishedLog):
             row, state = states[identifier]
             after = move(state)
             with self._moving(states) as connection:
-                if self._desk.answered(connection, tenant, key, fingerprint) is not None:
+                if self._desk.answered(connection, tenant, key, fingerprint, by) is not None:
                     raise Again(key)
                 written = ledgers.write(connection, row, rows_after(row, after))
                 self._desk.write(
-                    connection, tenant, key, fingerprint, {"ledger": row.id}, [(row.id, {"kind": kind, **more})]
+                    connection, tenant, key, fingerprint, {"ledger": row.id}, [(row.id, {"kind": kind, **more})], by
                 )
             return written
 

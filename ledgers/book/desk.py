@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from sqlalchemy import Connection
 
+from epsilond.accountants.errors import BlockHasLedger
 from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.accountants.ledger.state import LedgerState
 from epsilond.ledgers.book.continuity import Continuity, Root
@@ -21,7 +22,7 @@ from epsilond.ledgers.log.checkpoints import Checkpoint
 from epsilond.ledgers.log.receipts import Receipt, make
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.log.tree import Tree
-from epsilond.ledgers.storage import entries, keys, ledgers, reservations
+from epsilond.ledgers.storage import entries, keys, ledgers, owners, reservations
 from epsilond.ledgers.storage.nodes import StoredNodes
 from epsilond.ledgers.storage.records import EntryRow, KeptAnswer, LedgerRow, ReservationRow
 from epsilond.ledgers.storage.transactions import Unknown
@@ -48,14 +49,25 @@ class Desk:
         fingerprint: str,
         answer: dict[str, object] | None,
         records: Sequence[tuple[str, JsonObject]],
+        by: str = "",
     ) -> JsonRecord:
         """Append entries to the log, and keep what is answered to the key: their receipts if nothing else is told.
+
+        Args:
+            connection: of the transaction of the move.
+            tenant: whose ledgers are moved.
+            key: idempotency key of the request; None where it has none.
+            fingerprint: digest of the request.
+            answer: what is answered; None means the receipts.
+            records: ids of ledgers, each with what is written.
+            by: name of the caller; empty where callers have no names.
 
         Raises:
             NotReconciled: the log does not continue a head that is known; nothing may be committed.
         """
         first, now = entries.take(connection, len(records)), self._clock()
         self._continuity.require(self._continuity.known(), roots(connection, first))
+        shared: JsonRecord = {"at": time_of(now), "tenant": tenant} | ({"requested_by": by} if by else {})
         rows = [
             EntryRow(
                 seq=first + place,
@@ -63,7 +75,7 @@ class Desk:
                 tenant=tenant,
                 kind=record["kind"],
                 ledger=name,
-                leaf=canonical({"seq": first + place, "at": time_of(now), "tenant": tenant, "ledger": name, **record}),
+                leaf=canonical({"seq": first + place, "ledger": name, **shared, **record}),
             )
             for place, (name, record) in enumerate(records)
         ]
@@ -75,7 +87,10 @@ class Desk:
             kept = {"receipts": [self.receipt(connection, row, tree.size).record for row in rows]}
         if key is not None:
             text = json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode()
-            keys.keep(connection, KeptAnswer(tenant=tenant, key=key, fingerprint=fingerprint, answer=text, at=now))
+            keys.keep(
+                connection,
+                KeptAnswer(tenant=scope_of(tenant, by), key=key, fingerprint=fingerprint, answer=text, at=now),
+            )
         return kept
 
     def receipt(self, connection: Connection, row: EntryRow, size: int) -> Receipt:
@@ -91,8 +106,15 @@ class Desk:
         """Return the head of the log of so many entries."""
         return checkpoints.of_tree(Tree(StoredNodes(connection), size), self._keyring().signing.name)
 
-    def answered(self, connection: Connection, tenant: str, key: str, fingerprint: str) -> JsonRecord | None:
-        kept = keys.find(connection, tenant, key)
+    def answered(
+        self, connection: Connection, tenant: str, key: str, fingerprint: str, by: str = ""
+    ) -> JsonRecord | None:
+        """Return what was answered to an equal request of this caller with this key.
+
+        Raises:
+            KeyReused: the key came with another request.
+        """
+        kept = keys.find(connection, scope_of(tenant, by), key)
         if kept is None:
             return None
         if kept.fingerprint != fingerprint:
@@ -101,9 +123,9 @@ class Desk:
         return found
 
     def states(
-        self, connection: Connection, tenant: str, asked: Sequence[str], named: ReservationRow | None = None
+        self, connection: Connection, tenant: str | None, asked: Sequence[str], named: ReservationRow | None = None
     ) -> States:
-        """Ledgers with the reservations that hold something, and with the one that is named."""
+        """Return ledgers with the reservations that hold something, and with the one that is named."""
         found: States = {}
         for name in sorted(asked):
             row = self.row(connection, tenant, name)
@@ -114,7 +136,7 @@ class Desk:
             found[name] = row, state if named is None else _with_voids(connection, state, name, named.id)
         return found
 
-    def held(self, connection: Connection, tenant: str, identifier: str) -> tuple[ReservationRow, States]:
+    def held(self, connection: Connection, tenant: str | None, identifier: str) -> tuple[ReservationRow, States]:
         """A reservation with the ledgers in which it holds something.
 
         Raises:
@@ -136,11 +158,36 @@ class Desk:
             if is_contradicted(held.id, one.committed, contradictions_of(rows[one.ledger]))
         ]
 
-    def reserved(self, connection: Connection, tenant: str, identifier: str) -> ReservationRow:
+    def reserved(self, connection: Connection, tenant: str | None, identifier: str) -> ReservationRow:
+        """Return a reservation in ledgers of this tenant; of any if it is None.
+
+        Raises:
+            NotFound: there is none of this id, or one of its ledgers is another's.
+        """
         held = reservations.get(connection, identifier)
-        if held is None or held.tenant != tenant:
+        if held is None:
+            raise NotFound(identifier)
+        if tenant is not None and owners.organisations_of(connection, [one.ledger for one in held.holdings]) != {
+            tenant
+        }:
             raise NotFound(identifier)
         return held
+
+    def require_sole(self, connection: Connection, rows: Iterable[LedgerRow]) -> None:
+        """Require of ledgers that each is the only one of its people that is not closed.
+
+        Raises:
+            BlockHasLedger: another is open, or this one is closed and is not the only one.
+        """
+        for row in rows:
+            others = owners.colliding(connection, row)
+            if others and row.status == "closed":
+                message = "the data set has another ledger since it belongs to an organisation, and this one is closed"
+                raise BlockHasLedger(message, None, {"ledger": others[0][0]})
+            still_open = [identifier for identifier, is_open in others if is_open]
+            if still_open:
+                message = "the data set has another open ledger since it belongs to an organisation: close one of them"
+                raise BlockHasLedger(message, None, {"ledger": still_open[0]})
 
     def commits(self, connection: Connection, held: ReservationRow) -> list[EntryRow]:
         """The entries of a reservation's commits, in their order."""
@@ -151,25 +198,21 @@ class Desk:
         )
         return sorted((row for row in found if entry(row)["reservation"] == held.id), key=lambda row: row.seq)
 
-    def owner(self, connection: Connection, identifier: str) -> str:
-        """The tenant of a ledger.
+    def row(self, connection: Connection, tenant: str | None, identifier: str) -> LedgerRow:
+        """Return a ledger of this tenant; of any if it is None.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: there is none of this id, or it is another's.
         """
         try:
-            return ledgers.load(connection, identifier)[identifier].tenant
+            return ledgers.load(connection, identifier, tenant=tenant)[identifier]
         except Unknown:
             raise NotFound(identifier) from None
 
-    def row(self, connection: Connection, tenant: str, identifier: str) -> LedgerRow:
-        try:
-            row = ledgers.load(connection, identifier)[identifier]
-        except Unknown:
-            raise NotFound(identifier) from None
-        if row.tenant != tenant:
-            raise NotFound(identifier)
-        return row
+
+def scope_of(tenant: str, by: str) -> str:
+    """Return whose an idempotency key is: the caller's, else the tenant's where callers have no names."""
+    return by or tenant
 
 
 def _with_voids(connection: Connection, state: LedgerState, ledger: str, reservation: str) -> LedgerState:

@@ -14,7 +14,7 @@ from epsilond.ledgers.log.proofs import Consistency
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.log.tree import Tree
-from epsilond.ledgers.storage import entries
+from epsilond.ledgers.storage import entries, owners
 from epsilond.ledgers.storage.nodes import StoredNodes
 from epsilond.ledgers.storage.transactions import looking
 from epsilond.storage.transactions import Database
@@ -81,7 +81,7 @@ class PublishedLog:
         """
         with self._continued() as connection:
             row = entries.get(connection, seq)
-            if row is None or row.tenant != tenant:
+            if row is None or row.ledger is None or owners.organisations_of(connection, [row.ledger]) != {tenant}:
                 raise NotFound(str(seq))
             return self._desk.receipt(connection, row, self._signed_size(connection))
 

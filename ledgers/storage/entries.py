@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, func, insert, select, update
 
 from epsilond.ledgers.requests import Order
+from epsilond.ledgers.storage.owners import entries_of
 from epsilond.ledgers.storage.records import EntryRow
 from epsilond.ledgers.storage.tables import COUNTER, ENTRIES
 
@@ -63,9 +64,20 @@ def page(
     limit: int,
     ledger: str | None = None,
     kind: str | None = None,
+    organisation: str | None = None,
     order: Order = "oldest",
 ) -> list[EntryRow]:
-    """Entries from the one with the number `start` on, or back if the newest come first: of one ledger, of one kind."""
+    """Return entries in their order.
+
+    Args:
+        connection: to read on.
+        start: number of the first of them; None means the oldest, or the newest if the newest come first.
+        limit: largest number of entries.
+        ledger: id of the ledger that they are of; None means any.
+        kind: their kind; None means any.
+        organisation: whose ledgers they are of; None means anybody's.
+        order: which come first.
+    """
     wanted, newest = select(*_COLUMNS), order == "newest"
     if start is not None:
         wanted = wanted.where(ENTRIES.c.seq <= start if newest else ENTRIES.c.seq >= start)
@@ -73,6 +85,8 @@ def page(
         wanted = wanted.where(ENTRIES.c.ledger == ledger)
     if kind is not None:
         wanted = wanted.where(ENTRIES.c.kind == kind)
+    if organisation is not None:
+        wanted = wanted.where(entries_of(organisation))
     in_order = ENTRIES.c.seq.desc() if newest else ENTRIES.c.seq
     rows = connection.execute(wanted.order_by(in_order).limit(limit)).mappings()
     return [EntryRow(**row) for row in rows]

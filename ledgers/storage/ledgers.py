@@ -8,12 +8,14 @@ from dataclasses import replace
 
 from sqlalchemy import Connection, Update, exists, insert, select, tuple_, update
 
+from epsilond.ledgers.storage.names import key_of
 from epsilond.ledgers.storage.records import ItemRow, LedgerRow, PartRow
 from epsilond.ledgers.storage.tables import ENTRIES, HOLDINGS, ITEMS, LEDGERS, SLOTS
 from epsilond.ledgers.storage.transactions import Again, Unknown, inserted
 
 _CHANGING = ("status", "sealed", "conditional", "contradicted")
-_OWN = ("id", "tenant", "dataset", "block", "name", "record", "created", *_CHANGING, "version")
+_OWN = ("id", "dataset", "block", "name", "record", "created", *_CHANGING, "version")
+_LOADED = (*(LEDGERS.c[name] for name in _OWN), LEDGERS.c.organisation.label("tenant"))
 _FIXED = ("id", "tenant", "dataset", "block", "name", "record", "created", "version")
 _COUNTS = ("planned", "reserved", "committed", "credit")
 _AMOUNTS = ("capacity", "used", "held")
@@ -23,8 +25,13 @@ class BlockTaken(Exception):
     """This tenant has a ledger for this block of this dataset, open or closed; its text is that ledger's id."""
 
 
-def add(connection: Connection, ledger: LedgerRow) -> None:
+def add(connection: Connection, ledger: LedgerRow, *, opened_by: str | None = None) -> None:
     """Keep a new ledger, at version 0. Call it before the counter of entries is taken.
+
+    Args:
+        connection: of a transaction that writes.
+        ledger: the ledger.
+        opened_by: name of the caller who opens it; None where the tenant has no callers with names.
 
     Raises:
         BlockTaken: the block has one; a closed one is not replaced.
@@ -32,16 +39,28 @@ def add(connection: Connection, ledger: LedgerRow) -> None:
     """
     if ledger.version != 0:
         raise ValueError("a new ledger has version 0")
-    if not inserted(connection, insert(LEDGERS).values({name: getattr(ledger, name) for name in _OWN})):
-        raise BlockTaken(of_block(connection, ledger.tenant, ledger.dataset, ledger.block) or ledger.id)
+    values = {name: getattr(ledger, name) for name in _OWN} | {
+        "tenant": ledger.tenant,
+        "organisation": ledger.tenant,
+        "opened_by": ledger.tenant if opened_by is None else opened_by,
+        "dataset_key": key_of(ledger.dataset),
+        "block_key": key_of(ledger.block),
+    }
+    if not inserted(connection, insert(LEDGERS).values(values)):
+        raise BlockTaken(of_block(connection, ledger.tenant, ledger.dataset, ledger.block) or "")
     for position, part in enumerate(ledger.parts):
         connection.execute(insert(SLOTS).values(ledger=ledger.id, position=position, **vars(part)))
     for position, item in enumerate(ledger.items):
         connection.execute(insert(ITEMS).values(ledger=ledger.id, position=position, **vars(item)))
 
 
-def load(connection: Connection, *identifiers: str) -> dict[str, LedgerRow]:
-    """These ledgers, whole.
+def load(connection: Connection, *identifiers: str, tenant: str | None = None) -> dict[str, LedgerRow]:
+    """Return these ledgers, whole.
+
+    Args:
+        connection: to read on.
+        identifiers: ids of the ledgers.
+        tenant: whose they must be; None means anybody's. Of another's ledger no more is read than of none.
 
     Outside `looking` and `moving` the rows of one may be of two moments: the version is read first, so that a move that
     compares it finds out.
@@ -49,7 +68,9 @@ def load(connection: Connection, *identifiers: str) -> dict[str, LedgerRow]:
     Raises:
         Unknown: there is no such ledger.
     """
-    own = select(*(LEDGERS.c[name] for name in _OWN)).where(LEDGERS.c.id.in_(identifiers))
+    own = select(*_LOADED).where(LEDGERS.c.id.in_(identifiers))
+    if tenant is not None:
+        own = own.where(LEDGERS.c.organisation == tenant)
     found = {row["id"]: LedgerRow(**row) for row in connection.execute(own).mappings()}
     for identifier in identifiers:
         if identifier not in found:
@@ -101,9 +122,10 @@ def write(connection: Connection, before: LedgerRow, after: LedgerRow) -> Ledger
 
 
 def of_block(connection: Connection, tenant: str, dataset: str, block: str) -> str | None:
-    """The id of the ledger of a block, if it has one."""
-    wanted = (LEDGERS.c.tenant == tenant) & (LEDGERS.c.dataset == dataset) & (LEDGERS.c.block == block)
-    return connection.execute(select(LEDGERS.c.id).where(wanted)).scalar_one_or_none()
+    """Return the id of the first ledger of a block, if it has one."""
+    of_dataset = (LEDGERS.c.organisation == tenant) & (LEDGERS.c.dataset_key == key_of(dataset))
+    wanted = select(LEDGERS.c.id).where(of_dataset, LEDGERS.c.block_key == key_of(block))
+    return connection.execute(wanted.order_by(LEDGERS.c.copy).limit(1)).scalar_one_or_none()
 
 
 def overlapping(connection: Connection, ledger: LedgerRow) -> str | None:
@@ -111,14 +133,15 @@ def overlapping(connection: Connection, ledger: LedgerRow) -> str | None:
 
     Call it after the counter of entries is taken: then no other is being added.
     """
-    of_other_kind = LEDGERS.c.block != "" if ledger.block == "" else LEDGERS.c.block == ""
-    wanted = (LEDGERS.c.tenant == ledger.tenant) & (LEDGERS.c.dataset == ledger.dataset) & of_other_kind
+    of_other_kind = LEDGERS.c.block_key != "" if ledger.block == "" else LEDGERS.c.block_key == ""
+    of_dataset = (LEDGERS.c.organisation == ledger.tenant) & (LEDGERS.c.dataset_key == key_of(ledger.dataset))
+    wanted = of_dataset & of_other_kind
     return connection.execute(select(LEDGERS.c.id).where(wanted).limit(1)).scalar_one_or_none()
 
 
 def page(connection: Connection, tenant: str, *, limit: int, after: LedgerRow | None = None) -> list[LedgerRow]:
     """A tenant's ledgers in the order in which they were opened, from the one after `after`."""
-    wanted = select(LEDGERS.c.id).where(LEDGERS.c.tenant == tenant)
+    wanted = select(LEDGERS.c.id).where(LEDGERS.c.organisation == tenant)
     if after is not None:
         wanted = wanted.where(tuple_(LEDGERS.c.created, LEDGERS.c.id) > tuple_(after.created, after.id))
     found = connection.execute(wanted.order_by(LEDGERS.c.created, LEDGERS.c.id).limit(limit)).scalars()

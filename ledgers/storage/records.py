@@ -63,7 +63,9 @@ class LedgerRow:
     """A ledger with its slots and its plan, each in the order in which it was opened with them.
 
     Attributes:
-        block: empty for a dataset of one block. No two ledgers have the same tenant, dataset and block, closed or not.
+        tenant: the organisation whose ledger it is.
+        block: empty for a dataset of one block. No two ledgers have the same tenant, dataset and block, closed or not,
+            except for some that were opened before there were organisations.
         conditional: a decision in it was declared to be independent of every output.
         record: what it was opened with, as canonical text; never changed.
         created: seconds since 1970.

@@ -46,10 +46,20 @@ LEDGERS: Final = Table(
     Column("created", Double, nullable=False),
     Column("version", BigInteger, nullable=False),
     Column("contradicted", Boolean, nullable=False, server_default=false()),
+    Column("organisation", String(255)),
+    Column("opened_by", String(255), nullable=False, server_default=""),
+    Column("dataset_key", String(64), nullable=False, server_default=""),
+    Column("block_key", String(64), nullable=False, server_default=""),
+    Column("copy", Integer, nullable=False, server_default="0"),
     UniqueConstraint("tenant", "dataset", "block", name="ledgers_block"),
-    Index("ledgers_by_tenant", "tenant", "created", "id"),
+    Index("ledgers_of_block", "organisation", "dataset_key", "block_key", "copy", unique=True),
+    Index("ledgers_by_organisation", "organisation", "created", "id"),
 )
 """One row a ledger. It is what a move locks; whoever moves adds one to its version.
+
+`organisation` says whose the ledger is; None until a service of this version has assigned it. `tenant` says whose it
+was when it was opened, as its first entry does. `dataset_key` and `block_key` are digests of the names' normal forms.
+`copy` is 0 except for ledgers of a block that had another one when organisations were assigned.
 
 A contradicted ledger may be open or closed; the observations are in the log."""
 

@@ -30,7 +30,7 @@ from epsilond.accountants.engine.contour.accuracy import ITERATIONS, NATS, TINY
 from epsilond.accountants.engine.contour.chernoff import ChernoffBounds
 from epsilond.accountants.engine.contour.closed_forms import GaussianSteps, LaplaceSteps
 from epsilond.accountants.engine.contour.likelihood_ratio import LikelihoodRatio
-from epsilond.accountants.engine.contour.line import find_saddle_below, lay_integrand, trim_parts
+from epsilond.accountants.engine.contour.line import WIDEST_LINE, find_saddle_below, lay_integrand, trim_parts
 from epsilond.accountants.engine.contour.noise_steps import NEGLIGIBLE_NATS, NoiseSteps
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.engine.contour.saddle import by_epsilon, by_log_delta, by_log_size, find_saddle
@@ -132,7 +132,7 @@ def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval
         return Interval(math.nextafter(least, -math.inf), min(math.nextafter(most, math.inf), 0.0))
     estimate = _estimate_log_delta(parts, epsilon)
     for _ in range(_TRIALS):
-        integrand, _ = lay_integrand(parts, epsilon, estimate)
+        integrand, _ = lay_integrand(parts, epsilon, estimate, widest)
         before, estimate = estimate, integrand.estimate(epsilon)[0]
         if abs(estimate - before) <= _NEAR:
             break
@@ -175,7 +175,7 @@ def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float =
         return Interval(0.0, 0.0)
     if find_saddle(parts, by_log_delta(log_delta)).epsilon <= 0.0 and upper_log_delta(laws, 0.0) <= log_delta - slack:
         return Interval(0.0, 0.0)
-    root, integrand = _find_root(parts, by_log_delta(log_delta), _read_log_delta, log_delta, 0.0)
+    root, integrand = _find_root(parts, by_log_delta(log_delta), _read_log_delta, log_delta, 0.0, widest)
     here = _demand_narrow(integrand.enclosure(root), widest)
     return _certify_root(integrand, root, here.upper - here.lower, log_delta, slack)
 
@@ -233,6 +233,7 @@ def _find_root(
     read: Callable[[Integrand, float], float],
     value: float,
     least: float,
+    widest: float = WIDEST_LINE,
 ) -> tuple[float, Integrand]:
     """Return the ε at which a falling function has a value, and the integrand on a line for it.
 
@@ -242,6 +243,7 @@ def _find_root(
         read: the function, read from an integrand.
         value: its value at the root.
         least: smallest ε that is returned.
+        widest: relative width of δ beyond which the enclosure is of no use.
 
     Raises:
         ContourRefused: no line is near its own root.
@@ -250,7 +252,7 @@ def _find_root(
     root = max(find_saddle(trim_parts(parts, log_delta), target).epsilon, least)
     for _ in range(_TRIALS):
         centre = root
-        integrand, saddle = lay_integrand(parts, centre, log_delta)
+        integrand, saddle = lay_integrand(parts, centre, log_delta, widest)
         low, high = max(centre - saddle.width, least), centre + saddle.width
         if low == least and read(integrand, least) <= value:
             high = least

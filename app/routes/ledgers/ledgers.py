@@ -1,4 +1,4 @@
-"""/v1/ledgers: budgets that hold over time: opened, looked at, asked, sealed, closed, and corrected by operators."""
+"""/v1/ledgers: budgets that hold over time: opened, looked at, asked, sealed, closed, and corrected by approvers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,18 @@ from epsilond.app.http.answers import json_response
 from epsilond.app.http.body import unread
 from epsilond.app.jobs.responses import REPORT_HEADERS
 from epsilond.app.ledgers import examples, work
-from epsilond.app.ledgers.asking import ID, LEDGERS, LOCATION, Key, LedgerId, MayBeKey, created, ledgers_of, read
+from epsilond.app.ledgers.asking import (
+    ID,
+    LEDGERS,
+    LOCATION,
+    READERS,
+    Key,
+    LedgerId,
+    MayBeKey,
+    created,
+    ledgers_of,
+    read,
+)
 from epsilond.app.ledgers.documents import EntryList
 from epsilond.ledgers.book import answers
 from epsilond.ledgers.book.answers import LedgerAnswer, LedgerList, WhatIfAnswer, WithinAnswer
@@ -110,7 +121,7 @@ def add(app: FastAPI) -> None:
         void,
         status_code=201,
         operation_id="void_ledger_runs",
-        summary="Take back runs whose output nobody saw, for operators",
+        summary="Take back runs whose output nobody saw, for approvers",
         response_model=LedgerAnswer,
     )
 
@@ -121,10 +132,10 @@ async def open_ledger(
     key: MayBeKey = None,
 ) -> Response:
     """What is planned, and what may be chosen by what comes out, is certified together, once and for all."""
-    ledgers, caller = ledgers_of(request)
+    ledgers, caller = ledgers_of(request, "owner")
     asked = await read(OpenLedger, body)
     key = key or secrets.token_urlsafe(16)
-    answer = await ledgers.move(caller, "opened", work.opened, ledgers, caller.name, asked, key)
+    answer = await ledgers.move(caller, "opened", work.opened, ledgers, caller, asked, key)
     return created(answer, f"{LEDGERS}/{answer.id}")
 
 
@@ -134,14 +145,14 @@ async def list_ledgers(
     cursor: Annotated[str | None, Query(description="as `next` has it", pattern=ID)] = None,
 ) -> Response:
     """In the order in which they were opened."""
-    ledgers, caller = ledgers_of(request)
-    return json_response(await ledgers.call(caller, work.listed, ledgers, caller.name, limit, cursor))
+    ledgers, caller = ledgers_of(request, *READERS)
+    return json_response(await ledgers.call(caller, work.listed, ledgers, caller.organisation, limit, cursor))
 
 
 async def get_ledger(request: Request, id: LedgerId) -> Response:  # noqa: A002 (the path parameter)
     """Its balances, its promise and what that rests on, and the curve of its plan."""
-    ledgers, caller = ledgers_of(request)
-    return json_response(await ledgers.call(caller, work.looked, ledgers, caller.name, id))
+    ledgers, caller = ledgers_of(request, *READERS)
+    return json_response(await ledgers.call(caller, work.looked, ledgers, caller.organisation, id))
 
 
 async def list_entries(
@@ -155,8 +166,10 @@ async def list_entries(
     order: Annotated[Order, Query(description="which come first")] = "oldest",
 ) -> Response:
     """They are never changed. Their numbers are those of the whole log, which others write too."""
-    ledgers, caller = ledgers_of(request)
-    return json_response(await ledgers.call(caller, work.entries, ledgers, caller.name, id, start, limit, order))
+    ledgers, caller = ledgers_of(request, *READERS)
+    return json_response(
+        await ledgers.call(caller, work.entries, ledgers, caller.organisation, id, start, limit, order)
+    )
 
 
 async def get_report(request: Request, id: LedgerId) -> Response:  # noqa: A002 (the path parameter)
@@ -164,10 +177,10 @@ async def get_report(request: Request, id: LedgerId) -> Response:  # noqa: A002 
 
     `Accept: application/json` gets the data alone, with a detached JSON Web Signature over their canonical form.
     """
-    ledgers, caller = ledgers_of(request)
+    ledgers, caller = ledgers_of(request, *READERS)
     accepted = request.headers.get("accept", "")
     as_page = "application/json" not in accepted or "text/html" in accepted
-    told = await ledgers.call(caller, work.report, ledgers, caller.name, id, as_page=as_page)
+    told = await ledgers.call(caller, work.report, ledgers, caller.organisation, id, as_page=as_page)
     if not isinstance(told, str):
         return json_response(told)
     return Response(told, media_type="text/html", headers=dict(REPORT_HEADERS))
@@ -179,7 +192,7 @@ async def ask_what_if(
     body: Annotated[unread(WhatIfAsked), Body(openapi_examples=examples.JOB)],  # type: ignore[valid-type]
 ) -> Response:
     """It changes nothing and holds nothing: another may reserve in between."""
-    ledgers, caller = ledgers_of(request)
+    ledgers, caller = ledgers_of(request, "analyst", "owner")
     asked = await read(WhatIfAsked, body)
     with caller.computation():
         return json_response(answers.what_if(await ledgers.what_if(request, caller, id, asked), ledgers.warnings))
@@ -192,10 +205,12 @@ async def calibrate_within(
     body: Annotated[unread(CalibrateAsked), Body(openapi_examples=examples.WITHIN)],  # type: ignore[valid-type]
 ) -> Response:
     """ε, δ, unit, relation and observer are the ledger's. It changes nothing and holds nothing."""
-    ledgers, caller = ledgers_of(request)
+    ledgers, caller = ledgers_of(request, "analyst", "owner")
     asked = await read(CalibrateAsked, body)
     with caller.computation():
-        return json_response(await ledgers.call(caller, work.calibrated, ledgers, caller.name, id, algorithm, asked))
+        return json_response(
+            await ledgers.call(caller, work.calibrated, ledgers, caller.organisation, id, algorithm, asked)
+        )
 
 
 async def seal(request: Request, id: LedgerId, key: MayBeKey = None) -> Response:  # noqa: A002
@@ -209,10 +224,12 @@ async def close(request: Request, id: LedgerId, key: MayBeKey = None) -> Respons
 
 
 async def _changed(request: Request, kind: str, identifier: str, key: str | None) -> Response:
-    ledgers, caller = ledgers_of(request)
+    ledgers, caller = ledgers_of(request, "owner")
     move = {"sealed": ledgers.book.seal, "closed": ledgers.book.close}[kind]
-    change = partial(move, caller.name, identifier, key or secrets.token_urlsafe(16))
-    return json_response(await ledgers.move(caller, kind, work.changed, ledgers, caller.name, identifier, change))
+    change = partial(move, caller.organisation, identifier, key or secrets.token_urlsafe(16), by=caller.name)
+    return json_response(
+        await ledgers.move(caller, kind, work.changed, ledgers, caller.organisation, identifier, change)
+    )
 
 
 async def amend(
@@ -222,10 +239,10 @@ async def amend(
     key: Key,
 ) -> Response:
     """It is certified anew. What was committed or is held stays as it is, and so do slots."""
-    ledgers, caller = ledgers_of(request)
+    ledgers, caller = ledgers_of(request, "owner")
     asked = await read(AmendAsked, body)
-    change = partial(ledgers.book.amend, caller.name, id, asked, key, by=caller.name)
-    answer = await ledgers.move(caller, "amended", work.changed, ledgers, caller.name, id, change)
+    change = partial(ledgers.book.amend, caller.organisation, id, asked, key, by=caller.name)
+    answer = await ledgers.move(caller, "amended", work.changed, ledgers, caller.organisation, id, change)
     return created(answer, f"{LEDGERS}/{id}")
 
 
@@ -236,10 +253,10 @@ async def contradict(
     key: Key,
 ) -> Response:
     """Let nothing more be committed: the ledger has no ε. Reservations may be cancelled, and it may be closed."""
-    ledgers, caller = ledgers_of(request)
+    ledgers, caller = ledgers_of(request, "analyst", "owner")
     contradiction = await read(ContradictAsked, body)
-    change = partial(ledgers.book.contradict, caller.name, id, contradiction, key)
-    answer = await ledgers.move(caller, "contradicted", work.changed, ledgers, caller.name, id, change)
+    change = partial(ledgers.book.contradict, caller.organisation, id, contradiction, key, by=caller.name)
+    answer = await ledgers.move(caller, "contradicted", work.changed, ledgers, caller.organisation, id, change)
     return created(answer, f"{LEDGERS}/{id}")
 
 
@@ -249,9 +266,8 @@ async def void(
     body: Annotated[unread(VoidAsked), Body(openapi_examples=examples.VOID)],  # type: ignore[valid-type]
     key: Key,
 ) -> Response:
-    """Of whosever ledger. The log says who did it and what was declared; the ledger is conditional from then on."""
-    ledgers, caller = ledgers_of(request)
-    caller.require_scope("admin")
+    """The log says who did it and what was declared; the ledger is conditional from then on."""
+    ledgers, caller = ledgers_of(request, "approver")
     asked = await read(VoidAsked, body)
-    answer = await ledgers.move(caller, "voided", work.voided, ledgers, caller.name, id, asked, key)
+    answer = await ledgers.move(caller, "voided", work.voided, ledgers, caller, id, asked, key)
     return created(answer, f"{LEDGERS}/{id}")

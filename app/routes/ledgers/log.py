@@ -15,8 +15,8 @@ from epsilond.app.http.answers import json_response
 from epsilond.app.http.body import unread
 from epsilond.app.http.problems import FieldError, Problem
 from epsilond.app.ledgers import examples, proving
-from epsilond.app.ledgers.asking import ledgers_of, read
-from epsilond.app.ledgers.documents import CheckpointAnswer, KeyList, LogProof, ReconcileAsked
+from epsilond.app.ledgers.asking import READERS, ledgers_of, read
+from epsilond.app.ledgers.documents import CheckpointAnswer, EntryList, KeyList, LogProof, ReconcileAsked
 
 TAGS: list[str | Enum] = ["ledgers"]
 Number = Annotated[int | None, Query(ge=0, le=2**53)]
@@ -40,6 +40,14 @@ def add(app: FastAPI) -> None:
         summary="That an entry is in the log, or that the log was only continued",
         response_model=LogProof,
         openapi_extra={"x-problems": [404, 503]},
+    )
+    get(
+        "/v1/log/entries",
+        list_log_entries,
+        operation_id="list_log_entries",
+        summary="The entries of all ledgers of an organisation, for auditors",
+        response_model=EntryList,
+        openapi_extra={"x-problems": [503]},
     )
     get(
         "/v1/keys",
@@ -82,9 +90,20 @@ async def get_proof(
         fault = FieldError(parameter="entry", message="give either an entry, or from and to")
         raise Problem("invalid-input", "A query parameter is invalid; see errors.", fault)
     if entry is not None:
-        return json_response(await ledgers.call(caller, proving.inclusion, ledgers, caller.name, entry))
+        caller.require_role(*READERS)
+        return json_response(await ledgers.call(caller, proving.inclusion, ledgers, caller.organisation, entry))
     assert first is not None
     return json_response(await ledgers.call(caller, proving.consistency, ledgers, first, second))
+
+
+async def list_log_entries(
+    request: Request,
+    start: Annotated[int, Query(alias="from", description="from this number in the log on", ge=0, le=2**53)] = 0,
+    limit: Annotated[int, Query(description="most that are answered", ge=1, le=1000)] = 100,
+) -> Response:
+    """List them as they were signed, the oldest first. Numbers that are missing are entries of other organisations."""
+    ledgers, caller = ledgers_of(request, "auditor")
+    return json_response(await ledgers.call(caller, proving.log_entries, ledgers, caller.organisation, start, limit))
 
 
 async def list_keys(request: Request) -> Response:

@@ -17,6 +17,7 @@ from epsilond.app.ledgers import examples, work
 from epsilond.app.ledgers.asking import (
     LEDGERS,
     LOCATION,
+    READERS,
     RESERVATIONS,
     Key,
     LedgerId,
@@ -98,8 +99,8 @@ async def reserve_many(
 
 
 async def _reserved(request: Request, named: tuple[str, ...], asked: ReserveAsked, key: str) -> Response:
-    ledgers, caller = ledgers_of(request)
-    answer = await ledgers.move(caller, "reserved", work.reserved, ledgers, caller.name, named, asked, key)
+    ledgers, caller = ledgers_of(request, "analyst")
+    answer = await ledgers.move(caller, "reserved", work.reserved, ledgers, caller, named, asked, key)
     if answer.expires is not None:
         ledgers.expires(datetime.fromisoformat(answer.expires).timestamp() + ROUNDED)
     return created(answer, f"{RESERVATIONS}/{answer.id}")
@@ -107,8 +108,8 @@ async def _reserved(request: Request, named: tuple[str, ...], asked: ReserveAske
 
 async def get_reservation(request: Request, id: ReservationId) -> Response:  # noqa: A002 (the path parameter)
     """Its state, its charge, and receipts of its newest commits under the log's head of now."""
-    ledgers, caller = ledgers_of(request)
-    return json_response(await ledgers.call(caller, work.reservation, ledgers, caller.name, id))
+    ledgers, caller = ledgers_of(request, *READERS)
+    return json_response(await ledgers.call(caller, work.reservation, ledgers, caller.organisation, id))
 
 
 async def commit(
@@ -118,12 +119,12 @@ async def commit(
     key: Key,
 ) -> Response:
     """Sent again with the same key it is answered byte for byte the same. Without its answer nothing is released."""
-    ledgers, caller = ledgers_of(request)
+    ledgers, caller = ledgers_of(request, "analyst")
     asked = await read(CommitAsked, body)
-    return as_kept(await ledgers.move(caller, "committed", work.committed, ledgers, caller.name, id, asked, key))
+    return as_kept(await ledgers.move(caller, "committed", work.committed, ledgers, caller, id, asked, key))
 
 
 async def cancel(request: Request, id: ReservationId) -> Response:  # noqa: A002 (the path parameter)
     """What was committed never returns; the rest of a job that was begun stays as credit of its mechanism."""
-    ledgers, caller = ledgers_of(request)
-    return json_response(await ledgers.move(caller, "cancelled", work.cancelled, ledgers, caller.name, id))
+    ledgers, caller = ledgers_of(request, "analyst")
+    return json_response(await ledgers.move(caller, "cancelled", work.cancelled, ledgers, caller, id))

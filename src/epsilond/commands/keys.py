@@ -38,6 +38,14 @@ def new(
         list[str] | None,
         typer.Option(help="calibrate, simulate, ledger, metrics or admin; once for each; else calibrate and simulate"),
     ] = None,
+    organisation: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="whose data sets it may use; absent: those of all keys that name none"),
+    ] = None,
+    role: Annotated[
+        list[str] | None,
+        typer.Option(help="owner, analyst, approver or auditor of ledgers; once for each; else owner and analyst"),
+    ] = None,
     expires: Annotated[
         str | None, typer.Option(help="12h, 90d, 4w, or a date and time as RFC 3339 has it; absent: never")
     ] = None,
@@ -56,6 +64,8 @@ def new(
         wanted = frozenset(scope) if scope else scopes.ASKING
         if unknown := sorted(wanted - scopes.SCOPES):
             raise ValueError(f"there is no scope {unknown[0]}; there are {', '.join(sorted(scopes.SCOPES))}")
+        if unknown := sorted(frozenset(role or ()) - scopes.ROLES):
+            raise ValueError(f"there is no role {unknown[0]}; there are {', '.join(sorted(scopes.ROLES))}")
         chosen = limits.CallerLimits(
             requests_per_minute=requests_per_minute,
             concurrent_computations=concurrent_computations,
@@ -63,7 +73,9 @@ def new(
             cpu_seconds_per_minute=cpu_seconds_per_minute,
         )
         named = [each for each in scopes.SCOPES if each in wanted]
-        key, line = made.new(name, chosen, named, moment_of(expires) if expires else None)
+        roles = [each for each in scopes.ROLES if each in (role or ())]
+        until = moment_of(expires) if expires else None
+        key, line = made.new(name, chosen, named, until, organisation=organisation, roles=roles)
         if file is not None:
             key_file.add(file, line)
     typer.echo(key)

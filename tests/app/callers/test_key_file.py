@@ -76,6 +76,23 @@ def test_a_name_revokes_all_its_keys_and_an_id_one(tmp_path: Path) -> None:
     assert key_file.revoke(file, "eve", NOW) == ()
 
 
+def test_the_command_gives_an_organisation_and_roles(tmp_path: Path) -> None:
+    file = tmp_path / "keys.jsonl"
+    new = ("new", "--file", file, "--scope", "ledger", "--organisation", "Acme")
+    made = run(*new, "ada", "--role", "auditor", "--role", "owner")
+    assert made.exit_code == 0, made.output
+    assert run(*new, "eve").exit_code == 0
+    ada, eve = keys.read(file)
+    assert (ada.organisation, ada.belongs_to, ada.held_roles) == ("Acme", "acme", {"auditor", "owner"})
+    assert eve.held_roles == {"owner", "analyst"}
+    caller = ring(file).caller(made.stdout.strip())
+    assert (caller.organisation, caller.roles) == ("acme", {"auditor", "owner"})
+    assert "there is no role boss" in run(*new, "max", "--role", "boss").stderr
+    assert "needs the scope ledger" in run("new", "--file", file, "max", "--role", "owner").stderr
+    assert "without an organisation" in run("new", "--file", file, "max", "--scope", "ledger").stderr
+    assert keys.read(file) == (ada, eve)
+
+
 def test_the_commands_make_list_and_revoke(tmp_path: Path) -> None:
     file = tmp_path / "keys.jsonl"
     new = ("new", "--file", file, "ada", "--expires", "90d", "--scope", "simulate", "--scope", "admin")

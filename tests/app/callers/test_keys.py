@@ -161,6 +161,14 @@ BAD = {
     "{": "line 1 of .* is invalid: the line",
     LINE + "\n" + LINE: "line 2 of .* has the key of an earlier line",
     LINE + "\n" + keys.new("ada", CallerLimits(jobs=1))[1].text: "line 2 of .* has other limits",
+    keys.new("eve", CallerLimits(), {"ledger"}, organisation="a")[1].text
+    + "\n"
+    + keys.new("eve", CallerLimits(), {"ledger"}, organisation="b")[1].text: "line 2 of .* has another organisation",
+    keys.new("eve", CallerLimits(), {"ledger"}, organisation="a")[1].text
+    + "\n"
+    + keys.new("max", CallerLimits(), {"ledger"})[1].text: "max has the scope ledger without an organisation",
+    LINE.replace("}", ',"organisation":"a b"}'): "line 1 of .* is invalid: organisation",
+    LINE.replace("}", ',"roles":["boss"]}'): "line 1 of .* is invalid: roles",
     LINE.replace('"name"', '"nam"'): "line 1 of .* is invalid: nam",
     LINE.replace('"ada"', '"a da"'): "line 1 of .* is invalid: name",
     LINE.replace("sha256", "sha1"): "line 1 of .* is invalid: sha",

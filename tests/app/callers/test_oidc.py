@@ -21,7 +21,7 @@ from epsilond.app.callers import issuer as module
 from epsilond.app.callers import keys
 from epsilond.app.callers.issuer import Issuer, IssuerUnreachable
 from epsilond.app.callers.limits import CallerLimits
-from epsilond.app.callers.oidc import owner_of, scopes_of
+from epsilond.app.callers.oidc import organisation_of, owner_of, roles_of, scopes_of
 from epsilond.app.settings import Settings
 from tests.app.callers.test_keys import file_of
 from tests.app.conftest import PATIENT, problem, serving
@@ -227,6 +227,27 @@ def test_only_our_scopes_count() -> None:
     assert scopes_of({"scope": "openid calibrate admin"}, "scope") == {"calibrate", "admin"}
     assert scopes_of({"scp": ["simulate", 3]}, "scp") == {"simulate"}
     assert scopes_of({"scope": {"calibrate": 1}}, "scope") == scopes_of({}, "scope") == frozenset()
+
+
+def test_claims_give_an_organisation_and_roles() -> None:
+    claims = {"org": "Acme", "roles": ["owner", "boss"], "words": "auditor analyst"}
+    assert (organisation_of(claims, "org"), organisation_of(claims, "")) == ("acme", "")
+    assert [organisation_of({"org": value}, "org") for value in ("", "a b", 3, None, ["a"])] == [None] * 5
+    assert organisation_of({}, "org") is None
+    assert (roles_of(claims, "roles"), roles_of(claims, "words")) == ({"owner"}, {"auditor", "analyst"})
+    assert (roles_of(claims, ""), roles_of({}, "roles")) == ({"owner", "analyst"}, frozenset())
+
+
+def test_a_token_without_a_configured_claim_has_no_rights_on_ledgers(provider: Provider, tmp_path: Path) -> None:
+    claims = {"oidc_organisation_claim": "org", "oidc_roles_claim": "roles", "ledgers_in_memory": "yes"}
+    with service(provider, tmp_path, **claims) as client:
+        for more, status in (
+            ({"org": "acme", "roles": "auditor"}, 200),
+            ({"org": "acme"}, 403),
+            ({"roles": "owner"}, 403),
+        ):
+            token = provider.token(scope="ledger", **more)
+            assert client.get("/v1/ledgers", headers=bearer(token)).status_code == status
 
 
 def service(provider: Provider, tmp_path: Path, **more: str) -> Any:

@@ -20,7 +20,7 @@ from tests.accountants.ledger.setups import gaussian_slot, job, ledger, step
 
 STATE = ledger(gaussian_slot())
 ASKED = SimpleNamespace(job={"spec": job(steps=20), "slot": "gdp"})
-CALLER = SimpleNamespace(name="t", identity="t")
+CALLER = SimpleNamespace(organisation="", name="t", identity="t")
 
 
 class Stayed:

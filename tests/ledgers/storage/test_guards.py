@@ -45,6 +45,12 @@ STATEMENTS = [
     "UPDATE ledgers SET version = version + 1, block = 'other'",
     "UPDATE ledgers SET version = version + 1, record = 'other'",
     "UPDATE ledgers SET version = version + 1, status = 'reopened'",
+    "UPDATE ledgers SET version = version + 1, organisation = 'u'",
+    "UPDATE ledgers SET version = version + 1, organisation = ''",
+    "UPDATE ledgers SET version = version + 1, organisation = NULL",
+    "UPDATE ledgers SET version = version + 1, dataset_key = 'other'",
+    "UPDATE ledgers SET version = version + 1, block_key = 'other'",
+    "UPDATE ledgers SET version = version + 1, opened_by = 'u'",
     "DELETE FROM ledgers",
     "UPDATE ledger_holdings SET committed = 11",
     "UPDATE ledger_holdings SET committed = -1",
@@ -65,6 +71,11 @@ STATEMENTS = [
     "INSERT INTO ledger_counter (id, size) VALUES (2, 0)",
     "DELETE FROM ledger_counter",
 ]
+REST = "name, status, sealed, conditional, record, created, 0, contradicted"
+COLUMNS = (
+    "(id, tenant, dataset, block, name, status, sealed, conditional, record, created, version, contradicted,"
+    " organisation, opened_by, dataset_key, block_key, copy)"
+)
 COPIES = [
     "INTO ledger_entries SELECT seq + 2, at, tenant, kind, ledger, leaf, digest FROM ledger_entries WHERE seq = 1",
     "INTO ledger_entries SELECT seq + 1, at, tenant, kind, ledger, leaf, digest FROM ledger_entries WHERE seq = 1",
@@ -72,7 +83,10 @@ COPIES = [
     "INTO ledger_nodes SELECT * FROM ledger_nodes",
     "INTO ledger_keys SELECT * FROM ledger_keys",
     "INTO ledgers SELECT * FROM ledgers",
-    "INTO ledgers SELECT 'b', tenant, dataset, block, name, status, sealed, conditional, record, created, 0, contradicted FROM ledgers",
+    f"INTO ledgers {COLUMNS} SELECT 'b', tenant, dataset, block, {REST}, 'o', opened_by, dataset_key, block_key, 0 FROM ledgers",
+    f"INTO ledgers {COLUMNS} SELECT 'b', 'u', dataset, block, {REST}, organisation, opened_by, dataset_key, block_key, 0 FROM ledgers",
+    f"INTO ledgers {COLUMNS} SELECT 'b', 'u', dataset, block, {REST}, NULL, opened_by, dataset_key, block_key, 0 FROM ledgers",
+    f"INTO ledgers {COLUMNS} SELECT 'b', 'u', dataset, block, {REST}, 'o', opened_by, '', block_key, 0 FROM ledgers",
     "INTO ledger_slots SELECT * FROM ledger_slots",
     "INTO ledger_items SELECT * FROM ledger_items",
     "INTO ledger_reservations SELECT * FROM ledger_reservations",

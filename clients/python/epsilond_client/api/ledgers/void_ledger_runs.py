@@ -128,10 +128,9 @@ def sync_detailed(
     body: VoidAsked,
     idempotency_key: str,
 ) -> Response[Ledger | Problem]:
-    """Take back runs whose output nobody saw, for operators
+    """Take back runs whose output nobody saw, for approvers
 
-     Of whosever ledger. The log says who did it and what was declared; the ledger is conditional from
-    then on.
+     The log says who did it and what was declared; the ledger is conditional from then on.
 
     Args:
         id (str):
@@ -167,10 +166,9 @@ def sync(
     body: VoidAsked,
     idempotency_key: str,
 ) -> Ledger | Problem | None:
-    """Take back runs whose output nobody saw, for operators
+    """Take back runs whose output nobody saw, for approvers
 
-     Of whosever ledger. The log says who did it and what was declared; the ledger is conditional from
-    then on.
+     The log says who did it and what was declared; the ledger is conditional from then on.
 
     Args:
         id (str):
@@ -201,10 +199,9 @@ async def asyncio_detailed(
     body: VoidAsked,
     idempotency_key: str,
 ) -> Response[Ledger | Problem]:
-    """Take back runs whose output nobody saw, for operators
+    """Take back runs whose output nobody saw, for approvers
 
-     Of whosever ledger. The log says who did it and what was declared; the ledger is conditional from
-    then on.
+     The log says who did it and what was declared; the ledger is conditional from then on.
 
     Args:
         id (str):
@@ -238,10 +235,9 @@ async def asyncio(
     body: VoidAsked,
     idempotency_key: str,
 ) -> Ledger | Problem | None:
-    """Take back runs whose output nobody saw, for operators
+    """Take back runs whose output nobody saw, for approvers
 
-     Of whosever ledger. The log says who did it and what was declared; the ledger is conditional from
-    then on.
+     The log says who did it and what was declared; the ledger is conditional from then on.
 
     Args:
         id (str):

@@ -1,0 +1,116 @@
+"""What a book shows of ledgers, their entries and their owners; it changes no budget."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from epsilond.accountants.json_types import JsonRecord
+from epsilond.accountants.ledger.state import LedgerState
+from epsilond.ledgers.book.contradictions import contradictions_of, mark_commit
+from epsilond.ledgers.book.desk import entry
+from epsilond.ledgers.book.published import PublishedLog
+from epsilond.ledgers.book.reports import written
+from epsilond.ledgers.book.states import state_from
+from epsilond.ledgers.requests import Order
+from epsilond.ledgers.storage import entries, ledgers, owners, reservations
+from epsilond.ledgers.storage.names import normalise, skeleton_of
+from epsilond.ledgers.storage.owners import Collision
+from epsilond.ledgers.storage.records import LedgerRow
+from epsilond.ledgers.storage.transactions import Again, looking
+
+TRIES = 20
+"""Largest number of attempts to assign organisations while other processes move ledgers."""
+
+
+class Looked(PublishedLog):
+    """Ledgers of organisations, as they are."""
+
+    def assign_organisations(self, organisation_of: Callable[[str], str]) -> list[Collision]:
+        """Give ledgers without a named organisation to that of their opener; return the ledgers that then collide.
+
+        Args:
+            organisation_of: gives the organisation of a caller by name; it is called for ledgers without one.
+        """
+        for tried in range(TRIES):
+            try:
+                with self._database.writing() as connection:
+                    owners.assign(connection, organisation_of)
+                break
+            except Again:
+                if tried == TRIES - 1:
+                    raise
+                time.sleep(0.05)
+        with looking(self._database) as connection:
+            return owners.collisions(connection)
+
+    def colliding(self, row: LedgerRow) -> list[tuple[str, bool]]:
+        """Return the other ledgers of the same people in the same organisation, each with whether it is open."""
+        with looking(self._database) as connection:
+            return owners.colliding(connection, row)
+
+    def near_names(self, row: LedgerRow) -> list[str]:
+        """Return names of data sets, and of blocks of this data set, that are almost those of this ledger."""
+        with looking(self._database) as connection:
+            pairs = owners.names_of(connection, row.tenant)
+        dataset, block = normalise(row.dataset), normalise(row.block)
+        of_same = [each for name, each in pairs if each and row.block and normalise(name) == dataset]
+        near = [name for name, _ in pairs if _is_near(name, row.dataset, dataset)]
+        return sorted({*near, *(each for each in of_same if _is_near(each, row.block, block))})
+
+    def log_entries(self, tenant: str, *, start: int = 0, limit: int = 1000) -> list[JsonRecord]:
+        """Return the entries of all ledgers of a tenant from this number in the log on, as they were signed."""
+        with looking(self._database) as connection:
+            return [entry(row) for row in entries.page(connection, start=start, limit=limit, organisation=tenant)]
+
+    def ledger(self, tenant: str, identifier: str) -> LedgerRow:
+        """A ledger's rows."""
+        with looking(self._database) as connection:
+            return self._desk.row(connection, tenant, identifier)
+
+    def state(self, tenant: str, identifier: str) -> LedgerState:
+        """A ledger as moves see it, with all its reservations."""
+        return self.whole(tenant, identifier)[1]
+
+    def whole(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState]:
+        """A ledger's rows and its state, of one moment."""
+        with looking(self._database) as connection:
+            row = self._desk.row(connection, tenant, identifier)
+            return row, state_from(row, reservations.of_ledger(connection, identifier))
+
+    def ledgers(self, tenant: str, *, limit: int = 100, after: str | None = None) -> list[LedgerRow]:
+        """A tenant's ledgers in the order in which they were opened."""
+        with looking(self._database) as connection:
+            start = None if after is None else self._desk.row(connection, tenant, after)
+            return ledgers.page(connection, tenant, limit=limit, after=start)
+
+    def entries(
+        self,
+        tenant: str,
+        identifier: str,
+        *,
+        start: int | None = None,
+        limit: int = 1000,
+        order: Order = "oldest",
+    ) -> list[JsonRecord]:
+        """A ledger's entries in the log from this number on, or from this number back if the newest come first.
+
+        Commits that paid for a contradicted run have `contradicted` next to the signed record.
+        """
+        with looking(self._database) as connection:
+            contradictions = contradictions_of(self._desk.row(connection, tenant, identifier))
+            found = entries.page(connection, start=start, limit=limit, ledger=identifier, order=order)
+            return [mark_commit(entry(row), contradictions) for row in found]
+
+    def written(self, tenant: str, identifier: str) -> JsonRecord:
+        """A summary of a ledger's entries in the log."""
+        with looking(self._database) as connection:
+            self._desk.row(connection, tenant, identifier)
+            found = entries.counted(connection, identifier)
+        kinds = {kind: count for kind, (count, _, _) in found.items()}
+        return written(kinds, min(each[1] for each in found.values()), max(each[2] for each in found.values()))
+
+
+def _is_near(name: str, given: str, normal: str) -> bool:
+    """Return whether two names differ in separators only."""
+    return normalise(name) != normal and skeleton_of(name) == skeleton_of(given)

@@ -1,0 +1,128 @@
+"""Organisations of ledgers as rows: assigned once, and several ledgers of one block, which only a migration leaves."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Connection, func, or_, select, update
+
+from epsilond.ledgers.storage.names import NAMELESS, key_of
+from epsilond.ledgers.storage.records import LedgerRow
+from epsilond.ledgers.storage.tables import ENTRIES, LEDGERS
+from epsilond.ledgers.storage.transactions import Again
+from epsilond.storage import shared
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collision:
+    """Two ledgers or more of one organisation that cover the same people."""
+
+    organisation: str
+    dataset: str
+    """Its name as the first of the ledgers has it."""
+    ledgers: tuple[str, ...]
+    """Ids, the oldest first."""
+    open: int
+    """Number of them that are not closed."""
+
+
+def assign(connection: Connection, organisation_of: Callable[[str], str]) -> int:
+    """Give each ledger that has no organisation, or the nameless one, to the organisation of its opener.
+
+    Ledgers of named organisations stay. The version of each ledger that is given grows, so that a move that is under
+    way is judged again.
+
+    Args:
+        connection: of a transaction that writes.
+        organisation_of: gives the organisation of a caller by name.
+
+    Returns:
+        Number of ledgers that were given.
+
+    Raises:
+        Again: another process moved a ledger in between.
+    """
+    if connection.dialect.name == "postgresql":
+        shared.alone_with_tables(connection)
+    free = or_(LEDGERS.c.organisation.is_(None), LEDGERS.c.organisation == NAMELESS)
+    columns = [LEDGERS.c[name] for name in ("id", "organisation", "opened_by", "dataset_key", "block_key", "version")]
+    rows = connection.execute(select(*columns).where(free).order_by(LEDGERS.c.created, LEDGERS.c.id)).all()
+    given = 0
+    for row in rows:
+        organisation = organisation_of(row.opened_by)
+        if organisation == row.organisation:
+            continue
+        same = (LEDGERS.c.organisation == organisation) & (LEDGERS.c.dataset_key == row.dataset_key)
+        same &= LEDGERS.c.block_key == row.block_key
+        last = connection.execute(select(func.max(LEDGERS.c.copy)).where(same)).scalar_one()
+        values = {"organisation": organisation, "copy": 0 if last is None else last + 1, "version": row.version + 1}
+        change = update(LEDGERS).where(LEDGERS.c.id == row.id, LEDGERS.c.version == row.version).values(values)
+        if connection.execute(change).rowcount != 1:
+            raise Again(row.id)
+        given += 1
+    return given
+
+
+def collisions(connection: Connection) -> list[Collision]:
+    """Return the ledgers that cover the same people as another of their organisation, closed ones included."""
+    names = ("id", "organisation", "dataset", "dataset_key", "block_key", "status")
+    wanted = select(*(LEDGERS.c[name] for name in names)).where(LEDGERS.c.organisation.is_not(None))
+    of_dataset = defaultdict[tuple[str, str], list[tuple[str, str, str, str]]](list)
+    for row in connection.execute(wanted.order_by(LEDGERS.c.created, LEDGERS.c.id)):
+        of_dataset[row.organisation, row.dataset_key].append((row.id, row.block_key, row.status, row.dataset))
+    found = []
+    for (organisation, _), rows in of_dataset.items():
+        whole = any(block == "" for _, block, _, _ in rows)
+        groups = [""] if whole else sorted({block for _, block, _, _ in rows})
+        for group in groups:
+            members = [row for row in rows if whole or row[1] == group]
+            if len(members) > 1:
+                ids, still_open = tuple(row[0] for row in members), sum(row[2] == "open" for row in members)
+                found.append(Collision(organisation=organisation, dataset=members[0][3], ledgers=ids, open=still_open))
+    return found
+
+
+def colliding(connection: Connection, ledger: LedgerRow) -> list[tuple[str, bool]]:
+    """Return the other ledgers of an organisation that cover people of this one, each with whether it is open."""
+    wanted = select(LEDGERS.c.id, LEDGERS.c.status).where(
+        LEDGERS.c.organisation == ledger.tenant, LEDGERS.c.id != ledger.id, _covers(ledger)
+    )
+    rows = connection.execute(wanted.order_by(LEDGERS.c.created, LEDGERS.c.id))
+    return [(row.id, row.status == "open") for row in rows]
+
+
+def is_barred(connection: Connection, ledger: LedgerRow) -> bool:
+    """Return whether a ledger of the same people is the nameless organisation's, or this one is and another is not.
+
+    Nobody can tell the nameless organisation from one with a name: its callers may belong to that. Call it after the
+    counter of entries is taken: then no other ledger is being added.
+    """
+    unnamed = or_(LEDGERS.c.organisation.is_(None), LEDGERS.c.organisation == NAMELESS)
+    others = LEDGERS.c.organisation != NAMELESS if ledger.tenant == NAMELESS else unnamed
+    wanted = select(LEDGERS.c.id).where(others, _covers(ledger)).limit(1)
+    return connection.execute(wanted).scalar_one_or_none() is not None
+
+
+def organisations_of(connection: Connection, identifiers: list[str]) -> set[str | None]:
+    """Return the organisations of ledgers."""
+    return set(connection.execute(select(LEDGERS.c.organisation).where(LEDGERS.c.id.in_(identifiers))).scalars())
+
+
+def names_of(connection: Connection, organisation: str) -> list[tuple[str, str]]:
+    """Return each data set of an organisation with each of its blocks, as they were first written."""
+    wanted = select(LEDGERS.c.dataset, LEDGERS.c.block).where(LEDGERS.c.organisation == organisation).distinct()
+    return [(row.dataset, row.block) for row in connection.execute(wanted)]
+
+
+def entries_of(organisation: str) -> ColumnElement[bool]:
+    """Return the condition of an entry that it is of a ledger of this organisation."""
+    return ENTRIES.c.ledger.in_(select(LEDGERS.c.id).where(LEDGERS.c.organisation == organisation))
+
+
+def _covers(ledger: LedgerRow) -> ColumnElement[bool]:
+    """Return the condition of a ledger that it has people of this one: the same block, or either is of the whole."""
+    same = LEDGERS.c.dataset_key == key_of(ledger.dataset)
+    block = key_of(ledger.block)
+    return same & or_(LEDGERS.c.block_key == block, LEDGERS.c.block_key == "") if block else same

@@ -1,0 +1,140 @@
+"""Ledgers from before there were organisations are given to those of their keys, and refuse moves if they collide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from epsilond.accountants.errors import BlockHasLedger, LedgerClosed
+from epsilond.ledgers.book.book import Book
+from epsilond.ledgers.book.desk import entry
+from epsilond.ledgers.book.errors import NotFound
+from epsilond.ledgers.client.auditing import replay
+from epsilond.ledgers.log.bundles import Bundle
+from epsilond.ledgers.log.verify import verify
+from epsilond.ledgers.requests import AmendAsked, CommitAsked
+from epsilond.ledgers.storage import entries
+from epsilond.ledgers.storage.opening import opened
+from epsilond.ledgers.storage.transactions import looking
+from epsilond.reading import read
+from epsilond.storage.transactions import Database
+from tests.ledgers.book.books import KEYS, ORIGIN, Clock, book, key, opening, query
+from tests.ledgers.earlier import take_organisations_away
+
+ALL = CommitAsked()
+
+
+@contextmanager
+def kept_at(place: str, **more: Any) -> Iterator[tuple[Book, Database]]:
+    database = opened(place)
+    try:
+        yield book(database, **more), database
+    finally:
+        database.close()
+
+
+@pytest.fixture
+def earlier(place: str) -> dict[str, Any]:
+    """Ledgers of keys on one data set in two spellings, each with a commit and a reservation, before organisations."""
+    with kept_at(place) as (made, _):
+        told: dict[str, Any] = {}
+        for name, dataset in (("alice", "Visits"), ("bob", "visits"), ("carol", "tests")):
+            ledger = made.open(name, opening(dataset=dataset), key()).id
+            spent, held = (made.reserve(name, [ledger], query(), key()).id for _ in range(2))
+            told[name] = {"ledger": ledger, "held": held, "key": key()}
+            told[name]["answer"] = made.commit(name, spent, ALL, told[name]["key"])
+            told[name]["spent"] = spent
+    take_organisations_away(place)
+    return told
+
+
+def refused(other: str, move: Callable[..., object], *arguments: object) -> None:
+    with pytest.raises(BlockHasLedger) as refusal:
+        move(*arguments)
+    assert refusal.value.nearest == {"ledger": other}
+
+
+def test_two_keys_of_one_organisation_are_refused_moves_until_one_ledger_is_closed(place, earlier):
+    with kept_at(place) as (found, database):
+        first, second = earlier["alice"], earlier["bob"]
+        (collision,) = found.assign_organisations({"alice": "acme", "bob": "acme", "carol": "acme"}.__getitem__)
+        assert (collision.organisation, collision.dataset, collision.open) == ("acme", "Visits", 2)
+        assert collision.ledgers == (first["ledger"], second["ledger"])
+        assert found.assign_organisations(str) == [collision]  # ledgers of a named organisation stay
+        for mine, other in ((first, second["ledger"]), (second, first["ledger"])):
+            assert found.written("acme", mine["ledger"])["count"] == 4
+            refused(other, found.reserve, "acme", [mine["ledger"]], query(), key())
+            refused(other, found.commit, "acme", mine["held"], ALL, key())
+            lower = read(AmendAsked, {"lower": [{"name": "train", "planned": 1}], "declared": "independent-of-outputs"})
+            refused(other, found.amend, "acme", mine["ledger"], lower, key())
+        refused(first["ledger"], found.open, "acme", opening(dataset="VISITS"), key())
+        third = earlier["carol"]["ledger"]
+        assert found.reserve("acme", [third], query(), key()).state == "reserved"
+        found.close("acme", first["ledger"], key(), by="alice")
+        assert found.reserve("acme", [second["ledger"]], query(), key()).state == "reserved"
+        refused(second["ledger"], found.commit, "acme", first["held"], ALL, key())
+        assert found.cancel("acme", first["held"], by="bob").state == "cancelled"
+        found.close("acme", second["ledger"], key())
+        with pytest.raises(LedgerClosed):
+            found.reserve("acme", [second["ledger"]], query(), key())
+        with looking(database) as connection:
+            leaves = [row.leaf for row in entries.page(connection, limit=100)]
+        assert b'"tenant":"alice"' in leaves[0]
+        assert b'"requested_by":"bob"' in b"".join(leaves)
+
+
+def test_an_answer_of_before_is_answered_again_to_its_caller(place, earlier):
+    with kept_at(place) as (found, _):
+        found.assign_organisations(lambda name: "other" if name == "bob" else "acme")
+        mine = earlier["alice"]
+        assert found.commit("acme", mine["spent"], ALL, mine["key"], by="alice") == mine["answer"]
+        with pytest.raises(NotFound):
+            found.commit("other", mine["spent"], ALL, mine["key"], by="bob")
+
+
+def test_the_log_of_before_and_after_verifies(place, earlier):
+    with kept_at(place) as (found, database):
+        found.assign_organisations(lambda name: "acme" if name == "alice" else "other")
+        found.commit("acme", earlier["alice"]["held"], ALL, key(), by="dora")
+        with looking(database) as connection:
+            records = [entry(row) for row in entries.page(connection, limit=100)]
+        bundle = Bundle(entries=records, checkpoints=[found.checkpoint()])
+        verified = verify(bundle, origin=ORIGIN, keys=KEYS.keys, replay=replay)
+        assert verified.complete, verified.sentences()
+        assert found.inclusion("acme", 0).entry["tenant"] == "alice"
+        with pytest.raises(NotFound):
+            found.inclusion("other", 0)
+
+
+def test_ledgers_without_an_organisation_follow_their_key_and_bar_their_data_set(place, earlier):
+    with kept_at(place) as (found, _):
+        found.assign_organisations(lambda name: "other" if name == "bob" else "")
+        with pytest.raises(BlockHasLedger) as barred:
+            found.open("acme", opening(dataset="TESTS"), key())
+        assert not barred.value.nearest
+        assert found.open("acme", opening(dataset="Scans", block="2026"), key()).tenant == "acme"
+        with pytest.raises(BlockHasLedger):
+            found.open("", opening(dataset="scans", block="2026"), key())
+        assert found.open("", opening(dataset="scans", block="2027"), key(), by="alice").tenant == ""
+        assert found.ledger("", earlier["carol"]["ledger"]).dataset == "tests"
+        assert found.assign_organisations({"alice": "", "carol": "acme"}.__getitem__) == []
+        assert found.ledger("acme", earlier["carol"]["ledger"]).dataset == "tests"
+        refused(earlier["carol"]["ledger"], found.open, "acme", opening(dataset="TESTS"), key())
+
+
+def test_a_reservation_over_ledgers_of_two_organisations_still_ends(place):
+    clock = Clock()
+    with kept_at(place, clock=clock) as (made, _):
+        ledgers = [made.open("", opening(dataset=name), key(), by=name).id for name in ("a", "b")]
+        held = made.reserve("", ledgers, query(expires_in=0.001), key()).id
+        made.assign_organisations(lambda name: name)
+        for name in ("a", "b"):
+            with pytest.raises(NotFound):
+                made.reservation(name, held)
+        clock.now += 1.0
+        assert made.expire() == 1
+        for name, ledger in zip("ab", ledgers, strict=True):
+            assert made.state(name, ledger).reservations[held].state == "expired"

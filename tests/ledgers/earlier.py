@@ -1,0 +1,28 @@
+"""Databases of ledgers as the version before organisations left them."""
+
+from __future__ import annotations
+
+from sqlalchemy import text
+from sqlalchemy.engine import URL, make_url
+
+from epsilond.storage import opening
+
+TRIGGERS = ("unassigned", "renamed", "taken_away", "replaced_of_block")
+COLUMNS = ("organisation", "opened_by", "dataset_key", "block_key", "copy")
+
+
+def take_organisations_away(place: str) -> None:
+    """Bring the tables of ledgers at a place back to revision 0002; a ledger's owner is its `tenant` then."""
+    url = make_url(place) if "://" in place else URL.create("sqlite", database=place)
+    database = opening.opened(url, [], name="the place", what="ledgers")
+    with database.writing() as connection:
+        of_table = " ON ledgers" if database.shared else ""
+        for name in TRIGGERS:
+            connection.execute(text(f"DROP TRIGGER IF EXISTS ledgers_{name}{of_table}"))
+        connection.execute(text("DROP INDEX ledgers_of_block"))
+        connection.execute(text("DROP INDEX ledgers_by_organisation"))
+        for column in COLUMNS:
+            connection.execute(text(f"ALTER TABLE ledgers DROP COLUMN {column}"))
+        connection.execute(text("CREATE INDEX ledgers_by_tenant ON ledgers (tenant, created, id)"))
+        connection.execute(text("UPDATE ledger_version SET version_num = '0002'"))
+    database.close()
