@@ -54,6 +54,7 @@ CHOICES: Mapping[str, Sequence[str]] = {
 }
 """Words that are drawn; a request that combines them in a way that is not accepted is drawn anew."""
 WHOLE = frozenset(("times", "rounds"))
+SEED = 1
 LEAST_LOG10_DELTA = -300.0
 
 
@@ -186,7 +187,7 @@ def stop(_: int, __: FrameType | None) -> None:
 
 def measure_all(group: str, count: int) -> Iterator[Measured]:
     """Measure so many accepted questions of a group, half of them wide."""
-    generator = random.Random(group)
+    generator = random.Random(f"{group} {SEED}")
     for place in range(count):
         while (measured := measure(draw(generator, group, wide=place % 2 == 0))) is None:
             pass
@@ -209,7 +210,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     import_everything()
     signal.signal(signal.SIGPROF, stop)
     for group in options.only:
-        with options.rows.open("a", encoding="utf-8") as file:
+        with options.rows.open("a", encoding="utf-8", buffering=1) as file:
             for question, seconds, ending in measure_all(group, options.questions):
                 file.write(json.dumps({**question._asdict(), "seconds": seconds, "ending": ending}) + "\n")
         print(group, flush=True)

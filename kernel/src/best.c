@@ -13,15 +13,15 @@
 #include "shared.h"
 
 
-/* What the distance of the points may cost, relative to the rate. */
+/* What the distance of the points may cost, relative to the rate; twice as much is narrow enough. */
 #define LOSS 1e-7
 /* A chord must fall by so many widths of delta, as far out as the square of the outermost place is. */
 #define WIDTHS_APART (4.0 * 2.25)
-/* Relative widths of the rate, and in widths of one value, with which no more points are laid. */
-#define NARROW 2e-7
+/* Width of the rate, in widths of one value, with which no more points are laid. */
 #define MOST_WIDTHS 5.0
 /* Most points after the first four. */
 #define CUTS 8
+/* The points at 0 and 1/alpha, the first four, and the others. */
 #define POINTS (2 + 4 + CUTS)
 
 /* A point gamma, and the ends of h there. gamma itself may be off by a few units of roundoff. */
@@ -158,7 +158,7 @@ static bool is_narrow(const Minimum *known, Least least)
         if (known->points[k].ends.upper <= 1.01 * known->upper)
             widths = fmin(widths, known->points[k].ends.upper - known->points[k].ends.lower);
     double allowed = isfinite(widths) ? MOST_WIDTHS * widths : 0.0;
-    return known->upper - least.value <= fmax(NARROW * known->upper, allowed);
+    return known->upper - least.value <= fmax(2.0 * LOSS * known->upper, allowed);
 }
 
 /* Four points around the threshold, on its line; then where the lower bound is least, while that helps. */
