@@ -74,7 +74,7 @@
 /* The farthest noise in standard deviations: beyond it lies the mass e^-800. */
 #define FARTHEST 40
 
-/* Most components of a mixture. */
+/* Most components of a mixture, and most numbers that one question is asked about. */
 #define MOST_COMPONENTS 64
 
 /* Layers of the noise (rule.c). */

@@ -16,8 +16,6 @@
 
 /* The least shift and rate, and the reciprocal of the largest shift: products of shifts, tilts and losses are doubles. */
 #define SMALLEST 1e-100
-/* Most numbers that one question is asked about. */
-#define MOST_NUMBERS 16
 
 /* `lock` is held by the thread that computes: what is computed is kept in the composition. */
 typedef struct {
@@ -304,11 +302,11 @@ static PyObject *handle_threshold(PyObject *object, PyObject *argument)
     return Py_BuildValue("ddd", found.epsilon, found.width, found.steepness);
 }
 
-/* The doubles of a tuple of at most MOST_NUMBERS, all finite; -1 if it has none or too many, or one that is not. */
+/* The doubles of a tuple of at most MOST_COMPONENTS, all finite; -1 if it has none or too many, or one that is not. */
 static int read_numbers(PyObject *tuple, double *numbers)
 {
     Py_ssize_t count = PyTuple_Size(tuple);
-    if (count < 1 || count > MOST_NUMBERS)
+    if (count < 1 || count > MOST_COMPONENTS)
         return -1;
     for (Py_ssize_t k = 0; k < count; k++) {
         numbers[k] = PyFloat_AsDouble(PyTuple_GetItem(tuple, k));
@@ -328,8 +326,8 @@ static PyObject *best_test_of(BestTest found)
 static PyObject *handle_best_tests(PyObject *object, PyObject *arguments)
 {
     PyObject *given;
-    double rates[MOST_NUMBERS], rounding;
-    BestTest found[MOST_NUMBERS];
+    double rates[MOST_COMPONENTS], rounding;
+    BestTest found[MOST_COMPONENTS];
     Answer at_zero;
     if (!PyArg_ParseTuple(arguments, "O!d", &PyTuple_Type, &given, &rounding))
         return NULL;
@@ -366,7 +364,7 @@ static PyObject *handle_best_tests(PyObject *object, PyObject *arguments)
 
 static PyObject *handle_upper_log_deltas(PyObject *object, PyObject *argument)
 {
-    double epsilons[MOST_NUMBERS], found[MOST_NUMBERS];
+    double epsilons[MOST_COMPONENTS], found[MOST_COMPONENTS];
     int count = read_numbers(argument, epsilons);
     if (PyErr_Occurred())
         return NULL;

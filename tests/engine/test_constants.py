@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-CEILING = 150
+CEILING = 149
 """Most constants in the engines and the kernel together. Lower it when constants go; never raise it."""
 IN_C = re.compile(r"^(?:#define\s+(\w+)\s+\(?[-+]?[\d.]|(?:static )?const (?:double|int|size_t) (\w+)\s*=)")
 
