@@ -80,8 +80,8 @@ def test_bounds_from_one_line_are_upper_bounds(laws: tuple[tuple[Law, int], ...]
 
 def test_numbers_without_meaning_are_refused(module: ModuleType) -> None:
     composed = sum_of(module, LAWS["removed"])
-    for rates in ((), (0.0,), (1.0,), (math.nan,), (1e-3, 2.0), (0.5,) * 17):
+    for rates in ((), (0.0,), (1.0,), (math.nan,), (1e-3, 2.0), (0.5,) * 65):
         assert composed.best_tests(rates, 0.0) is None
     assert composed.best_tests((0.5,), math.inf) is None
-    for epsilons in ((), (math.inf,), (1.0, math.nan), (1.0,) * 17):
+    for epsilons in ((), (math.inf,), (1.0, math.nan), (1.0,) * 65):
         assert composed.upper_log_deltas(epsilons) is None
