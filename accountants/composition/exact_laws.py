@@ -19,6 +19,7 @@ from epsilond.accountants.curve.near_tests import BestTests, NearTest, rated
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import PointwiseProfile
 from epsilond.accountants.engine import exact, kernel
+from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.engine.exact import NO_CERTIFICATE, SizedTest
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.gaussian import gaussian_pair
@@ -101,6 +102,16 @@ class ExactProfile(PointwiseProfile):
         return sum(count for _, count in self.laws) <= _FEW_STEPS
 
     @cached_property
+    def mixed(self) -> bool:
+        """Whether some of the laws are mixtures of several shifts."""
+        return any(isinstance(law, MixedLaw) for law, _ in self.laws)
+
+    @property
+    def is_quicker_behind(self) -> bool:
+        """Whether the lattice takes less time than the contour engine, as it does for few steps of mixtures."""
+        return self.mixed and self.few
+
+    @cached_property
     def moved(self) -> float:
         """What the rounding of Laplace shifts may move ε by, in nats: their error times the largest loss (A7)."""
         return 1.01 * _ROUNDED_SCALE * math.fsum(law.shift * count for law, count in self.laplace.items())
@@ -163,6 +174,8 @@ class ExactProfile(PointwiseProfile):
 
     def _exact_log_delta(self, epsilon: float) -> Interval:
         """Enclose log δ of the laws as they are, by the contour engine."""
+        if self.is_quicker_behind:
+            raise ContourRefused(RefusalReason.BEYOND_BUDGET, "few steps of mixtures")
         return exact.log_delta(self.laws, epsilon, widest=self.widest)
 
     def _outward(self, log_delta: Callable[[float], Interval], epsilon: float) -> Interval:
@@ -178,7 +191,7 @@ class ExactProfile(PointwiseProfile):
         """Return an enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, and whether it is narrow."""
         slack = ROUNDED_SHIFT * (1.0 + abs(log_delta))
         try:
-            lower, upper = exact.epsilon(self.laws, log_delta, slack=slack, widest=self.widest)
+            lower, upper = self._exact_epsilon(log_delta, slack)
         except NO_CERTIFICATE:
             if self.laplace:
                 return Interval(0.0, math.inf), False
@@ -187,6 +200,12 @@ class ExactProfile(PointwiseProfile):
         if upper > 0.0 or (self.moved > 0.0 and self.log_delta_bounds(0.0).upper > log_delta):
             upper += self.moved
         return Interval(max(lower - self.moved, 0.0), upper), True
+
+    def _exact_epsilon(self, log_delta: float, slack: float) -> Interval:
+        """Enclose ε of the laws as they are, by the contour engine."""
+        if self.is_quicker_behind:
+            raise ContourRefused(RefusalReason.BEYOND_BUDGET, "few steps of mixtures")
+        return exact.epsilon(self.laws, log_delta, slack=slack, widest=self.widest)
 
     def bound_log_delta(self, epsilon: float) -> float:
         """Return a quick upper bound of log δ(ε)."""
@@ -213,13 +232,12 @@ class ExactProfile(PointwiseProfile):
 
     @property
     def finds_best_tests(self) -> bool:
-        """True if the kernel answers. It finds best tests of all losses but those of Laplace noise and of mixtures."""
-        mixed = any(isinstance(law, MixedLaw) for law, _ in self.laws)
-        return not self.laplace and not mixed and kernel.answers(self.laws)
+        """True if the kernel answers. It finds best tests of all losses but those of Laplace noise."""
+        return not self.laplace and not self.is_quicker_behind and kernel.answers(self.laws)
 
     def best_tests(self, rates: Sequence[float]) -> BestTests | None:
         """Enclose the true positive rates of the best tests by the kernel; None where that refuses."""
-        tests = kernel.best_tests(self.laws, rates, ROUNDED_SHIFT) if self.finds_best_tests else None
+        tests = exact.best_tests(self.laws, rates, ROUNDED_SHIFT) if self.finds_best_tests else None
         if tests is None:
             return None
         lower, upper = tests.log_delta_at_zero
@@ -228,7 +246,7 @@ class ExactProfile(PointwiseProfile):
     def upper_log_deltas(self, epsilons: Sequence[float]) -> Sequence[float]:
         """Return upper bounds of log δ from the nodes for the middle ε, if the kernel answers."""
         middle = sorted(epsilons)[len(epsilons) // 2]
-        together = kernel.upper_log_deltas(self.laws, [middle, *epsilons]) if self.finds_best_tests else None
+        together = exact.upper_log_deltas(self.laws, [middle, *epsilons]) if self.finds_best_tests else None
         if together is None:
             return super().upper_log_deltas(epsilons)
         return [min(raised(bound), 0.0) for bound in together[1:]]
@@ -238,6 +256,8 @@ class ExactProfile(PointwiseProfile):
 
         Where the contour engine refuses, the lattice's for Laplace losses, and None for others.
         """
+        if self.is_quicker_behind:
+            return [None for _ in sizes]
         sized = exact.thresholds(self.laws, [math.log(size) for size in sizes], widest=self.widest)
         tests = [None if each is None else self._near_test(each) for each in sized]
         if not self.laplace:

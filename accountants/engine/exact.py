@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import DrawnGaussianLaw, DrawnMixtureLaw, MixedLaw, SampledGaussianLaw
+from epsilond.accountants.curve.near_tests import BestTests
 from epsilond.accountants.engine import kernel
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.composition import WIDEST, falls_enough, supremum
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from epsilond.accountants.curve.facts import Law
+    from epsilond.accountants.curve.near_tests import BestTest
 
 __all__ = [
     "NO_CERTIFICATE", "SizedTest", "WIDEST", "epsilon", "falls_enough", "log_delta", "supremum", "thresholds",
@@ -173,6 +175,46 @@ def epsilon(
     if found is not None and found.width <= widest:
         return found.ends
     return contour.epsilon(laws, log_delta, slack=slack, widest=widest)
+
+
+def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding: float) -> BestTests | None:
+    """Enclose the true positive rate of the best test at each false positive rate, by the kernel; None if it refuses.
+
+    With components moved δ falls by at most e^leak. So does the true positive rate, the least γ α + δ(log γ).
+
+    Args:
+        laws: distributions of the losses, with their counts.
+        rates: false positive rates, in (0, 1).
+        rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
+    """
+    if not _has_mixtures(laws):
+        return kernel.best_tests(laws, rates, rounding)
+    short, leak = _shorten(laws, math.log(min(rates)))
+    tests = kernel.best_tests(short, rates, rounding)
+    if tests is None:
+        return None
+    by_rate = {rate: None if test is None else _raise_test(test, leak) for rate, test in tests.by_rate.items()}
+    lower, upper = tests.log_delta_at_zero
+    return BestTests(by_rate, Interval(lower, min(_log_sum(upper, leak), 0.0)))
+
+
+def _raise_test(test: BestTest, log_excess: float) -> BestTest:
+    """Return a best test whose true positive rate may be larger by e^`log_excess`."""
+    lower, upper = test.true_positive_rate
+    raised = (upper + math.exp(log_excess)) * (1.0 + 4 * UNIT_ROUNDOFF)
+    return test._replace(true_positive_rate=Interval(lower, min(raised, 1.0)))
+
+
+def upper_log_deltas(laws: Sequence[tuple[Law, int]], epsilons: Sequence[float]) -> Sequence[float] | None:
+    """Return upper bounds of log δ at several ε, from the kernel's nodes for the first; None if it refuses."""
+    if not _has_mixtures(laws):
+        return kernel.upper_log_deltas(laws, epsilons)
+    first = _upper_log_delta_of_mixtures(laws, epsilons[0])
+    if first is None:
+        return None
+    short, leak = _shorten(laws, first)
+    bounds = kernel.upper_log_deltas(short, epsilons)
+    return None if bounds is None else [min(_log_sum(bound, leak), 0.0) for bound in bounds]
 
 
 def thresholds(

@@ -7,12 +7,18 @@ from types import ModuleType
 
 import pytest
 
+from epsilond.accountants.account import account
+from epsilond.accountants.composition.exact_laws import ExactProfile
 from epsilond.accountants.composition.exact_search import exact_pair
+from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import DrawnGaussianLaw, GaussianLaw, Law, SampledGaussianLaw
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.engine import kernel
 from epsilond.accountants.engine.contour import composition as contour
+from epsilond.accountants.meaning import meaning
+from epsilond.accountants.specs import Spec
 from epsilond.accountants.trade_off import TradeOff
+from epsilond.reading import read_body
 from tests.kernel.conftest import forget_all
 from tests.kernel.test_kernel import sum_of
 
@@ -85,3 +91,22 @@ def test_numbers_without_meaning_are_refused(module: ModuleType) -> None:
     assert composed.best_tests((0.5,), math.inf) is None
     for epsilons in ((), (math.inf,), (1.0, math.nan), (1.0,) * 65):
         assert composed.upper_log_deltas(epsilons) is None
+
+
+@pytest.mark.parametrize("times", [100, 1000])
+def test_best_tests_of_mixtures_agree_with_the_lattice(times: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = {"kind": "subsampled", "sampling": "with-replacement", "batch_size": 60, "population": 1000}
+    run = {
+        "kind": "repeated",
+        "times": times,
+        "mechanism": batch | {"mechanism": {"kind": "gaussian", "noise_multiplier": 2.0}},
+    }
+    spec = read_body(Spec, run)
+    tests: list[list[Interval]] = []
+    for quicker_behind in (False, True):
+        monkeypatch.setattr(ExactProfile, "is_quicker_behind", quicker_behind)
+        curve = account(spec, relation="replace-one").guarantee.curve
+        tests.append([test.true_positive_rate for test in meaning(curve).true_positives])
+    for here, behind in zip(*tests, strict=True):
+        assert max(here.lower, behind.lower) <= min(here.upper, behind.upper)
+        assert here.upper - here.lower <= 1.01 * (behind.upper - behind.lower)
