@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,13 +117,7 @@ def parse(body: bytes, *, nulls: bool = True) -> object:
         raise InvalidInput(_too_deep("") if deeper(body, DEEPEST) else _TOO_MANY)
     try:
         text = body.decode("utf-8")
-        value = json.loads(
-            text,
-            parse_float=_float,
-            parse_int=_integer,
-            parse_constant=_constant,
-            object_pairs_hook=_object if nulls else _object_without_nulls,
-        )
+        value = (_DECODER if nulls else _DECODER_WITHOUT_NULLS).decode(text)
     except RecursionError:
         raise InvalidInput(_too_deep("")) from None
     except json.JSONDecodeError as error:
@@ -165,6 +160,14 @@ def _object(pairs: list[tuple[str, object]]) -> JsonRecord | _Mark:
 
 def _object_without_nulls(pairs: list[tuple[str, object]]) -> JsonRecord | _Mark:
     return _object([(key, _NULL if value is None else value) for key, value in pairs])
+
+
+def _decoder(members: Callable[[list[tuple[str, object]]], JsonRecord | _Mark]) -> json.JSONDecoder:
+    return json.JSONDecoder(parse_float=_float, parse_int=_integer, parse_constant=_constant, object_pairs_hook=members)
+
+
+_DECODER, _DECODER_WITHOUT_NULLS = _decoder(_object), _decoder(_object_without_nulls)
+"""Made once: making one takes a third of the time of reading a small body."""
 
 
 def _too_deep(pointer: str) -> Fault:

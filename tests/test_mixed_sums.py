@@ -8,8 +8,8 @@ import pytest
 
 from epsilond.accountants.numerics.mixed_sums import blocks_of, log_sums, windows
 from epsilond.accountants.profiles.gaussian import GaussianMixture
+from epsilond.accountants.profiles.weighted_groups import GaussianGroups, MultiplicityProfile
 from epsilond.accountants.theorems.sampling.multiplicities import multiplicities
-from epsilond.accountants.theorems.sampling.with_replacement import GaussianGroups, MultiplicityProfile
 
 POINTS = 3000
 SHARPNESS = {"few matter": 3.0, "all matter": 1e-3}

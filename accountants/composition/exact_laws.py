@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve.enclosure import Interval, Tails
-from epsilond.accountants.curve.facts import LaplaceLaw
+from epsilond.accountants.curve.facts import LaplaceLaw, MixedLaw
 from epsilond.accountants.curve.near_tests import BestTests, NearTest, rated
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import PointwiseProfile
@@ -213,8 +213,9 @@ class ExactProfile(PointwiseProfile):
 
     @property
     def finds_best_tests(self) -> bool:
-        """True if the kernel answers. It finds best tests of all losses but those of Laplace noise."""
-        return not self.laplace and kernel.answers(self.laws)
+        """True if the kernel answers. It finds best tests of all losses but those of Laplace noise and of mixtures."""
+        mixed = any(isinstance(law, MixedLaw) for law, _ in self.laws)
+        return not self.laplace and not mixed and kernel.answers(self.laws)
 
     def best_tests(self, rates: Sequence[float]) -> BestTests | None:
         """Enclose the true positive rates of the best tests by the kernel; None where that refuses."""

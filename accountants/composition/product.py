@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.composition.methods import METHODS, Fallback
-from epsilond.accountants.curve.facts import compose_plateaus
 from epsilond.accountants.curve.least import alternatives_of, least_of
 from epsilond.accountants.curve.pair import unfold
+from epsilond.accountants.curve.plateaus import compose_plateaus
 from epsilond.accountants.engine.lattice.budget import Budget
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.profiles.deferred import DeferredValue

@@ -1,4 +1,4 @@
-"""Facts about a pair, as data: exact distributions of its loss, concentration, and plateaus.
+"""Facts about a pair, as data: exact distributions of its loss, and concentration.
 
 A *law* names an ordered pair (P, Q). The transform K(z) = log E_P[e^{zL}] of its loss L = log dP/dQ is known, not
 merely bounded. The contour engine composes pairs that carry laws; pairs without one are composed from their profiles.
@@ -6,26 +6,23 @@ merely bounded. The contour engine composes pairs that carry laws; pairs without
 A *finite law* has finitely many outcomes, with masses p under the first distribution and q under the second. The loss
 of each is log p − log q. It is kept next to both masses, because their difference would lose its digits where the loss
 is small. Enumeration composes finite laws.
-
-An (ε₀, δ₀) guarantee has δ(ε) ≤ δ₀ for ε ≥ ε₀, with both numbers exactly as declared: its *plateau*. In logarithms
-its profile is above log δ₀ by the roundings that are charged. A search on the profile alone finds no ε at δ₀ itself.
-Sampling and composition carry a plateau on.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from functools import cached_property
+from typing import ClassVar, Literal, Self, TypeAlias
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
-MOST_PARTS = 1000
-"""Limit on the runs whose plateaus are composed; the rational numbers of more runs would be too long."""
 _LARGEST_LOSS = 600.0
+_SUM_ACCURACY = 1e-9
+"""Error of a sum of probabilities that roundings explain."""
 
 Direction: TypeAlias = Literal["remove", "add", "replace"]
 
@@ -179,7 +176,142 @@ class DrawnGaussianLaw:
         return self
 
 
-NormalLaw: TypeAlias = GaussianLaw | SampledGaussianLaw | DrawnGaussianLaw
+@dataclass(frozen=True)
+class _MixedLaw:
+    """Sensitivities s_k of a contribution, and the probability p_k of each, over finitely many k.
+
+    Attributes:
+        sensitivities: s_k over the noise's standard deviation, 0 ≤ s_k < ∞, in any order.
+        probabilities: p_k ≥ 0. All but the largest are these very floats; the largest is what they leave of 1.
+
+    Raises:
+        InvalidInput: a number is outside its range, or the probabilities do not sum to 1 within 1e-9.
+    """
+
+    sensitivities: tuple[float, ...]
+    probabilities: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        _demand("/sensitivities", all(0.0 <= each < math.inf for each in self.sensitivities), "0 ≤ each < ∞")
+        matched = len(self.probabilities) == len(self.sensitivities) and min(self.probabilities, default=-1.0) >= 0.0
+        whole = matched and abs(math.fsum(self.probabilities) - 1.0) <= _SUM_ACCURACY
+        _demand("/probabilities", whole, "one for each sensitivity, at least 0, with the sum 1")
+
+    @cached_property
+    def components(self) -> tuple[tuple[float, float], ...]:
+        """s_k and p_k of every positive p_k by rising s_k, the largest p_k being what the others leave, rounded."""
+        found = sorted(pair for pair in zip(self.sensitivities, self.probabilities, strict=True) if pair[1] > 0.0)
+        place = self._heaviest(found)
+        others = sum((Fraction(weight) for k, (_, weight) in enumerate(found) if k != place), Fraction(0))
+        found[place] = (found[place][0], float(1 - others))
+        return tuple(found)
+
+    @staticmethod
+    def _heaviest(components: Sequence[tuple[float, float]]) -> int:
+        return max(range(len(components)), key=lambda k: components[k][1])
+
+    @property
+    def largest(self) -> float:
+        """The largest s_k of positive probability."""
+        return self.components[-1][0]
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether every loss is zero."""
+        return self.largest == 0.0
+
+    def shortened(self, log_mass: float) -> tuple[Self, float]:
+        """Move the largest s_k, of probability e^`log_mass` in all at most, to the s_k of the largest probability.
+
+        Guarantees: δ of a composition of T steps falls, by T e^m at most, m the second number that is returned
+        (docs/engine-certificate.md, A10, Components moved).
+        """
+        components, moved = list(self.components), 0.0
+        place = self._heaviest(components)
+        least = max(place + 1, 1 if components[place][0] > 0.0 else 2)
+        while len(components) > least and moved + components[-1][1] <= math.exp(log_mass):
+            moved += components.pop()[1]
+        if moved == 0.0:
+            return self, -math.inf
+        sensitivities, probabilities = zip(*components, strict=True)
+        log_excess = math.log(moved) + math.log1p(1.0 / components[place][1]) + 1e-12
+        return replace(self, sensitivities=sensitivities, probabilities=probabilities), log_excess
+
+
+@dataclass(frozen=True)
+class GaussianMixtureLaw(_MixedLaw):
+    """One step whose contribution has a random sensitivity, in one order of one neighbouring relation.
+
+    With N_m = N(m, 1) in units of the noise's standard deviation:
+
+        "remove"    Σ p_k N_{s_k}  against  N_0
+        "add"       N_0  against  Σ p_k N_{s_k}
+        "replace"   Σ p_k N_{s_k}  against  Σ p_k N_{−s_k}
+
+    Attributes:
+        direction: which of the three pairs.
+    """
+
+    direction: Direction
+
+    @property
+    def distance(self) -> float:
+        """Distance of the means at the largest sensitivity, whose pair dominates."""
+        return 2.0 * self.largest if self.direction == "replace" else self.largest
+
+    @property
+    def supremum(self) -> float:
+        """The largest loss, rounded up."""
+        least, weight = self.components[0]
+        if self.direction != "add" or least > 0.0:
+            return math.inf
+        rest = math.fsum(each for _, each in self.components[1:])
+        return -(math.log1p(-rest) if rest <= 0.5 else math.log(weight)) * (1.0 + 16 * UNIT_ROUNDOFF)
+
+    def reversed(self) -> GaussianMixtureLaw:
+        """The pair in the other order."""
+        return replace(self, direction=_REVERSED[self.direction])
+
+
+@dataclass(frozen=True)
+class DrawnMixtureLaw(_MixedLaw):
+    """`DrawnGaussianLaw` with a shift that is itself drawn, and public: its profile is Σ p_k H_k, for replace-one.
+
+    Attributes:
+        rate: probability q that the batch holds the record, 0 < q < 1.
+        log_rest: log-probability of an infinite loss, which is charged next to the transform.
+    """
+
+    rate: float
+    log_rest: float = -math.inf
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _demand("/rate", 0.0 < self.rate < 1.0, "0 < rate < 1")
+
+    @property
+    def distance(self) -> float:
+        """The largest shift, whose pair dominates."""
+        return self.largest
+
+    supremum: ClassVar[float] = math.inf
+
+    @property
+    def atom(self) -> float:
+        """About the share of the transform that does not fall along the line."""
+        return (1.0 - self.rate) * math.fsum(
+            p * (math.erf(s / math.sqrt(8.0)) if s > 0.0 else 1.0) for s, p in self.components
+        )
+
+    def reversed(self) -> DrawnMixtureLaw:
+        """The pair in the other order: the same law."""
+        return self
+
+
+MixedLaw: TypeAlias = GaussianMixtureLaw | DrawnMixtureLaw
+"""A law of several components."""
+
+NormalLaw: TypeAlias = GaussianLaw | SampledGaussianLaw | DrawnGaussianLaw | MixedLaw
 """A law of Gaussian noise, sampled or not."""
 
 Law: TypeAlias = NormalLaw | LaplaceLaw
@@ -265,50 +397,3 @@ class Concentrated:
     rho: float
     log_survival: float = 0.0
     log_escape: float = -math.inf
-
-
-@dataclass(frozen=True)
-class Plateau:
-    """δ(ε) ≤ `delta` in both directions at every ε ≥ `epsilon`."""
-
-    epsilon: float
-    delta: Fraction
-
-
-def amplify_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
-    """Return the plateau of q δ(log(1 + (e^ε' − 1)/q)), and of the other direction, which is nowhere larger.
-
-    From ε' = log(1 + q (e^ε₀ − 1)) on, rounded up, δ' is at most q δ₀.
-
-    Args:
-        base: the plateau of δ, if there is one.
-        rate: a rational number that is at least q.
-    """
-    if base is None:
-        return None
-    epsilon, share = base.epsilon, float(rate)
-    moved = math.log1p(share * math.expm1(epsilon)) if epsilon < 700.0 else epsilon
-    moved += 16 * UNIT_ROUNDOFF * (1.0 + abs(moved)) if moved > 1e-3 else 16 * UNIT_ROUNDOFF * moved
-    return Plateau(min(moved, epsilon), rate * base.delta)
-
-
-def thin_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
-    """Return the plateau of q δ(ε)."""
-    return None if base is None else Plateau(base.epsilon, rate * base.delta)
-
-
-def compose_plateaus(parts: Sequence[tuple[Plateau | None, int]]) -> Plateau | None:
-    """Return Σ ε_i, rounded up, and 1 − Π (1 − δ_i); None unless every part has a plateau.
-
-    Without the infinite losses, losses add up to at most Σ ε_i.
-
-    Args:
-        parts: the plateau of each part, and how often the part is run.
-    """
-    plateaus = [(plateau, times) for plateau, times in parts if plateau is not None]
-    if len(plateaus) < len(parts) or sum(times for _, times in plateaus) > MOST_PARTS:
-        return None
-    epsilon = sum((Fraction(plateau.epsilon) * times for plateau, times in plateaus), Fraction(0))
-    kept = math.prod(((1 - plateau.delta) ** times for plateau, times in plateaus), start=Fraction(1))
-    rounded = float(epsilon)
-    return Plateau(rounded if Fraction(rounded) >= epsilon else math.nextafter(rounded, math.inf), 1 - kept)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from epsilond.accountants.curve.enclosure import Enclosure
-    from epsilond.accountants.curve.facts import Concentrated, FiniteLaw, NormalLaw, Plateau
+    from epsilond.accountants.curve.facts import Concentrated, FiniteLaw, NormalLaw
+    from epsilond.accountants.curve.plateaus import Plateau
     from epsilond.accountants.curve.profile import Profile
     from epsilond.accountants.numerics.special import FloatArray
 

@@ -26,6 +26,7 @@ from scipy.special import gammaln
 from epsilond.accountants.curve.enclosure import Enclosure, Interval, Tails
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import EpsilonEstimate, Profile, RootSearch
+from epsilond.accountants.engine.contour.accuracy import TINY
 from epsilond.accountants.engine.lattice.discretise import joined_atoms
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp, log1m_exp_at, log_sum
 from epsilond.accountants.profiles.atoms import AtomicProfile
@@ -48,8 +49,6 @@ _KEPT, _MOST_KEPT = 16, 2**12
 """For how many numbers of outcomes and of runs the counts are kept, and of how many entries at most: 2 MB in all."""
 _NEAR_ONE = -5.0
 """log δ below which 1 − δ says nothing of it that its own sum does not say better."""
-_TINY = 1e-300
-"""More than numbers below the least normal double are rounded by."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +91,8 @@ class EnumeratedProfile(Profile):
         upper = self.totals.log_delta(at - slack).upper + self.log_error
         most, least = self._log_rest(at + slack).upper, self._log_rest(at - slack).lower
         lower, upper = np.maximum(lower, log1m_exp(most)), np.minimum(upper, log1m_exp(least))
-        upper = np.minimum(upper * (1 - 8 * UNIT_ROUNDOFF) + _TINY, 0.0)
-        return Enclosure(lower * (1 + 8 * UNIT_ROUNDOFF) - _TINY, upper)
+        upper = np.minimum(upper * (1 - 8 * UNIT_ROUNDOFF) + TINY, 0.0)
+        return Enclosure(lower * (1 + 8 * UNIT_ROUNDOFF) - TINY, upper)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """`log_delta` at one ε, without arrays."""
@@ -103,8 +102,8 @@ class EnumeratedProfile(Profile):
         if upper > _NEAR_ONE:
             lower = max(lower, log1m_exp_at(self._rest_at(epsilon + slack).upper))
             upper = min(upper, log1m_exp_at(self._rest_at(epsilon - slack).lower))
-        upper = min(upper * (1 - 8 * UNIT_ROUNDOFF) + _TINY, 0.0)
-        return Interval(lower * (1 + 8 * UNIT_ROUNDOFF) - _TINY, upper)
+        upper = min(upper * (1 - 8 * UNIT_ROUNDOFF) + TINY, 0.0)
+        return Interval(lower * (1 + 8 * UNIT_ROUNDOFF) - TINY, upper)
 
     def solve(self, log_delta: float) -> EpsilonEstimate:
         """Return the place between two totals where log δ is `log_delta`."""
@@ -208,7 +207,7 @@ def _profile(laws: Sequence[tuple[FiniteLaw, int]]) -> EnumeratedProfile:
     total: FloatArray = np.zeros(1)
     log_mass: FloatArray = np.zeros(1)
     error = extent = 0.0
-    misplacement = _TINY
+    misplacement = TINY
     for law, count in laws:
         places, masses = _kinds(law, count)
         several = len(laws) > 1

@@ -1,6 +1,6 @@
 """δ(ε) and ε(δ) of compositions of laws with counts: by the compiled kernel, and where that refuses in Python.
 
-Both certify with the same errors charged (docs/engine-certificate.md, A0 to A9). Losses are finite here: atoms at
+Both certify with the same errors charged (docs/engine-certificate.md, A0 to A10). Losses are finite here: atoms at
 infinity are the caller's to add.
 """
 
@@ -11,10 +11,12 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.curve.facts import DrawnGaussianLaw, DrawnMixtureLaw, MixedLaw, SampledGaussianLaw
 from epsilond.accountants.engine import kernel
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.composition import WIDEST, falls_enough, supremum
 from epsilond.accountants.engine.contour.refusal import ContourRefused
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,10 +56,93 @@ def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, widest: float 
     Raises:
         ContourRefused: no such certificate within the budget.
     """
-    found = kernel.log_delta(laws, epsilon)
+    found = kernel.log_delta(laws, epsilon) if not _has_mixtures(laws) else _log_delta_of_mixtures(laws, epsilon)
     if found is not None and found.width <= widest:
         return found.ends
     return contour.log_delta(laws, epsilon, widest=widest)
+
+
+def _has_mixtures(laws: Sequence[tuple[Law, int]]) -> bool:
+    return any(isinstance(law, MixedLaw) for law, _ in laws)
+
+
+def _shorten(laws: Sequence[tuple[Law, int]], log_delta: float) -> tuple[Sequence[tuple[Law, int]], float]:
+    """Move the largest and rarest components of mixtures, which add about a part in 10^9 to a δ.
+
+    Returns:
+        The laws, whose δ is no larger, and log of a bound of how much smaller it is (certificate, A10, Components
+        moved).
+    """
+    steps = sum(count for law, count in laws if isinstance(law, MixedLaw))
+    log_mass = log_delta + math.log(1e-5 * WIDEST) - math.log(max(steps, 1))
+    short: list[tuple[Law, int]] = []
+    leak = -math.inf
+    for law, count in laws:
+        if isinstance(law, MixedLaw) and count > 0:
+            shorter, log_excess = law.shortened(log_mass)
+            short.append((_simplest(shorter), count))
+            log_rest = law.log_rest if isinstance(law, DrawnMixtureLaw) else -math.inf
+            leak = _log_sum(leak, math.log(count) + _log_sum(log_excess, log_rest))
+        else:
+            short.append((law, count))
+    return short, leak
+
+
+def _simplest(law: MixedLaw) -> Law:
+    """Return the same law by a name of fewer numbers, for which the kernel knows more ways; or the law itself."""
+    components = law.components
+    if isinstance(law, DrawnMixtureLaw):
+        return DrawnGaussianLaw(law.rate, law.largest) if len(components) == 1 else law
+    if len(components) == 2 and components[0][0] == 0.0 and components[1][1] <= 0.5:
+        return SampledGaussianLaw(components[1][1], law.largest, law.direction)
+    return law
+
+
+def _log_sum(first: float, second: float) -> float:
+    """log(e^first + e^second), rounded up."""
+    larger, less = max(first, second), abs(first - second)
+    if math.isinf(larger) or math.isinf(less):
+        return larger
+    return larger + math.log1p(math.exp(-less)) + 4 * UNIT_ROUNDOFF * (1.0 + abs(larger))
+
+
+def _log_delta_of_mixtures(laws: Sequence[tuple[Law, int]], epsilon: float) -> kernel.KernelEnds | None:
+    """Enclose log δ with components moved that hold little of it: ever rarer ones, until little is moved."""
+    if epsilon >= supremum(laws):
+        return kernel.KernelEnds(Interval(-math.inf, -math.inf), 0.0)
+    estimate, found = -8.0, None
+    while True:
+        short, leak = _shorten(laws, estimate)
+        enclosed = kernel.log_delta(short, epsilon)
+        if enclosed is None:
+            return found
+        lower, upper = enclosed.ends
+        upper = min(_log_sum(upper, leak), 0.0)
+        found = kernel.KernelEnds(Interval(lower, upper), upper - lower if upper > lower else 0.0)
+        # What cannot be moved is below every double.
+        if leak <= max(lower + math.log(1e-4 * WIDEST), -700.0):
+            return found
+        estimate = max(min(lower, estimate) - 1.0, 3.0 * estimate)
+
+
+def _upper_log_delta_of_mixtures(laws: Sequence[tuple[Law, int]], epsilon: float) -> float | None:
+    """Bound log δ likewise."""
+    estimate, least = -8.0, None
+    for _ in range(2):
+        short, leak = _shorten(laws, estimate)
+        bound = kernel.upper_log_delta(short, epsilon)
+        if bound is None:
+            return least
+        least = min(_log_sum(bound, leak), 0.0 if least is None else least)
+        estimate = min(bound, estimate)
+    return least
+
+
+def _epsilon_of_mixtures(laws: Sequence[tuple[Law, int]], log_delta: float, slack: float) -> kernel.KernelEnds | None:
+    """Enclose ε(δ) likewise: what is moved adds to the slack."""
+    short, leak = _shorten(laws, log_delta)
+    share = math.exp(leak - log_delta + slack)
+    return kernel.epsilon(short, log_delta, slack - 1.01 * math.log1p(-share)) if share < 1.0 else None
 
 
 def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> float:
@@ -66,7 +151,8 @@ def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> float:
     Raises:
         ContourRefused: no tilt within the budget.
     """
-    found = kernel.upper_log_delta(laws, epsilon)
+    bound = kernel.upper_log_delta if not _has_mixtures(laws) else _upper_log_delta_of_mixtures
+    found = bound(laws, epsilon)
     return contour.upper_log_delta(laws, epsilon) if found is None else found
 
 
@@ -82,7 +168,8 @@ def epsilon(
     Raises:
         ContourRefused: no such certificate within the budget.
     """
-    found = kernel.epsilon(laws, log_delta, slack)
+    enclose = kernel.epsilon if not _has_mixtures(laws) else _epsilon_of_mixtures
+    found = enclose(laws, log_delta, slack)
     if found is not None and found.width <= widest:
         return found.ends
     return contour.epsilon(laws, log_delta, slack=slack, widest=widest)
@@ -97,7 +184,7 @@ def thresholds(
 
 def _sized_test(laws: Sequence[tuple[Law, int]], log_size: float, widest: float) -> SizedTest | None:
     """One of them, read wherever it is asked, or in Python on the line that was laid for it."""
-    test = kernel.threshold(laws, log_size)
+    test = kernel.threshold(_shorten(laws, log_size)[0], log_size)
     if test is not None and test.width <= widest:
         return SizedTest(*test, functools.partial(_read, laws))
     try:

@@ -12,7 +12,14 @@ from collections import Counter
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.curve.facts import Direction, DrawnGaussianLaw, GaussianLaw, LaplaceLaw
+from epsilond.accountants.curve.facts import (
+    Direction,
+    DrawnGaussianLaw,
+    GaussianLaw,
+    GaussianMixtureLaw,
+    LaplaceLaw,
+    MixedLaw,
+)
 from epsilond.accountants.curve.near_tests import BestTest, BestTests
 from epsilond.accountants.numerics import compiled
 
@@ -20,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from epsilond.accountants.curve.facts import Law, SampledGaussianLaw
-    from epsilond.accountants.numerics.compiled import KernelSum, SampledSteps
+    from epsilond.accountants.numerics.compiled import KernelSum, MixedSteps, SampledSteps
 
 loaded = compiled.loaded
 _KEPT = 8
@@ -140,6 +147,16 @@ def _as_steps(law: SampledGaussianLaw | DrawnGaussianLaw, count: int) -> Sampled
     return law.rate, law.shift, order, float(count)
 
 
+def _as_mixed_steps(law: MixedLaw, count: int) -> MixedSteps:
+    """Return one kind of steps of a mixture, as the kernel reads them; the rate is that of drawn batches."""
+    if isinstance(law, GaussianMixtureLaw):
+        rate, order, components = 0.5, _ORDERS[law.direction], law.components
+    else:
+        rate, order, components = law.rate, _DRAWN, tuple(each for each in law.components if each[0] > 0.0)
+    shifts, weights = zip(*components, strict=True)
+    return rate, law.largest, order, float(count), shifts, weights
+
+
 @functools.lru_cache(maxsize=_KEPT)
 def _sum_of(laws: tuple[tuple[Law, int], ...]) -> KernelSum | None:
     """The composition in the kernel; None if it has no loss, or is out of the kernel's range, or there is no kernel."""
@@ -149,7 +166,7 @@ def _sum_of(laws: tuple[tuple[Law, int], ...]) -> KernelSum | None:
     counts: Counter[Law] = Counter()
     for law, count in laws:
         counts[law] += count
-    steps: list[SampledSteps] = []
+    steps: list[SampledSteps | MixedSteps] = []
     squares: list[float] = []
     laplace: list[tuple[float, float]] = []
     for law, count in counts.items():
@@ -157,6 +174,10 @@ def _sum_of(laws: tuple[tuple[Law, int], ...]) -> KernelSum | None:
             continue
         if isinstance(law, LaplaceLaw):
             laplace.append((law.shift, float(count)))
+        elif isinstance(law, GaussianMixtureLaw) and len(law.components) == 1:
+            squares.append(count * law.distance * law.distance)
+        elif isinstance(law, MixedLaw):
+            steps.append(_as_mixed_steps(law, count))
         elif isinstance(law, GaussianLaw) or law.rate == 1.0:
             squares.append(count * law.distance * law.distance)
         else:

@@ -9,8 +9,8 @@ from typing import Annotated
 import numpy as np
 
 from epsilond.accountants.curve.curve import Curve
-from epsilond.accountants.curve.facts import Plateau
 from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.plateaus import Plateau
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.kinds.kind import MechanismKind
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF

@@ -12,13 +12,15 @@ import math
 import os
 from typing import Protocol, TypeAlias, cast
 
-INTERFACE = 5
+INTERFACE = 6
 """Of the kernel that is asked; one with another is left alone."""
 NAME = "epsilond._kernel"
 
 
 SampledSteps: TypeAlias = tuple[float, float, int, float]
 """Rate, shift, order and count of steps of one kind."""
+MixedSteps: TypeAlias = tuple[float, float, int, float, tuple[float, ...], tuple[float, ...]]
+"""The same of a mixture, with the shifts of its components by rising size, and their weights."""
 
 
 class KernelSum(Protocol):
@@ -49,7 +51,7 @@ class MakeSum(Protocol):
     """The kernel's type of a composition."""
 
     def __call__(
-        self, steps: tuple[SampledSteps, ...], square: float, laplace: tuple[tuple[float, float], ...], /
+        self, steps: tuple[SampledSteps | MixedSteps, ...], square: float, laplace: tuple[tuple[float, float], ...], /
     ) -> KernelSum:
         """From sampled steps, the square of the Gaussian shift of all others, and Laplace shifts with their counts."""
 

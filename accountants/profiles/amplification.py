@@ -17,14 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Enclosure, Tails
-from epsilond.accountants.curve.facts import (
-    Direction,
-    DrawnGaussianLaw,
-    SampledGaussianLaw,
-    amplify_plateau,
-    thin_plateau,
-)
+from epsilond.accountants.curve.facts import Direction, DrawnGaussianLaw, SampledGaussianLaw
 from epsilond.accountants.curve.pair import Pair, with_plateau
+from epsilond.accountants.curve.plateaus import amplify_plateau, thin_plateau
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.drawn import DrawnSearch, drawn_epsilon, drawn_test

@@ -21,11 +21,12 @@ import numpy as np
 from scipy.special import logsumexp
 
 from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, SMALL_EPSILON, Enclosure, Interval
-from epsilond.accountants.curve.facts import DrawnGaussianLaw, GaussianLaw
+from epsilond.accountants.curve.facts import DrawnGaussianLaw, DrawnMixtureLaw, GaussianLaw, GaussianMixtureLaw
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.root_search import Guess, crossing
 from epsilond.accountants.profiles.amplification import Share, amplified_in_both_orders, with_and_without
 from epsilond.accountants.profiles.gaussian import GaussianMixture, gaussian_pair, mixture_pair
+from epsilond.accountants.profiles.weighted_groups import drawn_mixture_pair, gaussian_mixture_pair
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.facts import NormalLaw
@@ -49,6 +50,10 @@ _SQUARE_PEAK = 4.0 * math.exp(-2.0)
 
 def step_pair(law: NormalLaw) -> Pair:
     """The pair of one step."""
+    if isinstance(law, GaussianMixtureLaw):
+        return gaussian_mixture_pair(law)
+    if isinstance(law, DrawnMixtureLaw):
+        return drawn_mixture_pair(law)
     if isinstance(law, GaussianLaw) or law.rate == 1.0:
         return gaussian_pair(law.distance)
     if isinstance(law, DrawnGaussianLaw):

@@ -1,5 +1,6 @@
 /* What a composition holds, and its memory. */
 #include "composition.h"
+#include "loss.h"
 #include "laplace_run.h"
 #include "survey.h"
 
@@ -22,11 +23,8 @@ Status make(Composition *all, int kinds, int laplace_kinds)
 Status complete(Composition *all)
 {
     double most = all->square > 0.0 ? INFINITY : 0.0;
-    for (int k = 0; k < all->kinds; k++) {
-        const Loss *loss = &all->steps[k].loss;
-        double one = loss->right > 0.0 ? INFINITY : -log1p(-loss->rate) * (1.0 + 4 * UNIT);
-        most += one * all->steps[k].count;
-    }
+    for (int k = 0; k < all->kinds; k++)
+        most += largest_loss(&all->steps[k].loss) * all->steps[k].count;
     for (int k = 0; k < all->laplace_kinds; k++)
         most += all->laplace[k].shift * all->laplace[k].count;
     all->supremum = most * (1.0 + 4 * UNIT * (all->kinds + all->laplace_kinds + 1.0));
@@ -53,6 +51,7 @@ void forget(Composition *all)
             free(all->cuts[k]);
         }
     free(all->steps);
+    free(all->mixtures);
     free(all->laplace);
     free(all->atoms[0].log_mass);
     free(all->atoms[1].log_mass);

@@ -41,8 +41,13 @@ bool jumps(const Composition *all, Saddle place)
 static double log_beyond(const Steps *steps, double end)
 {
     const Loss *loss = &steps->loss;
-    double logs[2] = {log1p(-loss->rate) + upper_log_tail(end), log(loss->rate) + upper_log_tail(end - loss->shift)};
-    double found = log(steps->count) + log_sum(logs, 2);
+    double logs[MOST_COMPONENTS] = {log1p(-loss->rate) + upper_log_tail(end), log(loss->rate) + upper_log_tail(end - loss->shift)};
+    int size = loss->mixture ? loss->mixture->size : 2;
+    for (int k = 0; loss->mixture && k < size; k++) {
+        double beyond = end - loss->mixture->shift[k];
+        logs[k] = loss->mixture->log_weight[k] + (beyond > 0.0 ? upper_log_tail(beyond) : 0.0);
+    }
+    double found = log(steps->count) + log_sum(logs, size);
     return found + 1e-12 * (1.0 + fabs(found));
 }
 
@@ -50,7 +55,8 @@ static double log_beyond(const Steps *steps, double end)
 static double end_for(const Steps *steps, double wanted)
 {
     const Loss *loss = &steps->loss;
-    int low = (int)fmin(ceil(GRID * (loss->shift + 1.0)), GRID * FARTHEST), high = GRID * FARTHEST;
+    double least = loss->mixture ? 0.0 : loss->shift; /* of two components both tails are bounded beyond their means */
+    int low = (int)fmin(ceil(GRID * (least + 1.0)), GRID * FARTHEST), high = GRID * FARTHEST;
     if (!(log_beyond(steps, FARTHEST) <= wanted))
         return INFINITY;
     while (low < high) {
@@ -61,7 +67,7 @@ static double end_for(const Steps *steps, double wanted)
             low = middle + 1;
     }
     double end = (double)high / GRID;
-    return end >= loss->shift && response(loss, end) <= 0.5 ? end : INFINITY;
+    return end >= least && upper_turn(loss, response(loss, end)) <= 0.5 ? end : INFINITY;
 }
 
 /* A copy with the noise of its steps cut where all of them hold about e^wanted. */

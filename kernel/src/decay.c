@@ -62,6 +62,8 @@ static Decay decay_of(const Steps *steps, const Quadrature *quadrature, double t
     }
     double sizes = quadrature->largest + (1.0 + tilt) * quadrature->extreme;
     at.rounding = summation_error(size) + UNIT * (64.0 + 8.0 * sizes);
+    if (loss->mixture)
+        at.rounding += UNIT * (1.0 + tilt) * (loss->mixture->size + 32.0);
     return at;
 }
 
@@ -77,13 +79,27 @@ static void set_heights(Decay *at, double first, double last)
     }
 }
 
+/* Add the argument of 1 + z, and the logarithm of its modulus times an exponent. */
+static void add_turn(Complex z, double exponent, double *turn, double *growth)
+{
+    *turn += atan2(z.imaginary, 1.0 + z.real);
+    *growth += exponent * 0.5 * log1p(2.0 * z.real + z.real * z.real + z.imaginary * z.imaginary);
+}
+
 /* arg r(x + iy) and the log of G at every node, for the height k. */
 static void set_turns(Decay *at, int k)
 {
     const Loss *loss = &at->steps->loss;
     double angle = loss->shift * at->height[k], sine = sin(angle), half = sin(0.5 * angle), square = half * half;
     double first = loss->density + loss->right * at->tilt, second = loss->left * at->tilt;
-    for (int i = at->first; i < at->last; i++) {
+    for (int i = at->first; loss->mixture && i < at->last; i++) {
+        double x = node(at->rule, i);
+        at->turn[k][i] = at->growth[k][i] = 0.0;
+        add_turn(turned(loss, x, at->height[k]), first, &at->turn[k][i], &at->growth[k][i]);
+        if (loss->left < 0.0)
+            add_turn(turned(loss, -x, at->height[k]), second, &at->turn[k][i], &at->growth[k][i]);
+    }
+    for (int i = at->first; !loss->mixture && i < at->last; i++) {
         double p = at->response[i];
         at->turn[k][i] = atan2(p * sine, 1.0 - 2.0 * p * square);
         at->growth[k][i] = first * 0.5 * log1p(-4.0 * p * (1.0 - p) * square);
@@ -202,8 +218,10 @@ Status truncate_line(const Composition *all, Survey *survey, Saddle place, doubl
         }
         start *= pow(RATIO, PASS);
     }
-    for (int k = 0; tails && k < all->kinds; k++)
+    for (int k = 0; tails && k < all->kinds; k++) {
         free(tails[k].frequency);
+        free(tails[k].parts);
+    }
     free(tails);
     free(room);
     if (!(enough > 0.0))

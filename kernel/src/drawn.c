@@ -1,7 +1,8 @@
 /* One step of a Gaussian mechanism on a batch drawn without replacement, for replace-one (certificate, A8).
  *
  * With x = u + d/2 and r(u) = 1 - q + q e^(du), u > 0, the loss is log r with the density phi(x) r, -log r with phi(x),
- * and 0 with the mass a = (1 - q) erf(d/sqrt 8) that is left. */
+ * and 0 with the mass a = (1 - q) erf(d/sqrt 8) that is left. Of a mixture d is drawn, and public: the nodes of its
+ * components are those of one law (A10). */
 #include "drawn.h"
 #include "loss.h"
 #include "weigh.h"
@@ -12,6 +13,27 @@ typedef struct {
     double ratio, ratio_error, log_density, density_error;
 } Node;
 
+/* Return the number of components. */
+int drawn_components(const Loss *loss)
+{
+    return loss->mixture ? loss->mixture->size : 1;
+}
+
+/* Return the loss of a component. */
+Loss drawn_component(const Loss *loss, int k)
+{
+    Loss one = *loss;
+    one.mixture = NULL;
+    one.shift = loss->mixture ? loss->mixture->shift[k] : loss->shift;
+    return one;
+}
+
+/* Return the rule of a component. */
+const Rule *drawn_part(const Rule *rule, int k)
+{
+    return rule->parts ? &rule->parts[k] : rule;
+}
+
 /* Return log r(u) >= 0, a sum of positive terms (A8, "Floating point"). */
 double drawn_log_ratio(const Loss *loss, double u)
 {
@@ -19,14 +41,17 @@ double drawn_log_ratio(const Loss *loss, double u)
     return y > 300.0 ? y + log(q) + log1p((1.0 - q) / q * exp(-y)) : log1p(q * expm1(y));
 }
 
-/* Evaluate the node k of a rule: u errs by ten units, x by twelve, and log r moves by (1 + du) of what u does (A8). */
-static Node node_at(const Loss *loss, const Rule *rule, int k)
+/* Evaluate the node k of a rule: u errs by ten units, x by twelve, and log r moves by (1 + du) of what u does (A8). The
+ * density is that of a component of the given weight. */
+static Node node_at(const Loss *loss, const Rule *rule, int k, double log_weight_of_it)
 {
     double scale = rule->origin, v = rule->step * (double)(rule->first + k) / scale, rest = log1p(exp(-fabs(v)));
     double u = scale * (fmax(v, 0.0) + rest), x = u + 0.5 * loss->shift, y = loss->shift * u;
     double log_weight = log(rule->step) - fmax(-v, 0.0) - rest;
+    log_weight += log_weight_of_it;
     Node node = {drawn_log_ratio(loss, u), UNIT * (44.0 + 24.0 * y), log_weight - 0.5 * x * x - LOG_SQRT_2PI, 0.0};
     node.density_error = UNIT * (24.0 * x * x + 4.0 * fabs(log_weight) + 4.0 * fabs(node.log_density) + 48.0);
+    node.density_error += 8 * UNIT * fabs(log_weight_of_it);
     return node;
 }
 
@@ -34,6 +59,29 @@ static Node node_at(const Loss *loss, const Rule *rule, int k)
 static int nodes_of(const Rule *rule)
 {
     return (rule->size - 1) / 2;
+}
+
+/* The nodes of all components, one after the other. */
+typedef struct {
+    const Loss *loss;
+    const Rule *rule;
+    Loss one;
+    int component, place;
+} Walk;
+
+static Walk walk_over(const Loss *loss, const Rule *rule)
+{
+    return (Walk){loss, rule, drawn_component(loss, 0), 0, 0};
+}
+
+static Node next_node(Walk *at)
+{
+    if (at->place == nodes_of(drawn_part(at->rule, at->component))) {
+        at->one = drawn_component(at->loss, ++at->component);
+        at->place = 0;
+    }
+    double log_weight = at->loss->mixture ? at->loss->mixture->log_weight[at->component] : 0.0;
+    return node_at(&at->one, drawn_part(at->rule, at->component), at->place++, log_weight);
 }
 
 /* Add the masses of both losses of a node under the first law, and their errors (A8). */
@@ -57,8 +105,9 @@ void set_drawn_quadrature(const Loss *loss, Quadrature *at)
 {
     int nodes = nodes_of(&at->rule);
     double mass = 0.0, moved = 0.0;
+    Walk walk = walk_over(loss, &at->rule);
     for (int k = 0; k < nodes; k++) {
-        Node node = node_at(loss, &at->rule, k);
+        Node node = next_node(&walk);
         add_masses(&node, &mass, &moved);
         at->log_first[k] = node.log_density + node.ratio;
         at->loss[k] = node.ratio;
@@ -118,8 +167,9 @@ void weigh_drawn(const Steps *steps, const Rule *rule, double tilt, Weighing *at
     const Loss *loss = &steps->loss;
     int nodes = nodes_of(rule);
     double mass = 0.0, moved = 0.0, of_zero;
+    Walk walk = walk_over(loss, rule);
     for (int k = 0; k < nodes; k++) {
-        Node node = node_at(loss, rule, k);
+        Node node = next_node(&walk);
         double up = (1.0 + tilt) * node.ratio, down = tilt * node.ratio;
         add_masses(&node, &mass, &moved);
         /* (e^up - 1)(1 - e^-down) = e^up (1 - e^-up)(1 - e^-down) */

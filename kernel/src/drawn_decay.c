@@ -12,15 +12,15 @@
 #define SHARE_LOST 0.1
 
 /* Return a bound of |c(l + it')| for all t' >= t: the contour is moved to Im u = y and returns at u = 0 (A8, "Decay"). */
-static double upper_mass(const DrawnTail *tail, double frequency)
+static double upper_mass(const TailPart *part, double tilt, double frequency)
 {
-    const Loss *loss = &tail->steps->loss;
-    double q = loss->rate, shift = loss->shift, tilt = tail->tilt, least = INFINITY;
+    const Loss *loss = &part->loss;
+    double q = loss->rate, shift = loss->shift, least = INFINITY;
     double falling_tail = exp(upper_log_tail(0.5 * shift)), density = exp(-0.125 * shift * shift - LOG_SQRT_2PI);
     for (double share = 1.0; share > 0.04; share *= 0.6) {
         double y = fmin(3.0, share / shift), edge = drawn_edge(loss, y), lean = exp(tilt * edge);
         double fall = frequency * q * sin(shift * y) / y * (1.0 - 1e-12), raised = exp(0.5 * y * y);
-        double across = raised * exp(-fall * y) * (tail->most + lean * falling_tail);
+        double across = raised * exp(-fall * y) * (part->most + lean * falling_tail);
         double turned = (q > 0.5 ? 1.0 - q : 1.0) * shift / (fall * fall), size = tilt + frequency;
         double shrunk = q * (1.0 - q) * shift * shift * exp(2.0 * edge) * (1.0 + size + size * lean);
         least = fmin(least, across + density * raised * (turned + shrunk / (fall * fall * fall)));
@@ -31,7 +31,10 @@ static double upper_mass(const DrawnTail *tail, double frequency)
 /* Return log of a bound of |phi(t')| for all t' >= t from the atom and the moved contour. */
 static double log_moved(const DrawnTail *tail, double frequency)
 {
-    return log(tail->atom + upper_mass(tail, frequency)) - tail->least_cumulant;
+    double sum = tail->atom;
+    for (int k = 0; k < drawn_components(&tail->steps->loss); k++)
+        sum += tail->parts[k].weight * upper_mass(&tail->parts[k], tail->tilt, frequency);
+    return log(sum) - tail->least_cumulant;
 }
 
 /* Return |phi(t)|^2 of the nodes' own law from a change phi - 1. */
@@ -60,7 +63,7 @@ typedef struct {
 } Spread;
 
 /* Bound the second derivative of |sum m e^(itd)|^2 by 2 (sum |m|)(sum |m| d^2), and collect errors (A4, A8 "Decay"). */
-static Spread spread_of(const DrawnTail *tail, const Rule *rule, const Weighing *at)
+static Spread spread_of(const DrawnTail *tail, const Rule *rule, const Weighing *at, double left_out)
 {
     Spread found = {0};
     double total = 0.0, second = 0.0, least = exp(log(tail->atom) - tail->least_cumulant);
@@ -69,7 +72,7 @@ static Spread spread_of(const DrawnTail *tail, const Rule *rule, const Weighing 
         second += at->weight[k] * at->deviation[k] * at->deviation[k];
     }
     found.variance = second * (total + fabs(1.0 - total)) * (1.0 + 1e-9);
-    found.error = 2.02 * (at->dropped + rule->error) + 4.0 * summation_error(at->kept + 64);
+    found.error = left_out + 2.02 * (at->dropped + rule->error) + 4.0 * summation_error(at->kept + 64);
     found.error_slope = 1.01 * at->slope;
     found.wanted = exp(-2.0 * NEGLIGIBLE / tail->steps->count);
     found.slack = fmax(0.5 * (found.wanted - least * least), 0.05 * found.wanted);
@@ -131,13 +134,37 @@ static Status far_rungs(DrawnTail *tail, const Spread *spread, const Weighing *a
     return DONE;
 }
 
+/* Return the same steps without the largest components of a mixture that hold little of M(l); `left_out` bounds what |phi|
+ * of these errs by, half of 1/T (A10, "Decay"). */
+static Steps without_rare(const DrawnTail *tail, Mixture *room, double *left_out)
+{
+    Steps steps = *tail->steps;
+    const Mixture *all = steps.loss.mixture;
+    *left_out = 0.0;
+    if (!all)
+        return steps;
+    *room = *all;
+    for (int k = all->size - 1; k > 0; k--) {
+        const TailPart *part = &tail->parts[k];
+        double share = part->weight * (part->most + part->atom + 1.0) * exp(-tail->least_cumulant) * (1.0 + 1e-9);
+        if (!(*left_out + share <= 0.5 / steps.count))
+            break;
+        *left_out += share;
+        room->size = k;
+        steps.loss.shift = room->shift[k - 1];
+    }
+    steps.loss.mixture = room;
+    return steps;
+}
+
 /* Lay rungs up to a last frequency, from which on |phi| has a bound; none where they are too many. */
-static Status lay_rungs(DrawnTail *tail, const Rule *rule, double *room, double first, double last, double log_beyond)
+static Status lay_rungs(DrawnTail *tail, const Steps *steps, double left_out, const Rule *rule, double *room, double first,
+                        double last, double log_beyond)
 {
     Weighing at = weighing_in(room, rule->size);
-    weigh_drawn(tail->steps, rule, tail->tilt, &at);
+    weigh_drawn(steps, rule, tail->tilt, &at);
     keep_weights(coarse_count(tail->steps), &at);
-    Spread spread = spread_of(tail, rule, &at);
+    Spread spread = spread_of(tail, rule, &at, left_out);
     tail->frequency = malloc(4 * (size_t)MOST_NODES * sizeof *tail->frequency);
     if (!tail->frequency)
         return NO_MEMORY;
@@ -154,9 +181,17 @@ static Status lay_rungs(DrawnTail *tail, const Rule *rule, double *room, double 
 /* Find a frequency from which on the moved contour alone is enough, and lay rungs up to there; none if there is none. */
 static Status find_rungs(DrawnTail *tail, double first)
 {
-    const Loss *loss = &tail->steps->loss;
-    double count = tail->steps->count, last = 2.0 / (loss->rate * loss->shift), most_last = 212.0 * last;
+    Mixture mixture;
+    double left_out, count = tail->steps->count;
+    Steps steps = without_rare(tail, &mixture, &left_out);
+    const Loss *loss = &steps.loss;
+    double last = 2.0 / (loss->rate * loss->shift), most_last = 212.0 * last;
     double log_beyond = log_moved(tail, last);
+    for (double less = last; loss->mixture && less > first && count * log_moved(tail, less) <= -NEGLIGIBLE;) {
+        last = less;
+        log_beyond = log_moved(tail, last);
+        less /= 1.0 + SHARE_LOST;
+    }
     while (!(count * log_beyond <= -NEGLIGIBLE) && last < most_last) {
         last *= 1.0 + SHARE_LOST;
         log_beyond = log_moved(tail, last);
@@ -169,29 +204,52 @@ static Status find_rungs(DrawnTail *tail, double first)
     if (status != DONE)
         return ends_all(status) ? status : DONE;
     double *room = malloc(weighing_room(rule.size) * sizeof *room);
-    if (!room)
+    if (!room) {
+        forget_rule(&rule);
         return NO_MEMORY;
-    status = lay_rungs(tail, &rule, room, first, last, log_beyond);
+    }
+    status = lay_rungs(tail, &steps, left_out, &rule, room, first, last, log_beyond);
     free(room);
+    forget_rule(&rule);
     return status;
 }
 
-/* Prepare bounds of |phi| from a first frequency on, at a tilt that a quadrature serves; the caller frees `frequency`. */
+/* Weigh one component, or all, and bound the cumulant from both sides (A8). */
+static Interval cumulant_of(const Steps *steps, const Rule *rule, double tilt, double *room)
+{
+    Weighing at = weighing_in(room, rule->size);
+    weigh_drawn(steps, rule, tilt, &at);
+    double error = at.cumulant_error + 1.02 * rule->error + 8 * UNIT * (1.0 + fabs(at.cumulant));
+    return (Interval){at.cumulant - error, at.cumulant + error};
+}
+
+/* Prepare bounds of |phi| from a first frequency on, at a tilt that a quadrature serves; the caller frees `frequency` and
+ * `parts`. */
 Status make_drawn_tail(const Steps *steps, const Quadrature *quadrature, double tilt, double first, DrawnTail *tail)
 {
     const Loss *loss = &steps->loss;
-    const Rule *rule = &quadrature->rule;
-    *tail = (DrawnTail){.steps = steps, .tilt = tilt};
-    double *room = malloc(weighing_room(rule->size) * sizeof *room);
-    if (!room)
+    int size = drawn_components(loss);
+    *tail = (DrawnTail){.steps = steps, .tilt = tilt, .parts = malloc((size_t)size * sizeof *tail->parts)};
+    double *room = malloc(weighing_room(quadrature->rule.size) * sizeof *room), rest = loss->mixture ? 1.0 : 0.0;
+    if (!room || !tail->parts) {
+        free(room);
         return NO_MEMORY;
-    Weighing at = weighing_in(room, rule->size);
-    weigh_drawn(steps, rule, tilt, &at);
+    }
+    for (int k = 0; k < size; k++) {
+        TailPart *part = &tail->parts[k];
+        *part = (TailPart){.loss = drawn_component(loss, k), .weight = loss->mixture ? loss->mixture->weight[k] : 1.0};
+        Steps one = {part->loss, steps->count};
+        double upper = cumulant_of(&one, drawn_part(&quadrature->rule, k), tilt, room).upper;
+        double atom = (1.0 - loss->rate) * erf(part->loss.shift / sqrt(8.0));
+        part->atom = atom * (1.0 + 32 * UNIT);
+        part->most = exp(upper) * (1.0 + UNIT * (8.0 + 8.0 * fabs(upper))) - atom * (1.0 - 32 * UNIT);
+        tail->atom += part->weight * part->atom;
+        rest -= part->weight;
+    }
+    if (loss->mixture) /* what the weights leave is a batch without a loss */
+        tail->atom = (tail->atom + fmax(rest, 0.0)) * (1.0 + UNIT * (4.0 * size + 16.0)) + 4.0 * size * UNIT;
+    tail->least_cumulant = cumulant_of(steps, &quadrature->rule, tilt, room).lower;
     free(room);
-    double error = at.cumulant_error + 1.02 * rule->error, atom = (1.0 - loss->rate) * erf(loss->shift / sqrt(8.0));
-    tail->least_cumulant = at.cumulant - error - 8 * UNIT * (1.0 + fabs(at.cumulant));
-    tail->atom = atom * (1.0 + 32 * UNIT);
-    tail->most = exp(at.cumulant + error) * (1.0 + UNIT * (8.0 + 8.0 * fabs(at.cumulant))) - atom * (1.0 - 32 * UNIT);
     return find_rungs(tail, first);
 }
 

@@ -2,11 +2,18 @@
 
 #include "kernel.h"
 
-/* Bounds of |phi(t')| for all t' >= t of one step at a tilt: a, c(l) and K(l) from above, above and below, and rungs with
- * log of a bound from each of them on. */
+/* A component: its loss and weight, and a and c(l) from above. */
+typedef struct {
+    Loss loss;
+    double weight, atom, most;
+} TailPart;
+
+/* Bounds of |phi(t')| for all t' >= t of one step at a tilt: a and K(l) from above and below, and rungs with log of a bound
+ * from each of them on. */
 typedef struct {
     const Steps *steps;
-    double tilt, atom, most, least_cumulant;
+    TailPart *parts;
+    double tilt, atom, least_cumulant;
     double *frequency, *log_bound;
     int rungs;
 } DrawnTail;

@@ -65,7 +65,7 @@ static Status set_few_terms(const Composition *all, const Plan *plan, Noise *noi
 bool is_short(const Composition *all)
 {
     const Steps *steps = all->steps;
-    return all->kinds == 1 && !all->laplace_kinds && all->square == 0.0 && !all->cut && !steps->loss.drawn &&
+    return all->kinds == 1 && !all->laplace_kinds && all->square == 0.0 && !all->cut && !steps->loss.drawn && !steps->loss.mixture &&
            steps->loss.density > 0.0 && steps->loss.left == 0.0 && steps->loss.rate <= 0.5 && steps->loss.shift <= 8.0 &&
            steps->count <= MOST_NODES / 16 && steps->count == floor(steps->count);
 }

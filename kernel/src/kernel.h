@@ -1,6 +1,6 @@
 /* Compositions of privacy losses whose transforms are known, by an integral along a contour: types and limits.
  *
- * The mathematics, its names and its proofs are those of docs/engine-certificate.md (A0 to A9), and every error term is
+ * The mathematics, its names and its proofs are those of docs/engine-certificate.md (A0 to A10), and every error term is
  * the one charged there. Why these charges cover this arithmetic:
  *
  *   - additions, products, quotients and roots are IEEE doubles, one rounding each: no excess precision, no
@@ -74,6 +74,9 @@
 /* The farthest noise in standard deviations: beyond it lies the mass e^-800. */
 #define FARTHEST 40
 
+/* Most components of a mixture. */
+#define MOST_COMPONENTS 64
+
 /* Layers of the noise (rule.c). */
 #define LAYERS 36
 /* Other tilts than the line's at which delta is bounded (chernoff.c). */
@@ -108,9 +111,18 @@ typedef struct {
     double lower, upper;
 } Interval;
 
-/* One step's loss: the first law has density phi r^density, the loss is right log r(x) + left log r(-x). Noise beyond
- * `end` is left out; it is infinite unless the noise is cut. */
+/* Components of a mixture by rising shifts. All weights but one are the very doubles of the law; that one is what they
+ * leave of one, rounded. */
 typedef struct {
+    int size;
+    double shift[MOST_COMPONENTS], weight[MOST_COMPONENTS], log_weight[MOST_COMPONENTS];
+} Mixture;
+
+/* One step's loss: the first law has density phi r^density, the loss is right log r(x) + left log r(-x). Noise beyond
+ * `end` is left out; it is infinite unless the noise is cut. With a mixture r(x) = sum w_k e^(s_k x - s_k^2/2), and
+ * `shift` is the largest s_k (certificate, A10). */
+typedef struct {
+    const Mixture *mixture; /* NULL for one component next to N(0, 1) */
     double rate, shift, log_odds;
     double density, right, left;
     double end;
@@ -134,10 +146,11 @@ typedef struct {
 
 /* Nodes origin + (first + k) step, k < size, over a window; `error` bounds |sum - M(z)|/M(l) of one step, but for what
  * the end of cut noise adds to |sum - M(z)|, which is at most e^(log_end + (1 + l) ratio_end). */
-typedef struct {
+typedef struct Rule {
     double origin, step, c, error, log_end, ratio_end;
     long long first;
     int size;
+    struct Rule *parts; /* of a mixture drawn without replacement, one for each component; NULL of others */
 } Rule;
 
 /* Layers of the noise, each from so far beyond its mode: log of their mass, and bounds of turn and spread there. */
@@ -170,7 +183,7 @@ typedef struct {
 /* Quadratures of all kinds of steps for real tilts in [0, reach], and the places on its ladder that are known. */
 typedef struct {
     double reach;
-    int nodes, most_nodes;
+    int kinds, nodes, most_nodes;
     Quadrature *quadratures;
     double *room, *work;
     Saddle places[RUNGS];
@@ -225,6 +238,7 @@ typedef struct {
  * nothing. Of cut noise, `wanted` is what was asked to be left out, `log_leak` bounds what is; else both are -inf. */
 typedef struct Composition {
     Steps *steps;
+    Mixture *mixtures; /* which steps refer to; those of cut noise are its origin's */
     int kinds;
     double square; /* of the Gaussian shift of all steps that are not sampled */
     Laplace *laplace;

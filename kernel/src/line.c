@@ -118,7 +118,7 @@ Status set_line(const Composition *all, Line *line)
 {
     int most;
     Powers powers = {0};
-    Rule *rules = malloc(((size_t)all->kinds + 1) * sizeof *rules);
+    Rule *rules = calloc((size_t)all->kinds + 1, sizeof *rules);
     Status status = rules ? rules_of(all, line, rules, &most) : NO_MEMORY;
     if (status == DONE)
         status = make_powers(line->nodes, &powers);
@@ -127,6 +127,8 @@ Status set_line(const Composition *all, Line *line)
     if (status == DONE)
         status = set_terms(&powers, line);
     free(powers.log_modulus);
+    for (int k = 0; rules && k < all->kinds; k++)
+        forget_rule(&rules[k]);
     free(rules);
     return status;
 }

@@ -9,8 +9,10 @@
 #include "roots.h"
 #include "search.h"
 
+#include <stdlib.h>
+
 /* Of this module, which is counted up where the Python side must follow. */
-#define INTERFACE 5
+#define INTERFACE 6
 
 /* The least shift and rate, and the reciprocal of the largest shift: products of shifts, tilts and losses are doubles. */
 #define SMALLEST 1e-100
@@ -75,13 +77,37 @@ static bool is_count(double count)
     return count >= 1.0 && count <= 0x1p53;
 }
 
+/* Read a mixture from tuples of rising shifts and of their weights, which sum to one; of positive ones for a drawn batch,
+ * where what the weights leave of one is a batch without a loss. */
+static bool read_mixture(PyObject *shifts, PyObject *weights, bool drawn, Mixture *mixture)
+{
+    Py_ssize_t size = PyTuple_Size(shifts);
+    double total = 0.0, before = drawn ? DBL_MIN : 0.0;
+    bool usable = size >= 1 && size <= MOST_COMPONENTS && PyTuple_Size(weights) == size;
+    for (Py_ssize_t k = 0; usable && k < size; k++) {
+        double shift = PyFloat_AsDouble(PyTuple_GetItem(shifts, k)), weight = PyFloat_AsDouble(PyTuple_GetItem(weights, k));
+        usable = shift >= before && (shift == 0.0 || is_shift(shift)) && weight >= SMALLEST * SMALLEST * SMALLEST * 0.99 && weight <= 1.0;
+        mixture->shift[k] = before = shift;
+        mixture->weight[k] = weight;
+        mixture->log_weight[k] = log(weight);
+        total += weight;
+    }
+    mixture->size = (int)size;
+    usable = usable && before > 0.0 && total <= 1.0 + 1e-12 && (drawn || total >= 1.0 - 1e-12);
+    if (!usable && !PyErr_Occurred())
+        PyErr_SetString(PyExc_ValueError, "shifts or weights of a mixture out of range");
+    return usable;
+}
+
 /* One kind of steps from (rate, shift, order, count), the order 0 to remove, 1 to add, 2 to replace; 3 is a batch drawn
- * without replacement, in which a record is replaced. */
-static bool read_steps(PyObject *given, Steps *steps)
+ * without replacement, in which a record is replaced. With shifts and weights it is a mixture, kept where there is room. */
+static bool read_steps(PyObject *given, Steps *steps, Mixture *mixture)
 {
     double rate, shift;
     int order;
-    if (!PyArg_ParseTuple(given, "ddid", &rate, &shift, &order, &steps->count))
+    PyObject *shifts = NULL, *weights = NULL;
+    if (!PyArg_ParseTuple(given, "ddid|O!O!", &rate, &shift, &order, &steps->count, &PyTuple_Type, &shifts, &PyTuple_Type,
+                          &weights))
         return false;
     if (!(rate >= SMALLEST && rate < 1.0 && is_shift(shift) && is_count(steps->count) && order >= 0 && order <= 3)) {
         PyErr_SetString(PyExc_ValueError, "rate, shift, order or count out of range");
@@ -89,6 +115,15 @@ static bool read_steps(PyObject *given, Steps *steps)
     }
     steps->loss = loss_of(rate, shift, order != 1, order == 1 ? -1 : 1, order >= 2 ? -1 : 0);
     steps->loss.drawn = order == 3;
+    if (!shifts)
+        return true;
+    if (!mixture || !weights || !read_mixture(shifts, weights, order == 3, mixture)) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_ValueError, "no mixture is read here");
+        return false;
+    }
+    steps->loss.mixture = mixture;
+    steps->loss.shift = mixture->shift[mixture->size - 1];
     return true;
 }
 
@@ -118,9 +153,20 @@ static bool read_parts(Composition *all, PyObject *steps, double square, PyObjec
         return false;
     }
     all->square = square;
+    Py_ssize_t mixtures = 0;
     for (Py_ssize_t k = 0; k < kinds; k++)
-        if (!read_steps(PyTuple_GetItem(steps, k), &all->steps[k]))
+        mixtures += PyTuple_Check(PyTuple_GetItem(steps, k)) && PyTuple_Size(PyTuple_GetItem(steps, k)) > 4;
+    all->mixtures = calloc((size_t)mixtures + 1, sizeof *all->mixtures);
+    if (!all->mixtures) {
+        PyErr_NoMemory();
+        return false;
+    }
+    mixtures = 0;
+    for (Py_ssize_t k = 0; k < kinds; k++) {
+        if (!read_steps(PyTuple_GetItem(steps, k), &all->steps[k], &all->mixtures[mixtures]))
             return false;
+        mixtures += all->steps[k].loss.mixture != NULL;
+    }
     for (Py_ssize_t k = 0; k < others; k++)
         if (!read_laplace(PyTuple_GetItem(laplace, k), &all->laplace[k]))
             return false;
@@ -362,7 +408,7 @@ static PyObject *search_run(PyObject *unused, PyObject *arguments)
     if (asked.size < 1 || asked.size > 2 || unknown < 0 || unknown > 2)
         return PyErr_Format(PyExc_ValueError, "one order or two, and a number from 0 to 2");
     for (int k = 0; k < asked.size; k++)
-        if (!read_steps(PyTuple_GetItem(orders, k), &asked.orders[k]))
+        if (!read_steps(PyTuple_GetItem(orders, k), &asked.orders[k], NULL))
             return NULL;
     bool meant = isfinite(asked.epsilon) && asked.log_delta < 0.0 && isfinite(asked.log_delta) && guess > 0.0;
     Watch watch = {.interrupts = interrupts};

@@ -2,6 +2,8 @@
 #include "rule.h"
 #include "loss.h"
 
+#include <stdlib.h>
+
 
 /* Layers of the noise: the first is the whole of it, each of the others begins so far beyond the mode. */
 static const double LAYER[LAYERS] = {0.0,  1.0,  1.5,  2.0,  2.5,  3.0,  3.5,  4.0,  4.5,  5.0,  5.5,  6.0,
@@ -43,10 +45,10 @@ static void mode(const Loss *loss, double tilt, double *low, double *high)
     *high += 1e-9 * (1.0 - *high);
 }
 
-/* rho(x) rho(-x) <= 1. */
+/* rho(x) rho(-x) <= 1; not shown of a mixture. */
 static bool balanced(const Loss *loss)
 {
-    return loss->log_odds <= 0.5 * loss->shift * loss->shift * (1.0 - 1e-12);
+    return !loss->mixture && loss->log_odds <= 0.5 * loss->shift * loss->shift * (1.0 - 1e-12);
 }
 
 static Layers layers_beyond(const Loss *loss, double least, double beyond)
@@ -56,8 +58,8 @@ static Layers layers_beyond(const Loss *loss, double least, double beyond)
     mode(loss, least, &low, &high);
     for (int k = 0; k < LAYERS; k++) {
         double p = k + 1 < LAYERS ? response(loss, high + beyond + LAYER[k + 1]) : 1.0;
-        layers.turn[k] = p <= 0.5 ? p : 1.0;
-        layers.spread[k] = p <= 0.5 ? p * (1.0 - p) : 0.25;
+        layers.turn[k] = upper_turn(loss, p);
+        layers.spread[k] = upper_spread(loss, p);
         layers.log_mass[k] = fmin(log(2.0) + upper_log_tail(beyond + LAYER[k]), 0.0);
     }
     return layers;
@@ -95,6 +97,12 @@ double widest_step(const double *height, const double *growth, double nats)
     return widest > 1e-300 ? exact_step(widest) : 0.0;
 }
 
+void forget_rule(Rule *rule)
+{
+    free(rule->parts);
+    rule->parts = NULL;
+}
+
 double node(const Rule *rule, int k)
 {
     return rule->origin + rule->step * (double)(rule->first + k);
@@ -117,12 +125,12 @@ double end_decay_error(const Rule *rule, double tilt, double log_moment, double 
 }
 
 /* Nodes up to the end x_b of cut noise, midway between the last of them and the next (A2, "Cut midway"). The factor turns
- * by v p(x_b) at most, for p(x_b) <= 1/2. */
+ * by v tau(x_b) at most. */
 static Status half_line(const Loss *loss, double count, double frequency, int most_nodes, Rule *rule)
 {
     double nats = QUADRATURE_NATS + log(count) + (frequency == 0.0 ? NEGLIGIBLE / count : 0.0);
-    double tallest = fmin(12.0, (frequency == 0.0 ? 1.5 : 3.0) / loss->shift), end = loss->end;
-    double turn = frequency * loss->shift * response(loss, end) * (1.0 + 1e-9);
+    double tallest = fmin(12.0, (frequency == 0.0 ? 1.5 : widest_angle(loss)) / loss->shift), end = loss->end;
+    double turn = frequency * loss->shift * upper_turn(loss, response(loss, end)) * (1.0 + 1e-9);
     double height[HEIGHTS], growth[HEIGHTS], strip = INFINITY, fall = 0.0;
     for (int k = 0; k < HEIGHTS; k++) {
         height[k] = k ? 0.65 * height[k - 1] : tallest;
@@ -138,6 +146,7 @@ static Status half_line(const Loss *loss, double count, double frequency, int mo
             fall = 2.0 * PI / step - turn - 0.5 * height[k];
         }
     }
+    rule->parts = NULL;
     rule->origin = end - 0.5 * step;
     rule->step = step;
     rule->c = c;
@@ -153,7 +162,7 @@ static Status half_line(const Loss *loss, double count, double frequency, int mo
 static Status whole_line(const Loss *loss, double count, Tilts tilts, double frequency, int most_nodes, Rule *rule)
 {
     double nats = QUADRATURE_NATS + log(count) + (frequency == 0.0 ? NEGLIGIBLE / count : 0.0);
-    double tallest = fmin(12.0, (frequency == 0.0 ? 1.5 : 3.0) / loss->shift);
+    double tallest = fmin(12.0, (frequency == 0.0 ? 1.5 : widest_angle(loss)) / loss->shift);
     double height[HEIGHTS], growth[HEIGHTS], strip = INFINITY, low, high, unused;
     bool rising = loss->right > 0.0;
     double falling_frequency = rising && balanced(loss) ? 0.0 : frequency;
@@ -181,6 +190,7 @@ static Status whole_line(const Loss *loss, double count, Tilts tilts, double fre
         return BEYOND_BUDGET;
     for (int k = 0; k < HEIGHTS; k++)
         strip = fmin(strip, log_strip_error(height[k], growth[k], step));
+    rule->parts = NULL;
     rule->origin = 0.0;
     rule->log_end = -INFINITY;
     rule->ratio_end = 0.0;
@@ -212,7 +222,7 @@ void set_swings(const Loss *loss, const Rule *rule, double tilt, Swings *swings)
 double decay_error(const Loss *loss, const Rule *rule, const Swings *swings, double tilt, double height)
 {
     double shift = loss->shift, strip = INFINITY;
-    double most = fmin(2.0 * PI / rule->step, fmin(1.57, 3.1 - shift * height) / shift);
+    double most = fmin(2.0 * PI / rule->step, fmin(1.57, widest_angle(loss) + 0.1 - shift * height) / shift);
     for (double outer = most; outer > 0.05 * most; outer *= 0.65) {
         double swing = falls(loss) ? log_swing(&swings->inside, tilt, 0.0, shift * (height + outer)) : 0.0;
         strip = fmin(strip, log_strip_error(outer, 0.5 * outer * outer + swing, rule->step));

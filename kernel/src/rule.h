@@ -7,6 +7,7 @@
 
 double exact_step(double step);
 Status rule_for(const Loss *loss, double count, Tilts tilts, double frequency, int most_nodes, Rule *rule);
+void forget_rule(Rule *rule);
 double node(const Rule *rule, int k);
 double end_error(const Rule *rule, double tilt, double log_moment);
 double end_decay_error(const Rule *rule, double tilt, double log_moment, double height);

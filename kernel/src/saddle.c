@@ -2,6 +2,7 @@
  *
  * F is convex, its poles keep the tilt above 0, and any tilt > 0 gives true ends; a good one gives few nodes. */
 #include "saddle.h"
+#include "drawn.h"
 #include "survey.h"
 
 /* Tilt up to which the first survey reaches where nothing tells more. */
@@ -59,10 +60,13 @@ static double usual_tilt(const Composition *all)
         return 0.0;
     for (int k = 0; k < all->kinds; k++) {
         const Loss *loss = &all->steps[k].loss;
-        double square = loss->shift * loss->shift;
-        variance += all->steps[k].count * loss->rate * loss->rate * expm1(fmin(square, 50.0));
-        if (loss->right > 0.0)
-            giant = fmin(giant, -2.5 * log(loss->rate) / square);
+        for (int j = 0; j < (loss->mixture ? loss->mixture->size : 1); j++) {
+            double shift = loss->mixture ? loss->mixture->shift[j] : loss->shift, square = shift * shift;
+            double rate = !loss->mixture ? loss->rate : loss->mixture->weight[j] * (loss->drawn ? loss->rate : 1.0);
+            variance += all->steps[k].count * rate * rate * expm1(fmin(square, 50.0));
+            if (loss->right > 0.0 && square > 0.0)
+                giant = fmin(giant, -2.5 * log(rate) / square);
+        }
     }
     if (variance < 1e-24)
         return 0.0;
@@ -74,6 +78,9 @@ static double usual_tilt(const Composition *all)
  * Where all have many, as at large shifts, twice as many are allowed, then four times, up to MOST_NODES. */
 static Status first_reach(Composition *all, double *reach)
 {
+    double components = 0.0;
+    for (int k = 0; k < all->kinds; k++)
+        components += all->steps[k].loss.drawn ? drawn_components(&all->steps[k].loss) : 1.0;
     double first = FIRST_REACH, usual = fmin(usual_tilt(all), largest_tilt());
     while (!all->first_reach && first < usual)
         first *= 2.0;
@@ -83,7 +90,7 @@ static Status first_reach(Composition *all, double *reach)
             Status status = survey_of(all, rung, &survey);
             if (ends_all(status))
                 return status;
-            if (status == DONE && survey->nodes <= MOST_NODES / share * fmax(all->kinds, 1.0))
+            if (status == DONE && survey->nodes <= MOST_NODES / share * fmax(components, 1.0))
                 all->first_reach = rung;
         }
     if (!all->first_reach)

@@ -12,6 +12,8 @@
 
 void forget_survey(Survey *survey)
 {
+    for (int k = 0; k < survey->kinds; k++)
+        forget_rule(&survey->quadratures[k].rule);
     free(survey->quadratures);
     free(survey->room);
     memset(survey, 0, sizeof *survey);
@@ -28,6 +30,10 @@ static void set_quadrature(const Loss *loss, Quadrature *at)
         at->loss[k] = value;
         at->log_first[k] = loss->density > 0.0 ? log_density + ratio : log_density;
         extreme = fmax(extreme, fmax(fabs(value), ratio));
+        if (loss->mixture) {
+            double error = ratio_error(loss, x, ratio) + (loss->left < 0.0 ? ratio_error(loss, -x, value) : 0.0);
+            extreme = fmax(extreme, error / (4 * UNIT));
+        }
         largest = fmax(largest, fabs(at->log_first[k]));
     }
     at->extreme = extreme;
@@ -40,6 +46,7 @@ static Status make_survey(const Composition *all, double reach, Survey *survey)
     survey->quadratures = calloc((size_t)all->kinds + 1, sizeof *survey->quadratures);
     if (!survey->quadratures)
         return NO_MEMORY;
+    survey->kinds = all->kinds;
     for (int k = 0; k < all->kinds; k++) {
         Rule *rule = &survey->quadratures[k].rule;
         Tilts tilts = {0.0, reach};

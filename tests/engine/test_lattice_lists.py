@@ -12,9 +12,9 @@ from scipy.special import gammaln
 
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.curve.facts import Plateau
 from epsilond.accountants.curve.near_tests import NearTest, rated
 from epsilond.accountants.curve.pair import Pair, with_plateau
+from epsilond.accountants.curve.plateaus import Plateau
 from epsilond.accountants.engine.lattice import laws, tangents
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.engine.lattice.product import ComposedProfile

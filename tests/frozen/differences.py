@@ -55,6 +55,11 @@ ALLOWED: tuple[Allowed, ...] = (
         "the compiled kernel has a lower end of a δ that no double holds, where the base commit had none",
     ),
     Allowed(
+        "golden:test_accelerated_mb_sgd.py::test_sampling_that_has_no_bound_still_has_its_noise",
+        "*/guarantee/epsilon/lower",
+        "the kernel answers batches with replacement where the lattice did: the lower bound of ε is 1.5e-6 of itself higher",
+    ),
+    Allowed(
         "golden:test_mb_sgd.py::test_the_printed_noise_and_the_certified*",
         "*/as_printed/*/true/epsilon/upper",
         "the kernel answers batches without replacement where the lattice did: ε is 3e-5 of itself less",

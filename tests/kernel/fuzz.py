@@ -39,16 +39,30 @@ def composition(generator: random.Random, module: ModuleType) -> Any | None:
     """A random composition; None where the kernel refuses the numbers."""
     if generator.random() < 0.15:
         return module.Composition((rare_steps(generator),), 0.0, ())
-    steps = tuple(
+    steps: tuple[tuple[Any, ...], ...] = tuple(
         (number(generator, 1e-12, 1.0), number(generator, 1e-3, 30.0), generator.randrange(4), whole(generator))
         for _ in range(generator.choice((0, 1, 1, 1, 2, 5, 40)))
     )
+    if generator.random() < 0.3:
+        steps = (*steps, mixture(generator))
     laplace = tuple((number(generator, 1e-4, 20.0), whole(generator)) for _ in range(generator.choice((0, 0, 0, 1, 3))))
     square = 0.0 if generator.random() < 0.6 else number(generator, 1e-6, 1e3)
     try:
         return module.Composition(steps, square, laplace)
     except (ValueError, OverflowError):
         return None
+
+
+def mixture(generator: random.Random) -> tuple[float, float, int, float, tuple[float, ...], tuple[float, ...]]:
+    """Steps of several components, in any order and direction."""
+    size, order = generator.choice((1, 2, 3, 8, 64, 65)), generator.randrange(4)
+    shifts = sorted(number(generator, 1e-3, 10.0) for _ in range(size))
+    if generator.random() < 0.5:
+        shifts[0] = 0.0
+    weights = [number(generator, 1e-12, 1.0) for _ in range(size)]
+    total = math.fsum(weights)
+    shares = tuple(weight / total if total else weight for weight in weights)
+    return number(generator, 1e-9, 1.0), 1.0, order, whole(generator), tuple(shifts), shares
 
 
 def rare_steps(generator: random.Random) -> tuple[float, float, int, float]:

@@ -12,9 +12,9 @@ import pytest
 from epsilond.accountants.composition.methods import METHODS
 from epsilond.accountants.composition.product import composed_pair
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.curve.facts import Plateau
 from epsilond.accountants.curve.least import least_of
 from epsilond.accountants.curve.pair import Pair, with_plateau
+from epsilond.accountants.curve.plateaus import Plateau
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.kinds.approximate import approximate_pair

@@ -25,13 +25,13 @@ def canonical(value: object) -> str:
     """
     if isinstance(value, str):
         return encode_basestring(value)
+    if isinstance(value, float):
+        return _number(value)
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     if isinstance(value, int):
         return str(value)
-    if isinstance(value, float):
-        return _number(value)
-    if isinstance(value, Mapping):
+    if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101 (a check against Mapping is slow)
         names = sorted(value) if "".join(value).isascii() else sorted(value, key=_code_units)
         return "{" + ",".join([f"{encode_basestring(name)}:{canonical(value[name])}" for name in names]) + "}"
     if isinstance(value, list | tuple):

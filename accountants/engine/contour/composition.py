@@ -18,12 +18,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.curve.facts import DrawnGaussianLaw, GaussianLaw, LaplaceLaw
+from epsilond.accountants.curve.facts import (
+    DrawnGaussianLaw,
+    DrawnMixtureLaw,
+    GaussianLaw,
+    GaussianMixtureLaw,
+    LaplaceLaw,
+    MixedLaw,
+)
 from epsilond.accountants.engine.contour.accuracy import ITERATIONS, NATS, TINY
 from epsilond.accountants.engine.contour.chernoff import ChernoffBounds
 from epsilond.accountants.engine.contour.closed_forms import GaussianSteps, LaplaceSteps
 from epsilond.accountants.engine.contour.likelihood_ratio import LikelihoodRatio
-from epsilond.accountants.engine.contour.line import find_saddle_below, lay_integrand, trim_parts
+from epsilond.accountants.engine.contour.line import WIDEST_LINE, find_saddle_below, lay_integrand, trim_parts
 from epsilond.accountants.engine.contour.noise_steps import NEGLIGIBLE_NATS, NoiseSteps
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.engine.contour.saddle import by_epsilon, by_log_delta, by_log_size, find_saddle
@@ -53,6 +60,9 @@ def build_parts(laws: Laws) -> list[Part]:
     """Return the parts of a composition, none if no loss can be anything but zero.
 
     Law: k entries of count 1 equal one entry of count k.
+
+    Raises:
+        ContourRefused: a law is a mixture.
     """
     counts: Counter[Law] = Counter()
     for law, count in laws:
@@ -62,6 +72,8 @@ def build_parts(laws: Laws) -> list[Part]:
     for law, count in counts.items():
         if law.is_silent or count == 0:
             continue
+        if isinstance(law, MixedLaw):
+            raise ContourRefused(RefusalReason.BEYOND_BUDGET, "panels are not laid for mixtures")
         if isinstance(law, LaplaceLaw):
             parts.append(LaplaceSteps(law.shift, count))
         elif isinstance(law, GaussianLaw) or law.rate == 1.0:
@@ -78,16 +90,23 @@ def falls_enough(laws: Laws) -> bool:
 
     It does not where all steps are batches without replacement whose atoms at the loss 0 keep more than e^−40.
     """
-    parts = build_parts(laws)
-    atoms = (part.count * math.log(max(part.atom, TINY)) for part in parts if isinstance(part, NoiseSteps))
+    if any(isinstance(law, GaussianMixtureLaw) and not law.is_silent for law, _ in laws):
+        return True
+    parts = build_parts([(law, count) for law, count in laws if not isinstance(law, DrawnMixtureLaw)])
+    atoms = [part.count * math.log(max(part.atom, TINY)) for part in parts if isinstance(part, NoiseSteps)]
+    atoms += [count * math.log(max(law.atom, TINY)) for law, count in laws if isinstance(law, DrawnMixtureLaw)]
     closed_forms = any(not isinstance(part, NoiseSteps) for part in parts)
-    return not parts or closed_forms or math.fsum(atoms) <= -NEGLIGIBLE_NATS
+    return not atoms or closed_forms or math.fsum(atoms) <= -NEGLIGIBLE_NATS
 
 
 def supremum(laws: Laws) -> float:
     """Return an ε from which on δ is zero, rounded up; inf if none is known."""
-    parts = build_parts(laws)
-    return math.fsum(part.supremum for part in parts) * (1.0 + 4 * UNIT_ROUNDOFF * len(parts))
+    mixtures = [
+        count * law.supremum for law, count in laws if isinstance(law, MixedLaw) and count and not law.is_silent
+    ]
+    parts = build_parts([(law, count) for law, count in laws if not isinstance(law, MixedLaw)])
+    most = [*mixtures, *(part.supremum for part in parts)]
+    return math.fsum(most) * (1.0 + 4 * UNIT_ROUNDOFF * len(most))
 
 
 def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval:
@@ -113,7 +132,7 @@ def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval
         return Interval(math.nextafter(least, -math.inf), min(math.nextafter(most, math.inf), 0.0))
     estimate = _estimate_log_delta(parts, epsilon)
     for _ in range(_TRIALS):
-        integrand, _ = lay_integrand(parts, epsilon, estimate)
+        integrand, _ = lay_integrand(parts, epsilon, estimate, widest)
         before, estimate = estimate, integrand.estimate(epsilon)[0]
         if abs(estimate - before) <= _NEAR:
             break
@@ -156,7 +175,7 @@ def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float =
         return Interval(0.0, 0.0)
     if find_saddle(parts, by_log_delta(log_delta)).epsilon <= 0.0 and upper_log_delta(laws, 0.0) <= log_delta - slack:
         return Interval(0.0, 0.0)
-    root, integrand = _find_root(parts, by_log_delta(log_delta), _read_log_delta, log_delta, 0.0)
+    root, integrand = _find_root(parts, by_log_delta(log_delta), _read_log_delta, log_delta, 0.0, widest)
     here = _demand_narrow(integrand.enclosure(root), widest)
     return _certify_root(integrand, root, here.upper - here.lower, log_delta, slack)
 
@@ -214,6 +233,7 @@ def _find_root(
     read: Callable[[Integrand, float], float],
     value: float,
     least: float,
+    widest: float = WIDEST_LINE,
 ) -> tuple[float, Integrand]:
     """Return the ε at which a falling function has a value, and the integrand on a line for it.
 
@@ -223,6 +243,7 @@ def _find_root(
         read: the function, read from an integrand.
         value: its value at the root.
         least: smallest ε that is returned.
+        widest: relative width of δ beyond which the enclosure is of no use.
 
     Raises:
         ContourRefused: no line is near its own root.
@@ -231,7 +252,7 @@ def _find_root(
     root = max(find_saddle(trim_parts(parts, log_delta), target).epsilon, least)
     for _ in range(_TRIALS):
         centre = root
-        integrand, saddle = lay_integrand(parts, centre, log_delta)
+        integrand, saddle = lay_integrand(parts, centre, log_delta, widest)
         low, high = max(centre - saddle.width, least), centre + saddle.width
         if low == least and read(integrand, least) <= value:
             high = least

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from epsilond.accountants.engine.contour.part import ComplexArray, LineValues, Part, Transform
     from epsilond.accountants.engine.contour.saddle import Saddle
 
-_LEAST_NATS = 7.0
-"""Nats below δ of the frequencies that are left out at least: e^−7 is 1e-3, the widest relative width of δ."""
+WIDEST_LINE = 2e-3
+"""Relative width of δ that is left to the frequencies beyond a line where no width is demanded."""
 _FREQUENCIES = 48
 """Number of last frequencies that are tried, in geometric progression: a quarter more nodes than the fewest."""
 _TILTS = np.geomspace(0.4, 6.0, 6)
@@ -156,22 +156,27 @@ def find_saddle_below(parts: Sequence[Part], epsilon: float) -> Saddle:
     return find_saddle(parts, by_epsilon(epsilon))
 
 
-def lay_integrand(parts: Sequence[Part], epsilon: float, log_delta: float) -> tuple[Integrand, Saddle]:
+def lay_integrand(
+    parts: Sequence[Part], epsilon: float, log_delta: float, widest: float = WIDEST_LINE
+) -> tuple[Integrand, Saddle]:
     """Return the integrand on a line for one ε, and the saddle that the line is near.
 
     Args:
         parts: parts of the composition.
         epsilon: ε in nats, of any sign.
         log_delta: estimate of log D(ε).
+        widest: relative width of δ beyond which the enclosure is of no use.
 
     Raises:
         ContourRefused: the integrand does not decay, or the nodes are too many, before the work is done.
     """
     saddle = find_saddle_below(trim_parts(parts, log_delta), epsilon)
-    return lay_near(trim_parts(parts, log_delta, saddle.tilt), saddle, epsilon, log_delta), saddle
+    return lay_near(trim_parts(parts, log_delta, saddle.tilt), saddle, epsilon, log_delta, widest), saddle
 
 
-def lay_near(parts: Sequence[Part], saddle: Saddle, epsilon: float, log_delta: float) -> Integrand:
+def lay_near(
+    parts: Sequence[Part], saddle: Saddle, epsilon: float, log_delta: float, widest: float = WIDEST_LINE
+) -> Integrand:
     """Return the integrand on a line at the tilt of a saddle.
 
     Args:
@@ -179,6 +184,7 @@ def lay_near(parts: Sequence[Part], saddle: Saddle, epsilon: float, log_delta: f
         saddle: any saddle; near that of ε the line has few nodes.
         epsilon: ε in nats, of any sign.
         log_delta: estimate of log D(ε).
+        widest: relative width of δ beyond which the enclosure is of no use.
 
     Raises:
         ContourRefused: the integrand does not decay, or the nodes are too many, before the work is done.
@@ -194,11 +200,13 @@ def lay_near(parts: Sequence[Part], saddle: Saddle, epsilon: float, log_delta: f
         raise ContourRefused(RefusalReason.NO_TILT, f"period {period:.3g}")
     spacing = floor_spacing(2.0 * math.pi / period)
     log_unit = saddle.cumulant - saddle.tilt * epsilon
-    highest, truncation = _truncate(transforms, saddle, log_delta - log_unit, spacing * (MOST_NODES - 2))
+    highest, truncation = _truncate(transforms, saddle, log_delta - log_unit, spacing * (MOST_NODES - 2), widest)
     return Integrand.of(parts, Line(saddle.tilt, spacing, math.ceil(highest / spacing) + 1), chernoff, truncation)
 
 
-def _truncate(transforms: Sequence[Transform], at: Saddle, log_delta: float, most: float) -> tuple[float, float]:
+def _truncate(
+    transforms: Sequence[Transform], at: Saddle, log_delta: float, most: float, widest: float
+) -> tuple[float, float]:
     """Return a last frequency and the bound on what is left out beyond it, in units of e^{K − lε} (A3).
 
     Σ_{k>n} (Δt/π) |g(t_k)| ≤ B(t_n) (1/π) ∫_{t_n}^∞ dt/(l² + t²); it is made e^−28 of D, or as small as can be.
@@ -212,6 +220,6 @@ def _truncate(transforms: Sequence[Transform], at: Saddle, log_delta: float, mos
     tails = tails + sum(each.log_decay(at.tilt, frequencies) for each in transforms)
     enough = np.flatnonzero(tails <= log_delta - NATS)
     place = int(enough[0]) if enough.size else -1
-    if not tails[place] <= log_delta - _LEAST_NATS:
+    if not tails[place] <= log_delta + max(math.log(0.5 * widest), -NATS):  # it widens both bounds
         raise ContourRefused(RefusalReason.NO_DECAY, f"frequencies up to {most:.3g}")
     return float(frequencies[place]), 1.001 * math.exp(float(tails[place]))

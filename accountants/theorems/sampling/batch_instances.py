@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from epsilond.accountants.curve.facts import GaussianMixtureLaw
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.amplification import Share, drawn_or_not, with_laws_around
 from epsilond.accountants.profiles.binned import Mixture, Noise, cells_pair
 from epsilond.accountants.profiles.gaussian import GaussianMixture, mixture_pair
 from epsilond.accountants.profiles.laplace import opposite_laplace_pair
+from epsilond.accountants.profiles.weighted_groups import gaussian_mixture_pair
 from epsilond.accountants.specs import Spec
 from epsilond.accountants.specs.primitives import NoisyIntegers, NoisySum
 from epsilond.accountants.structure import (
@@ -25,8 +27,12 @@ from epsilond.accountants.structure import (
     may_sum_contributions,
     sums_bounded_contributions,
 )
+from epsilond.accountants.theorems.sampling.multiplicities import MOST_ERROR, round_probabilities
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from epsilond.accountants.curve.facts import Direction
     from epsilond.accountants.curve.pair import Pair
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.specs import Spec, Subsampled
@@ -122,20 +128,39 @@ def drawn_several_times(drawn: Multiplicities, mechanism: Spec, *, zeroed: bool)
     from their sensitivity to zero, all others at zero. Zeroed: from C to zero with all others at zero, and with all
     others at −C. Rounding multiplicities down brings the laws of a replaced record closer: they are one law moved.
     """
-    absent = ((math.log1p(-drawn.rate), 0),) if drawn.rate < 1.0 else ()
+    absent = ((drawn.log_absent, 0),) if drawn.rate < 1.0 else ()
     kept = (*absent, *zip(drawn.log_weights, drawn.least, strict=True))
     noise_and_shift = noise_of_contribution(mechanism)
     assert noise_and_shift is not None
     noise, shift = noise_and_shift
     if noise.kind == "gaussian" and not zeroed:
+        if drawn.accuracy < MOST_ERROR:
+            return _several_gaussian(kept, 2.0 * shift, "remove", drawn), _several_gaussian(
+                kept, shift, "replace", drawn
+            )
         one_sided = mixture_pair(_mixture(kept, 2.0 * shift), GaussianMixture((0.0,), (0.0,)))
         return one_sided, mixture_pair(_mixture(kept, shift), _mixture(kept, -shift))
     weights = _told_apart(kept)
     span = 1.0 if zeroed or noise.kind == "geometric" else 2.0
-    pair = cells_pair(_moved(weights, span * shift), Mixture((0.0,), (0.0,)), noise, drawn.accuracy)
+    if noise.kind == "gaussian" and drawn.accuracy < MOST_ERROR:
+        pair = _several_gaussian(kept, shift, "remove", drawn)
+    else:
+        pair = cells_pair(_moved(weights, span * shift), Mixture((0.0,), (0.0,)), noise, drawn.accuracy)
     if not zeroed or any(low != high for low, high in zip(drawn.least, drawn.most, strict=True)):
         return (pair,)
     return pair, cells_pair(_moved(weights, 2.0 * shift), _moved(weights, shift), noise, drawn.accuracy)
+
+
+def _several_gaussian(
+    kept: Sequence[tuple[float, int]], shift: float, direction: Direction, drawn: Multiplicities
+) -> Pair:
+    """Return the pair of Gaussian noise with its law; probabilities are rounded towards smaller multiplicities.
+
+    That brings the laws closer (docs/engine-certificate.md, A10).
+    """
+    probabilities = round_probabilities([weight for weight, _ in kept], drawn.accuracy, upward=False)
+    shifts = tuple(shift * times for _, times in kept)
+    return gaussian_mixture_pair(GaussianMixtureLaw(shifts, probabilities, direction))
 
 
 def _moved(weights: dict[int, float], scale: float) -> Mixture:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,11 @@ CLOSE, WIDE = 1.1, 1.5
 MOST_DRAWS = 1e5
 """Largest mean number of times that a record is drawn."""
 
+MOST_ERROR = 1e-11
+"""Largest error of a log-weight [nat] with which the distribution is read as a law."""
+LEAST_PROBABILITY = 1e-300
+"""Least probability that the compiled kernel reads."""
+
 
 @dataclass(frozen=True)
 class Multiplicities:
@@ -31,6 +37,7 @@ class Multiplicities:
         most: largest multiplicity of each group.
         log_weights: log-probability [nat] that the record is drawn, with a multiplicity of the group.
         rate: probability that the record is drawn at all.
+        log_absent: log-probability [nat] that it is not, within `accuracy`.
         accuracy: bound on the error of a log-weight [nat].
     """
 
@@ -38,6 +45,7 @@ class Multiplicities:
     most: tuple[int, ...]
     log_weights: tuple[float, ...]
     rate: float
+    log_absent: float
     accuracy: float
 
 
@@ -58,7 +66,7 @@ def multiplicities(draws: int, population: int, *, told_apart: int = TOLD_APART)
     if draws > MOST_DRAWS * population or (draws > MOST_DRAWS and population == 1):
         return None
     if population == 1:
-        return Multiplicities((draws,), (draws,), (0.0,), 1.0, 0.0)
+        return Multiplicities((draws,), (draws,), (0.0,), 1.0, -math.inf, 0.0)
     log_absent = draws * math.log1p(-1.0 / population)
     longest = min(draws, int(2 * draws / population) + 1024)
     k = np.arange(1, longest + 1, dtype=np.float64)
@@ -77,4 +85,28 @@ def multiplicities(draws: int, population: int, *, told_apart: int = TOLD_APART)
         weights.append(float(logsumexp(log_weights[start - 1 : end])))
         start = end + 1
     accuracy = 4 * UNIT_ROUNDOFF * (abs(log_absent) + float(np.abs(steps[:kept]).sum()) + kept)
-    return Multiplicities(tuple(least), tuple(most), tuple(weights), -math.expm1(log_absent), accuracy)
+    rate = -math.expm1(log_absent)
+    return Multiplicities(tuple(least), tuple(most), tuple(weights), rate, log_absent, accuracy)
+
+
+def round_probabilities(log_probabilities: Sequence[float], accuracy: float, *, upward: bool) -> tuple[float, ...]:
+    """Return doubles near probabilities of rising multiplicities, of a distribution that is stochastically larger.
+
+    What is above the likeliest multiplicity is rounded up, what is below it down, and the likeliest has what is left.
+
+    Args:
+        log_probabilities: logarithms [nat] of probabilities that sum to one.
+        accuracy: bound on the error of each.
+        upward: False for a distribution that is stochastically smaller.
+    """
+    heaviest = max(range(len(log_probabilities)), key=log_probabilities.__getitem__)
+    margin, rounded = 2.0 * accuracy + 16 * UNIT_ROUNDOFF, []
+    for place, log_probability in enumerate(log_probabilities):
+        value = math.exp(log_probability)
+        if (place > heaviest) == upward:
+            rounded.append(max(value * (1.0 + margin), LEAST_PROBABILITY))
+        else:
+            rounded.append(value * (1.0 - margin) if value > 2.0 * LEAST_PROBABILITY else 0.0)
+    rounded[heaviest] = 0.0
+    rounded[heaviest] = 1.0 - math.fsum(rounded)
+    return tuple(rounded)

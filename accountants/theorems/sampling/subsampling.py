@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve.curve import Curve
-from epsilond.accountants.curve.facts import amplify_plateau
 from epsilond.accountants.curve.pair import Pair, with_plateau
+from epsilond.accountants.curve.plateaus import amplify_plateau
 from epsilond.accountants.guarantee import Guarantee, Setting
 from epsilond.accountants.profiles.amplification import Share, amplified_in_both_orders, drawn_or_not
 from epsilond.accountants.rule import Case, Refusal, Rule

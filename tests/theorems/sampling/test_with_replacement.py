@@ -10,12 +10,12 @@ import pytest
 
 import epsilond
 from epsilond.accountants.profiles.gaussian import GaussianMixture, GaussianProfile, mixture_pair
-from epsilond.accountants.theorems.sampling.multiplicities import multiplicities
-from epsilond.accountants.theorems.sampling.with_replacement import (
+from epsilond.accountants.profiles.weighted_groups import (
     GaussianGroups,
     MultiplicityProfile,
     SeparateGroups,
 )
+from epsilond.accountants.theorems.sampling.multiplicities import multiplicities
 
 EPSILONS = np.asarray([0.0, 1e-3, 0.4, 2.0, 9.0, 40.0])
 

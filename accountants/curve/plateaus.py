@@ -1,0 +1,64 @@
+"""Plateaus: (ε₀, δ₀) guarantees, with both numbers exactly as declared.
+
+Such a guarantee has δ(ε) ≤ δ₀ for ε ≥ ε₀. In logarithms its profile is above log δ₀ by the roundings that are charged.
+A search on the profile alone finds no ε at δ₀ itself. Sampling and composition carry a plateau on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+MOST_PARTS = 1000
+"""Limit on the runs whose plateaus are composed; the rational numbers of more runs would be too long."""
+
+
+@dataclass(frozen=True)
+class Plateau:
+    """δ(ε) ≤ `delta` in both directions at every ε ≥ `epsilon`."""
+
+    epsilon: float
+    delta: Fraction
+
+
+def amplify_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
+    """Return the plateau of q δ(log(1 + (e^ε' − 1)/q)), and of the other direction, which is nowhere larger.
+
+    From ε' = log(1 + q (e^ε₀ − 1)) on, rounded up, δ' is at most q δ₀.
+
+    Args:
+        base: the plateau of δ, if there is one.
+        rate: a rational number that is at least q.
+    """
+    if base is None:
+        return None
+    epsilon, share = base.epsilon, float(rate)
+    moved = math.log1p(share * math.expm1(epsilon)) if epsilon < 700.0 else epsilon
+    moved += 16 * UNIT_ROUNDOFF * (1.0 + abs(moved)) if moved > 1e-3 else 16 * UNIT_ROUNDOFF * moved
+    return Plateau(min(moved, epsilon), rate * base.delta)
+
+
+def thin_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
+    """Return the plateau of q δ(ε)."""
+    return None if base is None else Plateau(base.epsilon, rate * base.delta)
+
+
+def compose_plateaus(parts: Sequence[tuple[Plateau | None, int]]) -> Plateau | None:
+    """Return Σ ε_i, rounded up, and 1 − Π (1 − δ_i); None unless every part has a plateau.
+
+    Without the infinite losses, losses add up to at most Σ ε_i.
+
+    Args:
+        parts: the plateau of each part, and how often the part is run.
+    """
+    plateaus = [(plateau, times) for plateau, times in parts if plateau is not None]
+    if len(plateaus) < len(parts) or sum(times for _, times in plateaus) > MOST_PARTS:
+        return None
+    epsilon = sum((Fraction(plateau.epsilon) * times for plateau, times in plateaus), Fraction(0))
+    kept = math.prod(((1 - plateau.delta) ** times for plateau, times in plateaus), start=Fraction(1))
+    rounded = float(epsilon)
+    return Plateau(rounded if Fraction(rounded) >= epsilon else math.nextafter(rounded, math.inf), 1 - kept)

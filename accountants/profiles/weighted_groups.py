@@ -1,0 +1,193 @@
+"""Pairs of a contribution that counts a random number of times: weighted sums of the profiles of groups, and mixtures.
+
+Both are known by a law of several components, from whose numbers their profiles are formed (docs/engine-certificate.md,
+A10).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from epsilond.accountants.curve.enclosure import Enclosure, Tails
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.profile import Profile
+from epsilond.accountants.numerics.mixed_sums import blocks_of, log_sums, windows
+from epsilond.accountants.numerics.special import LOG_ACCURACY, UNIT_ROUNDOFF, log_normal_tail, log_theta
+from epsilond.accountants.profiles.amplification import NUDGE, base_epsilon
+from epsilond.accountants.profiles.gaussian import GaussianMixture, GaussianProfile, mixture_pair
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.facts import DrawnMixtureLaw, GaussianMixtureLaw
+    from epsilond.accountants.numerics.special import FloatArray
+
+
+class GroupProfiles(Protocol):
+    """The base profiles of several groups at once: one row for each group in every answer."""
+
+    @property
+    def tail_accuracy(self) -> float:
+        """The worst of them all."""
+
+    def lower_log_delta(self, epsilon: FloatArray) -> FloatArray:
+        """Lower ends of log δ_k at a line of points."""
+
+    def upper_log_delta(self, epsilon: FloatArray) -> FloatArray:
+        """Upper ends of log δ_k at a line of points."""
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Log tails of both laws at a line of points."""
+
+    def part(self, chosen: slice) -> GroupProfiles:
+        """Some of the groups."""
+
+
+@dataclass(frozen=True)
+class GaussianGroups:
+    """N(μ, 1) against N(0, 1) for several μ > 0, each known to four units of roundoff."""
+
+    mus: tuple[float, ...]
+
+    @cached_property
+    def _column(self) -> FloatArray:
+        return np.asarray(self.mus)[:, None]
+
+    @property
+    def tail_accuracy(self) -> float:
+        """As of one profile with the largest μ."""
+        return GaussianProfile(max(self.mus)).tail_accuracy
+
+    def lower_log_delta(self, epsilon: FloatArray) -> FloatArray:
+        """log θ_ε, of a smaller μ."""
+        least = log_theta(epsilon, self._column * (1 - 4 * UNIT_ROUNDOFF))
+        return Enclosure.around(least, LOG_ACCURACY).lower
+
+    def upper_log_delta(self, epsilon: FloatArray) -> FloatArray:
+        """log θ_ε, of a larger μ."""
+        most = log_theta(epsilon, self._column * (1 + 4 * UNIT_ROUNDOFF))
+        return Enclosure.around(most, LOG_ACCURACY).upper
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Φ(μ/2 − ε/μ) and Φ(−μ/2 − ε/μ)."""
+        middle = epsilon / self._column
+        return Tails(log_normal_tail(middle - 0.5 * self._column), log_normal_tail(middle + 0.5 * self._column))
+
+    def part(self, chosen: slice) -> GaussianGroups:
+        """Of some of the μ."""
+        return GaussianGroups(self.mus[chosen])
+
+
+@dataclass(frozen=True)
+class SeparateGroups:
+    """Profiles that are asked one after the other."""
+
+    profiles: tuple[Profile, ...]
+
+    @property
+    def tail_accuracy(self) -> float:
+        """The worst of them all."""
+        return max(profile.tail_accuracy for profile in self.profiles)
+
+    def lower_log_delta(self, epsilon: FloatArray) -> FloatArray:
+        """Row by row."""
+        return np.stack([profile.log_delta(epsilon).lower for profile in self.profiles])
+
+    def upper_log_delta(self, epsilon: FloatArray) -> FloatArray:
+        """Row by row."""
+        return np.stack([profile.log_delta(epsilon).upper for profile in self.profiles])
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Row by row."""
+        tails = [profile.log_tails(epsilon) for profile in self.profiles]
+        return Tails(np.stack([tail.log_p for tail in tails]), np.stack([tail.log_q for tail in tails]))
+
+    def part(self, chosen: slice) -> SeparateGroups:
+        """Some of the profiles."""
+        return SeparateGroups(self.profiles[chosen])
+
+
+@dataclass(frozen=True)
+class MultiplicityProfile(Profile):
+    """Σ_k w_k δ_k(log(1 + (e^ε' − 1)/η)): drawn k times with weight w_k, η = Σ w_k, each δ_k a base profile.
+
+    `accuracy` bounds the error of each log weight; the weights beyond the list, e^`log_infinite_mass` in all at most,
+    are charged as an infinite loss.
+    """
+
+    groups: GroupProfiles
+    log_weights: tuple[float, ...]
+    rate: float
+    accuracy: float
+    log_infinite_mass: float = -math.inf
+
+    @property
+    def tail_accuracy(self) -> float:
+        """The worst of the bases, and a few roundings."""
+        return 2 * self.groups.tail_accuracy + 2 * NUDGE + self.accuracy
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """The weighted sum; what was left out is charged to the upper end only.
+
+        Roundings of the change of variable are charged by shifting its argument outward, as profiles fall.
+        """
+        points = np.asarray(epsilon, dtype=np.float64)
+        flat, slack = points.ravel(), 4 * NUDGE + self.accuracy
+        lower = self._weighted(self.groups.lower_log_delta(base_epsilon(flat * (1 + NUDGE), self.rate))) - slack
+        upper = self._weighted(self.groups.upper_log_delta(base_epsilon(flat * (1 - NUDGE), self.rate)))
+        upper = np.minimum(np.logaddexp(upper, self.log_infinite_mass) + slack, 0.0)
+        return Enclosure(lower.reshape(points.shape), upper.reshape(points.shape))
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """P' = Σ w_k (P_k + (1 − η)/η Q_k) plus what was left out, Q' = Σ w_k Q_k/η."""
+        points = np.asarray(epsilon, dtype=np.float64)
+        weighted_p, weighted_q = (
+            each.reshape(points.shape) for each in self._weighted_tails(base_epsilon(points.ravel(), self.rate))
+        )
+        absent = math.log1p(-self.rate) - math.log(self.rate) if self.rate < 1.0 else -math.inf
+        log_p = np.logaddexp(np.logaddexp(weighted_p, weighted_q + absent), self.log_infinite_mass)
+        return Tails(np.asarray(log_p), weighted_q - math.log(self.rate))
+
+    def _weighted_tails(self, base: FloatArray) -> Tails:
+        """log Σ w_k P_k and log Σ w_k Q_k beyond each point, of the groups that matter there."""
+        blocks = blocks_of(self._column.size, base)
+        if blocks is None:
+            return Tails(*map(self._weighted, self.groups.log_tails(base)))
+        least, largest = (self.groups.log_tails(at) for at in (blocks.least, blocks.largest))
+        at_ends = ((here + self._column, there + self._column) for here, there in zip(least, largest, strict=True))
+        found = Tails(np.empty(base.size), np.empty(base.size))
+        for points, terms in windows(blocks, *at_ends):
+            tails = self.groups.part(terms).log_tails(base[points])
+            for whole, each in zip(found, tails, strict=True):
+                whole[points] = log_sums(each + self._column[terms])
+        return found
+
+    @cached_property
+    def _column(self) -> FloatArray:
+        return np.asarray(self.log_weights)[:, None]
+
+    def _weighted(self, logs: FloatArray) -> FloatArray:
+        """log Σ w_k e^{logs_k}."""
+        return log_sums(logs + self._column)
+
+
+def gaussian_mixture_pair(law: GaussianMixtureLaw) -> Pair:
+    """Return the pair that a law names."""
+    log_weights = tuple(math.log(weight) for _, weight in law.components)
+    means = tuple(sensitivity for sensitivity, _ in law.components)
+    other = GaussianMixture((0.0,), (0.0,))
+    if law.direction == "replace":
+        other = GaussianMixture(log_weights, tuple(-mean for mean in means))
+    pair = mixture_pair(GaussianMixture(log_weights, means), other)
+    return Pair(pair.backward, pair.forward, law=law) if law.direction == "add" else replace(pair, law=law)
+
+
+def drawn_mixture_pair(law: DrawnMixtureLaw) -> Pair:
+    """Return the symmetric pair that a law names; every shift is positive."""
+    log_weights = tuple(math.log(weight) + math.log(law.rate) for _, weight in law.components)
+    groups = GaussianGroups(tuple(shift for shift, _ in law.components))
+    profile = MultiplicityProfile(groups, log_weights, law.rate, 16 * UNIT_ROUNDOFF, law.log_rest)
+    return Pair(profile, profile, law=law)
