@@ -44,9 +44,11 @@ def log_entries(ledgers: Ledgers, tenant: str, start: int, limit: int) -> EntryL
         start: number in the log from which on they are listed.
         limit: largest number of entries.
     """
-    found = ledgers.book.log_entries(tenant, start=start, limit=limit + 1)
-    more = page_link("/v1/log/entries", {"from": found[limit]["seq"], "limit": limit}) if len(found) > limit else None
-    return EntryList(entries=tuple(found[:limit]), next=more, warnings=ledgers.warnings or None)
+    records = ledgers.book.log_entries(tenant, start=start, limit=limit + 1)
+    more = None
+    if len(records) > limit:
+        more = page_link("/v1/log/entries", {"from": records[limit]["seq"], "limit": limit})
+    return EntryList(entries=tuple(records[:limit]), next=more, warnings=ledgers.warnings or None)
 
 
 def add_warnings(ledgers: Ledgers, record: Mapping[str, object]) -> JsonRecord:

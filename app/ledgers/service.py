@@ -156,11 +156,13 @@ class Ledgers:
     def _assign(self, book: Book) -> None:
         """Give ledgers without a named organisation to that of their opener's key, and report those that collide."""
         names = self._organisations()
-        for each in book.assign_organisations(lambda name: names.get(name, NAMELESS)):
+        for collision in book.assign_organisations(lambda name: names.get(name, NAMELESS)):
             event = "several ledgers cover the same people"
-            if each.open > 1:
+            if collision.open > 1:
                 event += "; they refuse moves until all except one are closed"
-            self._log.error(event, organisation=each.organisation, dataset=each.dataset, ledgers=each.ledgers)
+            self._log.error(
+                event, organisation=collision.organisation, dataset=collision.dataset, ledgers=collision.ledgers
+            )
 
     def _begin(self, book: Book) -> None:
         try:

@@ -33,8 +33,8 @@ def opened(ledgers: Ledgers, caller: Caller, asked: OpenLedger, key: str) -> ans
 def looked(ledgers: Ledgers, tenant: str, identifier: str) -> answers.LedgerAnswer:
     """Return a ledger with its promise, and with the other ledgers of the same people if there are any."""
     row, state, promise = ledgers.promised(tenant, identifier)
-    others = collision(ledgers.book.colliding(row))
-    return answers.answer(row, state, promise, (*others, *ledgers.warnings))
+    warning = collision(ledgers.book.colliding(row))
+    return answers.answer(row, state, promise, (*warning, *ledgers.warnings))
 
 
 def listed(ledgers: Ledgers, tenant: str, limit: int, cursor: str | None) -> answers.LedgerList:

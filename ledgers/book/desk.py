@@ -55,11 +55,11 @@ class Desk:
 
         Args:
             connection: of the transaction of the move.
-            tenant: whose ledgers are moved.
+            tenant: owner of the ledgers.
             key: idempotency key of the request; None where it has none.
             fingerprint: digest of the request.
-            answer: what is answered; None means the receipts.
-            records: ids of ledgers, each with what is written.
+            answer: answer to keep; None means the receipts.
+            records: ids of ledgers, each with the record of its move.
             by: name of the caller; empty where callers have no names.
 
         Raises:
@@ -109,7 +109,7 @@ class Desk:
     def answered(
         self, connection: Connection, tenant: str, key: str, fingerprint: str, by: str = ""
     ) -> JsonRecord | None:
-        """Return what was answered to an equal request of this caller with this key.
+        """Return the answer to an equal request of this caller with this key, None if there is none.
 
         Raises:
             KeyReused: the key came with another request.
@@ -211,7 +211,7 @@ class Desk:
 
 
 def scope_of(tenant: str, by: str) -> str:
-    """Return whose an idempotency key is: the caller's, else the tenant's where callers have no names."""
+    """Return the owner of idempotency keys: the caller, or the tenant where callers have no names."""
     return by or tenant
 
 

@@ -1,4 +1,4 @@
-"""What a book shows of ledgers, their entries and their owners; it changes no budget."""
+"""Ledgers, their entries and their owners, as a book shows them; nothing here changes a budget."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from epsilond.calibrators.answer import Caution
 
 
 def collision(others: Sequence[tuple[str, bool]]) -> tuple[Caution, ...]:
-    """Return the warning of a ledger whose people have other ledgers.
+    """Return the warning of a ledger if its people have other ledgers.
 
     Args:
         others: ids of the other ledgers, each with whether it is open.
@@ -23,7 +23,7 @@ def collision(others: Sequence[tuple[str, bool]]) -> tuple[Caution, ...]:
 
 
 def near_names(names: Sequence[str]) -> tuple[Caution, ...]:
-    """Return the warning of a ledger whose data set or block has almost the name of another.
+    """Return the warning of a ledger if its data set or block has almost the name of another.
 
     Args:
         names: names that differ from it in spaces, hyphens, underscores and dots only.

@@ -75,7 +75,7 @@ def page(
         limit: largest number of entries.
         ledger: id of the ledger that they are of; None means any.
         kind: their kind; None means any.
-        organisation: whose ledgers they are of; None means anybody's.
+        organisation: owner of their ledgers; None means any.
         order: which come first.
     """
     wanted, newest = select(*_COLUMNS), order == "newest"

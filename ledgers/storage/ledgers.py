@@ -60,7 +60,7 @@ def load(connection: Connection, *identifiers: str, tenant: str | None = None) -
     Args:
         connection: to read on.
         identifiers: ids of the ledgers.
-        tenant: whose they must be; None means anybody's. Of another's ledger no more is read than of none.
+        tenant: required owner; None means any. A ledger of another owner is not read.
 
     Outside `looking` and `moving` the rows of one may be of two moments: the version is read first, so that a move that
     compares it finds out.

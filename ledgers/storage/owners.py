@@ -21,7 +21,7 @@ class Collision:
 
     organisation: str
     dataset: str
-    """Its name as the first of the ledgers has it."""
+    """Name of the data set in the oldest of the ledgers."""
     ledgers: tuple[str, ...]
     """Ids, the oldest first."""
     open: int
@@ -49,7 +49,7 @@ def assign(connection: Connection, organisation_of: Callable[[str], str]) -> int
     free = or_(LEDGERS.c.organisation.is_(None), LEDGERS.c.organisation == NAMELESS)
     columns = [LEDGERS.c[name] for name in ("id", "organisation", "opened_by", "dataset_key", "block_key", "version")]
     rows = connection.execute(select(*columns).where(free).order_by(LEDGERS.c.created, LEDGERS.c.id)).all()
-    given = 0
+    count = 0
     for row in rows:
         organisation = organisation_of(row.opened_by)
         if organisation == row.organisation:
@@ -61,8 +61,8 @@ def assign(connection: Connection, organisation_of: Callable[[str], str]) -> int
         change = update(LEDGERS).where(LEDGERS.c.id == row.id, LEDGERS.c.version == row.version).values(values)
         if connection.execute(change).rowcount != 1:
             raise Again(row.id)
-        given += 1
-    return given
+        count += 1
+    return count
 
 
 def collisions(connection: Connection) -> list[Collision]:
@@ -72,16 +72,18 @@ def collisions(connection: Connection) -> list[Collision]:
     of_dataset = defaultdict[tuple[str, str], list[tuple[str, str, str, str]]](list)
     for row in connection.execute(wanted.order_by(LEDGERS.c.created, LEDGERS.c.id)):
         of_dataset[row.organisation, row.dataset_key].append((row.id, row.block_key, row.status, row.dataset))
-    found = []
+    reported = []
     for (organisation, _), rows in of_dataset.items():
-        whole = any(block == "" for _, block, _, _ in rows)
-        groups = [""] if whole else sorted({block for _, block, _, _ in rows})
+        has_whole = any(block == "" for _, block, _, _ in rows)
+        groups = [""] if has_whole else sorted({block for _, block, _, _ in rows})
         for group in groups:
-            members = [row for row in rows if whole or row[1] == group]
+            members = [row for row in rows if has_whole or row[1] == group]
             if len(members) > 1:
                 ids, still_open = tuple(row[0] for row in members), sum(row[2] == "open" for row in members)
-                found.append(Collision(organisation=organisation, dataset=members[0][3], ledgers=ids, open=still_open))
-    return found
+                reported.append(
+                    Collision(organisation=organisation, dataset=members[0][3], ledgers=ids, open=still_open)
+                )
+    return reported
 
 
 def colliding(connection: Connection, ledger: LedgerRow) -> list[tuple[str, bool]]:
@@ -100,13 +102,13 @@ def is_barred(connection: Connection, ledger: LedgerRow) -> bool:
     counter of entries is taken: then no other ledger is being added.
     """
     unnamed = or_(LEDGERS.c.organisation.is_(None), LEDGERS.c.organisation == NAMELESS)
-    others = LEDGERS.c.organisation != NAMELESS if ledger.tenant == NAMELESS else unnamed
-    wanted = select(LEDGERS.c.id).where(others, _covers(ledger)).limit(1)
+    barring = LEDGERS.c.organisation != NAMELESS if ledger.tenant == NAMELESS else unnamed
+    wanted = select(LEDGERS.c.id).where(barring, _covers(ledger)).limit(1)
     return connection.execute(wanted).scalar_one_or_none() is not None
 
 
 def organisations_of(connection: Connection, identifiers: list[str]) -> set[str | None]:
-    """Return the organisations of ledgers."""
+    """Return the organisations that have these ledgers; None means that none is assigned yet."""
     return set(connection.execute(select(LEDGERS.c.organisation).where(LEDGERS.c.id.in_(identifiers))).scalars())
 
 

@@ -63,7 +63,7 @@ class LedgerRow:
     """A ledger with its slots and its plan, each in the order in which it was opened with them.
 
     Attributes:
-        tenant: the organisation whose ledger it is.
+        tenant: the organisation that owns the ledger.
         block: empty for a dataset of one block. No two ledgers have the same tenant, dataset and block, closed or not,
             except for some that were opened before there were organisations.
         conditional: a decision in it was declared to be independent of every output.

@@ -57,8 +57,8 @@ LEDGERS: Final = Table(
 )
 """One row a ledger. It is what a move locks; whoever moves adds one to its version.
 
-`organisation` says whose the ledger is; None until a service of this version has assigned it. `tenant` says whose it
-was when it was opened, as its first entry does. `dataset_key` and `block_key` are digests of the names' normal forms.
+`organisation` is the owner of the ledger; None until a service of this version has assigned it. `tenant` is its
+owner when it was opened, as in its first entry. `dataset_key` and `block_key` are digests of the names' normal forms.
 `copy` is 0 except for ledgers of a block that had another one when organisations were assigned.
 
 A contradicted ledger may be open or closed; the observations are in the log."""

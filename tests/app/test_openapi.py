@@ -51,7 +51,7 @@ def test_names_are_stable(document: dict[str, Any]) -> None:
         "list_jobs", "get_job", "get_job_result", "remove_job", "follow_job", "draw_job", "list_api_keys", "revoke_api_key",
         "open_ledger", "list_ledgers", "get_ledger", "list_ledger_entries", "get_ledger_report", "ask_ledger_what_if",
         "seal_ledger", "close_ledger", "contradict_ledger", "void_ledger_runs", "calibrate_within_ledger", "amend_ledger_plan", "reserve", "reserve_many", "get_reservation",
-        "cancel_reservation", "commit_reservation", "get_log_checkpoint", "get_log_proof", "list_log_keys", "reconcile_log",
+        "cancel_reservation", "commit_reservation", "get_log_checkpoint", "get_log_proof", "list_log_entries", "list_log_keys", "reconcile_log",
     }  # fmt: skip
     names = set(document["components"]["schemas"])
     assert {"ToyProblem", "Calibration", "EvaluationRequest", "Problem", "Relation", "Caution", "Status"} <= names

@@ -22,7 +22,7 @@ group = CommandLine(no_args_is_help=True, help="Make, list and revoke API keys f
 File = Annotated[Path, typer.Argument(metavar="FILE", help="file of keys")]
 DURATION = re.compile(r"([1-9][0-9]{0,5})([hdw])")
 HOURS = {"h": 1, "d": 24, "w": 168}
-COLUMNS = "{:<12}  {:<24}  {:<36}  {:<20}  {}"
+COLUMNS = "{:<12}  {:<24}  {:<36}  {:<16}  {:<20}  {:<20}  {}"
 
 
 @group.callback()
@@ -85,15 +85,17 @@ def new(
 
 @group.command("list")
 def list_keys(file: File) -> None:
-    """List the keys of a file: id, name, scopes, until when, and whether each opens anything."""
+    """List the keys of a file: id, name, scopes, organisation, roles, until when, and its state."""
     with _refusals():
         from epsilond.app.callers import keys as made  # noqa: PLC0415  as above
 
         lines = made.read(file)
-    typer.echo(COLUMNS.format("id", "name", "scopes", "expires", "state"))
+    typer.echo(COLUMNS.format("id", "name", "scopes", "organisation", "roles", "expires", "state"))
     for line in lines:
         until = _text(line.expires) if line.expires else "never"
-        typer.echo(COLUMNS.format(line.id, line.name, ",".join(sorted(line.allowed)), until, _state(line)))
+        scopes, roles = ",".join(sorted(line.allowed)), ",".join(sorted(line.held_roles)) or "-"
+        columns = (line.id, line.name, scopes, line.organisation or "-", roles, until, _state(line))
+        typer.echo(COLUMNS.format(*columns))
 
 
 @group.command()

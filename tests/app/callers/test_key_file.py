@@ -91,6 +91,11 @@ def test_the_command_gives_an_organisation_and_roles(tmp_path: Path) -> None:
     assert "needs the scope ledger" in run("new", "--file", file, "max", "--role", "owner").stderr
     assert "without an organisation" in run("new", "--file", file, "max", "--scope", "ledger").stderr
     assert keys.read(file) == (ada, eve)
+    rows = [row.split()[:5] for row in run("list", file).stdout.splitlines()[1:]]
+    assert rows == [
+        [ada.id, "ada", "ledger", "Acme", "auditor,owner"],
+        [eve.id, "eve", "ledger", "Acme", "analyst,owner"],
+    ]
 
 
 def test_the_commands_make_list_and_revoke(tmp_path: Path) -> None:

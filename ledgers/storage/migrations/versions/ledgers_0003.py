@@ -1,4 +1,4 @@
-"""Ledgers of organisations: names that are compared in a normal form, who opened a ledger, and whose it is."""
+"""Ledgers of organisations: names that are compared in a normal form, who opened a ledger, and its organisation."""
 
 from __future__ import annotations
 
@@ -44,10 +44,8 @@ def upgrade() -> None:
 def _fill() -> None:
     """Fill the normal forms of names; the trigger of `version` demands that it grows by one."""
     connection = op.get_bind()
-    table = sa.table(
-        "ledgers",
-        *(sa.column(name) for name in ("id", "tenant", "dataset", "block", "version", *OF_BLOCK, "opened_by")),
-    )
+    names = ("id", "tenant", "dataset", "block", "version", *OF_BLOCK, "opened_by")
+    table = sa.table("ledgers", *map(sa.column, names))
     for row in connection.execute(sa.select(table.c.id, table.c.tenant, table.c.dataset, table.c.block)).all():
         connection.execute(
             sa.update(table)
