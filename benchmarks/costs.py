@@ -46,9 +46,9 @@ def read_rows(path: Path) -> Mapping[str, list[Row]]:
     """Return the rows of a file by group."""
     rows: dict[str, list[Row]] = defaultdict(list)
     for line in path.read_text(encoding="utf-8").splitlines():
-        each: dict[str, Any] = json.loads(line)
-        problem = read(PROBLEMS.get(each["group"], AccountProblem), each["body"])
-        rows[each["group"]].append(Row(features_of(problem), max(each["seconds"], LEAST_SECONDS), each["wide"]))
+        row: dict[str, Any] = json.loads(line)
+        problem = read(PROBLEMS.get(row["group"], AccountProblem), row["body"])
+        rows[row["group"]].append(Row(features_of(problem), max(row["seconds"], LEAST_SECONDS), row["wide"]))
     return rows
 
 
@@ -63,6 +63,7 @@ def grow(rows: Sequence[Row]) -> Tree:
     nodes, leaves = fitted.tree_, fitted.apply(table)
 
     def branch(node: int) -> Tree:
+        """Return the tree below a node."""
         if nodes.children_left[node] < 0:
             return float(f"{10.0 ** np.quantile(logs[leaves == node], QUANTILE):.3g}")
         below, above = branch(nodes.children_left[node]), branch(nodes.children_right[node])
@@ -80,16 +81,16 @@ def estimates(rows: Sequence[Row]) -> list[float]:
 
 def histogram_lines(rows: Mapping[str, Sequence[Row]]) -> Iterable[Sequence[str]]:
     """Yield a line of the histogram for each group, over the widest ranges."""
-    for group, each in rows.items():
-        seconds = np.asarray([row.seconds for row in each if row.wide])
+    for group, measured in rows.items():
+        seconds = np.asarray([row.seconds for row in measured if row.wide])
         counts = np.histogram(seconds, bins=(0.0, *BOUNDS))[0]
         yield group, str(seconds.size), *(f"{count / seconds.size:.1%}" for count in counts), f"{seconds.max():.2g} s"
 
 
 def estimate_lines(rows: Mapping[str, Sequence[Row]]) -> Iterable[Sequence[str]]:
     """Yield for each group how good estimates are, of rows that the trees have not seen."""
-    for group, each in rows.items():
-        seconds, estimated = np.asarray([row.seconds for row in each]), np.asarray(estimates(each))
+    for group, measured in rows.items():
+        seconds, estimated = np.asarray([row.seconds for row in measured]), np.asarray(estimates(measured))
         long, announced = seconds > EXPENSIVE_SECONDS, estimated > EXPENSIVE_SECONDS
         good = np.abs(np.log(estimated / seconds)) <= math.log(WITHIN)
         counts = (long.sum(), (long & announced).sum(), (long & good).sum(), announced.sum(), (announced & ~long).sum())
@@ -99,7 +100,7 @@ def estimate_lines(rows: Mapping[str, Sequence[Row]]) -> Iterable[Sequence[str]]
 def write(path: Path) -> None:
     """Write the trees of the service, and the section of docs/benchmarks.md."""
     rows = read_rows(path)
-    TREES.write_text(json.dumps({group: grow(each) for group, each in rows.items()}) + "\n", encoding="utf-8")
+    TREES.write_text(json.dumps({group: grow(measured) for group, measured in rows.items()}) + "\n", encoding="utf-8")
     parts = (
         f"`python -m benchmarks.tail`, {tables.machine()}.",
         tables.as_markdown(HEAD, histogram_lines(rows)),

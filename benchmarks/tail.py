@@ -1,9 +1,9 @@
-"""How much CPU random questions take: python -m benchmarks.tail ROWS [--questions N] [--only GROUP …] [--grow].
+"""How much CPU random questions take: python -m benchmarks.tail ROWS [--questions N] [--seed N] [--only GROUP …].
 
 Groups are accounts of one kind of mechanism, lists of several, and each calibrator. Every number of a known request is
-drawn anew over the widest ranges that requests allow. Each accepted question becomes a line of the file ROWS. --grow
-asks nothing: from the rows it grows the trees of costs.json, by which the service estimates the cost of a question, and
-writes the section of docs/benchmarks.md.
+drawn anew over the widest ranges that requests allow. Each accepted question becomes a line of the file ROWS. With
+--grow nothing is asked: from the rows it grows the trees of costs.json, by which the service estimates the cost of a
+question, and writes the section of docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -54,7 +54,6 @@ CHOICES: Mapping[str, Sequence[str]] = {
 }
 """Words that are drawn; a request that combines them in a way that is not accepted is drawn anew."""
 WHOLE = frozenset(("times", "rounds"))
-SEED = 1
 LEAST_LOG10_DELTA = -300.0
 
 
@@ -79,7 +78,13 @@ class Stopped(BaseException):
 
 
 def log_uniform(generator: random.Random, low: float, high: float) -> float:
-    """Return a number between two others, evenly drawn on a logarithmic scale."""
+    """Return a number that is evenly drawn on a logarithmic scale.
+
+    Args:
+        generator: source of randomness.
+        low: the least number, above 0.
+        high: the largest number.
+    """
     return math.exp(generator.uniform(math.log(low), math.log(high)))
 
 
@@ -185,9 +190,15 @@ def stop(_: int, __: FrameType | None) -> None:
     raise Stopped
 
 
-def measure_all(group: str, count: int) -> Iterator[Measured]:
-    """Measure so many accepted questions of a group, half of them wide."""
-    generator = random.Random(f"{group} {SEED}")
+def measure_all(group: str, count: int, seed: int) -> Iterator[Measured]:
+    """Measure accepted questions of a group, half of them wide.
+
+    Args:
+        group: one of `GROUPS`.
+        count: number of questions.
+        seed: number that tells one run from another.
+    """
+    generator = random.Random(f"{group} {seed}")
     for place in range(count):
         while (measured := measure(draw(generator, group, wide=place % 2 == 0))) is None:
             pass
@@ -199,6 +210,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tail", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("rows", type=Path, help="file with a line of JSON for each question")
     parser.add_argument("--questions", type=int, default=2000, help="number of accepted questions of each group")
+    parser.add_argument("--seed", type=int, default=0, help="another number asks other questions")
     parser.add_argument("--only", nargs="+", choices=GROUPS, default=GROUPS, help="groups that are asked")
     parser.add_argument("--grow", action="store_true", help="ask nothing: write the trees and the document")
     options = parser.parse_args(arguments)
@@ -211,7 +223,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGPROF, stop)
     for group in options.only:
         with options.rows.open("a", encoding="utf-8", buffering=1) as file:
-            for question, seconds, ending in measure_all(group, options.questions):
+            for question, seconds, ending in measure_all(group, options.questions, options.seed):
                 file.write(json.dumps({**question._asdict(), "seconds": seconds, "ending": ending}) + "\n")
         print(group, flush=True)
     return 0

@@ -103,12 +103,12 @@ class ExactProfile(PointwiseProfile):
 
     @cached_property
     def mixed(self) -> bool:
-        """Whether some of the laws are mixtures of several shifts."""
+        """True if some of the laws are mixtures of several shifts."""
         return any(isinstance(law, MixedLaw) for law, _ in self.laws)
 
     @property
     def is_quicker_behind(self) -> bool:
-        """Whether the lattice takes less time than the contour engine, as it does for few steps of mixtures."""
+        """True if the lattice takes less time than the contour engine, as it does for few steps of mixtures."""
         return self.mixed and self.few
 
     @cached_property

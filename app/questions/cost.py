@@ -60,9 +60,9 @@ def features_of(problem: object) -> dict[str, float]:
     """
     features: dict[str, float] = {}
     _add_features(features, "", problem)
-    for share, (part, whole) in SHARES.items():
-        if part in features and whole in features:
-            features[share] = features[part] - features[whole]
+    for share, (part, total) in SHARES.items():
+        if part in features and total in features:
+            features[share] = features[part] - features[total]
     for rate in ("rate", *SHARES):
         for count in ("times", "rounds"):
             if rate in features and count in features:
@@ -79,8 +79,8 @@ def _add_features(features: dict[str, float], name: str, value: object) -> None:
             if field.name != "kind":
                 _add_features(features, field.name, getattr(value, field.name))
     elif isinstance(value, tuple | list):
-        for each in value:
-            _add_features(features, name, each)
+        for element in value:
+            _add_features(features, name, element)
     elif isinstance(value, str | bool):
         features[f"{name}={value}"] = features.get(f"{name}={value}", 0.0) + 1.0
     elif isinstance(value, int | float) and value > 0:

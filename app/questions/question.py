@@ -71,12 +71,12 @@ class Question:
         """CPU time that the answer is expected to take, in seconds; None if there is no estimate."""
         if not self.joins:
             return self.own_seconds
-        known = [part.seconds for part in self.parts if part.seconds is not None]
-        return math.fsum(known) if known else None
+        estimates = [part.seconds for part in self.parts if part.seconds is not None]
+        return math.fsum(estimates) if estimates else None
 
     @property
     def is_expensive(self) -> bool:
-        """Whether the answer is expected to take more than `EXPENSIVE_SECONDS`."""
+        """True if the answer is expected to take more than `EXPENSIVE_SECONDS`."""
         return self.seconds is not None and self.seconds > EXPENSIVE_SECONDS
 
     @property
