@@ -109,7 +109,7 @@ class Numbers:
 
 
 def spec_of(problem: GaussianProblem, numbers: Numbers) -> Spec:
-    """Return what is run."""
+    """Return the spec of the run at these numbers."""
     batch = Subsampled(
         sampling=problem.sampling,
         rate=numbers.rate,
@@ -164,7 +164,7 @@ def _for_noise(problem: GaussianProblem) -> Solved:
 
 
 def _rate(problem: GaussianProblem) -> float:
-    """The share of records in a batch."""
+    """Return the fraction of the population that a batch holds."""
     if problem.batch_size is not None and problem.population is not None:
         return min(problem.batch_size / problem.population, 1.0)
     return problem.rate or 1.0
@@ -285,7 +285,7 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
         return GaussianSolution(problem=problem, target=target, certified=certified, numbers=numbers)
 
     def parameters(self, outcome: Outcome[GaussianSolution, Training]) -> GaussianParameters:
-        """Return what was given, and what was solved for."""
+        """Return the given numbers, and the number that was solved for."""
         solution = outcome.solution
         numbers, target = solution.numbers, solution.target
         return GaussianParameters(
@@ -317,7 +317,7 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
         return (CONTRIBUTIONS_BOUNDED, *on_the_draw, noise_condition(solution.problem.observer))
 
     def warnings(self, outcome: Outcome[GaussianSolution, Training]) -> Iterator[Caution]:
-        """Yield what to know of the solved number, and what it costs that the observer sees the draw."""
+        """Yield the cautions about the solved number, and the cost of an observer who sees the draw."""
         solution = outcome.solution
         problem = solution.problem
         if problem.solve_for == "noise_multiplier":
