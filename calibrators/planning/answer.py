@@ -40,7 +40,7 @@ class Reason:
 
     @classmethod
     def of(cls, fault: Fault) -> Reason:
-        """From a fault of the algorithm's own request."""
+        """Make a reason from a fault of the algorithm's own request."""
         return cls(message=fault.message, pointer=fault.pointer, allowed=fault.allowed)
 
 
@@ -67,7 +67,7 @@ class PlannedRisk:
 
     @classmethod
     def read(cls, told: JsonObject) -> PlannedRisk | None:
-        """From the JSON form of a calibration's risk; None where nothing bounds it from above."""
+        """Read the upper bound from the JSON form of a calibration's risk; None if there is no upper bound."""
         upper, baseline = told.get("upper"), told.get("baseline")
         if upper is None:
             return None
@@ -105,7 +105,7 @@ class Reached:
 
     @classmethod
     def read(cls, told: JsonObject) -> Reached:
-        """From its JSON form."""
+        """Read a solved value from its JSON form."""
         below = told.get("below")
         return cls(**{**told, "below": None if below is None else Tried(**below)})
 
