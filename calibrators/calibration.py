@@ -105,11 +105,11 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
     knob: str = "noise_multiplier"
     """The parameter that grows as the target gets stricter."""
     noise_party_known: bool = True
-    """Whether the algorithm says who adds the noise; False for a bare mechanism."""
+    """True if the algorithm says who adds the noise; False for a bare mechanism."""
     risk_bounds: RiskPart | None = None
     """Bounds on the risk of a run, with a route and a command of their own."""
     plans: tuple[PlanAdapter, ...] = ()
-    """How the algorithm reads a plan, in each of its variants."""
+    """Adapters that make the algorithm's request from a plan, for each of its variants."""
     plan_place: int = 0
     """Place among the algorithms of a plan; those that take longest are last."""
     home: str = "epsilond.calibrators"

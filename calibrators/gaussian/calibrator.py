@@ -99,7 +99,15 @@ class Numbers:
         rate: float | None = None,
         batch_size: int | None = None,
     ) -> Numbers:
-        """Take the numbers of the problem, with the given ones in their place."""
+        """Take the numbers of the problem, with the arguments in their place.
+
+        Args:
+            problem: the request.
+            noise_multiplier: replaces the noise multiplier if given.
+            rounds: replaces the number of rounds if given.
+            rate: replaces the sampling rate if given.
+            batch_size: replaces the batch size if given.
+        """
         return cls(
             noise_multiplier=noise_multiplier or problem.noise_multiplier or 0.0,
             rounds=rounds or problem.rounds or 0,
