@@ -65,7 +65,13 @@ class ShuffledMbSgdParameters:
 
 
 def run_spec(problem: ShuffledMbSgdProblem, run: Run, noise_multiplier: float) -> Spec:
-    """The whole run. For the unit `client` a whole report is one contribution."""
+    """Return the release of the whole run. For the unit `client` a whole report is one contribution.
+
+    Args:
+        problem: the request.
+        run: the run.
+        noise_multiplier: σ over the norm bound of one contribution.
+    """
     report: Spec = Gaussian(noise_multiplier=noise_multiplier)
     if problem.unit == "record":
         report = Subsampled(

@@ -26,10 +26,15 @@ if TYPE_CHECKING:
 
 
 def printed_readings(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> tuple[PrintedReading, ...]:
-    """Every reading asked for. The theorem speaks of records: for the unit `client` there is nothing to print.
+    """Return every requested reading. The theorem is about records: the unit `client` has no readings.
 
-    The statement is taken at the request's rounds, or else at those it prescribes, for smooth losses; our own explicit
-    noise prescribes none and is taken at the run's.
+    The statement is at the request's rounds or, for smooth losses, at those that it prescribes. Our own explicit noise
+    prescribes no rounds, so the run's are used.
+
+    Args:
+        problem: the request.
+        run: the run of the answer.
+        truth: returns the figures certified of a run at a printed noise multiplier.
     """
     if problem.unit == "client":
         return ()
@@ -96,7 +101,7 @@ def _run_with(problem: ShuffledMbSgdProblem, run: Run, noise_std: float | None) 
 
 
 def _one_record(run: Run) -> ConditionResult:
-    """The proofs are for reports on one record."""
+    """Return the condition of the proofs that a report is on one record."""
     sides = Sides.at_most(run.batch_size, 1)
     return ConditionResult("one-record", "every report is on one record (K ≤ 1)", sides.holds, sides.left, sides.right)
 
