@@ -87,13 +87,13 @@ class PpsgdParameters:
 
 @dataclass(frozen=True, kw_only=True)
 class PpsgdSolution(Solution[PpsgdProblem]):
-    """With what a draw of fixed size is worth at the certified noise."""
+    """The certified noise, with the figures for a draw of fixed size."""
 
     participation: ParticipationFigures | None
 
     @property
     def noise_std(self) -> float:
-        """σ_ζ, on the average."""
+        """σ_ζ per coordinate, on the average of the shared gradients."""
         return noise_std_of(self.problem, self.certified.noise)
 
 
