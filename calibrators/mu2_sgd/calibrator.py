@@ -115,7 +115,7 @@ class Mu2SgdParameters:
 
 @dataclass(frozen=True, kw_only=True)
 class Mu2SgdSolution(Solution[Mu2SgdProblem]):
-    """With the run's noise, the ρ of the most exposed record and what each kind of client has."""
+    """The certified noise, with the run's schedule, ρ of the most exposed record, and the report of each client."""
 
     noise: ScheduleNoise
     mu: float
@@ -123,7 +123,7 @@ class Mu2SgdSolution(Solution[Mu2SgdProblem]):
 
 
 def conversion_of(mu: float, target: Target) -> ConversionAnswer:
-    """The three conversions at the answer's ρ and at the target."""
+    """Return the three conversions at the answer's ρ and at the target."""
     exact, zcdp, lemma = mus(epsilon=target.epsilon, log_delta=target.log_delta).values()
     reached = epsilons(mu=mu, log_delta=target.log_delta)
     return ConversionAnswer(
