@@ -93,9 +93,10 @@ class NormFedavgTraining:
 
 
 def training_of(problem: NormFedavgProblem, compression: float) -> NormFedavgTraining:
-    """Equation (39) at γ and at 0, and Theorem 4, each at most ‖∇f(w₀)‖ ≤ β‖w₀ − w*‖: w₀ is the model of a round.
+    """Return the steps and bounds of equation (39), at compression error γ and at 0, and of Theorem 4.
 
-    The minimiser is that of the whole space, where the gradient vanishes.
+    Each bound is capped at ‖∇f(w₀)‖ ≤ β‖w₀ − w*‖, because the start w₀ is the model of a round. The minimiser w* is
+    that of the whole space, where the gradient vanishes.
     """
     found, without_noise = (
         TheoremAtInputs.of(
