@@ -1,4 +1,4 @@
-"""What both accelerated algorithms answer: the plan of stages with its risk, and the envelope around it."""
+"""The answers of both accelerated algorithms: the stages with their risk bound, and the printed readings."""
 
 from __future__ import annotations
 
@@ -75,7 +75,13 @@ class AcceleratedPlan:
 
 
 def plan_at(problem: AcceleratedProblem, *, noise_std: float, rounds: int) -> AcceleratedPlan:
-    """The plan of a run at its noise."""
+    """Return the plan of a run at its noise.
+
+    Args:
+        problem: the inputs of the risk bound.
+        noise_std: σ per coordinate, root mean square over clients.
+        rounds: rounds of the run.
+    """
     found = accelerated_risk(problem, noise_std=noise_std, rounds=rounds)
     unequal = isinstance(problem, UnequalAcceleratedProblem)
     theorem = FEDERATED_ACCELERATED_RISK if unequal else ACCELERATED_RISK_BOUND

@@ -47,7 +47,7 @@ class AcceleratedCalibrator(MembersCalibrator[Problem, AcceleratedParameters, Ac
     objective: Objective
     """Objective of the bound on the excess risk."""
     unused: tuple[str, ...]
-    """Fields of the request that have no part in the bounds."""
+    """Fields of the request that the bounds do not use."""
 
     def start(self, problem: Problem) -> Start:
         """Return the bound on the risk before training."""
@@ -114,7 +114,7 @@ class AcceleratedMbSgdCalibrator(AcceleratedCalibrator[AcceleratedMbSgdProblem])
     unused = ("gradient_std", "heterogeneity")
 
     def cost(self, problem: AcceleratedMbSgdProblem) -> CostClass:
-        """Return closed-form where the noise is one and the run is given."""
+        """Return closed-form if all clients have the same noise and the run is given."""
         return cost_of_noise(problem) if problem.quick else "search"
 
     def choose_run(

@@ -32,13 +32,19 @@ class AcceleratedRiskProblem(AcceleratedMbSgdProblem, RiskFields):
     problem: Annotated[Objective, OBJECTIVE] = "empirical"
 
     def check(self) -> None:
-        """Those of accelerated-mb-sgd; a given noise is that of a given run."""
+        """Check the fields of accelerated-mb-sgd, and that a given noise belongs to a given run."""
         super().check()
         check_run(self)
 
 
 def bounds(asked: AcceleratedRiskProblem, run: Run, noise_std: float) -> Bounds:
-    """The explicit bound of the best stages, and the printed orders."""
+    """Return the explicit bound of the best stages, and the printed orders.
+
+    Args:
+        asked: the request.
+        run: the run.
+        noise_std: σ per coordinate, root mean square over clients.
+    """
     return bounds_of(
         asked,
         asked,
@@ -83,7 +89,7 @@ def _explicit(plan: AcceleratedPlan | None) -> Iterator[UpperBound]:
 
 
 def _orders(printed: Sequence[PrintedReading]) -> Iterator[UpperBound]:
-    """The printed statements hide their constants."""
+    """Yield the orders of the printed statements, which hide their constants."""
     for one in printed:
         assert one.reading in ("informal", "complete", "corrected")
         informal = one.parameters.get("informal_excess_risk_scale")
