@@ -105,7 +105,7 @@ class ReadFromCurve(ShownInNotebooks, PartlyServed):
     """The curve, to read at another ε or δ; None where no curve is that of the answer, or in another process."""
 
     def __getstate__(self) -> dict[str, object]:
-        """Leave out the curve, which holds functions: another process gets what was answered."""
+        """Return the fields without the curve, which holds functions that cannot be pickled."""
         return {**vars(self), "curve": None}
 
 

@@ -149,7 +149,7 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
 
         Args:
             outcome: the certified noise, with the step sizes and the risk.
-            true_figures: whether to certify what the printed parameters guarantee.
+            true_figures: whether to certify the guarantee of the printed parameters.
         """
         del outcome, true_figures
         return ()
@@ -237,14 +237,14 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
 
         Args:
             problem: the request.
-            true_figures: whether printed readings say what is certified at their parameters. This takes more time than
-                the rest; a picture of many calibrations does without.
+            true_figures: whether printed readings have the figures certified at their parameters. This takes more time
+                than the other parts; a picture of many calibrations does not need it.
 
         Guarantees: `guarantee.epsilon.upper` ≤ ε at the target δ, and `guarantee.delta.upper` ≤ δ at the target ε.
 
         Raises:
             InvalidInput: the budgets leave no run, or a client that adds its own noise may be absent.
-            ConditionViolated: no theorem covers what is released under this relation.
+            ConditionViolated: no theorem covers the release under this relation.
             Infeasible: no noise that is offered meets the target.
         """
         solution = self.certify(problem)

@@ -144,7 +144,7 @@ class Certificates(Generic[Problem_co, Run_contra]):
         return {"slope": self.family.slope(self.problem, run, guess)}
 
     def _question(self, key: tuple[Spec, Target | None], guess: float, slope: Mapping[str, float]) -> Hashable:
-        """Return a key of all inputs of a search, the same for every problem."""
+        """Return a key of all inputs of a search, which equal searches of different problems share."""
         setting = (self.problem.relation, self.problem.unit, self.problem.observer)
         return (self.family, *key, *setting, guess, *slope.values())
 

@@ -6,9 +6,10 @@ is the smallest run, by rounds and then by batch size, whose bound is within a g
 Certifying a run is expensive, so runs are compared at an estimated noise. The estimate is corrected by the certified
 noise of similar runs. The best run and the answer are certified, and so is every smaller run close to the limit.
 
-For Gaussian noise on random batches the correction is a concave function of n/(K√R), for n records, batches of size K
-and R rounds. It equals that of a full batch where the sum of all rounds is nearly normal. Linear interpolation between
-two certified runs is therefore not above the true correction: a run is rather certified in vain than passed over.
+For Gaussian noise on random batches the correction is an increasing, concave function of n/(K√R), for n records,
+batches of size K and R rounds. It equals that of a full batch where the sum of all rounds is nearly normal. Linear
+interpolation between two certified runs is therefore not above the true correction: a run is rather certified in vain
+than passed over.
 """
 
 from __future__ import annotations

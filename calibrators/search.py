@@ -66,7 +66,7 @@ Family = Callable[[float, "Effort"], "Guarantee"]
 
 
 class Trials:
-    """The guarantees at trial values of the unknown; the most recent few are kept."""
+    """The guarantees at trial values of the unknown; the most recent few are cached."""
 
     def __init__(self, setting: SettingFields, spec_at: Callable[[float], Spec]) -> None:
         """Account for the specs that a function makes of trial values.
@@ -203,10 +203,7 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
 def _near_miss(
     failing: Sequence[tuple[float, Guarantee]], target: Target, log_noise: float
 ) -> Callable[[], bool] | None:
-    """Return a test of whether a failed trial near the answer certainly misses the target; None without a trial.
-
-    The smallest noise of several trials is used, as it has the largest δ.
-    """
+    """Return a test of whether the least failed noise near the answer certainly misses the target; None if none is."""
     for place, guarantee in failing:
         if log_noise - NEAR_MISS <= place < log_noise:
             return lambda: guarantee.curve.bound_log_delta(target.epsilon).lower > target.log_delta
@@ -228,7 +225,14 @@ def _closed(family: Family, target: Target, guess: float) -> Certified | None:
 
 
 def confirmed(family: Family, target: Target, noise: float, slack: float) -> Certified | None:
-    """Return a noise known in closed form, certified; None if it misses the target or if noise·(1 − slack) meets it."""
+    """Certify a noise known in closed form; None if it misses the target or noise·(1 − slack) may meet it.
+
+    Args:
+        family: function from a noise to its guarantee.
+        target: the target (ε, δ).
+        noise: the noise.
+        slack: relative decrease at which the noise must miss the target.
+    """
     guarantee = family(noise, "default")
     if guarantee.curve.upper_log_delta(target.epsilon) > target.log_delta:
         return None
@@ -318,9 +322,8 @@ class _Approach:
     def settled(self, excess: Callable[[float], float], aim: float, limits: Limits) -> _Approach | None:
         """Return a parameter that meets the target, by inverse interpolation aimed twice `aim` beyond the root.
 
-        By the slope of the last two values it is within four times `aim` of the root, or it is the least on offer. The
-        result is None if steps do not settle, or end at the largest on offer. If δ hardly rises as the noise falls,
-        because a record is rarely drawn, the least parameter on offer is tried early.
+        It is within four times `aim` of the root, by the last two values, or the least on offer. It is None if steps do
+        not settle or end at the largest. If δ hardly rises as noise falls, the least on offer is tried early.
         """
         here, slope, chart, seen = self.near, self.slope, self.chart, RootEvaluations()
         for _ in range(MOST_STEPS):
@@ -360,10 +363,7 @@ def crossing(excess: Callable[[float], float], start: float, ends: tuple[float, 
 
 
 def _slack(family: Family, target: Target, noise: float, guarantee: Guarantee, *, slope: float) -> float | None:
-    """Return a slack at which the bound's own lower bound misses the target, at either effort.
-
-    Slacks that are too small to be proved are skipped, by the distance of the bounds and the slope.
-    """
+    """Return a slack at which the lower bound misses the target, skipping slacks that are too small to be proved."""
     wanted = target.log_delta
     lower = guarantee.curve.bound_log_delta(target.epsilon).lower
     told = [slack for slack in SLACKS if lower + slope * slack * wanted > wanted] or [SLACKS[-1]]

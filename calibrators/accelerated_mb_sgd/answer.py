@@ -105,9 +105,16 @@ def printed_reading(
     true: TrueFigures | None,
     beside: tuple[str, ...] = (),
 ) -> PrintedReading:
-    """A reading of a theorem whose risks hide constants, so that it claims the target alone.
+    """Return a reading of a theorem. It claims only the target, because the theorem's risks hide constants.
 
-    `beside` names conditions that are not of this reading.
+    Args:
+        problem: the request.
+        asked: the theorem at the inputs of the reading.
+        reading: name of the reading.
+        parameters: the parameters that it prescribes.
+        target: the claimed (ε, δ).
+        true: the figures certified at these parameters, if any.
+        beside: ids of conditions that the reading does not have.
     """
     if problem.strong_convexity == 0.0:
         beside = (*beside, "logarithm")

@@ -1,7 +1,7 @@
 """accelerated-mb-sgd: Algorithm 2 of Lowy and Razaviyayn on the data at hand, records used again and again.
 
-What a client releases is what it releases in mb-sgd, so the family σ ↦ Spec and its certificate are those of mb-sgd.
-What the server does with it is accelerated, in stages; without smoothness it descends the loss's Moreau envelope.
+A client releases the same messages as in mb-sgd, so the family σ ↦ Spec and its certificate are those of mb-sgd. The
+server takes accelerated steps, in stages. Without smoothness the steps descend the Moreau envelope of the loss.
 `AcceleratedCalibrator` is the base class of both accelerated algorithms.
 """
 

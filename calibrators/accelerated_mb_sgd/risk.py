@@ -62,7 +62,15 @@ def bounds_of(
     printed: Sequence[PrintedReading],
     objective: Objective,
 ) -> Bounds:
-    """Upper bounds are of `objective`; for the other one there are lower bounds only."""
+    """Return the upper bounds, which are for `objective`; the other objective has only lower bounds.
+
+    Args:
+        asked: the request.
+        fields: its fields about risk.
+        plan: the stages and the explicit bound, if one applies.
+        printed: the readings of the printed theorems.
+        objective: the objective of the upper bounds.
+    """
     applies = fields.problem == objective
     return Bounds(
         upper=(*_explicit(plan), *_orders(printed)) if applies else (),

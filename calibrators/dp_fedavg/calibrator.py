@@ -1,8 +1,8 @@
 """dp-fedavg: clipped updates of clients, averaged with Gaussian noise by a trusted server, round after round.
 
-A client is protected as a whole. The server draws the participants of a round, adds Gaussian noise to the sum of their
-clipped updates and divides by a number that is fixed beforehand (McMahan et al., Learning Differentially Private
-Recurrent Language Models); with adaptive clipping a second noisy sum tells how many updates were clipped.
+A client is protected as a whole. The server draws the participants of a round and adds Gaussian noise to the sum of
+their clipped updates. It divides the sum by a number that is fixed beforehand (McMahan et al., Learning Differentially
+Private Recurrent Language Models). With adaptive clipping a second noisy sum counts the clipped updates.
 """
 
 from __future__ import annotations
@@ -219,7 +219,7 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
     plan_place = 2
 
     def cost(self, problem: DpFedavgProblem) -> CostClass:
-        """Return closed-form for full rounds, which are exactly Gaussian; everything else needs an engine."""
+        """Return closed-form for full rounds, which are exactly Gaussian; other rounds need an engine."""
         return "closed-form" if problem.reporting == problem.clients and problem.rounds is not None else "search"
 
     def definition(self, problem: DpFedavgProblem) -> Definition:

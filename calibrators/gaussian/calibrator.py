@@ -275,7 +275,7 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
     example = EXAMPLE
 
     def cost(self, problem: GaussianProblem) -> CostClass:
-        """Return closed-form for a full batch, which is exactly Gaussian; everything else needs an engine."""
+        """Return closed-form for a full batch, which is exactly Gaussian; other batches need an engine."""
         return "closed-form" if problem.sampling == "full" else "search"
 
     def definition(self, problem: GaussianProblem) -> Definition:

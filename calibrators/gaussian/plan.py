@@ -61,7 +61,7 @@ def mean_noise(plan: PlanProblem, parameters: JsonObject) -> float | None:
 
 
 def refusals(plan: PlanProblem) -> Iterable[Reason]:
-    """Yield the fields that the plan must give, because nothing else determines them."""
+    """Yield the fields that the plan must give, because no rule determines them."""
     if plan.rounds is None and plan.dimension is None:
         yield Reason(message="needs rounds, or dimension to choose them by", pointer="/rounds")
     if plan.unit != "client" and plan.samples_per_client is None:

@@ -1,8 +1,8 @@
 """one-pass-accelerated-mb-sgd: Algorithm 2 of Lowy and Razaviyayn, every record used at most once.
 
-Each client deals its records into disjoint batches before the run. A record then stands in one message only, and all
-messages of its client together are one Gaussian mechanism for it: nothing is composed and nothing is amplified. A
-client as the unit stands in every message.
+Each client divides its records into disjoint batches before the run. A record is then used in only one message, and all
+messages of its client together are one Gaussian mechanism for it, without composition or amplification. A client as the
+unit is used in every message.
 """
 
 from __future__ import annotations

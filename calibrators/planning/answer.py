@@ -1,6 +1,6 @@
-"""A plan's answer: every algorithm with what it takes and gives, or why not, and rankings that compare like with like.
+"""A plan's answer: an entry for every algorithm, or the reasons why it does not apply, and rankings of the entries.
 
-Entries are ranked only among those whose guarantees are of one kind and whose figures are of one thing.
+Entries are ranked only among entries with the same kind of guarantee and with figures of the same quantity.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The question that a plan answers: one federation and one learning problem, whatever algorithm may run on it."""
+"""The request of a plan: a federation and a learning problem, without a choice of algorithm."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ ORDER: Mapping[Trust, int] = {"local": 0, "shuffle": 1, "joint": 2, "central": 2
 
 @dataclass(frozen=True, kw_only=True)
 class Signal:
-    """The ℓ2 norms of the noise in a round's mean, and of the mean at most."""
+    """The ℓ2 norm of the noise in a round's mean, and the bound on the ℓ2 norm of the mean."""
 
     noise_norm: float
     signal_norm: float

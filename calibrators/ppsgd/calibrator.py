@@ -175,7 +175,7 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
     plan_place = 1
 
     def cost(self, problem: PpsgdProblem) -> CostClass:
-        """Return closed-form for all clients, whose rounds are exactly Gaussian; drawn clients need an engine."""
+        """Return closed-form if all clients take part, as rounds are exactly Gaussian; other rounds need an engine."""
         return "closed-form" if problem.sampling == "full" else "search"
 
     def definition(self, problem: PpsgdProblem) -> Definition:

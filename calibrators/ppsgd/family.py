@@ -36,7 +36,7 @@ MARGINS: Mapping[str, tuple[tuple[float, float], ...]] = {
     "full": ((0.0, 1e-6),),
     "without-replacement": ((5e-6, 1e-5), (5e-5, 1e-4)),
 }
-"""Relative steps above a closed form at which to certify, each with the slack it proves; the lattice is coarse."""
+"""Relative steps above a closed form at which to certify, each with the slack it proves, as the lattice has a width."""
 MOST_COUNTED = 5000
 """Largest number of rounds of a client over which an estimate is summed."""
 

@@ -88,7 +88,7 @@ def check_run(asked: RiskFields) -> None:
     """Check that a given noise is that of a given run, and that φ is at most L.
 
     Raises:
-        InvalidInput: batch_size or rounds are absent beside noise_std, or gradient_std exceeds lipschitz.
+        InvalidInput: noise_std is given without batch_size or rounds, or gradient_std exceeds lipschitz.
     """
     assert isinstance(asked, PacedProblem)
     if asked.noise_std is not None and (asked.batch_size is None or asked.rounds is None):

@@ -39,7 +39,7 @@ def printed_entries(
     """Group the readings by theorem and prescribed parameters, in the order of their first members.
 
     Two readings share an entry only if theorem, status, reason, claimed (ε, δ) and certified guarantee are equal and no
-    prescribed parameter differs. Everything else that differs is in `by_reading`.
+    prescribed parameter differs. All other differences are in `by_reading`.
 
     Args:
         readings: the readings, with every condition.

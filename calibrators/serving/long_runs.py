@@ -109,7 +109,7 @@ def _message(problem: object, rounds: int, bits: float, shorter: RunFigures | No
 
 
 def _advice_without_shorter_run(problem: object, rounds: int, bits: float) -> str:
-    """Say what the request can change where no run of the frontier is shorter.
+    """Return advice on the changes of a request for which no run of the frontier is shorter.
 
     Args:
         problem: the request.

@@ -1,4 +1,4 @@
-"""Theorem 4.1 as printed, with an assumed constant if there is one, and the explicit noise that stands in for it."""
+"""Theorem 4.1 as printed, with an assumed constant if there is one, and the explicit noise that replaces it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def printed_readings(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run])
 
 
 def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth: Truth[Run]) -> PrintedReading:
-    """Without `noise_constant` there is no σ, and nothing true to say of it; without smoothness no risk to scale."""
+    """Return the statement: no σ and certified figures without `noise_constant`, and no risk without smoothness."""
     smooth = problem.smoothness is not None
     inputs = inputs_of(
         ShuffledInputs,
@@ -109,6 +109,6 @@ def _one_record(run: Run) -> ConditionResult:
 def _checked(
     theorem: Theorem, results: tuple[ConditionResult, ...], without: Sequence[str] = ()
 ) -> tuple[ConditionResult, ...]:
-    """Conditions that have sides, and those that can never be decided; what is declared stands elsewhere."""
+    """Return the conditions that are checked or can never be decided; declared conditions are left out."""
     shown = {one.id for one in theorem.conditions if one.checked or one.undecidable} - set(without)
     return tuple(one for one in results if one.id in shown)

@@ -62,7 +62,7 @@ def likely_noise_multiplier(problem: ShuffledMbSgdProblem, run: Run) -> float:
 
 
 def choose_run(problem: ShuffledMbSgdProblem, certificates: Certificates[ShuffledMbSgdProblem, Run]) -> Choice[Run]:
-    """Return the smallest run that is good enough, with what the request gives of it, and the frontier.
+    """Return the smallest run that is good enough and agrees with the request, and the frontier.
 
     The best run is not certified, which takes seconds, but predicted from the runs that are.
 
