@@ -27,6 +27,7 @@ from epsilond.accountants.quantities import (
 )
 from epsilond.accountants.specs import Spec
 from epsilond.ledgers.calibrating.compartment import ChargeTarget
+from epsilond.ledgers.storage.names import has_invisible
 
 LONGEST_NAME = 200
 Order = Literal["oldest", "newest"]
@@ -166,6 +167,8 @@ def _require_name(name: str | None, pointer: str) -> None:
         raise InvalidInput.at(
             pointer, "is empty or too long, or cannot be printed", allowed=f"1 to {LONGEST_NAME} printable characters"
         )
+    if name is not None and has_invisible(name):
+        raise InvalidInput.at(pointer, "has a character that shows nothing", allowed="visible characters and blanks")
     if name is not None and name != name.strip():
         # It would look like another name, and be another data set with a budget of its own.
         raise InvalidInput.at(pointer, "begins or ends with a blank", allowed="no blanks around it")

@@ -26,11 +26,12 @@ TRIES = 20
 class Looked(PublishedLog):
     """Ledgers of organisations, as they are."""
 
-    def assign_organisations(self, organisation_of: Callable[[str], str]) -> list[Collision]:
+    def assign_organisations(self, organisation_of: Callable[[str], str | None]) -> list[Collision]:
         """Give ledgers without a named organisation to that of their opener; return the ledgers that then collide.
 
         Args:
-            organisation_of: gives the organisation of a caller by name; it is called for ledgers without one.
+            organisation_of: gives the organisation of a caller by name; it is called for ledgers without one. None
+                leaves a ledger as it is.
         """
         for tried in range(TRIES):
             try:
@@ -59,9 +60,15 @@ class Looked(PublishedLog):
         return sorted({*near, *(each for each in of_same if _is_near(each, row.block, block))})
 
     def log_entries(self, tenant: str, *, start: int = 0, limit: int = 1000) -> list[JsonRecord]:
-        """Return the entries of all ledgers of a tenant from this number in the log on, as they were signed."""
+        """Return the entries of all ledgers of a tenant from this number in the log on, as they were signed.
+
+        Commits that paid for a contradicted run have `contradicted` next to the signed record.
+        """
         with looking(self._database) as connection:
-            return [entry(row) for row in entries.page(connection, start=start, limit=limit, organisation=tenant)]
+            page = entries.page(connection, start=start, limit=limit, organisation=tenant)
+            names = {row.ledger for row in page if row.ledger is not None}
+            contradictions = {name: contradictions_of(self._desk.row(connection, tenant, name)) for name in names}
+            return [mark_commit(entry(row), contradictions.get(row.ledger or "", ())) for row in page]
 
     def ledger(self, tenant: str, identifier: str) -> LedgerRow:
         """A ledger's rows."""

@@ -92,7 +92,8 @@ class FilePlace:
             self._keyring = open_keyring(folder, _origin(folder), datetime.now(UTC))
             self._file = CheckpointFile(runs.head, self._keys)
             self._book = Book(self._database, self._keys, file=self._file)
-            self._book.assign_organisations(lambda name: name)
+            # A service's ledgers stay as they are: which organisation has them, its file of keys says.
+            self._book.assign_organisations(lambda name: OWNER if name == OWNER else None)
             self._book.continuity.begin(self._book.root, self._book.sign_as_it_is)
         except OSError as error:
             self._database.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, func, or_, select, update
 
@@ -13,6 +14,9 @@ from epsilond.ledgers.storage.records import LedgerRow
 from epsilond.ledgers.storage.tables import ENTRIES, LEDGERS
 from epsilond.ledgers.storage.transactions import Again
 from epsilond.storage import shared
+
+_IS_OPEN: Final = (LEDGERS.c.status == "open") & LEDGERS.c.contradicted.is_(False)
+"""The condition of a ledger that it may commit: it is neither closed nor contradicted."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,10 +29,10 @@ class Collision:
     ledgers: tuple[str, ...]
     """Ids, the oldest first."""
     open: int
-    """Number of them that are not closed."""
+    """Number of them that may still commit."""
 
 
-def assign(connection: Connection, organisation_of: Callable[[str], str]) -> int:
+def assign(connection: Connection, organisation_of: Callable[[str], str | None]) -> int:
     """Give each ledger that has no organisation, or the nameless one, to the organisation of its opener.
 
     Ledgers of named organisations stay. The version of each ledger that is given grows, so that a move that is under
@@ -36,7 +40,7 @@ def assign(connection: Connection, organisation_of: Callable[[str], str]) -> int
 
     Args:
         connection: of a transaction that writes.
-        organisation_of: gives the organisation of a caller by name.
+        organisation_of: gives the organisation of a caller by name, or None to leave the caller's ledgers as they are.
 
     Returns:
         Number of ledgers that were given.
@@ -52,7 +56,7 @@ def assign(connection: Connection, organisation_of: Callable[[str], str]) -> int
     count = 0
     for row in rows:
         organisation = organisation_of(row.opened_by)
-        if organisation == row.organisation:
+        if organisation in (None, row.organisation):
             continue
         same = (LEDGERS.c.organisation == organisation) & (LEDGERS.c.dataset_key == row.dataset_key)
         same &= LEDGERS.c.block_key == row.block_key
@@ -67,11 +71,13 @@ def assign(connection: Connection, organisation_of: Callable[[str], str]) -> int
 
 def collisions(connection: Connection) -> list[Collision]:
     """Return the ledgers that cover the same people as another of their organisation, closed ones included."""
-    names = ("id", "organisation", "dataset", "dataset_key", "block_key", "status")
-    wanted = select(*(LEDGERS.c[name] for name in names)).where(LEDGERS.c.organisation.is_not(None))
-    of_dataset = defaultdict[tuple[str, str], list[tuple[str, str, str, str]]](list)
+    names = ("id", "organisation", "dataset", "dataset_key", "block_key")
+    wanted = select(*(LEDGERS.c[name] for name in names), _IS_OPEN.label("is_open")).where(
+        LEDGERS.c.organisation.is_not(None)
+    )
+    of_dataset = defaultdict[tuple[str, str], list[tuple[str, str, bool, str]]](list)
     for row in connection.execute(wanted.order_by(LEDGERS.c.created, LEDGERS.c.id)):
-        of_dataset[row.organisation, row.dataset_key].append((row.id, row.block_key, row.status, row.dataset))
+        of_dataset[row.organisation, row.dataset_key].append((row.id, row.block_key, bool(row.is_open), row.dataset))
     reported = []
     for (organisation, _), rows in of_dataset.items():
         has_whole = any(block == "" for _, block, _, _ in rows)
@@ -79,7 +85,7 @@ def collisions(connection: Connection) -> list[Collision]:
         for group in groups:
             members = [row for row in rows if has_whole or row[1] == group]
             if len(members) > 1:
-                ids, still_open = tuple(row[0] for row in members), sum(row[2] == "open" for row in members)
+                ids, still_open = tuple(row[0] for row in members), sum(row[2] for row in members)
                 reported.append(
                     Collision(organisation=organisation, dataset=members[0][3], ledgers=ids, open=still_open)
                 )
@@ -88,11 +94,11 @@ def collisions(connection: Connection) -> list[Collision]:
 
 def colliding(connection: Connection, ledger: LedgerRow) -> list[tuple[str, bool]]:
     """Return the other ledgers of an organisation that cover people of this one, each with whether it is open."""
-    wanted = select(LEDGERS.c.id, LEDGERS.c.status).where(
+    wanted = select(LEDGERS.c.id, _IS_OPEN.label("is_open")).where(
         LEDGERS.c.organisation == ledger.tenant, LEDGERS.c.id != ledger.id, _covers(ledger)
     )
     rows = connection.execute(wanted.order_by(LEDGERS.c.created, LEDGERS.c.id))
-    return [(row.id, row.status == "open") for row in rows]
+    return [(row.id, bool(row.is_open)) for row in rows]
 
 
 def is_barred(connection: Connection, ledger: LedgerRow) -> bool:

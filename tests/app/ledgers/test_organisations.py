@@ -97,8 +97,16 @@ def test_almost_equal_names_cause_a_warning(locked: httpx.Client) -> None:
     assert warned(dataset="blood tests", block="2026") == []
     (data_set,) = warned(dataset="Blood-Tests", block="2027")
     assert "\u201cblood tests\u201d" in data_set
+    (wide,) = warned(dataset="\uff42lood tests", block="2028")
+    assert "\u201cblood tests\u201d" in wide
     (block,) = warned(dataset="blood tests", block="20.26")
     assert "\u201c2026\u201d" in block
+
+
+@pytest.mark.parametrize("character", ["\ufe0f", "\u034f", "\u3164", "\u115f", "\u2800", "\U000e0100"])
+def test_names_with_characters_that_show_nothing_are_refused(locked: httpx.Client, character: str) -> None:
+    refused = locked.post(LEDGERS, json=body(dataset=f"seen{character}"), headers=bearer("alice"))
+    assert problem(refused, 422, "invalid-input")["errors"][0]["pointer"] == "/dataset"
 
 
 def test_entries_name_the_organisation_and_the_caller(locked: httpx.Client) -> None:

@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
+import epsilond
 from epsilond.accountants.errors import BlockHasLedger, LedgerClosed
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.desk import entry
@@ -15,9 +17,10 @@ from epsilond.ledgers.book.errors import NotFound
 from epsilond.ledgers.client.auditing import replay
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.verify import verify
-from epsilond.ledgers.requests import AmendAsked, CommitAsked
+from epsilond.ledgers.requests import AmendAsked, CommitAsked, ContradictAsked
 from epsilond.ledgers.storage import entries
 from epsilond.ledgers.storage.opening import opened
+from epsilond.ledgers.storage.tables import LEDGERS
 from epsilond.ledgers.storage.transactions import looking
 from epsilond.reading import read
 from epsilond.storage.transactions import Database
@@ -138,3 +141,31 @@ def test_a_reservation_over_ledgers_of_two_organisations_still_ends(place):
         assert made.expire() == 1
         for name, ledger in zip("ab", ledgers, strict=True):
             assert made.state(name, ledger).reservations[held].state == "expired"
+
+
+def test_a_contradicted_ledger_does_not_keep_the_other_from_moving(place, earlier):
+    with kept_at(place) as (found, _):
+        first, second = earlier["alice"], earlier["bob"]
+        found.assign_organisations({"alice": "acme", "bob": "acme", "carol": "acme"}.__getitem__)
+        observed = {"observations": [{"premise": "batches", "message": "m", "remedy": "r", "count": 1}]}
+        found.contradict("acme", first["ledger"], read(ContradictAsked, observed), key())
+        assert found.reserve("acme", [second["ledger"]], query(), key()).state == "reserved"
+        commits = [each for each in found.log_entries("acme") if each["kind"] == "committed"]
+        assert [each.get("contradicted", False) for each in commits if each["ledger"] == first["ledger"]] == [True]
+        assert not any(each.get("contradicted") for each in commits if each["ledger"] != first["ledger"])
+
+
+def test_a_local_client_leaves_the_ledgers_of_a_service_to_it(tmp_path):
+    file = tmp_path / "ledgers.db"
+    with kept_at(str(file)) as (made, _):
+        made.open("alice", opening(dataset="visits"), key())
+    take_organisations_away(str(file))
+    books = epsilond.ledger(file)
+    assert books.ledgers() == []
+    books.close()
+    with kept_at(str(file)) as (found, database):
+        with looking(database) as connection:
+            (row,) = connection.execute(select(LEDGERS.c.organisation)).all()
+        assert row.organisation is None
+        found.assign_organisations({"alice": "acme"}.__getitem__)
+        assert len(found.ledgers("acme")) == 1
