@@ -161,8 +161,7 @@ class BytesRoute(APIRoute):
 
     @property
     def directly(self) -> Direct | None:
-        """The endpoint, to be called without FastAPI, or None if it takes more than the request, its body and
-        preferences.
+        """The endpoint, for calls without FastAPI, or None if it takes more than request, body and preferences.
 
         FastAPI would look for each header, read the media type again and validate bytes that are not to be validated.
         That takes longer than an answer from the cache.
