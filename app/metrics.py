@@ -1,4 +1,4 @@
-"""What Prometheus reads at /metrics, one registry per application."""
+"""Metrics for Prometheus at /metrics, in one registry per application."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WIDTHS = (1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 
 
 class Metrics:
-    """The service's own figures, beside the process's. Labels are names from our lists, never what a client sent."""
+    """Metrics of the service and of its process. Labels are names from the service's lists, never text of clients."""
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
@@ -125,7 +125,7 @@ class Metrics:
         )
 
     def tell_store(self, counts: Mapping[State, int] | None, size: int | None) -> None:
-        """What was just counted in the store; None of what could not be."""
+        """Record the number of stored jobs by state and their size in bytes; None leaves a value unchanged."""
         if counts is not None:
             for state in get_args(State):
                 self.store_jobs.labels(state).set(counts.get(state, 0))
