@@ -65,7 +65,7 @@ class KeyLine:
 
     @property
     def held_roles(self) -> frozenset[RoleName]:
-        """Its roles on the ledgers of its organisation; none without the scope `ledger`."""
+        """The roles of the key on the ledgers of its organisation; none without the scope `ledger`."""
         if "ledger" not in self.allowed:
             return frozenset()
         return UNSAID_ROLES if self.roles is None else frozenset(self.roles)
@@ -99,7 +99,7 @@ def new(
         limits: limits on the use of all keys of this name together.
         scopes: scopes of the key.
         expires: time of expiry; None for no expiry.
-        organisation: organisation with the data sets that the key may use; None for those of keys that name none.
+        organisation: organisation with the data sets that the key may use; None for the data sets of nameless keys.
         roles: roles on these data sets; empty for owner and analyst.
 
     Raises:

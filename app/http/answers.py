@@ -20,6 +20,6 @@ def page_link(path: str, query: Mapping[str, object]) -> str:
 
     Args:
         path: the path of the list.
-        query: the parameters of the page by name; those that are None are left out.
+        query: the parameters of the page by name; parameters that are None are left out.
     """
     return f"{path}?{urlencode({name: value for name, value in query.items() if value is not None})}"

@@ -116,7 +116,7 @@ OfLook = Annotated[Preferences, Depends(_waits)]
 
 
 DRAINED = 16
-"""Largest body, as a multiple of the limit, whose rest is read and discarded before the request is rejected."""
+"""Largest body, as a multiple of the limit, that is read and discarded to its end before the request is rejected."""
 Handler = Callable[[Request], Coroutine[object, object, Response]]
 Endpoint = Callable[..., Awaitable[Response]]
 Direct = Callable[[Request, bytes, Preferences], Awaitable[Response]]
@@ -127,14 +127,14 @@ CONFIG = "__pydantic_config__"
 
 
 class BytesRoute(APIRoute):
-    """A route whose endpoint gets its body as the received bytes. The endpoint declares the body `unread`.
+    """A route with an endpoint that gets its body as the received bytes. The endpoint declares the body `unread`.
 
     In addition to the exceptions of the endpoint, it raises:
         Problem: the body is too large, too slow, empty, or not declared as JSON.
     """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **described: Any) -> None:
-        """Make a route whose answers pydantic describes when the contract is first needed, for a quicker start.
+        """Make a route. Pydantic describes its answers when the contract is first needed, for a quicker start.
 
         Args:
             path: path of the route.

@@ -259,7 +259,7 @@ class Authenticate:
         await self.app(scope, receive, send)
 
     async def _caller(self, given: list[str]) -> Caller:
-        """Return the caller whom these credentials name.
+        """Return the caller with these credentials.
 
         Raises:
             Problem: the credentials are missing or not accepted, or the identity provider cannot be reached.

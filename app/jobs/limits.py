@@ -57,7 +57,7 @@ def require_within(limits: SimulationLimits, kind: SimulationKind, request: obje
 
 
 def nearest(limits: SimulationLimits, kind: SimulationKind, request: Any, share: float) -> dict[str, float | str]:
-    """Return a size at which the request fits, or an empty mapping if none is found.
+    """Return a size at which the request fits, or an empty mapping if none of the attempts fits.
 
     Args:
         limits: limits of the service.

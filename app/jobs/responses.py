@@ -44,9 +44,9 @@ def job_response(job: Job, preferences: Preferences, *, status: Literal[200, 202
 def result_response(job: Job) -> Response:
     """Return the result of a job, or its problem, in the form of an immediate answer.
 
-    A problem whose status says "later" (429 and 503) is answered with this status only while the job may still change.
-    The stored end of a job never changes. It is answered with 409, which neither clients nor proxies repeat. With 503,
-    a proxy would take the replica for unavailable.
+    Problems with the statuses 429 and 503 say "later". They keep this status only while the job may still change. The
+    stored end of a job never changes. It is answered with 409, which neither clients nor proxies repeat. With 503, a
+    proxy would take the replica for unavailable.
 
     Raises:
         Problem: the job has not ended, was cancelled, or ended for good with a problem that says "later".

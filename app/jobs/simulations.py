@@ -1,6 +1,6 @@
 """The course of one simulation: prepared, run block by block, and assembled, each step in a worker.
 
-Blocks depend on the request only. A block whose worker died is run again, with the same result.
+Blocks depend on the request only. If a worker dies, its block is run again, with the same result.
 """
 
 from __future__ import annotations

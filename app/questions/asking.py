@@ -199,7 +199,7 @@ async def in_worker(request: Request, computation: Computation) -> RenderedAnswe
 
 
 def _known(request: Request, question: Question) -> Outcome | None:
-    """Return the outcome if it is cached; the record says "hit" only if this caller has asked the question before."""
+    """Return the outcome if it is cached; the record says "hit" only if this caller posed the question before."""
     caller, compute = caller_of(request), COMPUTE.of(request)
     before = compute.seen.seen(caller.identity, question.digest)
     for part in question.parts:

@@ -3,8 +3,8 @@
 Equal questions of one owner at one time share one computation. When no request waits for it any more, the pool decides
 whether it may still finish. When a request has waited long enough, a job takes its place, and no work is lost.
 
-The memory for past questions has bounds. An answer belongs to the owner who asked. An answer may say that it came from
-the cache only if the same caller has asked before: otherwise a caller would learn of the questions of another caller.
+The memory for past questions has bounds. An answer belongs to the owner of its question. It may say that it came from
+the cache only if the same caller posed the question before. Otherwise callers would learn of each other's questions.
 """
 
 from __future__ import annotations
@@ -106,8 +106,7 @@ class Compute:
     def to_background(self, shared: Shared) -> None:
         """Move a computation that only a job waits for behind the questions that requests wait for.
 
-        No work is lost, unless the background is full and other callers have waited for its place: then it is begun
-        anew, once, in a place of jobs.
+        No work is lost, unless the background is full and others waited for its place: it begins anew, once, as a job.
         """
         if shared.lane == "job":
             return
@@ -317,7 +316,7 @@ HELD = 32
 
 
 class Recent:
-    """Questions by owner and request. Owners share no entry, whose reuse would show in the time of an answer."""
+    """Questions by owner and request. Owners share no entry: the time of an answer would reveal another's question."""
 
     def __init__(self, most_bytes: int = RECENT_BYTES) -> None:
         self._kept: LRUCache[tuple[str, str], tuple[Question, int]] = LRUCache(most_bytes, lambda entry: entry[1])
@@ -357,7 +356,7 @@ DIGEST_BYTES = 16
 
 
 class RecentQuestions:
-    """Digests of the questions of each caller, within `most_bytes`; the caller who asked least recently goes first."""
+    """Digests of the questions of each caller, within `most_bytes`; the least recent caller is forgotten first."""
 
     def __init__(self, most_bytes: int = SEEN_BYTES) -> None:
         self._most_bytes = most_bytes
@@ -365,7 +364,7 @@ class RecentQuestions:
         self._bytes = 0
 
     def seen(self, identity: str, digest: str | bytes) -> bool:
-        """Return whether this caller has asked the question with this digest before, and remember it."""
+        """Return whether this caller has posed the question with this digest before, and remember it."""
         name, question = _short(identity), _short(digest)
         asked = self._asked.get(name)
         if asked is None:

@@ -58,7 +58,7 @@ class Question:
             problem: the problem; its repr shows everything that the answer depends on.
             computation: function that computes the answer.
             closed_form: True if the computation takes only milliseconds.
-            parts: the questions whose outcomes `computation` joins into the answer.
+            parts: the questions with the outcomes that `computation` joins into the answer.
             media_type: media type of the answer.
             seconds: CPU seconds that the computation is expected to take, if known.
         """
@@ -81,7 +81,7 @@ class Question:
 
     @property
     def joins(self) -> bool:
-        """True if the answer is joined from parts. A sweep whose values are all rejected has no parts."""
+        """True if the answer is joined from parts. A sweep has no parts if all its values are rejected."""
         return self.kind in ("sweep", "plan")
 
     @property

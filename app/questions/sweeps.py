@@ -112,7 +112,7 @@ def _check_count(self: Sweep) -> None:
 
 
 def question_of(calibrator: Calibrator, body: SweepProblem, single: Callable[..., Question]) -> Question:
-    """Return the question whose parts are the single calibrations at each valid value.
+    """Return the question with the single calibrations at each valid value as its parts.
 
     Args:
         calibrator: the calibrator of the sweep.

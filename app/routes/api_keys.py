@@ -1,4 +1,4 @@
-"""/v1/api-keys, for operators: list keys, or revoke a key. Answers contain nothing from which a key can be found."""
+"""/v1/api-keys, for operators: list keys, or revoke a key. Answers never contain a key or its full digest."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def _member(schema: Schema, tag_name: str) -> Schema:
 
 
 def merge_objects(schemas: dict[str, Schema], members: Sequence[Schema]) -> Schema:
-    """Return an object schema with the properties of all members; it requires those that every member requires."""
+    """Return an object schema with the properties of all members. Required are those that all members require."""
     properties: dict[str, list[Schema]] = {}
     for member in members:
         for name, schema in member["properties"].items():
