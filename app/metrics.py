@@ -32,7 +32,7 @@ class Metrics:
             buckets=SECONDS,
             registry=registry,
         )
-        # who asks, what they are refused, what it costs; a caller is the name of a key, `token` or `anonymous`
+        # Requests, problems and CPU time by caller: the name of a key, `token` or `anonymous`.
         self.caller_requests = Counter(
             "epsilond_caller_requests", "Requests answered, by who asked", ("caller",), registry=registry
         )
@@ -107,7 +107,7 @@ class Metrics:
         self.event_streams = Gauge("epsilond_event_streams", "Event streams that are open", registry=registry)
         self.job_waits = Gauge("epsilond_job_waits", "Requests that wait for jobs", registry=registry)
         self.under_way = Gauge("epsilond_computations_under_way", "Computations running or waiting", registry=registry)
-        # Of the pool of worker processes.
+        # The pool of worker processes
         self.queued = Gauge("epsilond_queued", "Tasks that wait for a worker", ("lane",), registry=registry)
         self.running = Gauge("epsilond_running", "Tasks that a worker computes", ("lane",), registry=registry)
         self.background = Gauge(

@@ -81,7 +81,7 @@ def serve(
             figures=figures,
         )
         POOL.within(app).forked = forked
-        JOBS.within(app).open()  # what is wrong with the store is told before anything is started
+        JOBS.within(app).open()  # faults of the store are reported before the start
         started = server(app, chosen)
         started.alone = True
         started.run(sockets=sockets)

@@ -24,9 +24,7 @@ PREFIX = "EPSILOND_"
 OF_CLIENTS = ("EPSILOND_API_KEY", "EPSILOND_KERNEL", "EPSILOND_KEY_FILE", "EPSILOND_URL")
 """Variables of the library and of other programs of the project, which may be in the same environment."""
 OF_KUBERNETES = re.compile(r"_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$|_\w+_PORT$")
-"""Variables by which Kubernetes describes services to containers; a service named like this one gives similar
-variables.
-"""
+"""Variables by which Kubernetes describes services to containers; similar names of services give similar variables."""
 
 
 def cores() -> int:
@@ -87,7 +85,7 @@ class Settings(BaseSettings):
     """Number of warm workers beyond those that may run, so that a killed worker is replaced at once."""
     queue: Count = 64
     """Most computations that may wait for a worker; a further one is answered 429."""
-    # Of the pool of worker processes.
+    # The pool of worker processes
     caller_queue: Positive = 32
     """Most computations of one caller that may wait; a further one is answered 429."""
     drain_seconds: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] = 10.0
@@ -95,8 +93,8 @@ class Settings(BaseSettings):
     jobs in another replica or after the next start. Without a store that outlives the service, until the deadline.
     """
     readers: Positive = 2
-    """Number of worker processes for short tasks: reading large bodies, joining the parts of large answers, closed
-    forms. One caller never has all of them.
+    """Number of additional worker processes for short tasks: reading large bodies, joining the parts of large answers,
+    closed forms. One caller never has all of them.
     """
     abandoned_seconds: Seconds = 2.0
     """Seconds for which a computation may go on without waiting clients, unless another one waits for its worker."""
@@ -108,7 +106,7 @@ class Settings(BaseSettings):
     """Address space of a worker in megabytes. A worker uses far less; the limit stops runaway computations."""
     cache_megabytes: Count = 64
     """Memory for computed answers in megabytes; 0 keeps none."""
-    # who asks: app/callers
+    # Callers and their credentials
     api_keys_file: str = ""
     """Path of the file of API keys: JSON lines, as `epsilond keys new` makes them, followed while the service runs.
     Empty: no key is required.
@@ -132,7 +130,7 @@ class Settings(BaseSettings):
     """Claim that identifies the owner of jobs and budget; its values must never pass from one person to another."""
     oidc_organisation_claim: str = ""
     """Claim with the organisation of a token, which selects its data sets; empty: the organisation of keys that name
-    none. A token without a configured claim has no rights on ledgers.
+    none. A token that lacks the configured claim has no rights on ledgers.
     """
     oidc_roles_claim: str = ""
     """Claim with a token's roles on ledgers: owner, analyst, approver, auditor; empty: owner and analyst."""
@@ -207,7 +205,7 @@ class Settings(BaseSettings):
     dask: str = ""
     """Address of the scheduler of a Dask cluster that runs steps of jobs, as tcp://10.0.0.1:8786; empty: none."""
     store_password_file: str = ""
-    """Path of a file with the password of the database of EPSILOND_STORE_URL, which then names only a user."""
+    """Path of a file with the password of the database of EPSILOND_STORE_URL, which then contains no password."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Lowest level of log lines that are written."""
 

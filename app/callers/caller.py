@@ -103,7 +103,7 @@ class CallerUsage:
         """Reject a caller who has used up the allowed CPU time.
 
         Raises:
-            Problem: it has the seconds until some time is allowed again.
+            Problem: it states the seconds until some time is allowed again.
         """
         over = self.owed - BURST_MINUTES * self.per_minute
         if self.per_minute and over >= 0.0:
@@ -196,16 +196,17 @@ class Caller:
     name: str
     """Owner of the caller's jobs: a key's name, or token:…; empty for all callers if no credentials are required."""
     identity: str
-    """Key of the caller's queue and budget: key:NAME, token:…, or address:… without credentials (IPv6: its network)."""
+    """Identifier of the caller's queue and budget: key:NAME, token:…, or address:… without credentials.
+
+    The address is a network for IPv6.
+    """
     shown: str
     """Name of the caller in the log: the name, or the address."""
     scopes: frozenset[ScopeName]
     limits: CallerLimits
     budgets: Budgets = field(repr=False)
     organisation: str = ""
-    """Organisation with the data sets and ledgers that the caller may use; empty for the shared ones without
-    organisation.
-    """
+    """Organisation of the data sets and ledgers that the caller may use; empty: those of all callers that name none."""
     roles: frozenset[RoleName] = frozenset()
     """Rights of the caller on these data sets and ledgers."""
 
@@ -333,7 +334,7 @@ class Caller:
         """Reject a caller who has used up the allowed CPU time.
 
         Raises:
-            Problem: it has the seconds until some time is allowed again.
+            Problem: it states the seconds until some time is allowed again.
         """
         self.account.advance(self.budgets.clock())
         self.account.require_allowance()

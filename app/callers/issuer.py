@@ -22,9 +22,7 @@ from epsilond.accountants.json_types import JsonObject
 from epsilond.app.settings import is_private_url
 
 ALGORITHMS = ("RS256", "ES256", "EdDSA")
-"""Accepted signature algorithms, all with a private key: a signature by a shared secret could use public data as
-secret.
-"""
+"""Accepted signature algorithms, all with a private key; a shared secret could be made up from public data."""
 LEEWAY_SECONDS = 60
 KEPT_SECONDS = 600.0
 """Seconds for which fetched keys are used before they are fetched again."""

@@ -40,12 +40,12 @@ class KeyLine:
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     scopes: Annotated[tuple[ScopeName, ...], Field(min_length=1)] | None = None
     organisation: Annotated[str, Field(pattern=NAME_PATTERN)] | None = None
-    """Organisation with the data sets that the key may use; absent for those of all keys that name none."""
+    """Organisation of the data sets that the key may use; absent: the data sets of all keys without an organisation."""
     roles: Annotated[tuple[RoleName, ...], Field(min_length=1)] | None = None
     """Roles on these data sets; absent for owner and analyst."""
     expires: AwareDatetime | None = None
     revoked: AwareDatetime | None = None
-    """Time of the revocation. The line of a revoked key is kept as evidence of the key."""
+    """Time of the revocation. The line of a revoked key is kept as a record of the key."""
     limits: CallerLimits = NONE
 
     @property
@@ -99,7 +99,7 @@ def new(
         limits: limits on the use of all keys of this name together.
         scopes: scopes of the key.
         expires: time of expiry; None for no expiry.
-        organisation: organisation with the data sets that the key may use; None for the data sets of nameless keys.
+        organisation: organisation of the data sets that the key may use; None: data sets of keys without organisation.
         roles: roles on these data sets; empty for owner and analyst.
 
     Raises:

@@ -39,7 +39,7 @@ def require_within(limits: SimulationLimits, kind: SimulationKind, request: obje
         plan: its estimates.
 
     Raises:
-        BeyondBudget: it has the estimate, the limit, and the size that would fit, if the kind has a size.
+        BeyondBudget: it states the estimate, the limit, and the size that would fit, if the kind has a size.
     """
     for identifier, statement, estimate, limit in (
         ("service.job-seconds", "seconds(plan) ≤ job_seconds", plan.seconds, limits.seconds),

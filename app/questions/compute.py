@@ -227,7 +227,7 @@ class Shared:
     question: Question
     owner: str
     caller: str
-    """Identity of the first caller who asked the question; the computation waits in the queue of that caller."""
+    """Identity of the first caller of the question; the computation waits in the queue of that caller."""
     lane: Lane = "question"
     waiting: int = 0
     task: Task | None = None
