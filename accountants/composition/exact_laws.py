@@ -48,7 +48,7 @@ _ROUNDED_SCALE = 4 * UNIT_ROUNDOFF
 _MANY_KINDS = 48
 """Number of different Laplace laws beyond which the lattice has few cells for each."""
 _WIDEST_OF_MANY = 1e-3
-"""Relative width of δ that is accepted for more than `_MANY_KINDS` laws: less than the width of the lattice's bounds."""
+"""Relative width of δ that is accepted for more than `_MANY_KINDS` laws. The lattice's bounds are wider."""
 
 
 def raised(end: float) -> float:
@@ -226,7 +226,7 @@ class ExactProfile(PointwiseProfile):
         return self.is_at_most(epsilon, log_delta)
 
     def surely_meets(self, epsilon: float, log_delta: float) -> bool:
-        """Return whether δ(ε) is at most the target, by a quick bound or, if that is too high, by the contour engine."""
+        """Return whether δ(ε) is at most the target, by a quick bound or else by the contour engine."""
         if self.is_at_most(epsilon, log_delta):
             return True
         enclosed = self.enclose_log_delta(epsilon)
@@ -281,7 +281,7 @@ class ExactProfile(PointwiseProfile):
             return Interval(-math.inf, 0.0)
 
     def is_beyond_doubles(self, epsilon: float) -> bool:
-        """Return whether the contour engine refuses, and the lattice has no lower bound because δ is below every double."""
+        """Return whether the contour engine refuses and the lattice has no lower bound: δ is below every double."""
         if self.laplace or not self._normal_log_delta(epsilon) < _BEYOND_DOUBLES:
             return False
         try:

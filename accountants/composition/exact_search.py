@@ -45,7 +45,7 @@ class ExactSearch(PairSearch):
         return self.log_delta_bounds(epsilon).upper
 
     def lower_log_delta(self, epsilon: float) -> float:
-        """Return the lower bound of `log_delta_bounds`; −∞ without use of the lattice if δ is far below every double."""
+        """Return the lower bound of `log_delta_bounds`; −∞, without the lattice, if δ is far below every double."""
         if epsilon not in self.known and all(profile.is_beyond_doubles(epsilon) for profile in self.profiles):
             return -math.inf
         return self.log_delta_bounds(epsilon).lower
