@@ -61,7 +61,7 @@ def _is_overflow(output: tuple[str, object]) -> bool:
 
 @dataclass(frozen=True)
 class Source:
-    """The source of a statement: a key of the bibliography and the number of the item in it."""
+    """Where a statement stands: a key of the bibliography and the item's number in it."""
 
     key: str
     item: str

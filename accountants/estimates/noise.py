@@ -217,7 +217,10 @@ class Chart(NamedTuple):
 
     @classmethod
     def of_fall(cls, start: float, fall: float) -> Chart:
-        """Return the chart in which log μ decreases by `fall` for each e-fold of noise at the start: s²/(1 − e^{−s²})."""
+        """Return the chart in which log μ decreases by `fall` for each e-fold of noise at the start.
+
+        The decrease is s²/(1 − e^{−s²}).
+        """
         too_small = functools.partial(is_below_square, fall=fall)
         square, _ = bisect_reals(too_small, 0.0, max(fall, 1.0), steps=_CHART_HALVINGS)
         return cls(start, square) if square > _LEAST_SQUARE else cls()

@@ -140,7 +140,7 @@ class AtomicProfile(Profile):
         return min(self._lists[1][bisect.bisect_right(self.losses, epsilon)], 0.0)
 
     def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
-        """Return for each size the test at the atom where the best test ends; None if the atom's loss is not above 0."""
+        """Return for each size the test at the atom where the best test ends; None if its loss is not positive."""
         return [self.test_of(size, self.log_delta_bounds, self.tail_accuracy) for size in sizes]
 
     def test_of(self, size: float, bounds: Callable[[float], Interval], width: float) -> NearTest | None:

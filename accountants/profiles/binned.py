@@ -117,7 +117,7 @@ class Noise:
     step: float = 0.0
 
     def edges(self, means: Sequence[float]) -> FloatArray:
-        """Return the edges of the cells: the means, at which Laplace and geometric noise have a kink, and more places."""
+        """Return the edges of the cells: the means, at which Laplace and geometric noise have a kink, and others."""
         distinct = np.unique(np.asarray(means, dtype=np.float64))
         if self.kind == "gaussian":
             return np.linspace(distinct[0] - _REACH, distinct[-1] + _REACH, _CELLS)
