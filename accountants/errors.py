@@ -26,7 +26,7 @@ class EpsilondError(Exception):
 
 @dataclass(frozen=True)
 class Fault:
-    """One fault of one field: a JSON pointer to it, what is wrong, and what is allowed."""
+    """A fault of a field: a JSON pointer to the field, a description of the fault, and the allowed values."""
 
     pointer: str
     message: str
@@ -49,7 +49,7 @@ class InvalidInput(EpsilondError, ValueError):
         self.faults = faults
 
     def __reduce__(self) -> tuple[type[InvalidInput], tuple[Fault, ...]]:
-        # Exceptions pickle by `args`, here the message; these cross a process boundary whole.
+        # Exceptions pickle by `args`, here the message. This form keeps all fields.
         return type(self), self.faults
 
     @classmethod
@@ -85,7 +85,7 @@ class NoCertificate(EpsilondError):
         return "\n  tried ".join([self.message, *(f"{tried.theorem}: {tried.reason}" for tried in self.considered)])
 
     def __reduce__(self) -> tuple[type[NoCertificate], tuple[object, ...]]:
-        # Exceptions pickle by `args`; these cross a process boundary whole.
+        # Exceptions pickle by `args`. This form keeps all fields.
         return type(self), (self.message, self.condition, self.nearest, self.considered)
 
 
@@ -177,7 +177,7 @@ class RunDiffers(NoCertificate):
         return "\n  ".join([self.message, *map(str, self.observations)])
 
     def __reduce__(self) -> tuple[type[RunDiffers], tuple[object, ...]]:
-        # Exceptions pickle by `args`; these cross a process boundary whole.
+        # Exceptions pickle by `args`. This form keeps all fields.
         return type(self), (self.message, self.observations)
 
     @classmethod

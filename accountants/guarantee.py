@@ -124,10 +124,10 @@ class Guarantee:
         return tuple(found)
 
 
-# A privacy curve as callers ask it: ε and δ by name, in the units of every request and answer -----------------------
+# A privacy curve for callers: ε and δ by name, in the units of every request and answer -----------------------------
 #
-# Inside, curves speak natural logarithms; here a δ is given as `delta` or as `log10_delta`, nothing else is taken for
-# either, and no number is positional.
+# Internally, curves use natural logarithms. Here a δ is given as `delta` or as `log10_delta`. All numbers are passed by
+# name.
 ANY_EPSILON = replace(EPSILON, gt=None, ge=0.0)
 """Quantity of an ε at which δ is requested. It includes 0, because δ(0) is the largest advantage of an attacker."""
 LOG_10 = math.log(10.0)
@@ -136,10 +136,10 @@ _ASKED = {"epsilon": ANY_EPSILON, "delta": DELTA, "log10_delta": LOG10_DELTA}
 
 @dataclass(frozen=True)
 class PrivacyCurve:
-    """What is known of a mechanism's ε and δ: asked at a δ it gives ε, asked at an ε it gives δ.
+    """Bounds on a mechanism's ε and δ: the curve gives ε at a δ, and δ at an ε.
 
     Every answer is an `Interval(lower, upper)` that encloses the truth over all neighbours of the guarantee's relation.
-    ε is in nats; δ is a probability, `log10_delta` its base-10 logarithm, for a δ below every double.
+    ε is in nats and δ is a probability. The value `log10_delta` is its base-10 logarithm, for a δ below every double.
 
     Example:
         >>> import epsilond

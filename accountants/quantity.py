@@ -1,7 +1,6 @@
 """Meaning, symbol, unit and range of numbers, and records that check their numbers when they are built.
 
-`Quantity` supports pydantic through two hooks and imports nothing from it, so that the mathematics is independent of
-the web service.
+`Quantity` supports pydantic through two hooks and imports nothing from it: the mathematics is independent of the web.
 """
 
 from __future__ import annotations
@@ -39,13 +38,7 @@ LARGEST_COUNT = 10**15
 
 @dataclass(frozen=True)
 class Assumed:
-    """The assumption for an absent field.
-
-    Attributes:
-        words: the assumed value, in words.
-        value: returns the assumed value of a record.
-        when: returns whether the assumption is used for a record.
-    """
+    """The assumption for an absent field: its value, the value in words, and the condition for a warning."""
 
     words: str
     value: Callable[[Any], float]
@@ -91,8 +84,7 @@ class Quantity:
     ) -> Quantity:
         """Return the quantity of a field that may be absent, with the value that is then assumed.
 
-        The description states the assumption. `value_of` applies it, and `assumptions` lists it for the warning
-        `assumed-<field>`.
+        The description states the assumption, `value_of` applies it, and `assumptions` lists it as `assumed-<field>`.
 
         Args:
             words: the assumed value, in words.
@@ -135,10 +127,7 @@ class Quantity:
     def __get_pydantic_core_schema__(
         self, source: object, handler: Callable[[object], dict[str, object]]
     ) -> JsonRecord:
-        """Return the schema with the bounds of a number.
-
-        `X | None` admits absence (its default), but not an explicit null.
-        """
+        """Return the schema with the bounds of a number. `X | None` admits absence, but not an explicit null."""
         schema = dict(handler(_without_none(source)))
         if schema["type"] not in ("float", "int"):
             return schema
@@ -243,15 +232,10 @@ class _Declared(NamedTuple):
     """A field that is a quantity.
 
     Attributes:
-        name: name of the field.
-        default: value of the field if it is absent.
-        bare: type of the field.
-        quantity: meaning and range of the field.
-        scale: narrower range of the field, if it has one.
-        above: numbers of exactly this type strictly between `above` and `below` need no further check.
-        below: see `above`.
-        choices: choices of a literal; None for other types.
-        numeric: True if the type is float or int.
+        name, default: name of the field, and its value if it is absent.
+        bare, quantity, scale: type of the field, its meaning and range, and its narrower range, if it has one.
+        above, below: numbers of exactly this type strictly between `above` and `below` need no further check.
+        choices, numeric: choices of a literal; whether the type is float or int.
     """
 
     name: str
@@ -302,9 +286,7 @@ def sure_range(bare: object, quantity: Quantity, scale: Scale | None) -> tuple[f
 
 
 def scale_of(annotation: object, quantity: Quantity, cls: type) -> Scale | None:
-    """Return the scale of a field: its own scale, or that of its class, or that of its quantity.
-
-    The class's scale applies only to quantities that have a scale.
+    """Return the scale of a field: its own, or its class's for quantities with a scale, or its quantity's.
 
     Args:
         annotation: annotation of the field.
@@ -355,9 +337,9 @@ def check_quantities(record: object) -> None:
         if numeric:
             if type(value) is bare and above < value < below:
                 continue
-        elif choices is None or value in choices:  # of another type nothing is checked here
+        elif choices is None or value in choices:  # other types are not checked here
             continue
-        if value is default and (value is None or type(value) is str):  # what a class declares is allowed
+        if value is default and (value is None or type(value) is str):  # a default is allowed
             continue
         value = whole_number(value) if bare is int else value
         fault = check_value(f"/{name}", value, bare, quantity, scale)
@@ -400,10 +382,9 @@ class AtMost:
 def request(cls: type[T]) -> type[T]:
     """Make `cls` a frozen keyword-only dataclass that checks itself when it is built.
 
-    The record first checks its quantities. Then it calls the `checks` of every base class and its own, each a function
-    of the record. Finally it calls its `check()`. The same class is the HTTP body: unknown fields are rejected there
-    too. Checks raise `InvalidInput` for combinations of fields that no run can have. A group of fields declares
-    `checks: ClassVar[Checks] = (…)` for every class that has the group.
+    It checks its quantities, then calls the `checks` of its base classes and its own, and then its `check()`. Checks
+    raise `InvalidInput` for combinations of fields that no run can have. The class is also the HTTP body, which rejects
+    unknown fields too. A group of fields declares `checks: ClassVar[Checks] = (…)` for every class that has the group.
     """
 
     def __post_init__(self: object) -> None:

@@ -211,8 +211,8 @@ def misfit(spec: Subsampled, level: Level) -> str | None:
 
 # Which mechanisms the words of a spec admit, as conditions that the caller declares and every answer repeats --------
 #
-# A number holds for every mechanism that these conditions and the spec's docstring admit. What a theorem needs beyond
-# them, it checks on the spec, or does not apply.
+# A number is valid for every mechanism that these conditions and the spec's docstring admit. A theorem checks any
+# further condition on the spec, or does not apply.
 ONE_SUM = Condition(
     "sum-of-contributions",
     "noise is added to a sum to which every protected unit adds one contribution of norm at most C, whatever others "

@@ -8,9 +8,8 @@ test L > log γ that Q passes with probability α.
 *Upper bound*: every γ gives a bound. *Lower bound*: all γ count. Four points close to the best γ, two on either side,
 are enough. Between two points, the extensions of the adjacent chords bound h (`numerics.minimum`). From the outer
 points on, h rises by its convexity. At most half the square of the distance, in units of the natural distance, is lost.
-Where γ < 1, E_γ(P‖Q) = 1 − γ + γ E_{1/γ}(Q‖P) comes from the other direction.
-
-The search for the best γ is inexact. The bounds are valid for any result of the search.
+Where γ < 1, E_γ(P‖Q) = 1 − γ + γ E_{1/γ}(Q‖P) comes from the other direction. A corner of h is itself the minimum.
+The search for the best γ is inexact, but the bounds are valid for any γ.
 """
 
 from __future__ import annotations
@@ -64,14 +63,12 @@ class TradeOff:
     """A pair P against Q, known by E(P‖Q) and E(Q‖P), with all values that were evaluated.
 
     Attributes:
-        forward: E(P‖Q).
-        backward: E(Q‖P).
+        forward, backward: E(P‖Q) and E(Q‖P).
         rates: the false positive rates that will be requested.
         lower: whether lower bounds are needed. Otherwise none is computed, and `known` holds the upper bound twice.
         aims: t = log γ of the best test for each rate, on any pair so far. A pair that is no better is recognised
             there.
-        known: bounds on E_γ(P‖Q) by t = log γ.
-        bounds: upper bounds on E_γ(P‖Q) by t, which may be larger.
+        known, bounds: bounds on E_γ(P‖Q) by t = log γ, and upper bounds, which may be larger.
     """
 
     forward: Profile
@@ -97,9 +94,9 @@ class TradeOff:
         Args:
             forward: E(P‖Q).
             backward: E(Q‖P).
-            rates: the false positive rates that will be requested.
+            rates: the false positive rates.
             lower: whether lower bounds are needed.
-            aims: t = log γ of the best test for each rate, shared between pairs.
+            aims: t = log γ of the best test for each rate.
         """
         return cls(forward, backward, tuple(rates), lower, {} if aims is None else aims)
 
@@ -127,10 +124,9 @@ class TradeOff:
         return self.advantage.upper <= floor
 
     def read_nearby(self) -> bool:
-        """Read E_1 on the nodes of a test if they are accurate enough.
+        """Read E_1 on the nodes of a test if they are accurate.
 
-        Returns:
-            True if the nodes are expensive, so that no others should be placed.
+        Return whether they are too expensive to place others.
         """
         if self.best is not None:
             ends = self.best.log_delta_at_zero
@@ -147,17 +143,15 @@ class TradeOff:
     def true_positives(self, rate: float, *, floor: float) -> Interval:
         """Return bounds on the best test's true positive rate. If no lower bound is needed, it is `rate`.
 
-        The test whose rates differ most, by E_1, has at most 1 − E_1 false positives and at least E_1 true positives.
-        E_1 is therefore a lower bound at every larger rate. If E_1 is close to 1, this bound is enough.
+        The test at γ = 1 has at most 1 − E_1 false positives and at least E_1 true positives. E_1 is therefore a lower
+        bound at every larger rate, and is enough if it is close to 1.
 
-        Guarantees: lower ≤ TPR ≤ upper, if `forward` and `backward` enclose the two directions of one pair. If they
-        only bound pairs, the upper bound is valid.
+        Guarantees: lower ≤ TPR ≤ upper if the profiles enclose both directions of a pair, and TPR ≤ upper if they bound
+        it.
 
         Args:
             rate: the false positive rate α, in (0, 1).
-            floor: a rate that is already known. The search ends if this direction cannot exceed it by more than a
-                fraction
-                `GOOD_GAP`.
+            floor: a known rate. The search ends if this direction exceeds it by at most a fraction `GOOD_GAP`.
         """
         at_one = self.known.get(0.0)
         if at_one is not None and 1.0 - at_one.lower <= min(rate, CERTAIN):
@@ -179,10 +173,7 @@ class TradeOff:
         return search.ends()
 
     def upper_end(self, place: float, enough: float) -> float:
-        """Return an upper bound on E_γ at t = log γ ≥ 0, from one evaluation for all aims if that suffices.
-
-        It suffices if the bound is at most `enough`. Otherwise the bound is evaluated separately.
-        """
+        """Return an upper bound on E_γ at t = log γ ≥ 0, by one evaluation for all aims if that is at most `enough`."""
         if not (self.forward.shares_nodes or self.forward.finds_best_tests):
             return self._read([place])[0].upper
         if place not in self.bounds:
@@ -212,10 +203,7 @@ class TradeOff:
 
 
 def _divergence(place: float, log_delta: Interval, *, turned: bool = False) -> Interval:
-    """Return E_γ at γ = e^place, rounded outward, from its logarithm.
-
-    If `turned`, the logarithm is that of E_{1/γ} in the other direction.
-    """
+    """Return E_γ at γ = e^place, rounded outward, from its log, or from that of E_{1/γ} of the other direction."""
     lower, upper = math.exp(log_delta.lower), math.exp(min(log_delta.upper, 0.0))
     if turned:
         factor, less = math.exp(place), -math.expm1(place)
@@ -224,23 +212,14 @@ def _divergence(place: float, log_delta: Interval, *, turned: bool = False) -> I
 
 
 class _Model(NamedTuple):
-    """A local model of h at its estimated minimum.
-
-    Attributes:
-        place: t = log γ of the minimum.
-        curvature: h″/h in t, the reciprocal square of the natural distance.
-        value: h at the minimum.
-    """
+    """A model of h at its minimum: the place t = log γ, h″/h in t (the natural distance to the power −2), and h."""
 
     place: float
     curvature: float
     value: float = math.nan
 
     def spread(self, width: float) -> float:
-        """Return the distance at which to place points of a relative width.
-
-        A chord must fall by more than the width.
-        """
+        """Return the distance at which to place points of a relative width. A chord must fall by more than that."""
         return math.sqrt(max(LOSS, _WIDTHS_APART * width) / self.curvature)
 
 
@@ -277,7 +256,7 @@ class _MinimumSearch:
 
     @property
     def _sorted(self) -> list[Known]:
-        # By γ: exponentials of different t may be the same.
+        # Keyed by γ, because different t may have equal exponentials.
         return sorted({point.place: point for point in self.points.values()}.values())
 
     @property
@@ -303,10 +282,7 @@ class _MinimumSearch:
             self.upper = min(self.upper, (gamma * self.rate + divergence) * (1.0 + 8 * UNIT_ROUNDOFF))
 
     def lay_around(self, near: NearTest) -> None:
-        """Place four points around a test, on the test's own nodes, and then points at which the lower bound is least.
-
-        A corner is itself the minimum, where the chords on both sides meet.
-        """
+        """Place four points around a test, the test itself if it is a corner, and then points of least lower bound."""
         step = _Model(near.epsilon, near.steepness).spread(OUTERMOST * near.width)
         for offset in [0.0, *_PATTERN.tolist()] if near.bent else _PATTERN.tolist():
             place = near.epsilon + offset * step
@@ -316,11 +292,7 @@ class _MinimumSearch:
         self._cut(lambda place: self._add(place, _divergence(place, near.log_delta(place))))
 
     def glance(self) -> None:
-        """Compute cheap upper bounds, which may show that the other direction, or another pair, is better.
-
-        The places are the largest loss, where E is zero, and the best test so far. If there is no test yet, the place
-        is that for Gaussian losses.
-        """
+        """Bound h cheaply: at the largest loss, where E is 0, and at the best test so far or that for Gaussian losses."""
         top = self.trade.forward.supremum
         if 0.0 < top < -math.log(self.rate):
             self._bounded(top, 0.0)
@@ -387,10 +359,7 @@ class _MinimumSearch:
 
     @property
     def narrow(self) -> bool:
-        """True if the bounds are close enough.
-
-        They are as close as required, or as close as the widths of the values around the lower bound allow.
-        """
+        """True if the bounds are as close as required, or as the widths of the values around the lower bound allow."""
         points, upper = self._sorted, self.upper
         least = least_value(points, self.slopes)
         place = bisect_left(points, least.place, key=lambda point: point.place)
@@ -407,10 +376,7 @@ class _MinimumSearch:
         return min(abs(place - known) for known in self.points)
 
     def _model(self) -> _Model:
-        """Return a model by interpolation of E through the points around the best one.
-
-        √−log E is about linear in t if E is small, and log −log E is about linear if E is near 1.
-        """
+        """Return a model by interpolation of √−log E, about linear in t for small E, or of log −log E for E near 1."""
         places = sorted(self.points)
         best = min(range(1, len(places) - 1), key=lambda k: self.points[places[k]].upper)
         low, here, high = places[best - 1], places[best], places[best + 1]

@@ -50,8 +50,8 @@ class Method:
     """One way of composing pairs.
 
     Attributes:
-        applies: when the method applies.
-        cost: what it costs.
+        applies: condition on the parts, in words.
+        cost: the cost of the method, in words.
     """
 
     applies: ClassVar[str]

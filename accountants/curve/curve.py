@@ -45,7 +45,7 @@ class Curve:
             self.upper.log_delta_bounds(epsilon) if self.tight else (-math.inf, self.upper.upper_log_delta(epsilon))
         )
         for pair in self.witnesses:
-            # A witness that is likely to attain no more than one before is not evaluated.
+            # A witness that is likely to attain no more than an earlier one is not evaluated.
             if pair is not self.upper and not (least > -math.inf and pair.likely_meets(epsilon, least)):
                 least = max(least, pair.lower_log_delta(epsilon))
         return Interval(least, upper)
@@ -81,7 +81,7 @@ class Curve:
         """
         if self.tight:
             lower, upper = self.upper.epsilon(target.log_delta, target.epsilon)
-        else:  # nobody reads the lower bound of a bound that no neighbours attain
+        else:  # the lower bound of a bound that no neighbours attain has no use
             lower, upper = 0.0, _upper_epsilon_of(self.upper, target)
         if upper > 0.0:
             lower = max(

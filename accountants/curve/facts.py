@@ -168,10 +168,7 @@ class DrawnGaussianLaw:
 
     @property
     def distance(self) -> float:
-        """Distance d for which the pair of N(d, 1) and N(0, 1) dominates.
-
-        The pair dominates because its profile is decreasing and q E_γ ≤ E_α for γ ≥ α.
-        """
+        """Distance d. The pair of N(d, 1) and N(0, 1) dominates: its profile decreases, and q E_γ ≤ E_α for γ ≥ α."""
         return self.shift
 
     def reversed(self) -> DrawnGaussianLaw:
@@ -224,15 +221,10 @@ class _MixedLaw:
         return self.largest == 0.0
 
     def shortened(self, log_mass: float) -> tuple[Self, float]:
-        """Move the largest sensitivities to the sensitivity of the largest probability.
+        """Move the largest s_k, of total probability at most e^`log_mass`, to the s_k of the largest probability.
 
-        The sensitivities moved have a total probability of at most e^`log_mass`.
-
-        Returns:
-            The shorter law, and a number m: −inf if no sensitivity was moved.
-
-        Guarantees: δ of a composition of T steps decreases by at most T e^m (docs/engine-certificate.md, A10,
-        Components moved).
+        Guarantees: δ of a composition of T steps falls by at most T e^m, where m is the second number returned; −inf if
+        nothing was moved (docs/engine-certificate.md, A10, Components moved).
         """
         components, moved = list(self.components), 0.0
         place = self._heaviest(components)
@@ -283,9 +275,7 @@ class GaussianMixtureLaw(_MixedLaw):
 
 @dataclass(frozen=True)
 class DrawnMixtureLaw(_MixedLaw):
-    """`DrawnGaussianLaw` with a random, public shift, for replace-one: its profile is Σ p_k H_k.
-
-    H_k is the profile of `DrawnGaussianLaw` at the shift s_k.
+    """`DrawnGaussianLaw` with a random, public shift, for replace-one: its profile is Σ p_k H_k, H_k that at s_k.
 
     Attributes:
         rate: probability q that the batch contains the record, 0 < q < 1.
@@ -330,9 +320,7 @@ Law: TypeAlias = NormalLaw | LaplaceLaw
 
 @dataclass(frozen=True)
 class FiniteLaw:
-    """An ordered pair of distributions (P, Q) with finitely many outcomes, all of which are listed.
-
-    The masses sum to one.
+    """An ordered pair of distributions (P, Q) on finitely many outcomes. All are listed: the masses sum to one.
 
     Attributes:
         losses: log p − log q of each outcome that both distributions can give, finite, within a relative `accuracy`.
@@ -358,15 +346,11 @@ class FiniteLaw:
         )
 
     def mixed(self, rate: float, absent: float) -> FiniteLaw | None:
-        """Return (1 − q) Q + q P against Q, for 0 < q < 1; None if a loss exceeds 600 in absolute value.
+        """Return (1 − q) Q + q P against Q, for 0 < q < 1 and 1 − q, each rounded once; None for losses beyond 600.
 
-        The outcomes that P cannot give become one outcome of loss log(1 − q). The mixed loss is log(1 − q + q e^l) at
-        the loss l. Its derivative in l is q e^l / (1 − q + q e^l). Its formula is accurate to 16 units of roundoff. If
-        the formula adds l to a logarithm, the error grows by 8 units of l.
-
-        Args:
-            rate: q, rounded once.
-            absent: 1 − q, rounded once.
+        The outcomes that P cannot give become an outcome of loss log(1 − q). The derivative of log(1 − q + q e^l) in l
+        is q e^l over its argument. Its formula errs by 16 units of roundoff, and by 8 units of l if it adds l to a
+        logarithm.
         """
         if max(map(abs, self.losses), default=0.0) > _LARGEST_LOSS:
             return None

@@ -159,7 +159,7 @@ def _tilted(mu: float, rate: float, tilt: float) -> _Tilted:
         loss = np.log1p(rate * np.expm1(exponent))
     with np.errstate(over="raise", under="ignore"):
         above, below = density * np.exp((1.0 + tilt) * loss), density * np.exp(-tilt * loss)
-    # What lies within rounding of 1 is added to 1 last.
+    # The small difference from 1 is added to 1 last.
     moved = density * (np.expm1(np.minimum((1.0 + tilt) * loss, 700.0)) - np.expm1(np.minimum(loss, 700.0)))
     change = float(moved.sum() + (density * np.expm1(-tilt * loss)).sum())
     moment = 1.0 + change
@@ -234,7 +234,7 @@ def likely_log_delta_of_batches(
     period = max(_SPREADS * deviation, float(law.loss[-1]) + _SPREADS * mu - epsilon, (_NATS - min(depth, 0.0)) / tilt)
     spacing = 2.0 * math.pi / period
     blur = _BLUR / tilt
-    # A node stands for losses as far around it as the next one: beyond a frequency it says nothing, and counts as none.
+    # A node represents the losses up to the next node. Above a frequency it has no information, and is left out.
     moment, rest = math.exp(law.log_moment), max(law.rest, 0.0)
     order = np.argsort(law.spread)
     loss, above, below, spread = (each[order] for each in (law.loss, law.above, law.below, law.spread))

@@ -80,7 +80,7 @@ def likely_noise(target: Target, *, rate: float, rounds: int, distance: float) -
     if rate == 1.0:
         return distance * math.sqrt(rounds) / wanted
     amount = wanted / rate
-    if amount > _LARGEST_ROOT:  # its square is no double
+    if amount > _LARGEST_ROOT:  # its square is not a double
         return distance / math.sqrt(2.0 * math.log(amount) - math.log(rounds))
     return distance / math.sqrt(max(math.log1p(amount**2 / rounds), sys.float_info.min))
 
@@ -94,7 +94,7 @@ def central_mu(target: Target) -> float:
     below = functools.partial(is_below_delta, epsilon=target.epsilon, log_delta=target.log_delta)
     low, high = (math.log(factor * _likely_mu(target)) for factor in (1 / 16, 16.0))
     width = high - low
-    for _ in range(MOST_MOVES):  # where ε is far below δ, or δ is close to 1, it lies outside
+    for _ in range(MOST_MOVES):  # the root is outside if ε is far below δ, or δ is close to 1
         if below(high):
             low, high = high, high + width
         elif not below(low):

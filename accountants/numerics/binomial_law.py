@@ -183,7 +183,7 @@ class Binomial:
         """Return k ∫₀^V e^{−g}."""
         odds = self.p / self.q
         drift, rest = (k - n * self.p) / self.q, n - k
-        # g(v) ≥ kv − β log(1 + o), so this start lies beyond the root; Newton then falls to it, g being convex.
+        # g(v) ≥ kv − β log(1 + o), so this start is beyond the root. Newton's method decreases to it, as g is convex.
         end = (_DEPTH + rest * math.log1p(odds)) / k
         for _ in range(40):
             decay = np.exp(-end)

@@ -317,7 +317,7 @@ class CompoundSum:
         def beyond(last: int, smooth: float) -> float:
             return self._log_modulus(last * spacing, smooth) - math.log(math.pi * last * spacing)
 
-        # The pieces' quadrature holds up to here.
+        # The pieces' quadrature is accurate up to this frequency.
         widest = float((self.law.pieces.high - self.law.pieces.low).max(initial=0.0))
         reach = 2.0 * _PIECE_REACH / widest if widest > 0.0 else math.inf
         furthest = math.sqrt(max(reach**2 - self._saddle.tilt**2, 0.0))
@@ -343,7 +343,7 @@ class CompoundSum:
         grown = np.exp(tilt * places)
         total = 1.0 + float(weights @ np.expm1(tilt * places))
         share, error_share = weights * grown / total, weight_errors * grown / total
-        # Places that weigh next to nothing are left out, at twice their weight in every value of the transform.
+        # Places of negligible weight are left out. Twice their weight is charged to every value of the transform.
         kept = share > _UNWEIGHTY / (self.count * places.size)
         left_out = 2.0 * float(share[~kept].sum() + error_share[~kept].sum())
         places, place_errors, share, error_share = (part[kept] for part in (places, place_errors, share, error_share))
@@ -391,7 +391,7 @@ def _turns(places: FloatArray, step: float, count: int) -> np.ndarray[tuple[int,
         turns[1], known = first, 2
     while known < count:
         more = min(known, count - known)
-        # From the row `known`, which is the one before it turned once more.
+        # The row `known` is the previous row, turned once more.
         lead = turns[known - 1] * first + turns[known - 1] + first
         turns[known : known + more] = turns[:more] * lead + turns[:more] + lead
         known += more

@@ -228,7 +228,7 @@ def _tabulated(epsilon: float, shift: FloatArray, nodes: FloatArray) -> tuple[Fl
     bend = np.maximum(rise[:-1] - rise[1:], 0.0)
     gap = np.minimum(np.append(bend[0], bend), np.append(bend, bend[-1]))
     around = np.maximum(error[:-1], error[1:])
-    # A rise errs by two nodes' errors and a bend by four; a shift's place by some roundoffs of its size.
+    # A rise has the errors of two nodes, and a bend those of four. A shift's place has a few roundoffs of its size.
     around = 6.0 * np.max(np.stack((around, np.roll(around, 1), np.roll(around, -1))), axis=0)
     place = np.clip((shift - least) * (pieces / (most - least)), 0.0, pieces)
     piece = np.minimum(place.astype(np.int64), pieces - 1)

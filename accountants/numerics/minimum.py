@@ -76,7 +76,7 @@ def least_value(known: Sequence[Known], slopes: Slopes) -> Least:
     """
     bounds = {place: _between(known, place, slopes, 1) for place in _intervals_of_minimum(known)}
     seen: set[int] = set()
-    while True:  # chords to all other points where the bound is least: those of close neighbours are known roughly
+    while True:  # chords to all other points on the least interval: close neighbours have rough slopes
         place = min(bounds, key=lambda interval: bounds[interval].value)
         if place in seen:
             return bounds[place]
@@ -121,7 +121,7 @@ def _between(known: Sequence[Known], place: int, slopes: Slopes, most: int) -> L
         return Least(left.lower, left.place)
     if rising <= 0.0:
         return Least(right.lower, right.place)
-    # At any place the lower of the two lines is below where they meet, if one falls and the other rises.
+    # If one line falls and the other rises, the lower of the two is everywhere at most their intersection.
     meeting = (right.lower - left.lower + falling * left.place - rising * right.place) / (falling - rising)
     meeting = min(max(meeting, left.place), right.place)
     fallen, risen = falling * (meeting - left.place), rising * (meeting - right.place)

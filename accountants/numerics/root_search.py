@@ -170,7 +170,7 @@ def brent_root(
     """
     from scipy.optimize import brentq  # noqa: PLC0415  half a second of imports, for callers that search
 
-    # brentq leaves the function that it is given in a reference cycle. `_value` holds nothing.
+    # brentq leaves its function in a reference cycle. `_value` refers to no other object.
     return float(brentq(_value, low, high, args=(excess,), xtol=absolute, rtol=relative, maxiter=MOST_STEPS))
 
 

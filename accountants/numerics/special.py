@@ -81,7 +81,7 @@ def log_one_minus_exp(x: FloatArray) -> FloatArray:
 
     It changes formula at −0.7, and `log1m_exp` at −log 2. The two may differ in the last place between these.
     """
-    if np.size(x) == 1:  # for one number this is many times quicker
+    if np.size(x) == 1:  # many times quicker for one number
         one = float(np.reshape(x, ()))
         if not one < 0.0:
             value = one if math.isnan(one) else -math.inf

@@ -238,7 +238,7 @@ def _likely_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delt
         return 0.0
     if log_delta < -40.0:
         log_expected = log_delta
-    else:  # ln(−ln(1 − δ)); 1 − δ keeps its digits where δ is next to 1
+    else:  # ln(−ln(1 − δ)); 1 − δ keeps its digits if δ is close to 1
         log_expected = math.log(
             -math.log(-math.expm1(log_delta)) if log_delta > -0.7 else -math.log1p(-math.exp(log_delta))
         )

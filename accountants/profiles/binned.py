@@ -57,7 +57,7 @@ def _profile(log_p: FloatArray, log_q: FloatArray, accuracy: float) -> AtomicPro
         log_infinite -= 2 * accuracy * (1.0 + abs(log_infinite))
         log_p, log_q = log_p[~certain], log_q[~certain]
     p, q, cells = _merged(log_p, log_q)
-    # Sums of so many positive terms, one after the other.
+    # Roundings of sequential sums of `cells` positive terms.
     slack = accuracy * (1.0 + np.abs(p)) + accuracy * (1.0 + np.abs(q)) + 2.0 * UNIT_ROUNDOFF * cells
     losses = p - q - 2.0 * slack
     kept = losses > 0.0

@@ -135,7 +135,7 @@ class ConcentratedProfile(Profile):
 
     @cached_property
     def _chord(self) -> Chord:
-        # Both tails are functions of b alone, and so is ε. An end that is not quite there is an end of a chord, too.
+        # Both tails and ε are functions of b only. An approximate end of the chord is valid too.
         most = 1.0 + 4.0 * self.rho + 4.0 * math.sqrt(self.rho)
         low, high = minimiser_at(self.rho, 0.0), minimiser_at(self.rho, most)
         while high - low > UNIT_ROUNDOFF * (1.0 + abs(low)):

@@ -107,7 +107,7 @@ class DrawnSearch(PairSearch):
         certified = closest(read, log_delta, guess, side * _PAD * guess.epsilon)
         if certified is not None or not self.base.symmetric:
             return certified
-        # The base's bounds are those of another transform there.
+        # The base's bounds may come from another transform at this ε.
         near = crossing(read, log_delta, guess._replace(steepness=1.0 / guess.epsilon))
         if side > 0:
             return near.below if near.below < math.inf else None

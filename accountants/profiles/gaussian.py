@@ -249,7 +249,7 @@ class MixtureProfile(Profile):
             end = moved
             if settled:
                 break
-        # The loss exceeds ε above `end` if it rises, below if it falls; off the table, nowhere or everywhere.
+        # The loss exceeds ε above `end` if it increases, below if it decreases; nowhere or everywhere off the table.
         end = np.where(wanted > losses[-1], np.inf, end)
         return np.where(wanted < losses[0], -np.inf, end)
 

@@ -132,7 +132,7 @@ class GeometricProfile(Profile):
 
     def _lowest(self, epsilon: FloatArray) -> FloatArray:
         """Return c*, the largest c with α (k − 2c) > ε. It is below `_least` if no loss exceeds ε."""
-        with np.errstate(over="ignore"):  # −∞ where ε is beyond every loss
+        with np.errstate(over="ignore"):  # −∞ if ε is beyond every loss
             return np.asarray(np.ceil(0.5 * (self.shift - epsilon / self.decay_rate)) - 1.0)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
