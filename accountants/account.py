@@ -115,8 +115,7 @@ def account(
 
     Raises:
         ConditionViolated: no theorem covers some part of the spec under this relation. `considered` gives the reason
-            for
-            each theorem, and `nearest` another observer or relation that a theorem covers.
+            for each theorem, and `nearest` another observer or relation that a theorem covers.
         BeyondBudget: the work would exceed the fixed budget.
     """
     accountant = _Accountant(effort, spec, PROBES if only_at is None else (only_at,))

@@ -104,8 +104,7 @@ class Condition:
         id: name of the condition.
         statement: the condition in words.
         test: returns both sides of a *checked* condition. Without a test the caller *declares* the condition (a
-            property
-            of the data or the loss), unless it is `undecidable`.
+            property of the data or the loss), unless it is `undecidable`.
         undecidable: True for a statement such as δ = o(1/n) that no finite input can settle.
         of_outputs: True if the condition concerns the formula's outputs. The test then also takes `outputs`.
     """

@@ -292,7 +292,7 @@ class _MinimumSearch:
         self._cut(lambda place: self._add(place, _divergence(place, near.log_delta(place))))
 
     def glance(self) -> None:
-        """Bound h cheaply: at the largest loss, where E is 0, and at the best test so far or that for Gaussian losses."""
+        """Bound h cheaply: at the largest loss, where E is 0, and at the best test so far or a Gaussian's."""
         top = self.trade.forward.supremum
         if 0.0 < top < -math.log(self.rate):
             self._bounded(top, 0.0)

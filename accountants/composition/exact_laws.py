@@ -125,7 +125,7 @@ class ExactProfile(PointwiseProfile):
 
     @property
     def supremum(self) -> float:
-        """An ε above which δ is zero; math.inf if none is known."""
+        """Least known ε from which on δ is zero; math.inf if none is known."""
         return math.inf if self.laplace else exact.supremum(self.laws)
 
     @property

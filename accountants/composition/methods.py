@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _NARROW = 0.25
 """Width of log δ, in nats, up to which an engine's bounds are preferred to those of rare losses."""
 _FEWEST_STEPS = 10**6
-"""Number of steps above which the bounds of rare losses are tried."""
+"""Least number of steps for which the bounds of rare losses are tried."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Fallback:
 
     Attributes:
         make: makes a pair that encloses the product. A second call returns the same pair.
-        close_from: the ε, in nats, above which its bounds are close; None for the bounds of the lattice.
+        close_from: the ε, in nats, from which on its bounds are close; None for the bounds of the lattice.
     """
 
     make: Callable[[], Pair]

@@ -29,8 +29,7 @@ def searched(
 
     Args:
         unknown: name of the unknown: the shift (the reciprocal of the noise), the rounds or the rate. The argument of
-            the
-            same name has no meaning.
+            the same name has no meaning.
         target: ε and δ.
         sampling: Poisson batches, or batches without replacement. The latter use the replace-one bound for all
             relations.

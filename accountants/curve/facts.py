@@ -182,7 +182,7 @@ class _MixedLaw:
 
     Attributes:
         sensitivities: s_k over the noise's standard deviation, 0 ≤ s_k < ∞, in any order.
-        probabilities: p_k ≥ 0. All except the largest are exactly these doubles. The largest is 1 minus their sum.
+        probabilities: p_k ≥ 0. All except the largest are exactly these doubles. The largest is the rest to 1.
 
     Raises:
         InvalidInput: a number is outside its range, or the probabilities do not sum to 1 within 1e-9.

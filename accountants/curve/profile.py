@@ -90,7 +90,7 @@ class Profile(ABC):
 
     @property
     def supremum(self) -> float:
-        """An ε above which δ is zero; math.inf if none is known."""
+        """Least known ε from which on δ is zero; math.inf if none is known."""
         return math.inf
 
     @property

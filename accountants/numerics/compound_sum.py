@@ -229,8 +229,7 @@ class CompoundSum:
 
         Args:
             negligible: distance in nats below the estimate that the alias and the truncated part should have. 30 gives
-                bounds
-                that agree to thirteen digits; less is quicker. Their actual size is charged.
+                bounds that agree to thirteen digits; less is quicker. Their actual size is charged.
         """
         if self.law.most == 0.0:
             return LogEnds(-math.inf, -math.inf)
