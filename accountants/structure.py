@@ -111,7 +111,7 @@ def may_tell_places(spec: Spec) -> bool:
 
 
 def left_out_is_the_same(sampling: Sampling, relation: Relation) -> bool:
-    """Return whether a batch without the unit has the same distribution in both worlds, and a batch with it neighbours.
+    """Return whether a batch without the unit has one distribution in both worlds, and a batch with it neighbouring ones.
 
     A fixed batch size from n or n − 1 units fails: another unit is drawn in place of a removed one. Drawing with
     replacement also fails, because a unit may count several times.
@@ -152,9 +152,7 @@ def of_records(spec: Spec) -> Spec:
 
 
 def pools_records(spec: Spec, relation: Relation, *, pooled: bool = False) -> bool:
-    """Return whether records are drawn from the records of all clients together.
-
-    An absent client then affects the draws of other clients.
+    """Return whether an absent client affects the draws of other clients, because records are drawn from a common pool.
 
     This holds for a fixed batch size if a client may be absent. It also holds for sampling with replacement, because a
     record may count several times. Below a draw of clients, and in a shuffled report, a client draws among its own
