@@ -111,7 +111,7 @@ def may_tell_places(spec: Spec) -> bool:
 
 
 def left_out_is_the_same(sampling: Sampling, relation: Relation) -> bool:
-    """Return whether a batch without the unit has one distribution in both worlds, and a batch with it neighbouring ones.
+    """Return whether a batch without the unit has one distribution in both worlds, and a batch with it is a neighbour.
 
     A fixed batch size from n or n − 1 units fails: another unit is drawn in place of a removed one. Drawing with
     replacement also fails, because a unit may count several times.

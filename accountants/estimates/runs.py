@@ -49,7 +49,7 @@ def nearer_noise(
 def nearer_rounds(
     target: Target, guess: float, *, sampling: Sampling, relation: Relation, rate: float, noise: float
 ) -> float:
-    """Return the number of rounds above which the target is missed.
+    """Return the number of rounds from which on the target is missed.
 
     Args:
         target: ε and δ.

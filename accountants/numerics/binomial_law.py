@@ -126,7 +126,7 @@ class Binomial:
         return np.asarray(np.where(inside, middle, ends))
 
     def _logs(self) -> tuple[float, float]:
-        """Return log p and log q. Each is computed from the other probability if it is near zero."""
+        """Return log p and log q. The logarithm nearer to zero is computed from the other probability."""
         log_p = math.log1p(-self.q) if self.p > 0.5 else (math.log(self.p) if self.p > 0 else -math.inf)
         log_q = math.log1p(-self.p) if self.q > 0.5 else (math.log(self.q) if self.q > 0 else -math.inf)
         return log_p, log_q

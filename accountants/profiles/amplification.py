@@ -70,7 +70,7 @@ class Share:
 
     @property
     def around(self) -> tuple[float, float]:
-        """Largest double at or below q and smallest at or above q. They are equal if q is a double."""
+        """A double at or below q, and a double at or above q. Both are q if q is a double."""
         if self.exact:
             return self.rate, self.rate
         return math.nextafter(self.rate, 0.0), math.nextafter(self.rate, 1.0)
@@ -272,9 +272,9 @@ def with_and_without(base: Pair, rate: float) -> Pair:
 def drawn_or_not(base: Pair, share: Share) -> tuple[Pair, Pair]:
     """Return the dominating pair of subsampling, with the record against without it, and a pair that is attained.
 
-    Both are one pair unless q is not a double. The law of a composed loss belongs to exactly one double, so the
-    dominating pair then uses the double above q, and the attained pair the double below it. This is valid because the
-    pair at a smaller q is a post-processing of the pair at a larger q.
+    Both are one pair unless q is not a double. The law of a composed loss belongs to exactly one double. The dominating
+    pair then uses a double above q, and the attained pair a double below it. This is valid because the pair at a
+    smaller q is a post-processing of the pair at a larger q.
     """
     if share.rate == 1.0:
         return base, base
@@ -310,7 +310,7 @@ def amplified_in_both_orders(base: Pair, share: Share) -> Pair:
 def with_laws_around(
     forward: Profile, backward: Profile, share: Share, shift: float, direction: Direction
 ) -> tuple[Pair, Pair]:
-    """Return a pair with its exact law at the double above q, and a pair with the law at the double below q.
+    """Return a pair with its exact law at a double above q, and a pair with the law at a double below q.
 
     The δ of the pair must increase with q. The two are one pair if q is a double.
 

@@ -146,8 +146,8 @@ class AtomicProfile(Profile):
     def test_of(self, size: float, bounds: Callable[[float], Interval], width: float) -> NearTest | None:
         """Return the test at the atom at which the best test of a size ends; None if its loss is not above 0.
 
-        Q passes larger losses than the atom's with at most `size`, and larger or equal losses with more. γ α + E_γ is
-        linear between atoms, so it is least at this atom.
+        Under Q, losses above the atom have probability at most `size`, and losses at or above it have more. γ α + E_γ
+        is linear between atoms, so it is least at this atom.
 
         Args:
             size: false positive rate α, in (0, 1).
