@@ -8,8 +8,8 @@ d = (k − np)/(1 − p),
 
 where g is convex and g″ decreases. On [0, V] with g(V) = 48 it is a Gauss–Legendre sum: F = e^{−g} is entire (β is a
 whole number), and |F(x + iy)| ≤ e^{−g(x) + g″(x)y²/2} on its Bernstein ellipses, which bounds the sum's relative error
-below 1e-14 for the numbers of nodes used here. In w = 1 − e^{−v} the integrand is a polynomial of degree n − 1. For n ≤
-47 one sum of 24 nodes is therefore exact. The part beyond V is less than e^{−48} of the whole, by convexity.
+below 1e-14 for the numbers of nodes used here. In w = 1 − e^{−v} the integrand is a polynomial of degree n − 1. For
+n ≤ 47 one sum of 24 nodes is therefore exact. The part beyond V is less than e^{−48} of the whole, by convexity.
 """
 
 from __future__ import annotations

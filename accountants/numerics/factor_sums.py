@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 ROUNDING = 64 * UNIT_ROUNDOFF
 """Error of log θ and log(1 − θ) per unit of 1 + |value| + ε, for a shift known to eight units of roundoff.
 
-The error of `log_theta` is at most 16 units of 1 + |value|. For the shift: d log θ/d log r = r/(R(a) − R(b)) ≤ 2(2 |log
-θ| + ε + 2) and −d log(1 − θ)/d log r = r/(R(−a) + R(b)) ≤ 6 |log(1 − θ)| + ε + 4, with a, b, R as in `special`.
+The error of `log_theta` is at most 16 units of 1 + |value|. For the error of the shift,
+d log θ/d log r = r/(R(a) − R(b)) ≤ 2(2 |log θ| + ε + 2). Likewise
+−d log(1 − θ)/d log r = r/(R(−a) + R(b)) ≤ 6 |log(1 − θ)| + ε + 4, with a, b, R as in `special`.
 """
 CHUNK = 2**14
 BLOCK = 2**10

@@ -1,8 +1,9 @@
 """Sums of many weighted terms at many points, few of which matter at each: log Σ_k e^{f_k(x)}, every f_k monotone.
 
 Points are taken in blocks. In a block every f_k is between its values at the least and at the largest point. A term is
-left out if its larger value is e^−50 below the largest of the smaller values. It then adds nothing to the sum anywhere
-in the block. For some hundred terms this leaves out most of them, and their sum is less than a rounding.
+left out if the larger of these two is 50 below the largest of the smaller values of all terms. It then adds nothing to
+the sum anywhere in the block. For some hundred terms this leaves out most of them, and their sum is less than a
+rounding.
 """
 
 from __future__ import annotations

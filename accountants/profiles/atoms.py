@@ -45,8 +45,8 @@ class AtomicProfile(Profile):
     """Increasing `losses` with masses e^`log_masses` under the first distribution, and an infinite loss.
 
     The masses may sum to less than one. The rest is at losses that are not positive, which do not affect δ for ε ≥ 0.
-    The distribution has exactly these losses. `mass_accuracy` bounds the error of each log mass per unit of 1 + |log
-    mass|.
+    The distribution has exactly these losses. `mass_accuracy` bounds the error of each log mass per unit of
+    1 + |log mass|.
 
     Guarantees: `log_delta` encloses. It is exactly −inf from the largest loss on, if no loss is infinite. The work is
     one pass over the atoms, and then O(log n) for each point.

@@ -8,9 +8,9 @@ so that ε'(δ') is at the ε of the base's δ'/q. A test of the subsampled pair
 under Q. If evaluations of the base are expensive, its own search then runs once, and not again at each ε of another
 search.
 
-*The other direction is nowhere larger* if both directions of the base are one profile. It is q (1 − u) δ(ε' − log(1 −
-u)) with 1 − u = (1 − (1 − q) γ')/q, and δ decreases. It is enough that γ'/(1 − u) ≥ γ, which says that q² γ' is at
-least (γ' − 1 + q)(1 − (1 − q) γ'). The difference of the two is (1 − q)(γ' − 1)² ≥ 0.
+*The other direction is nowhere larger* if both directions of the base are one profile. It is
+q (1 − u) δ(ε' − log(1 − u)) with 1 − u = (1 − (1 − q) γ')/q, and δ decreases. It is enough that γ'/(1 − u) ≥ γ. This
+says that q² γ' is at least (γ' − 1 + q)(1 − (1 − q) γ'). The difference of the two is (1 − q)(γ' − 1)² ≥ 0.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ class DrawnSearch(PairSearch):
     def epsilon(self, log_delta: float, near: float) -> Interval:
         """Enclose ε(δ) near the ε at which the base's δ is the target over q.
 
-        If the base has two directions, its ε may be that of the direction that is not subsampled. The lower bound then
-        fails.
+        If the base has two directions, its ε may be that of the direction that is not subsampled. Its lower bound
+        then fails, and the search starts without an estimate.
         """
         del near
         base = self.base.epsilon(log_delta - math.log(self.rate))
