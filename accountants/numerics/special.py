@@ -181,8 +181,8 @@ def _odd_moment_series(c: FloatArray, shift: FloatArray) -> FloatArray:
 def _odd_moment_sum(c: float, first: float, shift: float) -> float:
     """Return the sum of `_odd_moment_series` for one c, from M_0. This is quicker for few numbers.
 
-    As h_n ≤ n/c and h_n ≤ √n, a term is at most q = (r/(2 max(1, c)))² times the previous one. The terms after q^J <
-    2^−60 sum to less than a unit of the first. In the backward recurrence an error of h_N is multiplied at each n by
+    As h_n ≤ n/c and h_n ≤ √n, a term is at most q = (r/(2 max(1, c)))² times the previous one. From q^J < 2^−60 on, the
+    terms are below a unit of the first. In the backward recurrence an error of h_N is multiplied at each n by
     h_n/(c + h_{n+1}). The product is about e^{−2c(√N − √n)} if √n is beyond c, and less than n/c² for each n otherwise.
     """
     step = 0.5 * shift / max(1.0, c)
