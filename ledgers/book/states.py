@@ -87,7 +87,7 @@ def item_of(item: PlanItem) -> ItemRow:
 
 
 def holding_of(ledger: str, held: Reservation) -> HoldingRow:
-    """The row of what a reservation holds in a ledger."""
+    """Return the row with the runs that a reservation holds in a ledger."""
     return HoldingRow(
         ledger=ledger,
         item=held.item,
