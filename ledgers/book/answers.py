@@ -333,7 +333,7 @@ def within(found: Within, calibration: Calibration, warnings: Sequence[Caution] 
 
 
 def when(seconds: float) -> str:
-    """A time as it is answered."""
+    """Return a time in seconds since 1970 as RFC 3339 text in UTC, to the millisecond."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

@@ -376,7 +376,7 @@ class Book(Owned):
 
 
 def _at_once(held: Reservation) -> bool:
-    """Whether a commit of it costs nothing to judge: runs of the plan, or a charge that adds up."""
+    """Return whether a commit is cheap to judge: it is of runs of the plan, or its charge is additive."""
     return held.item is not None or held.charge is None or held.charge.additive
 
 

@@ -137,7 +137,7 @@ class Desk:
         return found
 
     def held(self, connection: Connection, tenant: str | None, identifier: str) -> tuple[ReservationRow, States]:
-        """A reservation with the ledgers in which it holds something.
+        """Return a reservation with the ledgers in which it holds runs or amounts.
 
         Raises:
             NotFound: this tenant has none of this id.
@@ -146,7 +146,7 @@ class Desk:
         return held, self.states(connection, tenant, [one.ledger for one in held.holdings], held)
 
     def was_voided(self, connection: Connection, held: ReservationRow) -> bool:
-        """Whether runs of a reservation were taken back: nobody may run anything on its receipts then."""
+        """Return whether runs of a reservation were voided. No run may begin with its receipts then."""
         return any(_voided(connection, one.ledger, held.id) for one in held.holdings)
 
     def contradicting_ledgers(self, connection: Connection, held: ReservationRow) -> list[str]:
