@@ -209,10 +209,7 @@ class Promised:
 
 
 def promised(state: LedgerState, *, of_block: bool) -> Promised:
-    """Compute the slow parts of a ledger's answer: its conditions, the curve of its plan and its certificate.
-
-    The certificate is computed again only for an amended ledger.
-    """
+    """Compute the slow parts of a ledger's answer: its conditions, the curve of its plan and a new certificate if it was amended."""
     found = conditions(state, of_block=of_block)
     told = tuple(DeclaredCondition(id=each.id, statement=each.statement) for each in found)
     certified = None
@@ -228,14 +225,7 @@ def summary(row: LedgerRow) -> LedgerSummary:
 
 
 def answer(row: LedgerRow, state: LedgerState, said: Promised, warnings: Sequence[Caution] = ()) -> LedgerAnswer:
-    """Return the full answer about a ledger. A contradicted ledger has no guarantee.
-
-    Args:
-        row: rows of the ledger.
-        state: state of the ledger that the rows describe.
-        said: conditions, curve and certificate, as `promised` returns them.
-        warnings: cautions to add to the answer.
-    """
+    """Return the full answer about a ledger. A contradicted ledger has no guarantee."""
     curve = tuple(PlanCurvePoint(log10_delta=above(point.log10_delta), epsilon=point.epsilon) for point in said.curve)
     return LedgerAnswer(
         **_own(row),
@@ -261,13 +251,7 @@ def _guarantee(row: LedgerRow, state: LedgerState, said: Promised) -> GuaranteeO
 def reservation(
     row: ReservationRow, receipts: Sequence[JsonObject] | None = None, warnings: Sequence[Caution] = ()
 ) -> ReservationAnswer:
-    """Return the answer about a reservation.
-
-    Args:
-        row: rows of the reservation.
-        receipts: receipts of its commits; None if the answer shall have none.
-        warnings: cautions to add to the answer.
-    """
+    """Return the answer about a reservation, with the receipts of its commits if they are passed."""
     holdings = tuple(
         HoldingAnswer(ledger=each.ledger, committed=each.committed, charge=_held(each)) for each in row.holdings
     )
@@ -287,10 +271,7 @@ def reservation(
 
 
 def commit(receipts: Sequence[JsonObject]) -> JsonRecord:
-    """Return the answer to a commit, as a record whose text is the same each time.
-
-    It is the first receipt. If there are several receipts, `receipts` holds all of them.
-    """
+    """Return the answer to a commit, as a record whose text is the same each time."""
     return dict(receipts[0]) if len(receipts) == 1 else {**receipts[0], "receipts": list(receipts)}
 
 

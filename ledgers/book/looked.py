@@ -101,14 +101,14 @@ class Looked(PublishedLog):
     ) -> list[JsonRecord]:
         """Return entries of a ledger from a number in the log on, or backwards if the newest come first.
 
+        Commits that paid for a contradicted run have `contradicted` next to the signed record.
+
         Args:
             tenant: owner of the ledger.
             identifier: id of the ledger.
             start: number in the log at which the list starts; None means the first, or the newest.
             limit: largest number of entries to return.
             order: whether the oldest or the newest entries come first.
-
-        Commits that paid for a contradicted run have `contradicted` next to the signed record.
         """
         with looking(self._database) as connection:
             contradictions = contradictions_of(self._desk.row(connection, tenant, identifier))
