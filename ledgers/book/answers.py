@@ -209,7 +209,7 @@ class Promised:
 
 
 def promised(state: LedgerState, *, of_block: bool) -> Promised:
-    """Compute the slow parts of a ledger's answer: its conditions, the curve of its plan and a new certificate if it was amended."""
+    """Compute a ledger's conditions, the curve of its plan, and a new certificate if it was amended."""
     found = conditions(state, of_block=of_block)
     told = tuple(DeclaredCondition(id=each.id, statement=each.statement) for each in found)
     certified = None

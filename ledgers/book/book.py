@@ -139,7 +139,7 @@ class Book(Owned):
         return found
 
     def asked_of(self, tenant: str, identifier: str, asked: JobAsked) -> LedgerState:
-        """Return the state of a ledger, after checking that the job's relation is the ledger's.
+        """Return the state of a ledger, after checking that the job names no other relation than the ledger's.
 
         Args:
             tenant: owner of the ledger.

@@ -123,7 +123,7 @@ class OfSlot:
         return slot_pair(replace(self.slot, capacity=left)).epsilon(log_delta).upper
 
     def log_delta(self, otherwise: float) -> float:
-        """Return log of the share of η that the run may use; `otherwise` if the slot is not Gaussian."""
+        """Return log of half the η that a run may take, at most `otherwise`; `otherwise` if the slot has no η."""
         if self.slot.kind != "gdp":
             return otherwise
         nothing = ChargeRequest(

@@ -162,7 +162,7 @@ class Books:
         return ReadableAnswer(self._place.keys())
 
     def bundle(self, ledger: Ledger | None = None) -> Bundle:
-        """Return the input of `epsilond ledger verify`: the whole log of a file, or a ledger's receipts of a service."""
+        """Return the input of `epsilond ledger verify`: a file's whole log, or a ledger's receipts of a service."""
         return self._place.bundle(None if ledger is None else ledger.id)
 
     def close(self) -> None:
@@ -334,7 +334,7 @@ class Ledger:
         return self._place.report(self.id)
 
     def curve(self) -> list[tuple[float, float]]:
-        """Return points (ε, log10 δ) of the plan only, upper bounds, around the target's δ. They do not measure spending."""
+        """Return upper bounds (ε, log10 δ) of the plan only, around the target's δ. They do not measure spending."""
         return [(point["epsilon"], point["log10_delta"]) for point in self.show().get("curve", ())]
 
     def __repr__(self) -> str:
