@@ -205,7 +205,7 @@ class LedgerState:
 
     @property
     def released(self) -> bool:
-        """Whether anything was committed, so that an output may have been seen."""
+        """True if anything was committed, so that an output may have been seen."""
         return any(reservation.committed for reservation in self.reservations.values())
 
 
