@@ -1,7 +1,7 @@
-"""Inverse problems and risk bounds: which parameters to run with, certified on the safe end.
+"""Inverse problems and risk bounds: parameters to run with, certified on the safe side.
 
-A new algorithm is one folder here and one line in `ALGORITHMS`. `CALIBRATORS` is made when it is first asked for, so
-that an account imports none of them.
+A new algorithm is one folder here and one line in `ALGORITHMS`. `CALIBRATORS` is made on first use, so that an account
+imports no calibrator.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""POST /v1/accounts: what a run guarantees, and whether it keeps a claim."""
+"""POST /v1/accounts: the guarantee of a run, and the verdict on a claim about it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Query:
     log10_deltas: Annotated[tuple[float, ...] | None, Quantity(description="several log10 δ, at most 1000")] = None
 
     def check(self) -> None:
-        """Exactly one member, lists within their domains."""
+        """Check that exactly one member is present, with all its values within their domain."""
         given = [name for name in _DOMAINS if getattr(self, name) is not None]
         if len(given) != 1:
             raise InvalidInput.at("", "give exactly one of " + ", ".join(_DOMAINS))
@@ -81,18 +81,18 @@ class Query:
 
     @property
     def name(self) -> str:
-        """The member that was given."""
+        """Name of the member that is present."""
         return next(name for name in _DOMAINS if getattr(self, name) is not None)
 
     @property
     def values(self) -> tuple[float, ...]:
-        """Its value or values."""
+        """The value or values of the member that is present."""
         value = getattr(self, self.name)
         return tuple(value) if isinstance(value, tuple | list) else (value,)
 
     @property
     def listed(self) -> bool:
-        """Whether several points are asked."""
+        """True if the member is a list of points."""
         return self.name.endswith("s")
 
 
@@ -115,7 +115,7 @@ class Claim:
     log10_delta: Annotated[float | None, LOG10_DELTA] = None
 
     def check(self) -> None:
-        """Exactly one δ."""
+        """Check that exactly one of `delta` and `log10_delta` is present."""
         natural_log_delta(self.delta, self.log10_delta)
 
 
@@ -230,7 +230,7 @@ class AccountAnswer(Accounted):
 
 
 def stated(question: AccountQuestion, *, effort: Effort = "default") -> Accounted:
-    """Account for a spec without reading its curve, which the answer's guarantee holds.
+    """Account for a spec without reading its curve; the guarantee of the answer holds the curve.
 
     Raises:
         ConditionViolated: no theorem covers some part of the spec under this relation.
@@ -251,7 +251,7 @@ def stated(question: AccountQuestion, *, effort: Effort = "default") -> Accounte
 def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAnswer:
     """Account for a spec and read its curve.
 
-    Guarantees: the ends enclose the truth over all neighbours in the stated setting.
+    Guarantees: the bounds enclose the truth over all neighbours in the stated setting.
 
     Raises:
         ConditionViolated: no theorem covers some part of the spec under this relation.
@@ -290,14 +290,14 @@ def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAns
 
 
 def _accounted(question: AccountQuestion, effort: Effort) -> Account:
-    """By the accountant; `coarse` has wider ends, for a comparison."""
+    """Return the account of the spec; effort `coarse` has wider bounds, for a comparison."""
     return account(
         question.spec, relation=question.relation, unit=question.unit, observer=question.observer, effort=effort
     )
 
 
 def _sentence(question: AccountQuestion, found: Account, drawn: tuple[Draw, ...]) -> str:
-    """State what the guarantee is about; a spec does not say who adds the noise."""
+    """State the setting of the guarantee; a spec does not say who adds the noise."""
     statements = state_guarantee(
         definition=None,
         observer=question.observer,
@@ -312,7 +312,7 @@ def _sentence(question: AccountQuestion, found: Account, drawn: tuple[Draw, ...]
 def _around(
     question: AccountQuestion, found: Account, drawn: tuple[Draw, ...], asked: tuple[Query, Point] | None
 ) -> JsonRecord:
-    """The members of an answer beside its guarantee and its points."""
+    """Return the members of an answer other than its guarantee and its points."""
     return {
         "claim": checked(found.guarantee, question.claim) if question.claim else None,
         "derivation": derivation_of(found.guarantee.derivation),
@@ -328,7 +328,13 @@ def _around(
 
 
 def point(guarantee: Guarantee, name: str, value: float) -> Point:
-    """The curve at one ε, δ or log10 δ."""
+    """Read the curve at one ε, δ or log10 δ.
+
+    Args:
+        guarantee: the guarantee with the curve.
+        name: `epsilon`, `delta` or `log10_delta`.
+        value: the value of that quantity.
+    """
     if name == "epsilon":
         known = guarantee.curve.log_delta(value)
         return Point(epsilon=Ends(value, value), delta=Ends.delta(known), log10_delta=Ends.log10(known))
@@ -369,7 +375,7 @@ def _warnings(
 
 
 def _of_the_draw(question: AccountQuestion, asked: tuple[Query, Point] | None) -> Iterator[Caution]:
-    """What it costs that the observer sees who is drawn: both figures, where one is asked for and it costs anything."""
+    """Warn of the amplification that is lost because the observer sees the draw, with both bounds if one is lower."""
     if asked is None:
         yield not_amplified(question.observer)
         return

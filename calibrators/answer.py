@@ -1,7 +1,7 @@
-"""The one envelope every calibration answers in, and its JSON form.
+"""The common form of the answers of all calibrators, and its JSON form.
 
-Parts an algorithm does not have are None here and absent in JSON. An infinite value is the string "unbounded". A δ is
-always accompanied by log10_delta, so that one below every double survives.
+Parts that an algorithm does not have are None here and absent in JSON. An infinite value is the string "unbounded". A δ
+is always accompanied by log10_delta, so that a δ below every double is represented.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ __all__ = [
 ]
 
 Parameters = TypeVar("Parameters", default=Any)
-"""What to run an algorithm with: a class of its own for each."""
+"""The parameters of a run; each algorithm has its own class."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +105,7 @@ class ReadFromCurve(ShownInNotebooks, PartlyServed):
     """The curve, to read at another ε or δ; None where no curve is that of the answer, or in another process."""
 
     def __getstate__(self) -> dict[str, object]:
-        """Leave out the curve, which holds functions: another process gets what was answered."""
+        """Return the fields without the curve, which holds functions that cannot be pickled."""
         return {**vars(self), "curve": None}
 
 
@@ -311,7 +311,7 @@ class Calibration(ShownInNotebooks, PartlyServed, Generic[Parameters]):
 
 
 def derivation_of(*derivations: Step) -> tuple[DerivationStep, ...]:
-    """Derivation trees as one list, premises before conclusions, equal steps once."""
+    """Return derivation trees as one list, with premises before conclusions and equal steps once."""
     listed: dict[str, int] = {}
     met: dict[int, int] = {}
     steps: list[DerivationStep] = []
@@ -336,7 +336,7 @@ def derivation_of(*derivations: Step) -> tuple[DerivationStep, ...]:
 def without_inputs(steps: Sequence[DerivationStep]) -> tuple[DerivationStep, ...]:
     """Return the derivation without the inputs of its steps; steps that then are equal are merged.
 
-    Law: the theorems, and the theorems that each of them rests on, are the same.
+    Law: the theorems, and the premises of each theorem, are the same.
     """
     places: dict[tuple[str, tuple[int, ...]], int] = {}
     moved: list[int] = []
@@ -347,7 +347,7 @@ def without_inputs(steps: Sequence[DerivationStep]) -> tuple[DerivationStep, ...
 
 
 def _chain(node: Step) -> tuple[DerivationStep, ...] | None:
-    """Of steps that rest on one other each, of which no two are equal; None of any others."""
+    """Return the list of steps of a derivation in which each step has at most one premise; None otherwise."""
     nodes = [node]
     while nodes[-1].premises:
         if len(nodes[-1].premises) > 1:

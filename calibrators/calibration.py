@@ -1,8 +1,8 @@
 """The base class of calibrators, which assembles every calibration.
 
-The methods of `Calibrator` are in the order of the work. An algorithm says how its unknown is found, what follows from
-the answer, and what only this algorithm has: steps and risk, printed readings, warnings. The base class does what all
-algorithms share: the guarantee in words and figures, the derivation, the comparison with the start, and the envelope.
+The methods of `Calibrator` are in the order of the work. An algorithm defines the search for its unknown, and the parts
+of the answer that only this algorithm has: steps and risk, printed readings, warnings. The base class makes the parts
+that all algorithms share: guarantee in words and figures, derivation, comparison with the start, and envelope.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ class Outcome(Generic[SolutionT, TrainingT]):
 class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
     """One algorithm. Routes, schema, commands, plans and documents follow from its class.
 
-    The class of its requests is `Problem`, that of what to run with `Parameters`. `SolutionT` is what `find` returns,
-    `TrainingT` what `risk` returns.
+    `Problem` is the class of its requests, and `Parameters` that of its answers' parameters. `SolutionT` is the type
+    that `find` returns, and `TrainingT` the type that `risk` returns.
     """
 
     name: str
@@ -105,11 +105,11 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
     knob: str = "noise_multiplier"
     """The parameter that grows as the target gets stricter."""
     noise_party_known: bool = True
-    """Whether the algorithm says who adds the noise; False for a bare mechanism."""
+    """True if the algorithm says who adds the noise; False for a bare mechanism."""
     risk_bounds: RiskPart | None = None
     """Bounds on the risk of a run, with a route and a command of their own."""
     plans: tuple[PlanAdapter, ...] = ()
-    """How the algorithm reads a plan, in each of its variants."""
+    """Adapters that make the algorithm's request from a plan, for each of its variants."""
     plan_place: int = 0
     """Place among the algorithms of a plan; those that take longest are last."""
     home: str = "epsilond.calibrators"
@@ -149,7 +149,7 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
 
         Args:
             outcome: the certified noise, with the step sizes and the risk.
-            true_figures: whether to certify what the printed parameters guarantee.
+            true_figures: whether to certify the guarantee of the printed parameters.
         """
         del outcome, true_figures
         return ()
@@ -161,12 +161,12 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
 
     @abstractmethod
     def parameters(self, outcome: Outcome[SolutionT, TrainingT]) -> Parameters:
-        """Return what to run with."""
+        """Return the parameters to run with."""
 
     # The guarantee ---------------------------------------------------------------------------------------------------
     @abstractmethod
     def sampling(self, solution: SolutionT) -> Sampling:
-        """Return how batches are drawn."""
+        """Return the sampling of batches."""
 
     def sensitivity(self, solution: SolutionT) -> float:
         """Return the most that one neighbour moves the noisy quantity, in its units."""
@@ -189,7 +189,7 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
         )
 
     def numerical(self, solution: SolutionT) -> NumericalAnswer:
-        """Return how exactly the bound was computed."""
+        """Return the numerical accuracy of the bound."""
         return numerical_answer(solution.certified.guarantee, solution.target)
 
     # The rest of the answer ------------------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
         return training.declared
 
     def warnings(self, outcome: Outcome[SolutionT, TrainingT]) -> Iterable[Caution]:
-        """Yield what the caller should know: of the noise, then of the printed readings."""
+        """Yield the cautions about the noise, then those about the printed readings."""
         solution = outcome.solution
         yield from noise_cautions((solution.certified,))
         yield from printed_cautions(outcome.printed, (solution.noise_std,))
@@ -237,14 +237,14 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
 
         Args:
             problem: the request.
-            true_figures: whether printed readings say what is certified at their parameters. This takes more time than
-                the rest; a picture of many calibrations does without.
+            true_figures: whether printed readings have the figures certified at their parameters. This takes more time
+                than the other parts; a picture of many calibrations does not need it.
 
         Guarantees: `guarantee.epsilon.upper` ≤ ε at the target δ, and `guarantee.delta.upper` ≤ δ at the target ε.
 
         Raises:
             InvalidInput: the budgets leave no run, or a client that adds its own noise may be absent.
-            ConditionViolated: no theorem covers what is released under this relation.
+            ConditionViolated: no theorem covers the release under this relation.
             Infeasible: no noise that is offered meets the target.
         """
         solution = self.certify(problem)
@@ -305,7 +305,7 @@ class FamilyCalibrator(
 ):
     """An algorithm whose unknown is the noise multiplier of a family of releases.
 
-    `Run` is what decides a release next to the problem; it is None where the problem decides everything.
+    `Run` holds the choices that, with the problem, determine a release. It is None if the problem determines all.
     """
 
     family: Family[Targeted, Run]
@@ -336,8 +336,8 @@ class FamilyCalibrator(
 def require_present_clients(setting: SettingFields, definition: Definition) -> None:
     """Reject a setting in which a protected client may be absent, where each client adds its own noise.
 
-    An absent client sends neither messages nor noise. Whoever counts the messages of a round then tells the two cases
-    apart, and even a sum of messages has less noise in one of them.
+    An absent client sends neither messages nor noise. The number of messages in a round then distinguishes the two
+    cases, and even a sum of messages has less noise in one of them.
 
     Args:
         setting: the unit, the relation and the observer.
@@ -355,7 +355,7 @@ def require_present_clients(setting: SettingFields, definition: Definition) -> N
 
 
 def absence_conditions(setting: SettingFields, definition: Definition) -> tuple[Condition, ...]:
-    """Return what a guarantee for a zeroed client assumes of it, where each client adds its own noise.
+    """Return the conditions that a guarantee for a zeroed client assumes, where each client adds its own noise.
 
     Args:
         setting: the unit, the relation and the observer.
@@ -373,7 +373,7 @@ def declared_by_all(solution: Solution[SettingFields], training: Training | None
 
 
 def _with_premises(risk: Risk | None, premises: tuple[str, ...]) -> Risk | None:
-    """Return the risk with the ids of what its bound leaves to be declared."""
+    """Return the risk with the ids of the conditions of its bound that the caller must declare."""
     return replace(risk, declared_conditions=premises) if risk is not None and premises else risk
 
 

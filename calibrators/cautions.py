@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from epsilond.calibrators.search import Certified
 
 DIGITS = 4
-"""Of a figure in a sentence."""
+"""Number of significant digits of a figure in a sentence."""
 
 MINIMALITY_NOT_PROVED = Caution(
     code="minimality-not-proved",
@@ -30,7 +30,7 @@ MINIMALITY_NOT_PROVED = Caution(
 
 
 def noise_cautions(certified: Iterable[Certified], *, drawn: str = "record") -> Iterator[Caution]:
-    """The least noise that is offered meets the target, or no less was proved to miss it."""
+    """Warn if the least noise on offer meets the target, or if no smaller noise was proved to miss it."""
     known = tuple(certified)
     if any(one.noise == LEAST for one in known):
         yield Caution(
@@ -43,7 +43,7 @@ def noise_cautions(certified: Iterable[Certified], *, drawn: str = "record") -> 
 
 
 def assumption_cautions(problem: object) -> Iterator[Caution]:
-    """Fields that are absent, and what each is taken to be."""
+    """Yield a caution for each absent field, with the value that is assumed for it."""
     for code, message in assumptions(problem):
         yield Caution(code=code, message=message)
 
@@ -120,11 +120,11 @@ ASSUMED = {
     "gradient_std": "lipschitz, its largest value",
     "heterogeneity": "lipschitz, its largest value",
 }
-"""What an absent field of a mini-batch problem is taken to be."""
+"""Values that are assumed for absent fields of a mini-batch problem."""
 
 
 def assumed(problem: object, *names: str) -> Iterator[Caution]:
-    """Those of the fields that were absent."""
+    """Yield a caution for each named field that is absent, with the value that is assumed for it."""
     for name in names:
         if getattr(problem, name) is None:
             code = f"assumed-{name.replace('_', '-')}"
@@ -148,7 +148,13 @@ def _claim(readings: Sequence[PrintedReading]) -> Iterator[Caution]:
 
 
 def not_amplified(observer: Observer, here: str | None = None, unseen: str | None = None) -> Caution:
-    """The warning that a draw of clients was not counted, with both certified figures where they are known."""
+    """Return the warning that a draw of clients was not counted as amplification.
+
+    Args:
+        observer: the observer, who sees the draw.
+        here: the certified figure against this observer, if known.
+        unseen: the certified figure against an observer who does not see the draw, if known.
+    """
     cost = f": {here}" if here else ""
     gain = f", {unseen} is certified" if unseen else ", it may be"
     return Caution(
@@ -159,7 +165,7 @@ def not_amplified(observer: Observer, here: str | None = None, unseen: str | Non
 
 
 def rounded(value: float, *, up: bool = True) -> str:
-    """An end in a sentence, rounded up or down; counts stand in full."""
+    """Return a bound as text, rounded up or down to `DIGITS` digits; integers are not rounded."""
     if isinstance(value, int):
         return str(value)
     if math.isinf(value):

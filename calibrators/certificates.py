@@ -1,4 +1,4 @@
-"""The family σ ↦ Spec of what an algorithm's runs release, and the certified noise of each run."""
+"""Families σ ↦ Spec of the releases of an algorithm's runs, and the certified noise of each run."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from epsilond.calibrators.search import Certified
 
 FOUND_KEPT = 256
-"""Noises that are remembered from one problem to the next."""
+"""Largest number of certified noises that are cached between problems."""
 
 Problem_co = TypeVar("Problem_co", bound=TargetedProblem, covariant=True)
 Requested_contra = TypeVar("Requested_contra", bound=TargetedProblem, contravariant=True)
 Run_contra = TypeVar("Run_contra", contravariant=True)
 Truth = Callable[[Run_contra, float], "TrueFigures | None"]
-"""(run, printed noise multiplier) ↦ what is certified there, for a record under replace-one."""
+"""(run, printed noise multiplier) ↦ the figures certified there, for a record under replace-one."""
 
 
 def _unit_norm(problem: TargetedProblem, run: object) -> float:
@@ -44,13 +44,13 @@ def _target(problem: TargetedProblem, run: object) -> Target:
 
 @dataclass(frozen=True, kw_only=True)
 class Family(Generic[Requested_contra, Run_contra]):
-    """σ ↦ Spec: what a run releases at a noise multiplier, and where to look for the smallest one.
+    """The release of a run as a function of the noise multiplier, and the start of the search for the smallest.
 
-    A run is what decides the release next to the problem. It is None where the problem decides everything.
+    A run holds the choices that, with the problem, determine the release. It is None if the problem determines all.
     """
 
     spec: Callable[[Requested_contra, Run_contra, float], Spec]
-    """(problem, run, noise multiplier) ↦ what is released."""
+    """(problem, run, noise multiplier) ↦ the release."""
     guess: Callable[[Requested_contra, Run_contra], float]
     """(problem, run) ↦ the noise multiplier at which the search starts."""
     slope: Callable[[Requested_contra, Run_contra, float], float] | None = None
@@ -60,21 +60,21 @@ class Family(Generic[Requested_contra, Run_contra]):
     target: Callable[[Requested_contra, Run_contra], Target] = _target
     search: Callable[..., Certified] = smallest_noise
     trailed: bool = False
-    """Whether the search answers the same wherever it starts, so that it may start from what was found lately."""
+    """True if the result of the search does not depend on its start, so that it may start from a recent result."""
 
 
 class _RecentNoises:
-    """Noises that were lately found, by all that their search depends on: algorithms of one plan share their runs."""
+    """A cache of recent noises by all inputs of their search; the algorithms of a plan share runs."""
 
     def __init__(self) -> None:
         self._noises: dict[Hashable, float] = {}
 
     def get(self, question: Hashable) -> float | None:
-        """The noise that was found, None if that is not known any more."""
+        """Return the cached noise, or None if there is none."""
         return self._noises.get(question)
 
     def keep(self, question: Hashable, noise: float) -> None:
-        """Remember it, and forget all where these are many."""
+        """Store a noise, after clearing the cache if it is full."""
         if len(self._noises) >= FOUND_KEPT:
             self._noises.clear()
         self._noises[question] = noise
@@ -85,7 +85,7 @@ _TRAILS = Trails()
 
 
 class Certificates(Generic[Problem_co, Run_contra]):
-    """Certified noise of a problem's runs: searched once for all that release the same under the same target."""
+    """The certified noise of a problem's runs, searched once for all runs with equal releases and targets."""
 
     def __init__(self, family: Family[Problem_co, Run_contra], problem: Problem_co) -> None:
         self.family = family
@@ -95,11 +95,11 @@ class Certificates(Generic[Problem_co, Run_contra]):
         self._truths: dict[tuple[Spec, Target], TrueFigures] = {}
 
     def spec(self, run: Run_contra, noise_multiplier: float = 1.0) -> Spec:
-        """What is released."""
+        """Return the release of a run at a noise multiplier."""
         return self.family.spec(self.problem, run, noise_multiplier)
 
     def of(self, run: Run_contra) -> Certified:
-        """The smallest certified noise multiplier.
+        """Return the smallest certified noise multiplier with its guarantee.
 
         Raises:
             ConditionViolated: no theorem covers the release under this relation.
@@ -118,7 +118,7 @@ class Certificates(Generic[Problem_co, Run_contra]):
         return self._certified[key]
 
     def noise(self, run: Run_contra) -> float:
-        """The smallest certified noise multiplier alone, without a search where the same one was made lately.
+        """Return the smallest certified noise multiplier only, from the cache if an equal search was made recently.
 
         Raises:
             ConditionViolated, Infeasible: as `of`.
@@ -133,37 +133,37 @@ class Certificates(Generic[Problem_co, Run_contra]):
         return self._noises[key]
 
     def _key(self, run: Run_contra) -> tuple[Target, tuple[Spec, Target]]:
-        """The target, and what decides the noise within a problem."""
+        """Return the target, and the key that determines the noise within a problem."""
         target = self.family.target(self.problem, run)
         return target, (self.family.spec(self.problem, run, 1.0), target)
 
     def _slope(self, run: Run_contra, guess: float) -> dict[str, float]:
-        """What the search is told of the slope."""
+        """Return the keyword argument of the search for its initial slope, empty if the family gives none."""
         if self.family.slope is None:
             return {}
         return {"slope": self.family.slope(self.problem, run, guess)}
 
     def _question(self, key: tuple[Spec, Target | None], guess: float, slope: Mapping[str, float]) -> Hashable:
-        """All that a search depends on, whichever problem asks."""
+        """Return a key of all inputs of a search, which equal searches of different problems share."""
         setting = (self.problem.relation, self.problem.unit, self.problem.observer)
         return (self.family, *key, *setting, guess, *slope.values())
 
     def norm(self, run: Run_contra) -> float:
-        """Bound on the norm of one contribution."""
+        """Return the bound on the ℓ2 norm of one contribution."""
         return self.family.contribution(self.problem, run)
 
     def noise_std(self, run: Run_contra) -> float:
-        """The certified noise in the units of what it is added to."""
+        """Return the certified σ, in the units of the quantity that the noise is added to."""
         return self.noise(run) * self.norm(run)
 
     def likely_noise_std(self, run: Run_contra) -> float:
-        """A guess at it."""
+        """Return an estimate of the certified σ."""
         return self.family.guess(self.problem, run) * self.norm(run)
 
     def truth(self, run: Run_contra, noise_multiplier: float) -> TrueFigures | None:
-        """What is true at printed noise, for a record under replace-one, of which the theorems speak.
+        """Return the certified figures at a printed noise, for a record under replace-one as in the theorems.
 
-        None for more rounds, or another size of noise, than is ever accounted for.
+        The result is None if the rounds or the noise multiplier are outside the range that is accounted for.
         """
         if getattr(run, "rounds", 1) > LARGEST_COUNT or not NOISE_MULTIPLIER.contains(noise_multiplier):
             return None
@@ -176,5 +176,5 @@ class Certificates(Generic[Problem_co, Run_contra]):
 
 
 def unknown(*run: object) -> None:
-    """Answer that nothing is certified of a run, where no figures are requested."""
+    """Return None: nothing is certified of a run if no figures are requested."""
     del run

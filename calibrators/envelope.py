@@ -1,7 +1,7 @@
-"""The parts of an answer that every calibrator shares: what is guaranteed, and what printed theorems say beside it.
+"""The parts of an answer that all calibrators share: the guarantee, and the readings of printed theorems.
 
-A printed reading shows what `POST /v1/theorems/{id}/evaluations` answers for the inputs that stand in its
-`evaluations`; nothing is worked out a second time.
+A printed reading shows the answer of `POST /v1/theorems/{id}/evaluations` for the inputs in its `evaluations`. Nothing
+is computed a second time.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ REASONS = {
     "says nothing of them",
     "with-replacement": "the printed proof takes 2L/K for the sensitivity, which a record drawn twice exceeds (E-02)",
 }
-"""Why nothing is proved of a sampling that the proofs of Lowy and Razaviyayn do not cover."""
+"""Reason, by sampling, for which the proofs of Lowy and Razaviyayn do not cover it."""
 
 
 def true_figures(guarantee: Guarantee, target: Target) -> TrueFigures:
-    """What is known of ε at the target δ and of δ at the target ε."""
+    """Return the enclosures of ε at the target δ and of δ at the target ε."""
     log_delta = guarantee.curve.log_delta(target.epsilon)
     return TrueFigures(
         epsilon=Ends.of(guarantee.curve.epsilon_of_target(target)),
@@ -91,7 +91,7 @@ def guarantee_answer(
         draws: random draws of the run; by default one by `sampling` of the protected unit.
         noise_party_known: whether the algorithm says who adds the noise.
 
-    As δ(ε) was evaluated to be at most δ, ε(δ) is at most ε: what inverting the curve adds is only its rounding.
+    As δ(ε) was evaluated to be at most δ, ε(δ) is at most ε. Inverting the curve would only add its rounding error.
     """
     guarantee = certified.guarantee
     true = true_figures(guarantee, target)
@@ -125,12 +125,12 @@ def guarantee_answer(
 
 
 def target_answer(target: Target) -> TargetAnswer:
-    """The target, echoed."""
+    """Return the target in the form of the answer."""
     return TargetAnswer(epsilon=target.epsilon, delta=target.delta, log10_delta=target.log10_delta)
 
 
 def claims(target: Target, excess_risk: float | None = None) -> Claims:
-    """A printed statement that claims the target itself."""
+    """Return the claims of a printed statement that claims the target itself."""
     return Claims(epsilon=target.epsilon, delta=target.delta, log10_delta=target.log10_delta, excess_risk=excess_risk)
 
 
@@ -147,7 +147,7 @@ def numerical_answer(guarantee: Guarantee, target: Target) -> NumericalAnswer:
 
 
 def condition_answers(results: Iterable[ConditionResult]) -> tuple[ConditionAnswer, ...]:
-    """Evaluated conditions, in the answer's form."""
+    """Return evaluated conditions in the form of the answer."""
     return tuple(
         ConditionAnswer(id=one.id, statement=one.statement, holds=one.holds, left=one.left, right=one.right)
         for one in results
@@ -155,20 +155,20 @@ def condition_answers(results: Iterable[ConditionResult]) -> tuple[ConditionAnsw
 
 
 def declared_answers(conditions: Iterable[Condition]) -> tuple[DeclaredCondition, ...]:
-    """Conditions only the caller can vouch for."""
+    """Return the conditions that only the caller can vouch for."""
     return tuple([_declared(one.id, one.statement) for one in conditions if not one.checked])
 
 
 @functools.lru_cache(maxsize=256)
 def _declared(identifier: str, statement: str) -> DeclaredCondition:
-    """The same few again and again; plain data, which nobody changes."""
+    """Return a condition in the form of the answer; results are cached, as few conditions occur and none is changed."""
     return DeclaredCondition(id=identifier, statement=statement)
 
 
 # Printed readings ----------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class TheoremAtInputs:
-    """A registered theorem's formula at inputs, in a reading."""
+    """The formula of a registered theorem at its inputs, in one reading."""
 
     theorem: Theorem
     inputs: Any
@@ -178,33 +178,40 @@ class TheoremAtInputs:
     def of(
         cls, theorem: Theorem, record: object, reading: TheoremReading = "printed", **others: object
     ) -> TheoremAtInputs:
-        """At the inputs that the record gives."""
+        """Take the inputs of the theorem from the fields of a record.
+
+        Args:
+            theorem: the registered theorem.
+            record: object with fields of the same names as the inputs.
+            reading: the reading of the theorem.
+            others: inputs that replace those of the record.
+        """
         assert theorem.inputs is not None
         return cls(theorem, inputs_of(theorem.inputs, record, **others), reading)
 
     @cached_property
     def evaluation(self) -> Evaluation:
-        """What the formula and the conditions give, worked out once."""
+        """The values of the formula and the conditions, computed once."""
         return self.theorem.evaluate(self.inputs, self.reading)
 
     @property
     def outputs(self) -> Outputs:
-        """What the formula gives."""
+        """The values of the formula."""
         return self.evaluation.outputs
 
     def conditions(self, *, without: tuple[str, ...] = ()) -> tuple[ConditionResult, ...]:
-        """The checked conditions at these inputs in this reading, apart from some."""
+        """Return the checked conditions at these inputs in this reading, except those with ids in `without`."""
         own = {one.id for one in self.theorem.conditions if one.checked and one.id not in without}
         return tuple(one for one in self.evaluation.conditions if one.id in own)
 
     @property
     def served(self) -> EvaluationAsked:
-        """The question, as it stands in the answer."""
+        """The request for this evaluation, in the form of the answer."""
         return EvaluationAsked(theorem=self.theorem.id, reading=self.reading, inputs=given_fields(self.inputs))
 
 
 def inputs_of(kind: Callable[..., T], record: object, **others: object) -> T:
-    """Inputs of a class: those that the record has under the same names are the record's, but for `others`."""
+    """Return an instance of `kind` with the fields that the record has under the same names; `others` override."""
     own = {name: getattr(record, name) for name in field_names(kind) if name not in others and hasattr(record, name)}
     return kind(**own, **others)
 
@@ -241,7 +248,7 @@ def shown(
 
 
 def given_fields(inputs: Any) -> JsonObject:
-    """A request as the mapping that gives it: fields that are as they are by default are left out."""
+    """Return a request as a mapping, without fields that are absent or have their default value."""
     return {
         field.name: _plain(getattr(inputs, field.name))
         for field in fields(inputs)

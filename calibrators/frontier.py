@@ -1,13 +1,15 @@
-"""Which run to answer with where rounds or batch size are left open, and the trade-off that it is chosen from.
+"""Choice of the run to answer with if rounds or batch size are open, and the trade-off that it is chosen from.
 
-The bound on the excess risk keeps falling by a hair as a run grows, so its least value is no sensible answer. The
-answer is the smallest run, fewest rounds and then least batch, whose bound is within a share of the best one's.
+The bound on the excess risk keeps falling slightly as a run grows, so its minimum is not a sensible answer. The answer
+is the smallest run, by rounds and then by batch size, whose bound is within a given factor of the best bound.
 
-To certify one run is dear, so runs are compared at a noise that is likely, corrected by what certified runs like them
-turned out to need; the best run and the answer are certified, and so is every smaller run that comes close to the
-limit. For Gaussian noise on drawn batches the correction is that of a full batch where the sum of all rounds is nearly
-normal, and grows with n/(K√R), the more slowly the larger that is: drawn straight between two certified runs it is not
-above the truth, so that a run is rather certified in vain than passed over.
+Certifying a run is expensive, so runs are compared at an estimated noise. The estimate is corrected by the certified
+noise of similar runs. The best run and the answer are certified, and so is every smaller run close to the limit.
+
+For Gaussian noise on random batches the correction is an increasing, concave function of n/(K√R), for n records,
+batches of size K and R rounds. It equals that of a full batch where the sum of all rounds is nearly normal. Linear
+interpolation between two certified runs is therefore not above the true correction: a run is rather certified in vain
+than passed over.
 """
 
 from __future__ import annotations
@@ -28,27 +30,27 @@ from epsilond.calibrators.serving.long_runs import LONG_BITS, SHORT_ROUNDS, is_l
 
 Chosen_co = TypeVar("Chosen_co", covariant=True)
 ROUNDS_RATIO, BATCH_RATIO = 1.1, 2.0
-"""Of neighbouring values of the lattice that is searched."""
+"""Ratios of neighbouring values of rounds and of batch sizes in the lattice that is searched."""
 MOST_ROUNDS = 10**9
-"""Longer runs are answered where they are asked for, and never chosen."""
+"""Largest number of rounds that is chosen. A longer run is answered only if the request gives its rounds."""
 BEST_TRIALS = 3
 MOST_TRIALS = 12
 THRIFTY_TRIALS = 3
 HAIR = 2e-3
-"""Predicted bounds are taken to be wrong by no more: a run that exceeds the limit by less is certified before it is
-passed over, and one that is better than the best by less is not."""
+"""Relative error that is assumed of predicted bounds, at most. A run that exceeds the limit by less is certified before
+it is passed over. A run that is better than the best run by less is not certified."""
 SHOWN = 12
-"""Numbers of rounds at which the frontier is shown, beside the answer and the best run."""
+"""Numbers of rounds at which the frontier is shown, in addition to the answer and the best run."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outlook:
-    """What a calibrator knows of its runs.
+    """Functions by which a calibrator compares its runs.
 
-    `risk` is the bound that is answered, at a noise; `quick_risk` is about that bound, sooner. Noises are σ per
-    coordinate, the root mean square over clients where they differ. `rarity` orders runs by how the likely noise errs;
-    `reference` is a run, within the budgets or not, that is certified in no time, if there is one. `cheap` tells
-    all such runs.
+    `risk` returns the bound of the answer at a noise, and `quick_risk` approximates it in less time. Noises are σ per
+    coordinate, the root mean square over clients if they differ. `rarity` orders runs by the error of the estimated
+    noise. `cheap` returns whether a run is certified almost without work. `reference` is a cheap run, if any exists; it
+    may exceed the budgets.
     """
 
     likely_noise: Callable[[Run], float]
@@ -62,7 +64,7 @@ class Outlook:
 
 @dataclass(frozen=True)
 class Choice(Generic[Chosen_co]):
-    """The run to answer with, and the frontier; None where nothing was to be chosen or no bound applies."""
+    """The run to answer with, and the frontier; it is None if nothing was to be chosen or no bound applies."""
 
     run: Chosen_co
     frontier: tuple[FrontierRun, ...] | None = None
@@ -70,7 +72,7 @@ class Choice(Generic[Chosen_co]):
 
 @dataclass(frozen=True)
 class _CertifiedRun:
-    """A certified run: its noise and its bound, and the bound over what was expected at that noise."""
+    """The noise and the bound of a certified run, and the ratio of the bound to its quick approximation."""
 
     noise: float
     risk: float
@@ -78,7 +80,7 @@ class _CertifiedRun:
 
 
 def lattice(most: int, ratio: float) -> tuple[int, ...]:
-    """Whole numbers from 1 up to `most`, both included, each about `ratio` times the one before; none below 1."""
+    """Return integers from 1 to `most`, both included, each about `ratio` times the previous; none if `most` < 1."""
     values = [1] if most >= 1 else []
     while values and values[-1] < most:
         values.append(min(most, max(values[-1] + 1, int(values[-1] * ratio))))
@@ -88,9 +90,15 @@ def lattice(most: int, ratio: float) -> tuple[int, ...]:
 def runs_within(
     most_rounds: Callable[[int], int], *, rounds: int | None, batch_size: int | None, largest_batch: int
 ) -> list[Run]:
-    """The lattice of runs within the budgets: `most_rounds` gives the rounds that a batch size leaves room for.
+    """Return the lattice of runs within the budgets.
 
-    What is given stays. At each number of rounds the largest batch that the budgets pay for is one of those tried.
+    At each number of rounds the largest batch that the budgets pay for is included.
+
+    Args:
+        most_rounds: batch size ↦ largest number of rounds that the budgets pay for.
+        rounds: the number of rounds if the problem fixes it.
+        batch_size: the batch size if the problem fixes it.
+        largest_batch: the largest batch size to try.
 
     Raises:
         InvalidInput: the budgets leave no run.
@@ -110,12 +118,19 @@ def runs_within(
 
 
 def _largest(most_rounds: Callable[[int], int], rounds: int, largest_batch: int) -> int:
-    """The largest batch that leaves room for so many rounds, 0 if none does."""
+    """Return the largest batch size at which the budgets pay for `rounds` rounds, 0 if there is none."""
     return bisect_integers(lambda size: rounds <= most_rounds(size), 0, largest_batch + 1)
 
 
 def smallest_run(runs: Sequence[Run], outlook: Outlook, *, within: float, traffic: Traffic) -> Choice[Run]:
-    """The smallest run whose certified bound is at most (1 + within) times the best run's, and the frontier."""
+    """Return the smallest run whose certified bound is at most (1 + within) times the best run's, and the frontier.
+
+    Args:
+        runs: the runs to choose from.
+        outlook: their noises and bounds.
+        within: tolerated relative excess over the best bound.
+        traffic: bits per round.
+    """
     if len(runs) == 1:
         return Choice(runs[0])
     survey = _Survey(runs, outlook)
@@ -123,7 +138,14 @@ def smallest_run(runs: Sequence[Run], outlook: Outlook, *, within: float, traffi
 
 
 def smallest_likely_run(runs: Sequence[Run], outlook: Outlook, *, within: float, traffic: Traffic) -> Choice[Run]:
-    """The same where a certificate takes seconds: the best run is predicted, and the first that passes is answered."""
+    """Choose as `smallest_run` does, but against a predicted best bound, as certificates take seconds each.
+
+    Args:
+        runs: the runs to choose from.
+        outlook: their noises and bounds.
+        within: tolerated relative excess over the best bound.
+        traffic: bits per round.
+    """
     if len(runs) == 1:
         return Choice(runs[0])
     survey = _Survey(runs, outlook)
@@ -135,7 +157,7 @@ def _size(run: Run) -> tuple[int, int]:
 
 
 class _Survey:
-    """Runs in the order of their size, what is known of each, and the answer once it is chosen."""
+    """The runs in increasing size, the results known for each, and the answer once it is chosen."""
 
     def __init__(self, runs: Sequence[Run], outlook: Outlook) -> None:
         self._outlook = outlook
@@ -143,22 +165,22 @@ class _Survey:
         self._likely = {run: outlook.likely_noise(run) for run in self._runs}
         self._rarity = {run: outlook.rarity(run) for run in self._runs}
         self._corrections: dict[float, list[tuple[Run, float]]] = {}
-        """By the rarity of the certified runs."""
+        """Certified runs and the corrections of their log noise, by rarity."""
         self._known_rarities: list[float] = []
         self._corrected = False
-        """Whether any of them is not 0."""
+        """True if any correction is not 0."""
         self._noises: dict[Run, float] = {}
         self._found: dict[Run, _CertifiedRun] = {}
         self._seen: dict[Run, tuple[float, float]] = {}
         self._foreseen: dict[Run, float] = {}
-        """Predictions by all that is certified now."""
+        """Predicted bounds under the current corrections."""
         self._answer: Run | None = None
         if outlook.reference is not None:
             with contextlib.suppress(EpsilondError):  # it may need more noise than is offered, and the answer not
                 self._correct(outlook.reference, outlook.certified_noise(outlook.reference))
 
     def choose(self, within: float) -> Run:
-        """The rule, as the module has it."""
+        """Return the smallest certified run whose bound is at most (1 + within) times the best certified bound."""
         self._certify_until(self._next_best, trials=BEST_TRIALS)
         self._certify_until(lambda: self._next_smallest(within), trials=MOST_TRIALS)
         limit = (1.0 + within) * self._found[self._best].risk
@@ -166,7 +188,7 @@ class _Survey:
         return self._answer
 
     def _certify_until(self, following: Callable[[], Run | None], *, trials: int) -> None:
-        """One run after another, until there is none or so many were dear."""
+        """Certify the runs that `following` returns, until it returns None or `trials` runs were expensive."""
         run = following()
         while run is not None and trials > 0:
             self._certify(run)
@@ -174,13 +196,13 @@ class _Survey:
             run = following()
 
     def _next_best(self) -> Run | None:
-        """The run that is predicted to be best, None where one that is certified is as good up to a hair."""
+        """Return the run with the best predicted bound, or None if a certified run is as good up to `HAIR`."""
         run = self._best_predicted()
         known = self._found and self._predicted(run) * (1.0 + HAIR) >= self._found[self._best].risk
         return None if known else run
 
     def _next_smallest(self, within: float) -> Run | None:
-        """The smallest run that may well be good enough, None where that is certified."""
+        """Return the smallest run whose prediction is within the limit, or None if that run is certified."""
         limit = (1.0 + within) * self._found[self._best].risk
         run = next(
             run
@@ -191,7 +213,10 @@ class _Survey:
         return None if run in self._found else run
 
     def choose_thriftily(self, within: float) -> Run:
-        """Certifies one run after another, the smallest that is predicted to pass first, until one does."""
+        """Certify the smallest run that is predicted to pass, and repeat until a run passes.
+
+        After `THRIFTY_TRIALS` failures the best certified run is returned.
+        """
         for _ in range(THRIFTY_TRIALS):
             limit = (1.0 + within) * min(map(self._predicted, self._runs))
             self._answer = next(run for run in self._runs if self._predicted(run) <= limit)
@@ -226,14 +251,14 @@ class _Survey:
         self._foreseen.clear()
 
     def _noise(self, run: Run) -> float:
-        """The likely noise, corrected straight between the certified runs that are next to this one in rarity."""
+        """Return the estimated noise, corrected by interpolation between certified runs of adjacent rarity."""
         noise = self._noises.get(run)
         if noise is None:
             noise = self._noises[run] = self._likely[run] * math.exp(self._correction(run))
         return noise
 
     def _correction(self, run: Run) -> float:
-        """Of the log of the likely noise."""
+        """Return the correction of the log of the estimated noise."""
         if not self._corrected:
             return 0.0
         rarity, known = self._rarity[run], self._known_rarities
@@ -247,11 +272,11 @@ class _Survey:
         return below + (above - below) * (rarity - low) / (high - low)
 
     def _nearest(self, rarity: float, run: Run) -> float:
-        """The correction of the nearest of the certified runs of this rarity."""
+        """Return the correction of the nearest certified run of this rarity."""
         return min(self._corrections[rarity], key=lambda known: _distance(known[0], run))[1]
 
     def _predicted(self, run: Run) -> float:
-        """The bound where it is certified, else about what it will be."""
+        """Return the certified bound if the run is certified, and the predicted bound otherwise."""
         if run in self._found:
             return self._found[run].risk
         predicted = self._foreseen.get(run)
@@ -267,14 +292,14 @@ class _Survey:
         return self._seen[run][1] * (1.0 if near is None else self._found[near].risk_ratio)
 
     def _at_least(self, run: Run) -> float:
-        """About the least that the prediction of a run can be: bounds rise with the noise, at most with its square."""
+        """Return an approximate lower bound on a prediction: risks rise with the noise, at most with its square."""
         if run in self._found or run in self._foreseen or run not in self._seen:
             return self._predicted(run)
         noise, risk = self._seen[run]
         return risk * min(1.0, self._noise(run) / noise) ** 2 * self._least_ratio * (1.0 - HAIR)
 
     def _best_predicted(self) -> Run:
-        """The first of the runs that are predicted to be best; only those that may be are predicted."""
+        """Return the smallest run among those with the best predicted bound, predicting only runs that may be best."""
         best, least = self._runs[0], math.inf
         for bound, place in sorted((self._at_least(run), place) for place, run in enumerate(self._runs)):
             if bound > least:
@@ -326,7 +351,7 @@ class _Survey:
         return min(runs, key=self._predicted, default=None)
 
     def _between(self) -> Iterator[Run]:
-        """The best batch at rounds spread evenly by their logarithm, from the fewest to those of the best run."""
+        """Yield the best run at rounds evenly spaced by logarithm, from the fewest to those of the best run."""
         best_at: dict[int, Run] = {}
         for run in self._runs:
             other = best_at.get(run.rounds)
@@ -357,7 +382,7 @@ class _Survey:
 
 
 def _distance(one: Run, other: Run) -> float:
-    """Of two runs, by the logarithms of rounds and batch size."""
+    """Return the Euclidean distance of two runs in the logarithms of rounds and batch size."""
     return math.hypot(math.log(one.rounds / other.rounds), math.log(one.batch_size / other.batch_size))
 
 
@@ -366,6 +391,6 @@ def _ratio(risk: float, expected: float) -> float:
 
 
 def _dominates(one: FrontierRun, other: FrontierRun) -> bool:
-    """At least as good in rounds, batch size and bound, and better in one of them."""
+    """Return whether a run is at least as good as another in rounds, batch size and bound, and better in any."""
     sides = [(one.rounds, other.rounds), (one.batch_size, other.batch_size), (one.risk, other.risk)]
     return all(left <= right for left, right in sides) and any(left < right for left, right in sides)

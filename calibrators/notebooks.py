@@ -1,4 +1,4 @@
-"""What a notebook shows of an answer: its figures in a table, all of it escaped."""
+"""The form of an answer in a notebook: a table of its figures, with all text escaped."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from html import escape
 from epsilond.calibrators.serving.json_form import as_json
 
 PARTS = ("algorithm", "parameters", "in_words", "epsilon", "delta", "log10_delta", "claim", "risk", "upper", "lower")
-"""Of an answer and of its guarantee, in this order; warnings come last."""
+"""Parts of an answer and of its guarantee that are shown, in this order; warnings come last."""
 OF_A_BOUND = ("theorem", "reading", "value", "scale", "constant")
-"""What a bound shows of itself: its conditions are for those who ask for them."""
+"""Members of a bound that are shown; its conditions are left out."""
 
 
 class ShownInNotebooks:
@@ -28,7 +28,7 @@ class ShownInNotebooks:
 
 
 def flattened(value: object, name: str) -> Iterator[tuple[str, str]]:
-    """Dotted names and their values; both ends of an enclosure and what identifies a bound on one line."""
+    """Yield dotted names with their values; an enclosure and a bound are on one line each."""
     if isinstance(value, list):
         for place, item in enumerate(value):
             yield from flattened(item, f"{name} {place + 1}" if len(value) > 1 else name)

@@ -1,4 +1,4 @@
-"""Search sloppily, certify once: the smallest noise whose certified upper end meets a target."""
+"""Search for the smallest noise whose certified upper bound on δ meets a target."""
 
 from __future__ import annotations
 
@@ -29,31 +29,31 @@ if TYPE_CHECKING:
 LEAST, MOST = 1e-2, 1e12
 LOG_10 = math.log(10.0)
 TRIALS_KEPT = 4
-"""Guarantees that a search keeps: each may hold grids and transforms."""
+"""Number of guarantees that a search keeps; it is small, as each may hold grids and transforms."""
 PAD = 1e-12
-"""Of a noise known in closed form, so that roundings do not push its δ above the target."""
+"""Relative increase of a noise known in closed form, so that rounding does not push its δ above the target."""
 SLACKS = (1e-6, 1e-5, 1e-4, 1e-3)
 MISSES_KEPT = 2
 NEAR_MISS = 0.999 * SLACKS[-1]
-"""Of log noise: less than the largest slack."""
+"""Largest decrease of log noise that counts as a near miss; it is less than the largest slack."""
 EFFORTS: tuple[Effort, ...] = ("default", "coarse")
 ROUGH = 1e-3
 AIM, ROUGH_AIM, SETTLED = 1e-7, 2.5e-4, 1e-5
-"""Of a logarithm of the parameter: how far beyond the root a search ends, on the certified curve and on the coarse one;
-and how closely a root is bracketed where interpolation does not settle."""
+"""Tolerances in the log of the parameter: the distance beyond the root at which a search ends, on the certified and on
+the coarse curve, and the width of the bracket if interpolation does not settle."""
 MOST_STEPS = 12
 LIKELY_SLOPE = -1.7
-"""Of log |log δ| by the logarithm of the noise, but for its sign, where nothing is known of it."""
+"""Assumed derivative of log |log δ| with respect to log noise, with the opposite sign."""
 LIKELY_FALL = 1.0
-"""Of log μ by the logarithm of the noise, likewise."""
+"""Assumed derivative of log μ with respect to log noise, with the opposite sign."""
 _STRIDE = math.log(2.0)
 """Longest first step towards a root; steps towards less noise never grow past it, as they may cost much more."""
 DEEP, SHALLOW = -1e5, 1e-12
-"""To a search, log δ below `DEEP` times its target's size is as good as −∞, and above −`SHALLOW` as good as 0."""
+"""Limits of log δ in a search: below `DEEP` times the target's |log δ| it counts as −∞, above −`SHALLOW` as 0."""
 
 
 class Limits(NamedTuple):
-    """Parameters on offer, as logarithms; a larger one is safer."""
+    """The logarithms of the smallest and the largest parameter on offer; a larger parameter gives a smaller δ."""
 
     least: float
     most: float
@@ -62,11 +62,11 @@ class Limits(NamedTuple):
 _NOISES = Limits(math.log(LEAST), math.log(MOST))
 
 Family = Callable[[float, "Effort"], "Guarantee"]
-"""noise ↦ guarantee; more noise never raises δ."""
+"""Function from a noise to its guarantee; more noise never raises δ."""
 
 
 class Trials:
-    """The guarantees at trial values of a number that is searched; the last few are kept."""
+    """The guarantees at trial values of the unknown; the most recent few are cached."""
 
     def __init__(self, setting: SettingFields, spec_at: Callable[[float], Spec]) -> None:
         """Account for the specs that a function makes of trial values.
@@ -122,29 +122,29 @@ def guarantee_of(
 
 @dataclass(frozen=True)
 class Certified:
-    """The noise found and its guarantee.
+    """A certified noise and its guarantee.
 
-    `slack` is a share by which the noise could not be lowered, about the smallest of `SLACKS` that can be told: at
-    noise·(1 − slack) the bound's own lower numerical end misses the target. None if the noise is the least offered.
+    `slack` is about the smallest of `SLACKS` by which the noise provably cannot be lowered: at noise·(1 − slack) the
+    bound's own lower numerical bound misses the target. It is None if the noise is the smallest offered.
     """
 
     noise: float
     guarantee: Guarantee
     told: Callable[[], float | None] | float | None
-    """The slack, or what works it out when it is first asked for: of most runs that are compared nobody asks."""
+    """The slack, or a function that computes it on first use; most runs that are compared do not need it."""
     whole: Guarantee | None = None
-    """More than what is read at the target, where that is all that counts there."""
+    """The full guarantee, if `guarantee` contains only the part that matters at the target."""
     missed: Callable[[], bool] | None = None
-    """Whether the lower end misses the target at a noise that the search tried, less by no more than the last slack."""
+    """Test of whether the lower bound misses the target at a trial noise that is less by at most the last slack."""
 
     @cached_property
     def slack(self) -> float | None:
-        """By what share the noise could not be lowered, as above."""
+        """Relative decrease at which the noise provably misses the target; None if there is no proof."""
         return self.told() if callable(self.told) else self.told
 
     @property
     def minimal(self) -> Literal["proved", "searched"]:
-        """Whether minimality against the bound is proved to within 1e-3: by what was tried, if that tells."""
+        """Status of minimality: `proved` if it is proved against the bound to within 1e-3."""
         return "proved" if self._missed or self.slack is not None else "searched"
 
     @cached_property
@@ -153,10 +153,17 @@ class Certified:
 
 
 def smallest_noise(family: Family, target: Target, *, guess: float, slope: float | None = None) -> Certified:
-    """The smallest certified noise, within 1e-3 of the bound's own optimum, 1e-6 where the bound is computed exactly.
+    """Return the smallest certified noise, within 1e-3 of the bound's own optimum.
 
-    `slope` is a guess too: of log |log δ| at the target ε by the logarithm of the noise, but for its sign.
-    Guarantees: the upper end of the answer's δ at the target ε is at most the target δ, by evaluation.
+    The tolerance is 1e-6 if the bound is computed exactly.
+
+    Args:
+        family: function from a noise to its guarantee.
+        target: the target (ε, δ).
+        guess: initial estimate of the noise.
+        slope: estimate of the derivative of log |log δ| with respect to log noise, with the opposite sign.
+
+    Guarantees: the upper bound on the answer's δ at the target ε is at most the target δ, by evaluation.
 
     Raises:
         Infeasible: even the largest noise offered misses the target.
@@ -196,10 +203,7 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
 def _near_miss(
     failing: Sequence[tuple[float, Guarantee]], target: Target, log_noise: float
 ) -> Callable[[], bool] | None:
-    """Whether what failed misses the target for certain; None if nothing did near the answer.
-
-    Of several, the least noise has the largest δ.
-    """
+    """Return a test of whether the least failed noise near the answer certainly misses the target; None if none is."""
     for place, guarantee in failing:
         if log_noise - NEAR_MISS <= place < log_noise:
             return lambda: guarantee.curve.bound_log_delta(target.epsilon).lower > target.log_delta
@@ -207,7 +211,7 @@ def _near_miss(
 
 
 def _closed(family: Family, target: Target, guess: float) -> Certified | None:
-    """Where the run is exactly Gaussian its μ is inverse to the noise, which needs no search; None anywhere else."""
+    """Return the certified noise in closed form if the run is exactly Gaussian, as μ ∝ 1/noise; None otherwise."""
     start = min(max(guess, LEAST), MOST)
     mu = family(start, "default").curve.upper.gaussian_dp_mu
     if not mu:
@@ -221,7 +225,14 @@ def _closed(family: Family, target: Target, guess: float) -> Certified | None:
 
 
 def confirmed(family: Family, target: Target, noise: float, slack: float) -> Certified | None:
-    """A noise known in closed form, if the certified curve agrees: it meets the target, and a hair less does not."""
+    """Certify a noise known in closed form; None if it misses the target or noise·(1 − slack) may meet it.
+
+    Args:
+        family: function from a noise to its guarantee.
+        target: the target (ε, δ).
+        noise: the noise.
+        slack: relative decrease at which the noise must miss the target.
+    """
     guarantee = family(noise, "default")
     if guarantee.curve.upper_log_delta(target.epsilon) > target.log_delta:
         return None
@@ -234,9 +245,14 @@ def shortfall_of(
     target: Target,
     note: Callable[[float, Guarantee], None] = lambda *_: None,
 ) -> Callable[[float, Effort], float]:
-    """How far a parameter misses the target, at most 0 where it meets it: by the logarithm of μ that has such a δ.
+    """Return the function that says by how much a parameter misses the target; at most 0 if it meets the target.
 
-    What misses it on the certified curve is noted.
+    The unit is log μ, for the μ of the Gaussian mechanism with that δ.
+
+    Args:
+        family: function from a parameter and an effort to the guarantee.
+        target: the target (ε, δ).
+        note: called with each parameter that misses the target on the certified curve, and with its guarantee.
     """
     wanted = target.log_delta
     aim = math.log(central_mu(target))
@@ -254,7 +270,7 @@ def shortfall_of(
 
 
 def nearest_of(guarantee: Guarantee, target: Target) -> dict[str, float]:
-    """The target nearest to one that cannot be met: the least ε that is, at its δ; where there is none, the least δ."""
+    """Return the nearest target that a guarantee meets: the least ε at its δ or, if that is infinite, the least δ."""
     epsilon = guarantee.curve.bound_epsilon(target.log_delta).upper
     if math.isfinite(epsilon):
         return {"epsilon": epsilon}
@@ -265,9 +281,18 @@ def nearest_of(guarantee: Guarantee, target: Target) -> dict[str, float]:
 def least_parameter(
     shortfall: Callable[[float, Effort], float], guess: float, limits: Limits, fall: float = LIKELY_FALL
 ) -> float | None:
-    """The least parameter that meets the target on the certified curve, nearly; None if the most offered misses it.
+    """Return nearly the least parameter that meets the target on the certified curve.
 
-    Where steps on the certified curve do not settle, a bracket is sought around the root of the coarse one.
+    If steps on the certified curve do not settle, its root is bracketed around the root of the coarse curve.
+
+    Args:
+        shortfall: function from a parameter and an effort to the shortfall; see `shortfall_of`.
+        guess: log of the initial estimate.
+        limits: logs of the smallest and the largest parameter on offer.
+        fall: assumed derivative of log μ with respect to the parameter, with the opposite sign.
+
+    Returns:
+        The log of the parameter, or None if the largest on offer misses the target.
     """
 
     def excess(x: float) -> float:
@@ -288,18 +313,17 @@ def least_parameter(
 
 @dataclass(frozen=True)
 class _Approach:
-    """About where the root is, and the slope there on a chart."""
+    """An estimate of the root, and of the slope there on a chart."""
 
     near: float
     slope: float
     chart: Chart
 
     def settled(self, excess: Callable[[float], float], aim: float, limits: Limits) -> _Approach | None:
-        """A parameter that meets the target, by inverse interpolation aimed twice `aim` beyond the root.
+        """Return a parameter that meets the target, by inverse interpolation aimed twice `aim` beyond the root.
 
-        It is within four times `aim` of the root by the slope of the last two values, or the least that is offered.
-        None where steps do not settle, or end at the most that is offered. Where δ hardly rises as noise goes down, as
-        where a record is hardly ever drawn, the least offered is tried before it is come to.
+        It is within four times `aim` of the root, by the last two values, or the least on offer. It is None if steps do
+        not settle or end at the largest. If δ hardly rises as noise falls, the least on offer is tried early.
         """
         here, slope, chart, seen = self.near, self.slope, self.chart, RootEvaluations()
         for _ in range(MOST_STEPS):
@@ -320,9 +344,16 @@ class _Approach:
 
 
 def crossing(excess: Callable[[float], float], start: float, ends: tuple[float, float], width: float) -> float | None:
-    """About where a falling function of a parameter gets to 0, on the side where it is at most 0; None if it never is.
+    """Return the approximate root of a decreasing function, on the side where it is at most 0.
 
-    It looks between two ends, from a start; both sides of what it finds are within `width`.
+    Args:
+        excess: the decreasing function.
+        start: initial estimate of the root.
+        ends: the interval that is searched.
+        width: largest width of the bracket that contains the root.
+
+    Returns:
+        The upper side of the bracket, or None if the function is positive at the upper limit.
     """
     limits = Limits(*ends)
     bracket = _bracket(excess, min(max(start, limits.least), limits.most), limits)
@@ -332,10 +363,7 @@ def crossing(excess: Callable[[float], float], start: float, ends: tuple[float, 
 
 
 def _slack(family: Family, target: Target, noise: float, guarantee: Guarantee, *, slope: float) -> float | None:
-    """A slack at which the bound's own lower end misses the target, at either effort.
-
-    Slacks too small to tell, by how wide the bound's ends are and how it falls, are left out.
-    """
+    """Return a slack at which the lower bound misses the target, skipping slacks that are too small to be proved."""
     wanted = target.log_delta
     lower = guarantee.curve.bound_log_delta(target.epsilon).lower
     told = [slack for slack in SLACKS if lower + slope * slack * wanted > wanted] or [SLACKS[-1]]
@@ -349,10 +377,10 @@ def _slack(family: Family, target: Target, noise: float, guarantee: Guarantee, *
 def _bracket(
     excess: Callable[[float], float], start: float, limits: Limits, *, step: float | None = None
 ) -> tuple[float, float] | None:
-    """Two parameters around the root, the first failing and the second meeting the target.
+    """Return two parameters around the root: the first misses the target, and the second meets it.
 
-    Both are the least offered where that meets it; None where the most offered does not. Steps start at about the
-    distance that the first value tells, and grow.
+    Both are the least on offer if that meets it. The result is None if the largest on offer misses it. The first step
+    is about the distance that the first value suggests; later steps grow.
     """
     failing = passing = start
     here = excess(start)

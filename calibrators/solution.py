@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Problem_co = TypeVar("Problem_co", bound=SettingFields, covariant=True)
 Targeted_co = TypeVar("Targeted_co", bound=TargetedProblem, covariant=True)
 Run = TypeVar("Run")
-"""What decides a release next to the problem."""
+"""The choices that, together with the problem, determine a release."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class Solution(Generic[Problem_co]):
 
     @property
     def noise_std(self) -> float:
-        """The noise per coordinate, in the units of what it is added to."""
+        """The certified σ per coordinate, in the units of the quantity that the noise is added to."""
         return self.certified.noise * self.norm
 
     @property

@@ -1,13 +1,13 @@
-"""A JSON parser that refuses what a certified answer must not be built on.
+"""A JSON parser that rejects input that a certified answer must not be built on.
 
-Python's own accepts NaN and Infinity, turns 1e999 into infinity and 1e-400 into zero, and keeps the last of two equal
-keys. Here each of these is a fault with a JSON pointer. The parse leaves a mark where it met one, and one walk over the
-result, with a stack of its own, turns marks, too deep nesting and too long containers into pointers. A body that holds
-more members in all than any request needs is refused before anything is built from it.
+Python's parser accepts NaN and Infinity, turns 1e999 into infinity and 1e-400 into zero, and keeps the last of two
+equal keys. Here each of these is a fault with a JSON pointer. The parser puts a mark at each fault. One walk over the
+result, with an explicit stack, turns marks, too deep nesting and too long containers into faults with pointers. A body
+that holds more members in total than any request needs is rejected before anything is built from it.
 
-How much a text holds is counted on its bytes: a megabyte of `[]` is 350 000 lists, and building, walking and validating
-them costs seconds, counting their brackets some milliseconds. What is counted is right for every JSON text; of what is
-none, the parser tells.
+Members are counted on the bytes of the text. A megabyte of `[]` is 350 000 lists: building, walking and validating them
+takes seconds, and counting their brackets takes milliseconds. The count is right for every valid JSON text. The parser
+reports text that is not valid JSON.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.json_types import JsonRecord
 
 MOST_MEMBERS = 100_000
-"""Members and elements in all."""
+"""Largest number of members and elements of a text in total."""
 MOST_ELEMENTS = 20_000
-"""Elements of one array."""
+"""Largest number of elements of one array."""
 MOST_FIELDS = 1_000
-"""Members of one object."""
+"""Largest number of members of one object."""
 SPACE = b" \t\r\n"
 ALIKE = bytes.maketrans(b"{}", b"[]")
 OTHERS = bytes(set(range(256)) - set(b"[]{}"))
@@ -34,7 +34,7 @@ OTHERS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def exceeds(body: bytes) -> bool:
-    """Whether a JSON text holds more than MOST_MEMBERS members and elements."""
+    """Return whether a JSON text holds more than `MOST_MEMBERS` members and elements."""
     if _at_most(body) <= MOST_MEMBERS:  # nearly always: then strings need not be told apart
         return False
     # Each string is a name, an element or a member's value, so that four quotes stand for a member at least.
@@ -42,13 +42,13 @@ def exceeds(body: bytes) -> bool:
 
 
 def members(body: bytes) -> int:
-    """How many members and elements a JSON text holds in all."""
+    """Return the total number of members and elements of a JSON text."""
     packed = _outside_strings(body).translate(None, SPACE)
     return _at_most(packed) - packed.count(b"[]") - packed.count(b"{}")
 
 
 def deeper(body: bytes, most: int) -> bool:
-    """Whether a JSON text is nested more than `most` levels deep."""
+    """Return whether a JSON text is nested more than `most` levels deep."""
     brackets = _outside_strings(body).translate(ALIKE, OTHERS)
     if b"[" * (most + 1) in brackets:
         return True
@@ -59,35 +59,38 @@ def deeper(body: bytes, most: int) -> bool:
 
 
 def _at_most(body: bytes) -> int:
-    """A container with n members has n - 1 commas and one opening bracket; an empty one counts as one too many."""
+    """Return an upper bound on the number of members and elements, from commas and opening brackets.
+
+    A container with n members has n - 1 commas and one opening bracket. An empty container is counted as one member.
+    """
     return body.count(b",") + body.count(b"[") + body.count(b"{")
 
 
 def _unescaped(body: bytes) -> bytes:
-    """Without escaped backslashes and quotes: every quote that is left begins or ends a string."""
+    """Remove escaped backslashes and quotes, so that every remaining quote begins or ends a string."""
     return body.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in body else body
 
 
 def _outside_strings(body: bytes) -> bytes:
-    """The text with its strings emptied."""
+    """Return the text with every string replaced by the empty string."""
     return b'""'.join(_unescaped(body).split(b'"')[::2]) if b'"' in body else body
 
 
 DEEPEST = 16
 LONGEST_INTEGER = 308
-"""Digits; a longer integer is beyond every double."""
+"""Largest number of digits of an integer; a longer integer is beyond every double."""
 LONGEST_NAME = 64
-"""A pointer repeats the names of fields; one longer than this is cut, for it is no field of ours."""
+"""Largest length of a name in a pointer; a longer name is cut, as no field of a request has it."""
 MOST_FAULTS = 16
 
 
 class MalformedJson(ValueError):
-    """The body is not JSON text in UTF-8. Its message says where, and quotes nothing of it."""
+    """The error for a body that is not JSON text in UTF-8. Its message gives the position, and quotes nothing."""
 
 
 @dataclass(frozen=True)
 class _Mark:
-    """Stands in the parsed value where something was refused; `within` names the member that is to blame."""
+    """A placeholder for a rejected part of the parsed value; `within` is the name of the faulty member."""
 
     message: str
     within: str | None = None
@@ -100,18 +103,18 @@ _INNER = (dict, list, _Mark)
 
 
 def step(pointer: str, key: str | int) -> str:
-    """The JSON pointer (RFC 6901) of member `key` of what `pointer` points at."""
+    """Return the JSON pointer (RFC 6901) of member `key` of the value at `pointer`."""
     name = str(key)
     shown = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
     return f"{pointer}/{shown.replace('~', '~0').replace('/', '~1')}"
 
 
 def parse(body: bytes, *, nulls: bool = True) -> object:
-    """The value a body denotes. Without `nulls`, a null in an object is a fault too.
+    """Parse a body. If `nulls` is false, a null in an object is a fault too.
 
     Raises:
-        MalformedJson: it is not JSON, or not UTF-8.
-        InvalidInput: it is JSON, but holds what no request may; with at most sixteen faults.
+        MalformedJson: the body is not JSON, or not UTF-8.
+        InvalidInput: the body is JSON, but holds values that no request may hold; with at most sixteen faults.
     """
     if exceeds(body):
         raise InvalidInput(_too_deep("") if deeper(body, DEEPEST) else _TOO_MANY)
@@ -167,7 +170,7 @@ def _decoder(members: Callable[[list[tuple[str, object]]], JsonRecord | _Mark]) 
 
 
 _DECODER, _DECODER_WITHOUT_NULLS = _decoder(_object), _decoder(_object_without_nulls)
-"""Made once: making one takes a third of the time of reading a small body."""
+"""The two decoders, made once because making a decoder takes a third of the time of reading a small body."""
 
 
 def _too_deep(pointer: str) -> Fault:
@@ -181,9 +184,9 @@ def _too_long(pointer: str, item: object) -> Fault:
 
 
 def _faults(value: object) -> list[Fault]:
-    """Marks, too deep nesting and too long containers, in document order.
+    """Return the faults at marks, too deep nesting and too long containers, in document order.
 
-    A trail is a chain of keys; few ever become a pointer.
+    A trail is a chain of keys. It becomes a pointer only at a fault.
     """
     found: list[Fault] = []
     pending: list[tuple[Any, int, _Trail]] = [(value, 1, None)]
@@ -212,7 +215,7 @@ def _pointer(trail: _Trail) -> str:
 
 
 def _refuse_lone_surrogates(value: object) -> None:
-    """An escaped half of a surrogate pair is no character: it can be neither encoded nor answered."""
+    """Reject an escaped half of a surrogate pair, which is not a character and cannot be encoded."""
     try:
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:

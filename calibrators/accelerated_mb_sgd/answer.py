@@ -1,4 +1,4 @@
-"""What both accelerated algorithms answer: the plan of stages with its risk, and the envelope around it."""
+"""The answers of both accelerated algorithms: the stages with their risk bound, and the printed readings."""
 
 from __future__ import annotations
 
@@ -75,7 +75,13 @@ class AcceleratedPlan:
 
 
 def plan_at(problem: AcceleratedProblem, *, noise_std: float, rounds: int) -> AcceleratedPlan:
-    """The plan of a run at its noise."""
+    """Return the plan of a run at its noise.
+
+    Args:
+        problem: the inputs of the risk bound.
+        noise_std: σ per coordinate, root mean square over clients.
+        rounds: rounds of the run.
+    """
     found = accelerated_risk(problem, noise_std=noise_std, rounds=rounds)
     unequal = isinstance(problem, UnequalAcceleratedProblem)
     theorem = FEDERATED_ACCELERATED_RISK if unequal else ACCELERATED_RISK_BOUND
@@ -99,9 +105,16 @@ def printed_reading(
     true: TrueFigures | None,
     beside: tuple[str, ...] = (),
 ) -> PrintedReading:
-    """A reading of a theorem whose risks hide constants, so that it claims the target alone.
+    """Return a reading of a theorem. It claims only the target, because the theorem's risks hide constants.
 
-    `beside` names conditions that are not of this reading.
+    Args:
+        problem: the request.
+        asked: the theorem at the inputs of the reading.
+        reading: name of the reading.
+        parameters: the parameters that it prescribes.
+        target: the claimed (ε, δ).
+        true: the figures certified at these parameters, if any.
+        beside: ids of conditions that the reading does not have.
     """
     if problem.strong_convexity == 0.0:
         beside = (*beside, "logarithm")

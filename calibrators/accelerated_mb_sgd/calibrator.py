@@ -1,7 +1,7 @@
 """accelerated-mb-sgd: Algorithm 2 of Lowy and Razaviyayn on the data at hand, records used again and again.
 
-What a client releases is what it releases in mb-sgd, so the family σ ↦ Spec and its certificate are those of mb-sgd.
-What the server does with it is accelerated, in stages; without smoothness it descends the loss's Moreau envelope.
+A client releases the same messages as in mb-sgd, so the family σ ↦ Spec and its certificate are those of mb-sgd. The
+server takes accelerated steps, in stages. Without smoothness the steps descend the Moreau envelope of the loss.
 `AcceleratedCalibrator` is the base class of both accelerated algorithms.
 """
 
@@ -47,7 +47,7 @@ class AcceleratedCalibrator(MembersCalibrator[Problem, AcceleratedParameters, Ac
     objective: Objective
     """Objective of the bound on the excess risk."""
     unused: tuple[str, ...]
-    """Fields of the request that have no part in the bounds."""
+    """Fields of the request that the bounds do not use."""
 
     def start(self, problem: Problem) -> Start:
         """Return the bound on the risk before training."""
@@ -114,7 +114,7 @@ class AcceleratedMbSgdCalibrator(AcceleratedCalibrator[AcceleratedMbSgdProblem])
     unused = ("gradient_std", "heterogeneity")
 
     def cost(self, problem: AcceleratedMbSgdProblem) -> CostClass:
-        """Return closed-form where the noise is one and the run is given."""
+        """Return closed-form if all clients have the same noise and the run is given."""
         return cost_of_noise(problem) if problem.quick else "search"
 
     def choose_run(

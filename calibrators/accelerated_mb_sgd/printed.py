@@ -1,4 +1,4 @@
-"""Theorems E.1 and 2.4 as printed, reading by reading, beside what is true at their parameters."""
+"""Readings of Theorems E.1 and 2.4, each with the certified guarantee at its parameters."""
 
 from __future__ import annotations
 
@@ -34,12 +34,18 @@ SHOWN = (
 
 
 def printed_readings(problem: AcceleratedMbSgdProblem, run: Run, truth: Truth[Member]) -> tuple[PrintedReading, ...]:
-    """Every reading asked for: Theorem E.1 if the loss is smooth, 2.4 if not, at the run's own batch size.
+    """Return every requested reading: Theorem E.1 for a smooth loss, 2.4 otherwise, at the run's own batch size.
 
-    Each is taken at the rounds the request gives, or else at those it prescribes itself; the corrected reading divides
-    them by K, and counts the term for client sampling that the text leaves out. `excess_risk_scale` is the statement's
-    risk up to the constants and logarithms that it hides. The theorems speak of records, and of batches of at most n;
-    the informal ones of equal clients. Of several groups each reading shows the one whose promise it keeps least.
+    Each is at the request's rounds, or at those that the reading prescribes. The corrected reading divides them by the
+    batch size K, and counts the term for client sampling that the text leaves out. `excess_risk_scale` is the risk of
+    the statement up to the constants and logarithms that it hides. The theorems are about records, in batches of at
+    most n; the informal theorems are about equal clients. With several groups each reading shows the group for which
+    its promise is exceeded most.
+
+    Args:
+        problem: the request.
+        run: the run of the answer.
+        truth: returns the figures certified of a member at a printed noise multiplier.
     """
     members = members_of(problem, run)
     if problem.unit == "client" or any(member.batch_size > member.samples_per_client for member in members):
@@ -76,9 +82,15 @@ def _reading(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth
 def theorem_inputs(
     problem: AcceleratedMbSgdProblem, run: Run, variant: Variant, rounds: int | None = None
 ) -> ReusedInputs:
-    """The theorem's own inputs, at the rounds given or those of the request.
+    """Return the inputs of the theorem.
 
-    Identical distributions do not make the data alike (E-14): v̂ is Φ̂, its largest.
+    Identical distributions do not imply equal data (E-14). The heterogeneity v̂ is therefore Φ̂, its largest value.
+
+    Args:
+        problem: the request.
+        run: the run, whose batch size is used.
+        variant: the variant of the statement.
+        rounds: the rounds, by default those of the request.
     """
     steepest = max(lipschitz for _, lipschitz in problem.weighted_lipschitz)
     spread = steepest if problem.empirical_gradient_std is None else problem.empirical_gradient_std

@@ -1,4 +1,4 @@
-"""What both accelerated algorithms are asked: the fields of mb-sgd, and more of what is known of the loss."""
+"""The requests of both accelerated algorithms: the fields of mb-sgd, and further properties of the loss."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from epsilond.accountants.quantities import (
 from epsilond.calibrators.mb_sgd.problem import MiniBatchProblem, Reading
 
 READINGS: tuple[Reading, ...] = ("informal", "complete", "corrected")
-"""In which their theorems are printed."""
+"""Readings in which the theorems are printed."""
 
 
 @request
@@ -34,7 +34,7 @@ class AcceleratedMbSgdProblem(MiniBatchProblem):
     initial_gap: Annotated[float | None, INITIAL_GAP] = None
 
     def check(self) -> None:
-        """And scales whose squares are doubles, a gap that L and D allow."""
+        """Check the fields, that squares of scales are doubles, and that L and D allow the gap."""
         super().check()
         check_scales(SQUARES, heterogeneity=self.heterogeneity, initial_gap=self.gap)
         faults: list[Fault] = []
@@ -59,12 +59,12 @@ class AcceleratedMbSgdProblem(MiniBatchProblem):
 
     @property
     def gap(self) -> float:
-        """Δ, by default L D."""
+        """Excess risk Δ of the start, by default L D."""
         return self.mean_lipschitz * self.diameter if self.initial_gap is None else self.initial_gap
 
     @property
     def weighted_lipschitz(self) -> tuple[tuple[int, float], ...]:
-        """How many clients there are of each kind, and the Lipschitz constant of their weighted losses."""
+        """Number of clients of each kind, with the Lipschitz constant of their weighted losses."""
         if self.client_groups is None:
             return ((self.clients, self.lipschitz),)
         return tuple(
@@ -74,17 +74,17 @@ class AcceleratedMbSgdProblem(MiniBatchProblem):
 
     @property
     def mean_lipschitz(self) -> float:
-        """The mean over clients: a Lipschitz constant of the mean loss."""
+        """Mean over clients of the Lipschitz constants, which is a Lipschitz constant of the mean loss."""
         return math.fsum(count / self.clients * lipschitz for count, lipschitz in self.weighted_lipschitz)
 
     @property
     def quick(self) -> bool:
-        """Whether nothing is left to be chosen but one stage: no batch size, rounds, or number of stages."""
+        """True if only one stage is open: batch size and rounds are given, and losses are not strongly convex."""
         return self.batch_size is not None and self.rounds is not None and self.strong_convexity == 0.0
 
     @property
     def spread(self) -> float:
-        """v: 0 for identical clients of equal weight, L if nothing is known."""
+        """Heterogeneity v of the clients: 0 for identical clients of equal weight, L if nothing is known."""
         if self.identically_distributed and len(set(self.scales)) == 1:
             return 0.0
         steepest = max(lipschitz for _, lipschitz in self.weighted_lipschitz)

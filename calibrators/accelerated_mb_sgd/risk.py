@@ -32,13 +32,19 @@ class AcceleratedRiskProblem(AcceleratedMbSgdProblem, RiskFields):
     problem: Annotated[Objective, OBJECTIVE] = "empirical"
 
     def check(self) -> None:
-        """Those of accelerated-mb-sgd; a given noise is that of a given run."""
+        """Check the fields of accelerated-mb-sgd, and that a given noise belongs to a given run."""
         super().check()
         check_run(self)
 
 
 def bounds(asked: AcceleratedRiskProblem, run: Run, noise_std: float) -> Bounds:
-    """The explicit bound of the best stages, and the printed orders."""
+    """Return the explicit bound of the best stages, and the printed orders.
+
+    Args:
+        asked: the request.
+        run: the run.
+        noise_std: σ per coordinate, root mean square over clients.
+    """
     return bounds_of(
         asked,
         asked,
@@ -56,7 +62,15 @@ def bounds_of(
     printed: Sequence[PrintedReading],
     objective: Objective,
 ) -> Bounds:
-    """Upper bounds are of `objective`; for the other one there are lower bounds only."""
+    """Return the upper bounds, which are for `objective`; the other objective has only lower bounds.
+
+    Args:
+        asked: the request.
+        fields: its fields about risk.
+        plan: the stages and the explicit bound, if one applies.
+        printed: the readings of the printed theorems.
+        objective: the objective of the upper bounds.
+    """
     applies = fields.problem == objective
     return Bounds(
         upper=(*_explicit(plan), *_orders(printed)) if applies else (),
@@ -83,7 +97,7 @@ def _explicit(plan: AcceleratedPlan | None) -> Iterator[UpperBound]:
 
 
 def _orders(printed: Sequence[PrintedReading]) -> Iterator[UpperBound]:
-    """The printed statements hide their constants."""
+    """Yield the orders of the printed statements, which hide their constants."""
     for one in printed:
         assert one.reading in ("informal", "complete", "corrected")
         informal = one.parameters.get("informal_excess_risk_scale")

@@ -1,4 +1,4 @@
-"""The pace of an accelerated run: batch size, rounds, envelope and stages, by the bound on its risk."""
+"""The schedule of an accelerated run: batch size, rounds, envelope and stages, by the bound on its risk."""
 
 from __future__ import annotations
 
@@ -38,7 +38,15 @@ def problem_of(
     gradient_std: float | None,
     heterogeneity: float | None,
 ) -> AcceleratedProblem:
-    """Before an envelope is chosen; statistics that are None are taken at their largest."""
+    """Return the inputs of the risk bound, before an envelope is chosen.
+
+    Args:
+        problem: the request.
+        run: the run.
+        objective: the objective of the risk.
+        gradient_std: standard deviation of gradients; its largest value if None.
+        heterogeneity: heterogeneity of the clients; its largest value if None.
+    """
     shared: Fields = {
         "participants": problem.moments.mean,
         "dimension": problem.dimension,
@@ -72,7 +80,7 @@ def problem_of(
 
 
 def risk_of(plan: Callable[[Run, float], AcceleratedPlan | None]) -> Callable[[Run, float], float]:
-    """The bound of a run at its noise by its plan, infinite where there is none."""
+    """Return the bound of a run at its noise as a function, from its plan; infinite without a bound."""
 
     def risk(run: Run, noise_std: float) -> float:
         found = plan(run, noise_std)
@@ -82,16 +90,21 @@ def risk_of(plan: Callable[[Run, float], AcceleratedPlan | None]) -> Callable[[R
 
 
 def likely_risk(seen: AcceleratedProblem, *, noise_std: float, rounds: int) -> float:
-    """About the bound, quickly; it decides nothing but where to look.
+    """Return a quick estimate of the bound, which only compares runs.
 
-    Strongly convex: the lesser of one stage, and short stages that shrink the gap by e^(−R√(μ/β)/(2e)) before a long
-    one that averages the noise.
+    For strongly convex losses it is the lesser of two values. The first is for one stage. The second is for short
+    stages that shrink the gap by e^(−R√(μ/β)/(2e)), before a long stage that averages the noise.
+
+    Args:
+        seen: the inputs of the risk bound.
+        noise_std: σ per coordinate, root mean square over clients.
+        rounds: rounds R of the run.
     """
     return likely_risks(seen, noise_std=noise_std)(rounds)
 
 
 def likely_risks(seen: AcceleratedProblem, *, noise_std: float) -> Callable[[int], float]:
-    """The same for runs that differ in their rounds."""
+    """Return the estimate of `likely_risk` as a function of the rounds."""
     if seen.smoothness == 0.0:
 
         def with_envelope(rounds: int) -> float:
@@ -116,10 +129,10 @@ def _likely(rounds: int, descent: DescentFacts, variance: float) -> float:
 
 
 def risk_problem(problem: AcceleratedMbSgdProblem, run: Run) -> AcceleratedProblem | None:
-    """The problem as the risk bound sees it, before an envelope is chosen; None where that bound does not apply.
+    """Return the inputs of the risk bound, before an envelope is chosen; None if that bound does not apply.
 
     The bound is for the mean loss on the data at hand, and needs batches drawn without replacement. The request's
-    heterogeneity is of the populations and does not bound that of the data, which is taken at its largest.
+    heterogeneity describes the populations and does not bound that of the data, which has its largest value here.
     """
     if problem.sampling not in ("without-replacement", "full"):
         return None
@@ -131,7 +144,14 @@ def risk_problem(problem: AcceleratedMbSgdProblem, run: Run) -> AcceleratedProbl
 def enveloped(
     problem: AcceleratedMbSgdProblem, seen: AcceleratedProblem, *, noise_std: float, rounds: int
 ) -> AcceleratedProblem:
-    """The same with an envelope of nearly the best smoothness, where the loss is not smooth itself."""
+    """Return the inputs with an envelope of nearly the best smoothness, if the loss is not smooth.
+
+    Args:
+        problem: the request.
+        seen: the inputs of the risk bound.
+        noise_std: σ per coordinate, root mean square over clients.
+        rounds: rounds of the run.
+    """
     if problem.smoothness is not None:
         return seen
     best = best_envelope_smoothness(seen, noise_std=noise_std, rounds=rounds)
@@ -139,7 +159,13 @@ def enveloped(
 
 
 def plan_of(problem: AcceleratedMbSgdProblem, run: Run, noise_std: float) -> AcceleratedPlan | None:
-    """Envelope, stages and risk bound of a run at its certified noise; None where no bound applies."""
+    """Return envelope, stages and risk bound of a run at its certified noise; None if no bound applies.
+
+    Args:
+        problem: the request.
+        run: the run.
+        noise_std: σ per coordinate, root mean square over clients.
+    """
     seen = risk_problem(problem, run)
     if seen is None:
         return None
@@ -150,9 +176,9 @@ def plan_of(problem: AcceleratedMbSgdProblem, run: Run, noise_std: float) -> Acc
 def choose_run(
     problem: AcceleratedMbSgdProblem, certificates: Certificates[AcceleratedMbSgdProblem, Member]
 ) -> Choice[Run]:
-    """Return the smallest run that is good enough, with what the request gives of it, and the frontier.
+    """Return the smallest run that is good enough and agrees with the request, and the frontier.
 
-    Without a bound the largest batch is taken, and rounds as near as may be to those that pay.
+    Without a bound the largest batch is taken, with the rounds closest to those that Theorem 2.4 prescribes.
 
     Raises:
         InvalidInput: the budgets leave no run.
@@ -173,7 +199,7 @@ def choose_run(
 
 
 def _closeness(problem: AcceleratedMbSgdProblem, run: Run) -> float:
-    """Rounds near √M εn/√(d ln(1/δ)), which Theorem 2.4 prescribes (F-41)."""
+    """Return the closeness of the rounds to √M εn/√(d ln(1/δ)), which Theorem 2.4 prescribes (F-41); at most 0."""
     private = problem.dimension * -problem.target.log_delta
     wanted = math.sqrt(problem.reporting / private) * problem.epsilon * problem.samples_per_client
     return -abs(math.log(run.rounds / max(1.0, wanted)))

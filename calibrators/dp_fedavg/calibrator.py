@@ -1,8 +1,8 @@
 """dp-fedavg: clipped updates of clients, averaged with Gaussian noise by a trusted server, round after round.
 
-A client is protected as a whole. The server draws the participants of a round, adds Gaussian noise to the sum of their
-clipped updates and divides by a number that is fixed beforehand (McMahan et al., Learning Differentially Private
-Recurrent Language Models); with adaptive clipping a second noisy sum tells how many updates were clipped.
+A client is protected as a whole. The server draws the participants of a round and adds Gaussian noise to the sum of
+their clipped updates. It divides the sum by a number that is fixed beforehand (McMahan et al., Learning Differentially
+Private Recurrent Language Models). With adaptive clipping a second noisy sum counts the clipped updates.
 """
 
 from __future__ import annotations
@@ -96,14 +96,14 @@ class DpFedavgParameters:
 
 @dataclass(frozen=True, kw_only=True)
 class DpFedavgSolution(RunSolution[DpFedavgProblem, int]):
-    """With the run's figures, and those of other numbers of rounds where they were open."""
+    """The certified noise, with the figures of the run and of other numbers of rounds if they were open."""
 
     found: RoundsRun
     rounds_runs: tuple[RoundsRun, ...] | None = None
 
     @property
     def split(self) -> AdaptiveClippingAnswer | None:
-        """How the noise is split; None where nothing is."""
+        """Split of the noise between updates and clipped bits; None without adaptive clipping."""
         adaptive = self.problem.adaptive_clipping
         if adaptive is None:
             return None
@@ -116,7 +116,7 @@ class DpFedavgSolution(RunSolution[DpFedavgProblem, int]):
 
 @dataclass(frozen=True, kw_only=True)
 class DpFedavgTraining:
-    """What the run is worth where clients send gradients, and at which step size."""
+    """The bound on the risk of a run in which clients send gradients, and its step size."""
 
     risk: Risk
     step_size: float
@@ -125,7 +125,13 @@ class DpFedavgTraining:
 
 
 def spec(problem: DpFedavgProblem, rounds: int, noise_multiplier: float) -> Spec:
-    """What is released: the noisy sum of every round; with adaptive clipping both sums, as one Gaussian."""
+    """Return the release: the noisy sum of every round, or both sums as one Gaussian for adaptive clipping.
+
+    Args:
+        problem: the request.
+        rounds: number of rounds.
+        noise_multiplier: noise multiplier of a round as a whole.
+    """
     release = Gaussian(noise_multiplier=noise_multiplier)
     if problem.reporting == problem.clients:
         return Repeated(times=rounds, mechanism=release)
@@ -142,14 +148,20 @@ def spec(problem: DpFedavgProblem, rounds: int, noise_multiplier: float) -> Spec
 
 
 def guess(problem: DpFedavgProblem, rounds: int) -> float:
-    """Where the search for the noise starts."""
+    """Return the start of the search for the noise."""
     likely = likely_noise_of_batches if _has_hidden_batches(problem) else likely_noise
     distance = sensitivity_factor(problem.relation)
     return likely(problem.target, rate=problem.rate, rounds=rounds, distance=distance)
 
 
 def slope(problem: DpFedavgProblem, rounds: int, noise: float) -> float:
-    """How steeply the target is approached there."""
+    """Return the slope with which the search for the noise starts.
+
+    Args:
+        problem: the request.
+        rounds: number of rounds.
+        noise: the noise multiplier at the start.
+    """
     distance, rate = sensitivity_factor(problem.relation), problem.rate
     if _has_hidden_batches(problem):
         return likely_slope_of_batches(problem.target, rate=rate, rounds=rounds, noise=noise, distance=distance)
@@ -157,7 +169,7 @@ def slope(problem: DpFedavgProblem, rounds: int, noise: float) -> float:
 
 
 def _has_hidden_batches(problem: DpFedavgProblem) -> bool:
-    """Whether rounds of fixed size hide who took part, and a client is replaced."""
+    """Return whether rounds have fixed size with an unseen draw, and neighbours replace a client."""
     fixed = problem.sampling == "without-replacement" and problem.relation == "replace-one"
     return fixed and not sees_clients_drawn(problem.observer, problem.sampling)
 
@@ -207,7 +219,7 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
     plan_place = 2
 
     def cost(self, problem: DpFedavgProblem) -> CostClass:
-        """Return closed-form for full rounds, which are exactly Gaussian; everything else needs an engine."""
+        """Return closed-form for full rounds, which are exactly Gaussian; other rounds need an engine."""
         return "closed-form" if problem.reporting == problem.clients and problem.rounds is not None else "search"
 
     def definition(self, problem: DpFedavgProblem) -> Definition:

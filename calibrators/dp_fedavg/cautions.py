@@ -1,4 +1,4 @@
-"""What the noise of `dp-fedavg` does not cover: the ways in which training loops differ from what was accounted for."""
+"""Cautions of `dp-fedavg`: common differences between training loops and the run that was accounted for."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SERVER_SEES = Caution(
 
 
 def own_cautions(problem: DpFedavgProblem, found: RoundsRun) -> Iterator[Caution]:
-    """Denominators, weights and draws as they are often had, and noise that drowns the updates."""
+    """Yield cautions on common denominators, weights and draws, and on noise that drowns the updates."""
     yield Caution(code="fixed-denominator", message=_denominator(problem))
     yield EQUAL_WEIGHTS
     if problem.reporting < problem.clients:

@@ -11,7 +11,7 @@ from epsilond.calibrators.planning.problem import LIMITS, PlanProblem
 
 
 def computed(plan: PlanProblem) -> Fields:
-    """How clients are drawn, and what an update is clipped to."""
+    """Return the sampling of clients and the clipping norm."""
     return {
         "sampling": "full" if plan.reporting == plan.clients else plan.client_sampling or "poisson",
         "clipping_norm": plan.clipping_norm or plan.lipschitz or 1.0,
@@ -19,7 +19,7 @@ def computed(plan: PlanProblem) -> Fields:
 
 
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:
-    """What was filled in, and what a bound on the risk lacks."""
+    """Yield the values that were assumed, and the fields that a bound on the risk lacks."""
     if plan.clipping_norm is None:
         taken = "lipschitz, which binds no gradient" if plan.lipschitz else "1, with which all noise scales"
         yield Reason(message=f"updates are clipped to {taken}", pointer="/clipping_norm")

@@ -34,7 +34,7 @@ from epsilond.accountants.theorems.risk.averaged_steps import CohortSampling
 
 BITS_PER_COORDINATE = 32
 USUAL_ROUNDS = 2000
-"""Most rounds that are chosen where no limit is given."""
+"""Largest number of rounds that is chosen if the request has no limit."""
 ADAPTIVE_CLIPPING = Quantity(
     description="the clipping norm follows a quantile of the updates' norms, which costs a second noisy sum, of bits"
 )
@@ -93,7 +93,7 @@ class DpFedavgProblem(TargetedProblem):
     ]
 
     def check(self) -> None:
-        """A full round has everybody in it; limits leave a round, and the rounds given keep to them."""
+        """Check that a full round has all clients, that limits allow a round, and that given rounds keep to them."""
         _ = self.target
         faults = list(self._faults())
         if faults:
@@ -109,7 +109,7 @@ class DpFedavgProblem(TargetedProblem):
                 yield Fault("/rounds", f"is more than {name} allows", f"≤ {most}")
 
     def _limits(self) -> Iterator[tuple[str, int]]:
-        """The rounds that each limit given leaves room for."""
+        """Yield the name of each given limit and the rounds that it allows."""
         share = Fraction(self.reporting, self.clients)
         bits = self.bits_per_report
         if self.max_rounds is not None:
@@ -123,29 +123,29 @@ class DpFedavgProblem(TargetedProblem):
 
     @property
     def most_rounds(self) -> int:
-        """That the limits leave room for, the usual one among them where it was not given."""
+        """Largest number of rounds that the limits allow, including the usual limit if `max_rounds` is absent."""
         return min([int(value_of(self, "max_rounds")), *(most for _, most in self._limits())])
 
     @property
     def usual_rounds(self) -> int:
-        """What `max_rounds` is where it is not given."""
+        """Default of `max_rounds`."""
         return USUAL_ROUNDS
 
     @property
     def reporting(self) -> int:
-        """M: participants of a round, in expectation for `poisson`."""
+        """Number M of participants of a round, in expectation for `poisson`."""
         return self.participants or self.clients
 
     @property
     def rate(self) -> float:
-        """q = M/N."""
+        """Participation rate q = M/N, for M participants of N clients."""
         return self.reporting / self.clients
 
     @property
     def bits_per_report(self) -> int:
-        """What one participant sends in a round: an update, and its clipped bit."""
+        """Bits that a participant sends in a round: an update and, for adaptive clipping, its clipped bit."""
         return BITS_PER_COORDINATE * self.dimension + (self.adaptive_clipping is not None)
 
     def reports_per_client(self, rounds: int) -> Fraction:
-        """Rounds in which one client takes part, in expectation where it is drawn."""
+        """Return the number of rounds in which a client takes part, in expectation if clients are drawn."""
         return rounds * Fraction(self.reporting, self.clients)

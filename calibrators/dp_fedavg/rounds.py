@@ -1,9 +1,9 @@
-"""How many rounds: the noise that each number of them needs, what the run is then worth, and what it sends.
+"""Choice of the number of rounds, by the noise that each number needs, the remaining excess risk, and the traffic.
 
-More rounds average the noise away, and need more of it in each. What is left of the start's excess risk after R rounds
-of one gradient step is at most √((E K²/M² + ν²)/R) of clipping_norm · diameter, by `epsilond.averaged-noisy-steps` with
-gradients of norm clipping_norm and ν the noise norm of the mean over it. That share orders the numbers of rounds; the
-fewest are chosen at which it is within a tenth of the least within the limits.
+More rounds average the noise away, and need more noise in each. After R rounds of one gradient step, the excess risk is
+at most a share √((E K²/M² + ν²)/R) of clipping_norm · diameter, by `epsilond.averaged-noisy-steps`. Gradients have norm
+clipping_norm, and ν is the noise norm of the mean over it. The fewest rounds are chosen whose share is within a tenth
+of the least share within the limits.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from epsilond.calibrators.dp_fedavg.problem import DpFedavgProblem
 
 WITHIN = Fraction(11, 10)
-"""How far the chosen run's remaining share may be above the least one."""
+"""Largest ratio of the chosen run's remaining share to the least share."""
 WORSE = Fraction(5, 2)
-"""Fewer rounds are not tried once the remaining share is that many times the least one."""
+"""Ratio of the remaining share to the least share above which fewer rounds are not tried."""
 STEPS = (10, 20, 30, 50)
 """Numbers of rounds that are tried in each power of ten, in tenths."""
 
@@ -57,17 +57,17 @@ class RoundsRun:
 
 @dataclass(frozen=True)
 class RoundNoise:
-    """The noise of a run: that of a round as a whole, and that of its updates; the same but for adaptive clipping."""
+    """The noise multipliers of a round as a whole and of its updates; they differ only for adaptive clipping."""
 
     whole: float
     updates: float
 
 
 def noise_of(problem: DpFedavgProblem, whole: float) -> RoundNoise:
-    """What a round's noise multiplier leaves for the updates.
+    """Return the noise of the updates from the noise multiplier of a round.
 
     Raises:
-        Infeasible: the noise on the clipped bits alone is too small; a `count_std` that would do is named.
+        Infeasible: the noise on the clipped bits is too small; the error names a sufficient `count_std`.
     """
     if problem.adaptive_clipping is None:
         return RoundNoise(whole, whole)
@@ -80,7 +80,13 @@ def noise_of(problem: DpFedavgProblem, whole: float) -> RoundNoise:
 
 
 def run_of(problem: DpFedavgProblem, rounds: int, noise: RoundNoise) -> RoundsRun:
-    """What a number of rounds is worth and costs at its noise. Noises are rounded up."""
+    """Return the remaining share and the traffic of a number of rounds at its noise. Noises are rounded up.
+
+    Args:
+        problem: the request.
+        rounds: number of rounds.
+        noise: the noise of the run.
+    """
     per_sum = Fraction(noise.updates) * Fraction(problem.clipping_norm)
     per_mean = per_sum / problem.reporting
     square = problem.dimension * per_mean**2
@@ -106,7 +112,7 @@ def run_of(problem: DpFedavgProblem, rounds: int, noise: RoundNoise) -> RoundsRu
 
 
 def ladder(most: int) -> tuple[int, ...]:
-    """Round numbers up to `most`, and `most` itself, the largest first."""
+    """Return round numbers up to `most`, and `most` itself, the largest first."""
     found, power = {most}, 1
     while power <= most:
         found |= {power * step // 10 for step in STEPS if power * step <= 10 * most}
@@ -115,11 +121,11 @@ def ladder(most: int) -> tuple[int, ...]:
 
 
 def choose(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem, int]) -> tuple[RoundsRun, ...]:
-    """Numbers of rounds with their certified noise, fewest first, one of them chosen.
+    """Return runs with their certified noise, fewest rounds first, of which exactly one is marked as chosen.
 
     Raises:
         ConditionViolated: no theorem covers this sampling under this relation.
-        Infeasible: no noise meets the target, whatever the rounds, or none is left beside the clipped bits.
+        Infeasible: no noise meets the target for any rounds, or none remains after the clipped bits.
     """
     runs = _tried(problem, certificates)
     limit = WITHIN * min(Fraction(one.remaining_share) for one in runs)

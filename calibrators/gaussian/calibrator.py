@@ -99,7 +99,15 @@ class Numbers:
         rate: float | None = None,
         batch_size: int | None = None,
     ) -> Numbers:
-        """Take the numbers of the problem, with the given ones in their place."""
+        """Take the numbers of the problem, with the arguments in their place.
+
+        Args:
+            problem: the request.
+            noise_multiplier: replaces the noise multiplier if given.
+            rounds: replaces the number of rounds if given.
+            rate: replaces the sampling rate if given.
+            batch_size: replaces the batch size if given.
+        """
         return cls(
             noise_multiplier=noise_multiplier or problem.noise_multiplier or 0.0,
             rounds=rounds or problem.rounds or 0,
@@ -109,7 +117,7 @@ class Numbers:
 
 
 def spec_of(problem: GaussianProblem, numbers: Numbers) -> Spec:
-    """Return what is run."""
+    """Return the spec of the run at these numbers."""
     batch = Subsampled(
         sampling=problem.sampling,
         rate=numbers.rate,
@@ -164,7 +172,7 @@ def _for_noise(problem: GaussianProblem) -> Solved:
 
 
 def _rate(problem: GaussianProblem) -> float:
-    """The share of records in a batch."""
+    """Return the fraction of the population that a batch holds."""
     if problem.batch_size is not None and problem.population is not None:
         return min(problem.batch_size / problem.population, 1.0)
     return problem.rate or 1.0
@@ -267,7 +275,7 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
     example = EXAMPLE
 
     def cost(self, problem: GaussianProblem) -> CostClass:
-        """Return closed-form for a full batch, which is exactly Gaussian; everything else needs an engine."""
+        """Return closed-form for a full batch, which is exactly Gaussian; other batches need an engine."""
         return "closed-form" if problem.sampling == "full" else "search"
 
     def definition(self, problem: GaussianProblem) -> Definition:
@@ -285,7 +293,7 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
         return GaussianSolution(problem=problem, target=target, certified=certified, numbers=numbers)
 
     def parameters(self, outcome: Outcome[GaussianSolution, Training]) -> GaussianParameters:
-        """Return what was given, and what was solved for."""
+        """Return the given numbers, and the number that was solved for."""
         solution = outcome.solution
         numbers, target = solution.numbers, solution.target
         return GaussianParameters(
@@ -317,7 +325,7 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
         return (CONTRIBUTIONS_BOUNDED, *on_the_draw, noise_condition(solution.problem.observer))
 
     def warnings(self, outcome: Outcome[GaussianSolution, Training]) -> Iterator[Caution]:
-        """Yield what to know of the solved number, and what it costs that the observer sees the draw."""
+        """Yield the cautions about the solved number, and the cost of an observer who sees the draw."""
         solution = outcome.solution
         problem = solution.problem
         if problem.solve_for == "noise_multiplier":

@@ -12,7 +12,7 @@ from epsilond.calibrators.planning.problem import PlanProblem
 
 
 def batch(plan: PlanProblem) -> tuple[int | None, int | None]:
-    """What is drawn in a round, and of how many: records of all clients, or clients."""
+    """Return the size of a round's batch and that of the population, in records of all clients or in clients."""
     if plan.unit == "client":
         return plan.reporting, plan.clients
     if plan.samples_per_client is None or plan.reporting is None or plan.clients is None:
@@ -21,7 +21,7 @@ def batch(plan: PlanProblem) -> tuple[int | None, int | None]:
 
 
 def sampling(plan: PlanProblem) -> str:
-    """As the plan has it; a full batch where everything is used."""
+    """Return the sampling of the plan, or `full` if a batch is the whole population."""
     drawn, of = batch(plan)
     if drawn == of:
         return "full"
@@ -30,7 +30,7 @@ def sampling(plan: PlanProblem) -> str:
 
 
 def computed(plan: PlanProblem) -> Fields:
-    """The noise is what is solved for."""
+    """Return the fields of a request that solves for the noise."""
     drawn, of = batch(plan)
     full = sampling(plan) == "full"
     return {
@@ -43,7 +43,7 @@ def computed(plan: PlanProblem) -> Fields:
 
 
 def rounds_of(plan: PlanProblem) -> int | None:
-    """Those given, or what the noise suits."""
+    """Return the rounds of the plan, or the estimated number of rounds if it has none."""
     drawn, of = batch(plan)
     if drawn is None or of is None or plan.dimension is None:
         return plan.rounds
@@ -51,14 +51,17 @@ def rounds_of(plan: PlanProblem) -> int | None:
 
 
 def mean_noise(plan: PlanProblem, parameters: JsonObject) -> float | None:
-    """z contributions of the largest norm on the sum of a batch, of which the mean is released."""
+    """Return σ on the mean of a batch, None if the batch size or the norm bound is unknown.
+
+    The noise on the sum is noise_multiplier times the largest norm of a contribution.
+    """
     drawn, _ = batch(plan)
     bound = plan.clipping_norm or plan.lipschitz if plan.unit == "client" else plan.lipschitz
     return None if drawn is None or bound is None else parameters["noise_multiplier"] * bound / drawn
 
 
 def refusals(plan: PlanProblem) -> Iterable[Reason]:
-    """What has to be given, because nothing chooses it."""
+    """Yield the fields that the plan must give, because no rule determines them."""
     if plan.rounds is None and plan.dimension is None:
         yield Reason(message="needs rounds, or dimension to choose them by", pointer="/rounds")
     if plan.unit != "client" and plan.samples_per_client is None:
@@ -66,7 +69,7 @@ def refusals(plan: PlanProblem) -> Iterable[Reason]:
 
 
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:
-    """Where the data is, and what is drawn from it."""
+    """Yield the assumptions on the place of the data and on the draw."""
     if plan.unit == "client":
         yield Reason(
             message="a trusted server draws participants of clients in each round, and adds noise to their sum"

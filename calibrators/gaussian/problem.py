@@ -49,7 +49,7 @@ class GaussianProblem(SettingFields):
     log10_delta: Annotated[float | None, LOG10_DELTA] = None
 
     def check(self) -> None:
-        """Exactly the unknown is absent, and the batch is described once."""
+        """Check that exactly the unknown is absent, and that the batch is described once."""
         faults = [*self._absences(), *self._batch_faults()]
         if faults:
             raise InvalidInput(*faults)

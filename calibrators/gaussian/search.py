@@ -24,11 +24,18 @@ RARITIES = Limits(0.0, -math.log(LEAST_RATE))
 
 
 def largest_count(counted: Family, target: Target, *, most: int, name: str, guess: float) -> Certified:
-    """The largest count from 1 to `most` whose certified upper end meets the target, rounded to the safe side.
+    """Return the largest count from 1 to `most` whose certified upper bound on δ meets the target.
 
-    Doubling from a guess, then bisection on the coarse curve; the last steps on the certified one.
+    The search doubles from an estimate and bisects on the coarse curve. The last steps use the certified curve.
 
-    Guarantees: the answer meets the target by evaluation; `slack` is 0 if the bound's lower end at one more misses it.
+    Args:
+        counted: function from a count to its guarantee.
+        target: the target (ε, δ).
+        most: largest count on offer.
+        name: name of the count in error messages.
+        guess: initial estimate of the count.
+
+    Guarantees: the answer meets the target by evaluation. `slack` is 0 if the lower bound at one more misses it.
 
     Raises:
         Infeasible: a count of one misses the target.
@@ -76,7 +83,12 @@ def largest_count(counted: Family, target: Target, *, most: int, name: str, gues
 
 
 def largest_rate(rated: Family, target: Target, *, guess: float) -> Certified:
-    """The largest sampling rate whose certified upper end meets the target, within 1e-4.
+    """Return the largest sampling rate whose certified upper bound on δ meets the target, within 1e-4.
+
+    Args:
+        rated: function from a rate to its guarantee.
+        target: the target (ε, δ).
+        guess: initial estimate of the rate.
 
     Raises:
         Infeasible: even the smallest rate offered misses the target.

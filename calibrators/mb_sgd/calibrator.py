@@ -2,8 +2,8 @@
 
 In each of R rounds, M of N clients send the mean of K per-record gradients plus N(0, σ²) per coordinate; the server
 averages and takes a projected step. The guarantee is local: it holds for every record of every client against a server
-that sees every message, whichever clients it picks; so clients may differ, each with its own target. The family
-σ ↦ Spec stands with the members. `MembersCalibrator` is the base class of all algorithms whose clients may differ.
+that sees every message, for every choice of participants. Clients may therefore differ, each with its own target. The
+family σ ↦ Spec is in `members`. `MembersCalibrator` is the base class of all algorithms whose clients may differ.
 """
 
 from __future__ import annotations
@@ -104,11 +104,11 @@ class MembersCalibrator(
         )
 
     def sampling(self, solution: MembersSolution[Problem]) -> Sampling:
-        """Return how batches are drawn."""
+        """Return the sampling of batches."""
         return solution.problem.sampling
 
     def specs(self, solution: MembersSolution[Problem]) -> tuple[Spec, ...]:
-        """Return what each kind of client releases, once for kinds that release the same."""
+        """Return the release of each kind of client, with equal releases once."""
         pairs = zip(solution.members, solution.each, strict=True)
         specs = (self.family.spec(solution.problem, member, certified.noise) for member, certified in pairs)
         return tuple(dict.fromkeys(specs))
@@ -152,7 +152,7 @@ class MembersCalibrator(
 
         Args:
             solution: the certified noise.
-            truth: returns what is certified of a client at a printed noise multiplier.
+            truth: returns the figures certified of a client at a printed noise multiplier.
         """
 
 
@@ -193,7 +193,7 @@ class MbSgdCalibrator(MembersCalibrator[MbSgdProblem, MbSgdParameters, StepPlan]
     family = FAMILY
 
     def cost(self, problem: MbSgdProblem) -> CostClass:
-        """Return closed-form where the noise is one and the run is given."""
+        """Return closed-form if all clients have the same noise and the run is given."""
         return cost_of_noise(problem)
 
     def choose_run(self, problem: MbSgdProblem, certificates: Certificates[MbSgdProblem, Member]) -> Choice[Run]:
@@ -239,7 +239,10 @@ class MbSgdCalibrator(MembersCalibrator[MbSgdProblem, MbSgdParameters, StepPlan]
 
 
 def cost_of_noise(problem: MiniBatchProblem) -> CostClass:
-    """Return closed-form for full batches and for clients as units: one group at a given pace is exactly Gaussian."""
+    """Return closed-form for a given run of one group, if batches are full or the unit is a client.
+
+    The release of such a run is exactly Gaussian.
+    """
     amplified = problem.unit == "record" and problem.sampling != "full"
     several = problem.client_groups is not None and len(problem.client_groups) > 1
     paced = problem.rounds is not None and (problem.batch_size is not None or problem.sampling == "full")

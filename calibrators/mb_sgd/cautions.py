@@ -1,4 +1,4 @@
-"""What a caller of mb-sgd should know before relying on the answer, in words."""
+"""Cautions for a caller of mb-sgd to read before relying on the answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,14 @@ def cautions_of(
     noise_stds: Sequence[float],
     printed: Sequence[PrintedReading],
 ) -> tuple[Caution, ...]:
-    """Every caution that applies, in a fixed order; `certified` and `noise_stds` are those of each group."""
+    """Return every caution that applies, in a fixed order.
+
+    Args:
+        problem: the request.
+        certified: the certified noise of each group.
+        noise_stds: the certified σ of each group.
+        printed: the readings of the printed theorems.
+    """
     return (
         *_of_the_groups(problem, noise_stds),
         *noise_cautions(certified),

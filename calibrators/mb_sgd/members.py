@@ -1,7 +1,7 @@
-"""The clients of an mb-sgd run as its parts see them, and the family σ ↦ Spec of what one of them releases.
+"""The kinds of clients of an mb-sgd run, and the family σ ↦ Spec of the release of one client.
 
-Clients that are alike stand together, with their weights in their Lipschitz constants. In each of R rounds a client
-sends the mean of K per-record gradients plus N(0, σ²) per coordinate.
+Equal clients form one member, with their weight included in the Lipschitz constant. In each of R rounds a client sends
+the mean of K per-record gradients plus N(0, σ²) per coordinate.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ FIXED_DIVISOR = Condition(
     "if a record is added, removed or zeroed, the sum over its batch is still divided by batch_size",
 )
 ROUNDED = 1.0 + 1e-9
-"""How much more than δ still counts as δ, where nothing is decided by it."""
+"""Relative tolerance of a comparison with δ that only chooses the start of a search."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Member:
-    """Clients that are alike in a run. `lipschitz` is that of the weighted loss; `place` that of the group."""
+    """Equal clients of a run. `lipschitz` is the constant of the weighted loss; `place` is the index of the group."""
 
     place: int
     clients: int
@@ -55,7 +55,7 @@ class Member:
 
 
 def members_of(problem: PacedProblem, run: Run) -> tuple[Member, ...]:
-    """The groups of a request, or all its clients as one."""
+    """Return the groups of a request, or all its clients as one member."""
     if problem.client_groups is None:
         return (
             Member(
@@ -83,9 +83,14 @@ def members_of(problem: PacedProblem, run: Run) -> tuple[Member, ...]:
 
 
 def start_of_run(problem: PacedProblem, objective: Objective, *, gap: float | None = None) -> Start:
-    """What the start gives: the objective is the mean of the weighted losses, and their Lipschitz constants' mean its.
+    """Return the bound on the risk of the start.
 
-    `gap` is the excess risk of the start where the request gives it.
+    The objective is the mean of the weighted losses; its Lipschitz constant is the mean of theirs.
+
+    Args:
+        problem: the request.
+        objective: the objective of the risk.
+        gap: the excess risk of the start, if the request gives it.
     """
     members = members_of(problem, Run(batch_size=1, rounds=1))
     clients = sum(member.clients for member in members)
@@ -108,9 +113,14 @@ def _target(problem: PacedProblem, group: ClientGroupRequest) -> Target:
 
 
 def spec_of(problem: PacedProblem, member: Member, noise_multiplier: float) -> Spec:
-    """What one client releases over the whole run.
+    """Return the release of one client over the whole run.
 
-    For the unit `client` its whole message is one contribution, and drawing a batch amplifies nothing.
+    For the unit `client` the whole message is one contribution, and the draw of a batch gives no amplification.
+
+    Args:
+        problem: the request.
+        member: the kind of client.
+        noise_multiplier: σ over the norm bound of one contribution.
     """
     release = Gaussian(noise_multiplier=noise_multiplier)
     if problem.unit == "client":
@@ -126,13 +136,16 @@ def spec_of(problem: PacedProblem, member: Member, noise_multiplier: float) -> S
 
 
 def likely_noise_multiplier(problem: PacedProblem, member: Member) -> float:
-    """A guess at the noise multiplier by the central limit of composition; it decides nothing but where to look."""
+    """Return an estimate of the noise multiplier by the central limit of composition.
+
+    The estimate only compares runs and starts searches. No certificate depends on it.
+    """
     distance = sensitivity_factor(problem.relation)
     return likely_noise(member.target, rate=_rate(problem, member), rounds=member.rounds, distance=distance)
 
 
 def _first_noise(problem: PacedProblem, member: Member) -> float:
-    """Where the search for the noise starts: at the least where being drawn at all is as unlikely as δ."""
+    """Return the start of the search for the noise: the least on offer if a record is drawn with probability ≤ δ."""
     if _rate(problem, member) * member.rounds <= math.exp(member.target.log_delta) * ROUNDED:
         return LEAST
     guess = likely_noise_of_batches if _has_fixed_batches(problem) else likely_noise
@@ -153,14 +166,15 @@ def _has_fixed_batches(problem: PacedProblem) -> bool:
 
 
 def _rate(problem: PacedProblem, member: Member) -> float:
-    """The share of what is protected that a round draws."""
+    """Return the fraction of the protected units that a round draws."""
     return min(member.batch_size / member.samples_per_client, 1.0) if problem.unit == "record" else 1.0
 
 
 def contribution_norm(problem: PacedProblem, member: Member) -> float:
-    """Bound on the ℓ2 norm of one protected contribution to the mean of K gradients.
+    """Return the bound on the ℓ2 norm of one protected contribution to the mean of K gradients.
 
-    L/K for a record; for a client that of its whole message (a Poisson batch may hold all n records).
+    It is L/K for a record, where L is the Lipschitz constant and K the batch size. For a client it is the bound on its
+    whole message; a Poisson batch may hold all n records.
     """
     record = member.lipschitz / member.batch_size
     if problem.unit == "record":
@@ -169,7 +183,7 @@ def contribution_norm(problem: PacedProblem, member: Member) -> float:
 
 
 def divisor_conditions(problem: PacedProblem) -> tuple[Condition, ...]:
-    """Return what the noise of a mean assumes of its divisor, where a protected record may be absent or zeroed."""
+    """Return the conditions on the divisor of a mean, where a protected record may be absent or zeroed."""
     if problem.unit == "record" and problem.relation != "replace-one":
         return (FIXED_DIVISOR,)
     return ()
@@ -182,11 +196,11 @@ FAMILY: Family[PacedProblem, Member] = Family(
     contribution=contribution_norm,
     target=lambda _, member: member.target,
 )
-"""Of one member."""
+"""The family of releases of one member."""
 
 
 def likely_mean_noise_std(certificates: Certificates[PacedProblem, Member], run: Run) -> float:
-    """A guess at the certified σ of a run, root mean square over clients: by what runs are compared."""
+    """Return an estimate of the certified σ of a run, root mean square over clients, by which runs are compared."""
     problem = certificates.problem
     return root_mean_square(
         (likely_noise_multiplier(problem, member) * contribution_norm(problem, member), member)
@@ -195,7 +209,7 @@ def likely_mean_noise_std(certificates: Certificates[PacedProblem, Member], run:
 
 
 def root_mean_square(values: Iterable[tuple[float, Member]]) -> float:
-    """Of a figure of each kind of client, over clients."""
+    """Return the root mean square over clients of a figure of each kind of client."""
     counted = [(value, member.clients) for value, member in values]
     clients = sum(count for _, count in counted)
     largest = max(value for value, _ in counted)
@@ -203,13 +217,13 @@ def root_mean_square(values: Iterable[tuple[float, Member]]) -> float:
 
 
 def mean_noise_std(certificates: Certificates[PacedProblem, Member], run: Run) -> float:
-    """The certified σ of a run, root mean square over clients."""
+    """Return the certified σ of a run, root mean square over clients."""
     members = members_of(certificates.problem, run)
     return root_mean_square((certificates.noise_std(member), member) for member in members)
 
 
 def federation_of(problem: PacedProblem, members: tuple[Member, ...]) -> Federation:
-    """The clients as the printed statements see them; members that these cannot tell apart are one group."""
+    """Return the federation of the printed statements, with members that the statements do not distinguish merged."""
     counted: dict[tuple[int, int, float, float], int] = {}
     for member in members:
         target = member.target

@@ -1,4 +1,4 @@
-"""mb-sgd and its accelerated relatives in a plan: the plan's fields are their own."""
+"""Adapters of plans for mb-sgd and its accelerated variants, which have the fields of the plan."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FIELDS = (
 )
 """Fields of the plan that noisy mini-batch SGD takes."""
 ACCELERATED = (*FIELDS, "gradient_std", "empirical_gradient_std", "initial_gap")
-"""Fields of the plan that the accelerated algorithms take: these, and what is known of the gradients."""
+"""Fields of the plan that the accelerated algorithms take: those of mb-sgd, and statistics of the gradients."""
 
 LOCAL_PLAN = PlanAdapter(
     definition="local",

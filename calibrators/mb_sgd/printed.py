@@ -1,8 +1,11 @@
-"""Theorems 2.1 and 2.2 and Appendix H as printed, reading by reading, beside what is true at their parameters.
+"""Readings of Theorems 2.1 and 2.2 and Appendix H, each with the certified guarantee at its parameters.
 
-Every reading is an evaluation of the registered theorem: `informal` of its variant of that name; `complete` of the
-complete statement as printed, at the rounds given or else those it prescribes; `proof` of the same, claiming what the
-proof sums up; `corrected` of the complete statement in the corrected reading; `experimental` of Appendix H.
+Every reading is an evaluation of a registered theorem:
+- `informal`: the informal variant.
+- `complete`: the complete statement as printed, at the given rounds or those that it prescribes.
+- `proof`: the complete statement, with the claim that the sums in the proof give.
+- `corrected`: the complete statement in the corrected reading.
+- `experimental`: Appendix H.
 """
 
 from __future__ import annotations
@@ -50,7 +53,7 @@ READ_AS: dict[Reading, tuple[Variant, TheoremReading]] = {
 }
 SHOWN = ("step_size", "envelope_smoothness", "excess_risk_scale")
 CLAIMED = ("excess_risk_at_effective_participants",)
-"""Beside the claimed risk of a statement."""
+"""Further parameters of a statement that claims a risk."""
 PROOF_FAILS = "the printed proof asks for what does not hold at these numbers"
 IDENTICAL = ConditionResult(
     "identical-clients",
@@ -60,23 +63,29 @@ IDENTICAL = ConditionResult(
 
 
 def registered(problem: MbSgdProblem) -> Theorem:
-    """2.1 for smooth losses, 2.2 for others."""
+    """Return Theorem 2.1 for smooth losses, and Theorem 2.2 for other losses."""
     return THEOREM_2_1 if problem.smoothness is not None else THEOREM_2_2
 
 
 def theorem_of(problem: MbSgdProblem) -> str:
-    """Its id."""
+    """Return the id of the registered theorem."""
     return registered(problem).id
 
 
 def printed_readings(
     problem: MbSgdProblem, run: Run, members: tuple[Member, ...], truth: Truth[Member]
 ) -> tuple[PrintedReading, ...]:
-    """Every reading asked for that there is, at the request's rounds, or else at those that it prescribes itself.
+    """Return every requested reading that exists, at the request's rounds or those that the reading prescribes.
 
-    The batch is the run's, as the theorems prescribe none; Appendix H prescribes a batch and no rounds, and is taken
-    at the run's. The informal statements are for equal clients. The theorems speak of records: for the unit `client`
-    there is nothing to print. Of several groups each reading shows the one whose promise it keeps least.
+    The theorems prescribe no batch, so the run's is used. Appendix H prescribes a batch but no rounds, so the run's
+    rounds are used. The informal statements are for equal clients. The theorems are about records: the unit `client`
+    has no readings. With several groups each reading shows the group for which its promise is exceeded most.
+
+    Args:
+        problem: the request.
+        run: the run of the answer.
+        members: the kinds of clients.
+        truth: returns the figures certified of a member at a printed noise multiplier.
     """
     if problem.unit == "client":
         return ()
@@ -92,7 +101,7 @@ def printed_readings(
 
 
 def _draws(problem: MbSgdProblem) -> bool:
-    """Whether batches are drawn at all: the experiments' are."""
+    """Return whether batches are random, as in the experiments."""
     return problem.sampling != "full"
 
 
@@ -100,7 +109,14 @@ def _draws(problem: MbSgdProblem) -> bool:
 def theorem_inputs(
     problem: MbSgdProblem, run: Run, rounds: int | None, variant: Variant = "complete"
 ) -> SmoothInputs | NonsmoothInputs:
-    """The question that a request is to the registered theorem, at the run's batch and at `rounds` or as prescribed."""
+    """Return the inputs of the registered theorem for a request.
+
+    Args:
+        problem: the request.
+        run: the run, whose batch size is used.
+        rounds: the rounds, or None for those that the theorem prescribes.
+        variant: the variant of the statement.
+    """
     sampling: Literal["with-replacement", "without-replacement"]
     sampling = "with-replacement" if problem.sampling == "with-replacement" else "without-replacement"
     if problem.smoothness is None:
@@ -115,14 +131,21 @@ def theorem_inputs(
 def prescription_of(
     problem: MbSgdProblem, run: Run, rounds: int | None, reading: TheoremReading = "corrected"
 ) -> Prescription:
-    """The complete statement's rounds, step and risk, at the rounds given or as prescribed."""
+    """Return the rounds, step size and risk of the complete statement.
+
+    Args:
+        problem: the request.
+        run: the run, whose batch size is used.
+        rounds: the rounds, or None for those that the theorem prescribes.
+        reading: the reading of the theorem.
+    """
     return theorem_inputs(problem, run, rounds).prescription(reading)
 
 
 def printed_noise_std(member: Member) -> float:
-    """σ of Theorem 2.1 for the member's own weighted Lipschitz constant, as in its corrected reading.
+    """Return σ of Theorem 2.1 for the member's own weighted Lipschitz constant, as in the corrected reading.
 
-    The printed reading takes the largest constant of all clients for each: the same where they are equal.
+    The printed reading takes the largest constant of all clients for each client. Both agree if clients are equal.
     """
     return noise_std(
         lipschitz=member.lipschitz,
@@ -136,7 +159,7 @@ def printed_noise_std(member: Member) -> float:
 # The client whose promise is kept least ----------------------------------------------------------------------------
 @dataclass(frozen=True)
 class AtPrinted:
-    """A member at the printed parameters, and the truth there."""
+    """A member at the printed parameters, with the figures certified there."""
 
     member: Member
     std: float
@@ -149,18 +172,24 @@ class AtPrinted:
 
     @property
     def exceeded(self) -> float:
-        """The true ε over the promised one; without the truth, as little as the noise is large."""
+        """Ratio of the true ε to the promised ε; 1/multiplier stands for the true ε if it is unknown."""
         true = self.true.epsilon.upper if self.true else 1.0 / self.multiplier
         return true / self.member.target.epsilon
 
 
 def worst_of(found: Iterable[AtPrinted]) -> AtPrinted:
-    """Of several groups the one whose promise is kept least."""
+    """Return the member whose promise is exceeded most."""
     return max(found, key=lambda one: one.exceeded)
 
 
 def noise_parameters(problem: MiniBatchProblem, at: AtPrinted, rounds: float) -> dict[str, float]:
-    """What a reading says to run with, of that member; and its place among the groups."""
+    """Return the parameters that a reading prescribes for a member, with the index of its group if there are groups.
+
+    Args:
+        problem: the request.
+        at: the member at the printed noise.
+        rounds: the prescribed rounds.
+    """
     parameters = {
         "noise_std": at.std,
         "noise_multiplier": at.multiplier,
@@ -171,7 +200,16 @@ def noise_parameters(problem: MiniBatchProblem, at: AtPrinted, rounds: float) ->
 
 
 def worst_at(members: Sequence[Member], stds: Sequence[float], truth: Truth[Member], *, rounds: int) -> AtPrinted:
-    """That member at its printed σ and the printed rounds; without the truth where these are beyond every count."""
+    """Return the member whose promise is exceeded most at its printed σ and the printed rounds.
+
+    Nothing is certified if the rounds exceed `LARGEST_COUNT`.
+
+    Args:
+        members: the kinds of clients.
+        stds: the printed σ of each.
+        truth: returns the figures certified of a member at a printed noise multiplier.
+        rounds: the printed rounds.
+    """
 
     def at(member: Member, std: float) -> AtPrinted:
         true = None
@@ -214,7 +252,7 @@ def _reading(
 
 
 def _claimed_risk(problem: MbSgdProblem, reading: Reading, outputs: Outputs) -> float | None:
-    """The explicit bound of the statement; of the proof what it sums up, (27) or Lemma E.9 and the stability."""
+    """Return the explicit bound of the statement; for `proof` the sum of (27) or Lemma E.9 and the stability."""
     if not problem.identically_distributed:
         return None
     claimed: float | None = outputs.get("proof_excess_risk" if reading == "proof" else "excess_risk")
@@ -222,7 +260,7 @@ def _claimed_risk(problem: MbSgdProblem, reading: Reading, outputs: Outputs) -> 
 
 
 def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Truth[Member]) -> PrintedReading:
-    """Appendix H at the run's rounds: its own σ, and its K rounded up, at most n."""
+    """Return the reading of Appendix H at the run's rounds, with its own σ and its K rounded up, at most n."""
 
     def of(member: Member) -> TheoremAtInputs:
         target = member.target
@@ -262,7 +300,7 @@ def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Tru
 def _conditions(
     problem: MbSgdProblem, asked: TheoremAtInputs, reading: Reading, members: tuple[Member, ...]
 ) -> list[ConditionResult]:
-    """Those of the registered theorem, or of its proof's chain; and what the request says is not so."""
+    """Return the conditions of the registered theorem or of the chain of its proof, and those the request violates."""
     if reading == "proof":
         results = [*_proof_conditions(members), DRAWN_ONCE.at(asked.inputs)]
     else:

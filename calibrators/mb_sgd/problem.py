@@ -54,7 +54,7 @@ PRINTED_READINGS = Quantity(description="which readings of the printed theorem t
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """How a run is paced: records of one client per round, and rounds.
+    """The pace of a run: the number of records of one client per round, and the number of rounds.
 
     With client groups the batch is that of a client with `samples_per_client` records.
     """
@@ -98,27 +98,27 @@ class PacedProblem(TargetedProblem):
 
     @property
     def sampling(self) -> Sampling:
-        """Batches are drawn without replacement, unless an algorithm asks how."""
+        """Sampling of batches: without replacement, unless an algorithm has a field for it."""
         return "without-replacement"
 
     @property
     def client_groups(self) -> tuple[ClientGroupRequest, ...] | None:
-        """None: all clients are alike, unless an algorithm asks for groups."""
+        """Client groups: None (all clients are equal), unless an algorithm has a field for them."""
         return None
 
     @property
     def participation(self) -> tuple[ParticipationCount, ...] | None:
-        """None: as many report in every round, unless an algorithm asks for a law."""
+        """Distribution of participants: None (a fixed number), unless an algorithm has a field for it."""
         return None
 
     def check(self) -> None:
-        """Pairs of fields that no run can have."""
+        """Reject combinations of fields that no run can have."""
         faults = self._member_faults() or [fault for fault, broken in self._crossings() if broken]
         if faults:
             raise InvalidInput(*faults)
 
     def _member_faults(self) -> list[Fault]:
-        """What is wrong with client groups or with the law of participation, where there are any."""
+        """Return the faults of client groups and of the distribution of participation, if the problem has them."""
         return []
 
     def _crossings(self) -> list[tuple[Fault, bool]]:
@@ -166,19 +166,19 @@ class PacedProblem(TargetedProblem):
 
     @property
     def given_run(self) -> Run | None:
-        """The run, where the request leaves neither batch size nor rounds open."""
+        """The run if the request gives batch size and rounds, else None."""
         if self.batch_size is None or self.rounds is None:
             return None
         return Run(batch_size=self.batch_size, rounds=self.rounds)
 
     @property
     def scales(self) -> tuple[float, ...]:
-        """p_i N of each group, all 1 without weights (Appendix B)."""
+        """Factors p_i N of the losses, for the weight p_i of each group and N clients; 1 without weights (App. B)."""
         groups = self.client_groups
         return loss_scales([(group.weight, group.clients) for group in groups]) if groups else (1.0,)
 
     def batch_of(self, group: ClientGroupRequest, run: Run) -> int:
-        """As given, or the share of the records that the run's batch is of the request's, to the nearest (F-07)."""
+        """Return the batch size of a group: as given, or proportional to its records, rounded to nearest (F-07)."""
         if self.sampling == "full":
             return group.samples_per_client
         return group.batch_at(batch_size=run.batch_size, samples_per_client=self.samples_per_client)
@@ -189,34 +189,34 @@ class PacedProblem(TargetedProblem):
 
     @property
     def counts(self) -> tuple[tuple[int, float], ...]:
-        """The law of the number of participants, as (count, probability) pairs."""
+        """The distribution of the number of participants, as (count, probability) pairs."""
         if self.participation is None:
             return ((self.participants or self.clients, 1.0),)
         return participation_counts(self.participation)
 
     @property
     def moments(self) -> ParticipationMoments:
-        """What the bounds see of that law."""
+        """The moments of the number of participants, which the bounds depend on."""
         return ParticipationMoments.of(self.counts)
 
     @property
     def reporting(self) -> int:
-        """M, by default every client; the most there may be where it is random."""
+        """Number M of participants: all clients by default, and the largest possible number if it is random."""
         return max(count for count, _ in self.counts)
 
     @property
     def bits_per_round(self) -> int:
-        """All participants' messages of one round, at most: one single-precision float per coordinate."""
+        """Bits of all messages of one round, at most: one single-precision float per coordinate."""
         return BITS_PER_COORDINATE * self.dimension * self.reporting
 
     @property
     def traffic(self) -> Traffic:
-        """What a round sends."""
+        """The bits of one round."""
         return Traffic(bits_per_client=BITS_PER_COORDINATE * self.dimension, bits_per_round=self.bits_per_round)
 
     @property
     def expected_bits_per_round(self) -> float:
-        """Its expectation."""
+        """Expected bits of all messages of one round."""
         return BITS_PER_COORDINATE * self.dimension * math.fsum(count * share for count, share in self.counts)
 
 
@@ -235,7 +235,7 @@ class MiniBatchProblem(PacedProblem):
     participation: Annotated[tuple[ParticipationCount, ...] | None, PARTICIPATION] = None
 
     def check(self) -> None:
-        """And groups and counts that fit the federation."""
+        """Check the fields, and that groups and participation counts fit the federation."""
         for name, member in (("client_groups", ClientGroupRequest), ("participation", ParticipationCount)):
             if getattr(self, name) is not None:
                 read_members(self, name, member)

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from epsilond.calibrators.mb_sgd.solution import MbSgdParameters
 
 OF_THE_RISK = ("client-sampling", "claim-proved", "equal-shares")
-"""Conditions of the printed theorems that are about the risk, beside the rounds."""
+"""Conditions of the printed theorems that are about the risk, except for the rounds."""
 
 
 @request
@@ -53,13 +53,19 @@ class MbSgdRiskProblem(MbSgdProblem, SteppedRiskFields):
     """A run of mb-sgd, and which lower bounds to set beside its upper ones."""
 
     def check(self) -> None:
-        """Those of mb-sgd; a given noise is that of a given run."""
+        """Check the fields of mb-sgd, and that a given noise belongs to a given run."""
         super().check()
         check_run(self)
 
 
 def bounds(asked: MbSgdRiskProblem, run: Run, noise_std: float) -> Bounds:
-    """The explicit bound at the run's noise, and the printed ones."""
+    """Return the explicit bound at the run's noise, and the printed bounds.
+
+    Args:
+        asked: the request.
+        run: the run.
+        noise_std: σ per coordinate, root mean square over clients.
+    """
     seen = risk_problem(asked, run)
     found = None
     if seen is not None:
@@ -79,7 +85,7 @@ def bounds(asked: MbSgdRiskProblem, run: Run, noise_std: float) -> Bounds:
 
 
 def setting_of(asked: PacedProblem) -> LowerBoundSetting:
-    """What lower bounds look at."""
+    """Return the quantities that lower bounds depend on."""
     run = Run(batch_size=1, rounds=1)
     members = members_of(asked, run)
     return LowerBoundSetting(
@@ -95,7 +101,13 @@ def setting_of(asked: PacedProblem) -> LowerBoundSetting:
 
 
 def noise_of(asked: PacedProblem, run: Run, parameters: MbSgdParameters | AcceleratedParameters) -> float:
-    """The root mean square over clients."""
+    """Return σ of the parameters, root mean square over clients.
+
+    Args:
+        asked: the request.
+        run: the run.
+        parameters: the parameters of the answer.
+    """
     if parameters.groups is None:
         assert parameters.noise_std is not None
         return parameters.noise_std
@@ -110,9 +122,10 @@ def _explicit(asked: MbSgdRiskProblem, found: ExplicitBound | None) -> Iterator[
 
 
 def _printed(asked: MbSgdRiskProblem, run: Run, noise_std: float) -> Iterator[UpperBound]:
-    """The complete statement at the run's rounds, as printed and corrected, and the informal one for equal clients.
+    """Yield the bounds of the complete statement at the run's rounds, and of the informal statement.
 
-    They are for the expected loss.
+    The complete statement is read as printed and as corrected. The informal statement is for equal clients. All bounds
+    are for the expected loss.
     """
     if asked.problem != "population" or asked.unit != "record":
         return
@@ -188,7 +201,7 @@ def _cautions(asked: MbSgdRiskProblem, found: ExplicitBound | None) -> Iterator[
 
 
 def of_equal_clients(asked: PacedProblem) -> Iterator[Caution]:
-    """That lower bounds are for clients that are alike."""
+    """Warn that lower bounds are for equal clients, if the request has client groups."""
     if asked.client_groups:
         yield Caution(
             code="lower-bound-for-equal-clients",

@@ -1,7 +1,7 @@
-"""The pace of an mb-sgd run and what it is worth: batch size, rounds, step size, averaging, and the excess risk.
+"""The schedule of an mb-sgd run: batch size, rounds, step size, averaging, and the bound on the excess risk.
 
-Where the request leaves batch size or rounds open, the smallest run within the gradient and communication budgets is
-chosen whose explicit risk bound is nearly the least (`calibrators/frontier.py`).
+If the request leaves batch size or rounds open, the smallest run is chosen whose explicit risk bound is nearly the
+least within the gradient and communication budgets. The rule is in `calibrators/frontier.py`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from epsilond.calibrators.mb_sgd.members import Member
 
 GRADIENTS_PER_RECORD = 1000
-"""Default of max_gradients, times n."""
+"""Default of `max_gradients`, per record of a client."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,11 +79,11 @@ class _Pace:
 
 
 def risk_problem(problem: PacedProblem, run: Run) -> ExcessRiskProblem | None:
-    """The problem as the risk bound sees it; None where that bound does not apply.
+    """Return the inputs of the risk bound; None if that bound does not apply.
 
-    It needs batches drawn without replacement; a loss without smoothness has an infinite one here, and an envelope is
-    to be chosen. Gradient statistics are taken at their largest, as the request's heterogeneity is of the populations,
-    which does not bound that of the data at hand.
+    The bound needs batches drawn without replacement. A loss without smoothness has infinite smoothness here, and an
+    envelope is chosen later. Gradient statistics are at their largest values: the request's heterogeneity describes
+    the populations, and does not bound that of the data at hand.
     """
     if problem.sampling not in ("without-replacement", "full"):
         return None
@@ -142,7 +142,13 @@ def _best_pace(seen: ExcessRiskProblem, *, noise_std: float, rounds: int, quick:
 
 
 def plan_of(problem: PacedProblem, run: Run, noise_std: float) -> StepPlan | None:
-    """Step size, averaging and risk bound of a run at its noise, the root mean square; None where no bound applies."""
+    """Return step size, averaging and risk bound of a run at its noise; None if no bound applies.
+
+    Args:
+        problem: the request.
+        run: the run.
+        noise_std: σ per coordinate, root mean square over clients.
+    """
     seen = risk_problem(problem, run)
     if seen is None:
         return None
@@ -162,19 +168,22 @@ def plan_of(problem: PacedProblem, run: Run, noise_std: float) -> StepPlan | Non
 
 
 def risk_theorem(problem: PacedProblem) -> Theorem:
-    """Of the explicit bound."""
+    """Return the theorem of the explicit bound."""
     return FEDERATED_RISK if problem.client_groups or problem.smoothness is None else EXCESS_RISK_BOUND
 
 
 def _curvature(seen: ExcessRiskProblem, pace: _Pace) -> float:
-    """The strong convexity of what the steps are taken on."""
+    """Return the strong convexity of the loss or, if there is an envelope, of the envelope."""
     if pace.envelope_smoothness is None:
         return seen.strong_convexity
     return on_envelope(seen, pace.envelope_smoothness).strong_convexity
 
 
 def prescribed_run(problem: MbSgdProblem, run: Run) -> Run | None:
-    """The rounds that the corrected statement prescribes at a run's batch; None if rounds are given or beyond use."""
+    """Return the run that the corrected statement prescribes at a run's batch size.
+
+    The result is None if the request gives rounds, if the unit is a client, or if the rounds exceed `LARGEST_COUNT`.
+    """
     if problem.rounds is not None or problem.unit == "client":
         return None
     rounds = prescription_of(problem, run, None).rounds
@@ -182,7 +191,14 @@ def prescribed_run(problem: MbSgdProblem, run: Run) -> Run | None:
 
 
 def with_prescribed(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, noise_std: float) -> StepPlan:
-    """With our bound at the printed rounds, step and envelope: at their certified noise, and at the printed one."""
+    """Add our bound at the printed rounds, step and envelope, both at the certified and at the printed noise.
+
+    Args:
+        plan: the steps of the answer.
+        problem: the request.
+        prescribed: the prescribed run.
+        noise_std: the certified σ of the prescribed run, root mean square over clients.
+    """
     found = prescription_of(problem, prescribed, prescribed.rounds)
     seen = risk_problem(problem, prescribed)
     assert seen is not None
@@ -211,10 +227,10 @@ def with_prescribed(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, nois
 
 
 def choose_run(problem: MbSgdProblem, certificates: Certificates[MbSgdProblem, Member]) -> Choice[Run]:
-    """Return the smallest run that is good enough, with what the request gives of it, and the frontier.
+    """Return the smallest run that is good enough and agrees with the request, and the frontier.
 
-    Noise is the root mean square over clients. Without a bound the largest batch is taken, and rounds as near as may
-    be to those that Theorem 2.2 prescribes.
+    Noise is the root mean square over clients. Without a bound the largest batch is taken, with the rounds closest to
+    those that Theorem 2.2 prescribes.
 
     Raises:
         InvalidInput: the budgets leave no run.
@@ -267,14 +283,17 @@ def choose_among(
 
 
 def rarity_of(problem: MiniBatchProblem, run: Run) -> float:
-    """n/(K√R): how far from a central limit the drawing of batches is; 0 where nothing is drawn, a closed form."""
+    """Return n/(K√R), which is small near the central limit, for n records, batch size K and R rounds.
+
+    It is 0 if batches are full or the unit is a client; the certificate is then a closed form.
+    """
     if problem.unit == "client" or run.batch_size == problem.samples_per_client:
         return 0.0
     return problem.samples_per_client / (run.batch_size * math.sqrt(run.rounds))
 
 
 def most_rounds(problem: PacedProblem, batch_size: int) -> int:
-    """Rounds that the gradient and communication budgets pay for, every client's."""
+    """Return the largest number of rounds within the gradient budget of every client and the communication budget."""
     members = members_of(problem, Run(batch_size=batch_size, rounds=1))
     affordable = min(
         (problem.max_gradients or GRADIENTS_PER_RECORD * member.samples_per_client) // member.batch_size
@@ -286,7 +305,7 @@ def most_rounds(problem: PacedProblem, batch_size: int) -> int:
 
 
 def paid_runs(problem: PacedProblem) -> list[Run]:
-    """A lattice of runs within the budgets, with what the request gives.
+    """Return a lattice of runs within the budgets that agree with the request.
 
     Raises:
         InvalidInput: the budgets leave no run.
@@ -301,7 +320,10 @@ def paid_runs(problem: PacedProblem) -> list[Run]:
 
 
 def _prescribed(problem: MbSgdProblem, run: Run) -> float:
-    """Without a risk bound: rounds as close as may be to M min{n, ε²n²/d}, which Theorem 2.2 prescribes (F-21)."""
+    """Return the closeness of the rounds to M min{n, ε²n²/d}, which Theorem 2.2 prescribes (F-21).
+
+    The closeness is at most 0, and 0 is closest. M is the number of participants, n that of records, d the dimension.
+    """
     effective = effective_samples(
         samples_per_client=problem.samples_per_client, epsilon=problem.epsilon, dimension=problem.dimension
     )
@@ -309,7 +331,14 @@ def _prescribed(problem: MbSgdProblem, run: Run) -> float:
 
 
 def risk_at(problem: PacedProblem, run: Run, noise_std: float, *, quick: bool = False) -> float:
-    """The explicit bound of a run at a noise and its best pace, or about that; infinite where none applies."""
+    """Return the explicit bound of a run at a noise and its best step size; infinite if no bound applies.
+
+    Args:
+        problem: the request.
+        run: the run.
+        noise_std: σ per coordinate, root mean square over clients.
+        quick: whether to approximate the best step size in less time.
+    """
     seen = risk_problem(problem, run)
     if seen is None:
         return math.inf

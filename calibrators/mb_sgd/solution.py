@@ -1,4 +1,4 @@
-"""The certified noise of each kind of client of a run, and what the answer says of each and of all together."""
+"""The certified noise of each kind of client of a run, and the parts of the answer for each kind and for all."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class MbSgdParameters(MembersParameters):
 
 
 def group_parameters(solution: MembersSolution) -> tuple[GroupParameters, ...]:
-    """One entry a group, in the order of the request."""
+    """Return the parameters of each group, in the order of the request."""
     printed = solution.printed_stds
     return tuple(
         GroupParameters(
@@ -143,13 +143,13 @@ def group_parameters(solution: MembersSolution) -> tuple[GroupParameters, ...]:
 
 
 def common(figures: Iterable[float]) -> float | None:
-    """The figure of every group, None where they differ."""
+    """Return the common value of all figures, or None if they differ."""
     distinct = set(figures)
     return distinct.pop() if len(distinct) == 1 else None
 
 
 def members_parameters(solution: MembersSolution) -> MembersParameters:
-    """Return the run, with the figures of its noise that are those of every client.
+    """Return the run, with the figures of its noise that all clients share.
 
     Guarantees: noise_multiplier and contribution_norm are both given, or neither is.
     """
@@ -165,11 +165,11 @@ def members_parameters(solution: MembersSolution) -> MembersParameters:
 
 
 def guarantee_of_all(answers: Sequence[GuaranteeAnswer]) -> GuaranteeAnswer:
-    """The guarantee that holds for every client: at the largest ε and δ promised to any.
+    """Return the guarantee that holds for every client, at the largest ε and δ promised to any client.
 
-    At the largest δ a client's ε is at most that at its own δ, so the largest upper end covers all; a lower end is one
-    of a client that was promised just that δ. The same with ε and δ exchanged. The sensitivity is absent where clients
-    differ in it, as that of one of them does not go with the ε of another.
+    At the largest δ the ε of a client is at most its ε at its own δ, so the largest upper bound covers all clients. The
+    lower bound is that of a client whose own δ is the largest. The same holds with ε and δ exchanged. The sensitivity
+    is absent if clients differ in it, as it would not belong to the ε of another client.
     """
     if len(answers) == 1:
         return answers[0]
@@ -200,13 +200,13 @@ def guarantee_of_all(answers: Sequence[GuaranteeAnswer]) -> GuaranteeAnswer:
 
 
 def numerical_of_all(members: Sequence[Member], certified: Sequence[Certified]) -> NumericalAnswer:
-    """The widest."""
+    """Return the largest relative width of all members' bounds."""
     answers = (numerical_answer(one.guarantee, member.target) for one, member in zip(certified, members, strict=True))
     return max(answers, key=lambda one: one.relative_width)
 
 
 def _tightness(answers: Sequence[GuaranteeAnswer]) -> Tightness:
-    """Proved only where every client is promised the same: otherwise the lower ends are those of some clients."""
+    """Return the common tightness if all targets are equal; otherwise lower bounds are those of some clients."""
     kinds = {one.tight for one in answers}
     same = len({(one.target.epsilon, one.target.log10_delta) for one in answers}) == 1
     if len(kinds) == 1 and (same or kinds == {"unknown"}):

@@ -1,9 +1,9 @@
 """mu2-sgd: federated learning with noise cancellation, DP-μ²-FL of Reshef and Levy.
 
-A client that reports for the N-th time takes back the noise it sent before and adds one of variance base² N, so that
-the server's sum holds each client's last noise only. What the server sees of a record is, exactly, one Gaussian
-mechanism (Theorem 5.1), whoever drops out. With a trusted server that adds the noise itself, all noise but the last is
-cancelled (Theorem F.1).
+A client that reports for the N-th time subtracts the noise of its previous report and adds noise of variance base² N.
+The server's sum therefore contains only each client's last noise. The release of a record to the server is exactly one
+Gaussian mechanism (Theorem 5.1), for every pattern of dropouts. If a trusted server adds the noise, all noise except
+the last is cancelled (Theorem F.1).
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Mu2SgdParameters:
 
 @dataclass(frozen=True, kw_only=True)
 class Mu2SgdSolution(Solution[Mu2SgdProblem]):
-    """With the run's noise, the ρ of the most exposed record and what each kind of client has."""
+    """The certified noise, with the run's schedule, ρ of the most exposed record, and the report of each client."""
 
     noise: ScheduleNoise
     mu: float
@@ -123,7 +123,7 @@ class Mu2SgdSolution(Solution[Mu2SgdProblem]):
 
 
 def conversion_of(mu: float, target: Target) -> ConversionAnswer:
-    """The three conversions at the answer's ρ and at the target."""
+    """Return the three conversions at the answer's ρ and at the target."""
     exact, zcdp, lemma = mus(epsilon=target.epsilon, log_delta=target.log_delta).values()
     reached = epsilons(mu=mu, log_delta=target.log_delta)
     return ConversionAnswer(
@@ -178,7 +178,7 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
     def find(self, problem: Mu2SgdProblem) -> Mu2SgdSolution:
         """Return the smallest certified base of the noise schedule.
 
-        It holds for every record of every client of at most `most_participations` reports, whoever else reports.
+        It holds for every record of every client of at most `most_participations` reports, for any other reports.
 
         Raises:
             Infeasible: no noise that is offered meets the target.
@@ -255,7 +255,7 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
         )
 
     def derivation(self, outcome: Outcome[Mu2SgdSolution, Mu2Training]) -> tuple[Step]:
-        """Return that a record is seen through one Gaussian mechanism, and what that one guarantees."""
+        """Return the step from a record's release to one Gaussian mechanism, and the guarantee of that mechanism."""
         solution = outcome.solution
         problem = solution.problem
         theorem = UNTRUSTED if problem.server == "untrusted" else TRUSTED

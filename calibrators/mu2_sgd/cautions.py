@@ -1,4 +1,4 @@
-"""What a caller of mu2-sgd should know before relying on the answer, in words."""
+"""Cautions for a caller of mu2-sgd to read before relying on the answer."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def cautions_of(
         problem: the request.
         certified: the smallest certified noise.
         noise: the noise of the schedule.
-        reports: what each kind of client is protected from.
+        reports: the protection of each kind of client.
         printed: the readings of the printed theorems.
     """
     yield from _of_the_guarantee(problem, certified)

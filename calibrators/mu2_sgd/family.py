@@ -1,4 +1,4 @@
-"""What is seen of a record in mu2-sgd, at a noise: the certificate, and what each kind of client is protected from."""
+"""The privacy of mu2-sgd at a noise: the certificate of a record, and the protection of each kind of client."""
 
 from __future__ import annotations
 
@@ -68,18 +68,21 @@ class ClientReport:
 
 
 def releases_of(rounds: int) -> int:
-    """Sums that x_1, …, x_T are computed from: those of rounds below T; one, where T is 1, to be safe."""
+    """Return the number of sums that x_1, …, x_T are computed from: T − 1, but at least 1 to be safe."""
     return max(rounds - 1, 1)
 
 
 def contribution_norm(problem: Mu2SgdProblem) -> float:
-    """What one record contributes to what the noise is added to: S to a report, S/m to the mean of a round."""
+    """Return the norm bound of one record's contribution: S to a report, or S/m to the mean of a round.
+
+    S is the clipping norm and m the number of participants. With a trusted server the noise is added to the mean.
+    """
     norm = problem.federation.clipping_norm
     return norm if problem.server == "untrusted" else norm / problem.reporting
 
 
 def noise_std_of(problem: Mu2SgdProblem, noise_multiplier: float) -> float:
-    """σ of the run, rounded up, from the multiplier of the one Gaussian mechanism that a record is seen through."""
+    """Return σ of the run, rounded up, from the multiplier of the Gaussian mechanism that releases a record."""
     seen = harmonic(problem.cap) if problem.server == "untrusted" else releases_of(problem.rounds)
     return noise_multiplier * contribution_norm(problem) * math.sqrt(seen) * (1.0 + 2.0 * PAD)
 
@@ -92,7 +95,13 @@ class ScheduleNoise:
     std: float
 
     def mu(self, participations: int, first_round: int = 1, relation: Relation | None = None) -> float:
-        """ρ_i of a client, rounded up; 0 where nothing of it is released."""
+        """Return ρ_i of a client, rounded up; 0 if nothing of the client is released.
+
+        Args:
+            participations: number of reports of the client.
+            first_round: round of its first report.
+            relation: a relation in place of the request's.
+        """
         problem = self.problem
         sensitivity = sensitivity_factor(relation or problem.relation) * problem.federation.clipping_norm
         if participations == 0:
@@ -108,7 +117,14 @@ class ScheduleNoise:
 def guarantee_at(
     problem: Mu2SgdProblem, mu: float, effort: Effort = "default", relation: Relation | None = None
 ) -> Guarantee:
-    """What μ-Gaussian differential privacy is, in the request's setting or under another relation."""
+    """Return the guarantee of μ-Gaussian differential privacy in the setting of the request.
+
+    Args:
+        problem: the request.
+        mu: parameter μ of Gaussian differential privacy.
+        effort: the work that compositions may take.
+        relation: a relation in place of the request's.
+    """
     chosen = relation or problem.relation
     mechanism = Gaussian(noise_multiplier=sensitivity_factor(chosen) / mu)
     found = guarantee_of(problem, mechanism, effort, relation=chosen)
@@ -119,7 +135,7 @@ def guarantee_at(
 
 
 def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
-    """The least noise of the equivalent single mechanism, and the target with its ε.
+    """Return the least noise of the equivalent single mechanism, and the target with its ε.
 
     Raises:
         Infeasible: no noise that is offered meets the target.
@@ -145,7 +161,13 @@ def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
 
 
 def reports_of(problem: Mu2SgdProblem, noise: ScheduleNoise, target: Target) -> tuple[ClientReport, ...]:
-    """One report a group, or those of the most and of average reports; each with its ε at the target δ."""
+    """Return the report of each group, or those of the clients with the most and with average participation.
+
+    Args:
+        problem: the request.
+        noise: the noise of the run.
+        target: the target; each report has its ε at this δ.
+    """
     alike: list[_Alike]
     if problem.taking_part.groups is not None:
         groups = problem.taking_part.groups
@@ -164,7 +186,7 @@ def reports_of(problem: Mu2SgdProblem, noise: ScheduleNoise, target: Target) -> 
 
 
 class _Alike:
-    """Clients that report alike: how often, or when."""
+    """Clients with the same number of reports or the same rounds."""
 
     def __init__(
         self,
@@ -178,7 +200,7 @@ class _Alike:
         self.mu = noise.mu(count, rounds[0] if rounds else 1)
 
     def report(self, epsilons: Mapping[float, Ends]) -> ClientReport:
-        """What is known of them; the last noise is a client's own where the server is not trusted."""
+        """Return the report of these clients; with an untrusted server the last noise is the client's own."""
         noise, problem, rounds = self.noise, self.noise.problem, self.rounds
         own: dict[str, float] = {}
         if problem.server == "untrusted" and self.count > 0:
@@ -239,9 +261,10 @@ class _Alike:
 
 
 def residual_noise_std(problem: Mu2SgdProblem, noise_std: float) -> float:
-    """Root mean square, per coordinate, of the noise in the server's mean after round T (Lemma 4.1, for any pattern).
+    """Return the root mean square, per coordinate, of the noise in the server's mean after round T.
 
-    Of every client its last noise is left: √(Σ_i K_i) · base/m; in expectation √(T/m) · base if m are drawn uniformly.
+    By Lemma 4.1, for any pattern, the last noise of every client remains. For K_i reports of client i, base noise
+    `base` and m participants this is √(Σ_i K_i) · base/m. It is √(T/m) · base in expectation if m are drawn uniformly.
     """
     if problem.server == "trusted":
         return noise_std

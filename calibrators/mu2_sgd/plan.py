@@ -20,7 +20,7 @@ READS = ("rounds", "samples_per_client", "identically_distributed", "heterogenei
 
 
 def computed(server: Server, plan: PlanProblem) -> Fields:
-    """The server, a round for every record where none are given, and no spread among clients that are alike."""
+    """Return the server, a round per record if no rounds are given, and no heterogeneity of equal clients."""
     alike = plan.identically_distributed
     return {
         "server": server,
@@ -31,13 +31,13 @@ def computed(server: Server, plan: PlanProblem) -> Fields:
 
 
 def within_limits(plan: PlanProblem) -> int | None:
-    """A round for every record, as far as the limits go."""
+    """Return a round for every record, within the limits."""
     most, records = most_rounds(plan), plan.samples_per_client
     return records if most is None or records is None else max(1, min(most, records))
 
 
 def refusals(plan: PlanProblem) -> Iterable[Reason]:
-    """More rounds than a client has records."""
+    """Yield a refusal if there are more rounds than a client has records."""
     rounds, records = plan.rounds, plan.samples_per_client
     if rounds is not None and records is not None and rounds > records:
         statement = "every report uses a new record: rounds ≤ samples_per_client"
@@ -48,7 +48,7 @@ def refusals(plan: PlanProblem) -> Iterable[Reason]:
 
 
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:
-    """The rounds that were chosen, and batches of one record."""
+    """Yield the assumptions on rounds that were chosen, and on batches of one record."""
     if plan.rounds is None:
         most = " as the limits allow, and no more than a client has records"
         all_records = within_limits(plan) == plan.samples_per_client

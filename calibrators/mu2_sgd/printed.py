@@ -1,4 +1,4 @@
-"""Theorems 5.2 and F.2 as printed, at the ρ of Lemma 2.6 and at the exact one, beside what is true there."""
+"""Theorems 5.2 and F.2 as printed, at the ρ of Lemma 2.6 and at the exact ρ, with the true figures."""
 
 from __future__ import annotations
 
@@ -19,17 +19,28 @@ if TYPE_CHECKING:
 
 
 def printed_readings(problem: Mu2SgdProblem, target: Target, norm: float) -> tuple[PrintedReading, ...]:
-    """`statement`: the printed schedule at the ρ that Lemma 2.6 gives; `corrected`: at the ρ that is exact.
+    """Return the requested readings of the printed schedule.
 
-    Of both, the risk claimed is the stated one, `certified_excess_risk` the one proved at the same noise and step.
-    A target ρ is taken as it is.
+    `statement` is at the ρ of Lemma 2.6, and `corrected` at the exact ρ. Both claim the printed risk. The parameter
+    `certified_excess_risk` is the risk proved at the same noise and step. A target ρ is used unchanged.
+
+    Args:
+        problem: the request.
+        target: the target (ε, δ).
+        norm: bound on the norm of one contribution.
     """
     asked = READINGS if problem.readings is None else problem.readings
     return tuple(_reading(problem, target, norm, reading) for reading in READINGS if reading in asked)
 
 
 def mu_of(problem: Mu2SgdProblem, target: Target, reading: Reading) -> float:
-    """ρ for the target."""
+    """Return ρ for the target.
+
+    Args:
+        problem: the request.
+        target: the target (ε, δ).
+        reading: `statement` for Lemma 2.6, `corrected` for the exact conversion.
+    """
     if problem.gaussian_dp_mu is not None:
         return problem.gaussian_dp_mu
     convert = lemma_mu if reading == "statement" else exact_mu

@@ -44,7 +44,7 @@ ParticipationKind = Literal["uniform", "counts", "pattern"]
 Reading = Literal["statement", "corrected"]
 READINGS: tuple[Reading, ...] = ("statement", "corrected")
 ASSUMED_DELTA = 1e-5
-"""Where ε is read off a target gaussian_dp_mu that comes without δ; a warning says so."""
+"""δ at which ε is computed if a target gaussian_dp_mu comes without δ; a warning says so."""
 MOST_GROUPS = 1000
 MOST_LISTED = 10**6
 BITS_PER_COORDINATE = 32
@@ -74,7 +74,7 @@ class ParticipatingGroup:
 
     @property
     def reports(self) -> int:
-        """K."""
+        """Number K of reports of each client."""
         return len(self.rounds) if self.rounds is not None else self.participations or 0
 
 
@@ -87,7 +87,7 @@ class Participation:
     groups: Annotated[tuple[ParticipatingGroup, ...] | None, GROUPS] = None
 
     def check(self) -> None:
-        """Groups where the kind needs them, each told in the kind's way."""
+        """Check that groups are present if the kind needs them, each with the field of that kind."""
         if self.groups is not None:
             read_members(self, "groups", ParticipatingGroup)
         if (self.groups is None) != (self.kind == "uniform"):
@@ -198,29 +198,29 @@ class Mu2SgdProblem(SettingFields):
 
     @property
     def target(self) -> Target | None:
-        """The (ε, δ) asked for, None where ρ is."""
+        """Requested (ε, δ); None if the request gives ρ."""
         return None if self.epsilon is None else Target.of(self.epsilon, self.delta, self.log10_delta)
 
     @property
     def reporting(self) -> int:
-        """m, by default every client."""
+        """Number m of participants, by default all clients."""
         return self.participants or self.clients
 
     @property
     def taking_part(self) -> Participation:
-        """As asked, or uniform."""
+        """Requested participation, uniform by default."""
         return self.participation or Participation()
 
     @property
     def cap(self) -> int:
-        """The most reports of any client, at least 1."""
+        """Largest number of reports of any client, at least 1."""
         asked = self.taking_part
         most = max((group.reports for group in asked.groups), default=1) if asked.groups else self.rounds
         return max(min(asked.most_participations or most, most), 1)
 
     @property
     def printed_participation(self) -> bool:
-        """Whether the printed theorems' participation is that of the run: uniform, or everyone always."""
+        """True if the participation is that of the printed theorems: uniform, or all clients in every round."""
         groups = self.taking_part.groups
         if groups is None:
             return self.cap == self.rounds
@@ -228,25 +228,25 @@ class Mu2SgdProblem(SettingFields):
 
     @property
     def sees_all(self) -> bool:
-        """Whether the observer sees all that is released, so that the bound is attained."""
+        """True if the observer sees everything that is released, so that the bound is attained."""
         if self.server == "untrusted":
             return self.observer == "server"
         return self.observer in ("released-models", "other-clients")
 
     @cached_property
     def federation(self) -> CancellationRun:
-        """The run as the bounds see it."""
+        """The run in the form of the bounds."""
         return inputs_of(CancellationRun, self, participants=self.reporting)
 
 
 def _ascending(rounds: Sequence[Any], last: int) -> bool:
-    """Whether these are distinct rounds of the run in their order."""
+    """Return whether the rounds are distinct rounds of the run in ascending order."""
     whole = all(isinstance(each, int) and not isinstance(each, bool) for each in rounds)
     return whole and all(low < high for low, high in zip((0, *rounds), (*rounds, last + 1), strict=True))
 
 
 def _busiest(groups: Sequence[ParticipatingGroup]) -> int:
-    """The most clients that report in one round."""
+    """Return the largest number of clients that report in one round."""
     load: dict[int, int] = {}
     for group in groups:
         for each in group.rounds or ():

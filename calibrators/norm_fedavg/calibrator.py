@@ -1,7 +1,8 @@
 """norm-fedavg: DP-NormFedAvg of Das et al., its rounds composed exactly, its steps and its convergence.
 
-The server sees every message of a client, in every round: nothing is amplified. Who sees the models alone does not know
-who took part; a client whose whole message is bounded is then amplified in every round, before composition.
+The server sees every message of a client, in every round, so there is no amplification. An observer of only the models
+does not see the draw of clients. A client with a bounded message then has amplification in every round, before
+composition.
 """
 
 from __future__ import annotations
@@ -93,9 +94,10 @@ class NormFedavgTraining:
 
 
 def training_of(problem: NormFedavgProblem, compression: float) -> NormFedavgTraining:
-    """Equation (39) at γ and at 0, and Theorem 4, each at most ‖∇f(w₀)‖ ≤ β‖w₀ − w*‖: w₀ is the model of a round.
+    """Return the steps and bounds of equation (39), at compression error γ and at 0, and of Theorem 4.
 
-    The minimiser is that of the whole space, where the gradient vanishes.
+    Each bound is capped at ‖∇f(w₀)‖ ≤ β‖w₀ − w*‖, because the start w₀ is the model of a round. The minimiser w* is
+    that of the whole space, where the gradient vanishes.
     """
     found, without_noise = (
         TheoremAtInputs.of(
@@ -229,7 +231,7 @@ class NormFedavgCalibrator(GridCalibrator[NormFedavgProblem, NormFedavgParameter
         return (*CONDITIONS, *ASSUMPTIONS, *outcome.solution.certified.guarantee.declared)
 
     def warnings(self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining]) -> Iterator[Caution]:
-        """Yield what is wrong with the printed theorems, and what the noise and the bound do not show."""
+        """Yield the faults of the printed theorems, and the cautions about the noise and the bound."""
         solution, training = outcome.solution, outcome.training
         yield from own_cautions(solution.problem)
         yield from printed_cautions(outcome.printed, solution.noise_std)

@@ -15,7 +15,7 @@ READS = ("participants", "initial_distance", "diameter")
 
 
 def computed(plan: PlanProblem) -> Fields:
-    """All who report; convex losses; a start as far from the minimiser as the domain is wide."""
+    """Return the participants, convex losses, and the diameter as distance of the start unless the plan gives it."""
     return {
         "participants": plan.reporting,
         "quasar_convexity": 1.0,
@@ -24,7 +24,7 @@ def computed(plan: PlanProblem) -> Fields:
 
 
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:
-    """The sensitivities, and the distance that is not given."""
+    """Yield the assumptions on the sensitivities, the losses and an absent distance."""
     yield Reason(message="updates are normalised, and neighbouring data may lead to any two of them")
     yield Reason(message="losses are convex, so that their quasar-convexity is 1")
     if plan.initial_distance is None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def printed_readings(problem: NormFedavgProblem) -> Iterator[PrintedReading]:
-    """Theorem 2, where δ is a double; Theorem 3, where its inputs are given.
+    """Yield Theorem 2 if δ is a double, and Theorem 3 if its inputs are given.
 
     The sensitivities of Theorem 3 are never used, as they hold with a probability over the data.
     """
@@ -34,7 +34,7 @@ def printed_readings(problem: NormFedavgProblem) -> Iterator[PrintedReading]:
 
 
 def _theorem_2(problem: NormFedavgProblem, delta: float) -> PrintedReading:
-    """The ε of the theorem whose (2r/n) ε̂ is the target, its ε₀, and Theorem 1's noise at that."""
+    """Return the reading at the ε for which (2r/n) ε̂ is the target, with its ε₀ and Theorem 1's noise at ε₀."""
     composed = problem.epsilon * problem.clients / (2.0 * problem.reporting)
     inverse = TheoremAtInputs.of(EQUATION_22, problem, composed_epsilon=composed, delta=delta)
     epsilon = float(inverse.outputs["epsilon"])
@@ -53,7 +53,7 @@ def _theorem_2(problem: NormFedavgProblem, delta: float) -> PrintedReading:
 
 
 def own_cautions(problem: NormFedavgProblem) -> Iterator[Caution]:
-    """What is wrong with Theorems 2 and 3 here, and what was assumed."""
+    """Warn of the faults of Theorems 2 and 3, and of assumptions."""
     yield Caution(
         code="printed-theorem-refuted",
         message="das.2 is false: it rests on das.1, and its factor 2r/n protects no record. Do not run with its noise",

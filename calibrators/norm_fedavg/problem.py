@@ -58,7 +58,7 @@ class NormFedavgProblem(GridProblem):
     step_ratio: Annotated[float | None, STEP_RATIO, RATIOS] = None
 
     def check_own(self) -> None:
-        """An observer of messages or models, both numbers of Theorem 3 or neither, a method that can be composed."""
+        """Check the observer, the relation, the numbers of Theorem 3 (both or neither) and the method."""
         if self.observer not in OBSERVERS:
             raise InvalidInput.at("/observer", "is not one that this run has", allowed=", ".join(OBSERVERS))
         if self.relation == "add-or-remove-one":
@@ -77,11 +77,11 @@ class NormFedavgProblem(GridProblem):
 
     @property
     def rate(self) -> float:
-        """Share of the clients that is drawn in a round, where the draw is unseen; 1 where it is seen."""
+        """Fraction of the clients that a round draws if the observer does not see the draw; otherwise 1."""
         return self.reporting / self.clients if self.observer == "released-models" else 1.0
 
     def round_of(self, message: TruncatedDiscreteLaplace) -> Spec:
-        """One client's message, hidden in the draw of clients if that is unseen."""
+        """Return the release of a round: a client's message, subsampled if the draw of clients is unseen."""
         if self.rate == 1.0:
             return message
         return Subsampled(
@@ -94,12 +94,12 @@ class NormFedavgProblem(GridProblem):
 
     @property
     def steps(self) -> int:
-        """E."""
+        """Number E of local steps, by default √K rounded, for K rounds."""
         return self.local_steps or max(1, round(math.sqrt(self.rounds)))
 
     @property
     def ratio(self) -> float:
-        """β/η."""
+        """Ratio β/η of the steps, by default that of the least bound."""
         if self.step_ratio is not None:
             return self.step_ratio
         return best_ratio(

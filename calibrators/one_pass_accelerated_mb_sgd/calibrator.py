@@ -1,8 +1,8 @@
 """one-pass-accelerated-mb-sgd: Algorithm 2 of Lowy and Razaviyayn, every record used at most once.
 
-Each client deals its records into disjoint batches before the run. A record then stands in one message only, and all
-messages of its client together are one Gaussian mechanism for it: nothing is composed and nothing is amplified. A
-client as the unit stands in every message.
+Each client divides its records into disjoint batches before the run. A record is then used in only one message, and all
+messages of its client together are one Gaussian mechanism for it, without composition or amplification. A client as the
+unit is used in every message.
 """
 
 from __future__ import annotations
@@ -49,13 +49,19 @@ FRESH_NOISE = Condition("fresh-noise", "fresh Gaussian noise in every message")
 
 
 def run_spec(problem: OnePassProblem, run: Run | Member, noise_multiplier: float) -> Spec:
-    """What one client releases of a record, or of itself, over the whole run."""
+    """Return the release of a client over the whole run, for a record or for the client itself.
+
+    Args:
+        problem: the request.
+        run: the run, or the kind of client.
+        noise_multiplier: σ over the norm bound of one contribution.
+    """
     release = Gaussian(noise_multiplier=noise_multiplier)
     return Repeated(times=run.rounds, mechanism=release) if problem.unit == "client" else release
 
 
 def likely_noise_multiplier(problem: OnePassProblem, member: Member) -> float:
-    """A guess, as for one full batch, or as many as there are rounds."""
+    """Return an estimate of the noise multiplier, for one full batch or, with clients as units, one per round."""
     return likely_noise(member.target, rate=1.0, rounds=member.rounds if problem.unit == "client" else 1, distance=2.0)
 
 
@@ -65,7 +71,7 @@ FAMILY: Family[OnePassProblem, Member] = Family(
     contribution=contribution_norm,
     target=lambda _, member: member.target,
 )
-"""Of one member."""
+"""The family of releases of one member."""
 
 
 EXAMPLE = {

@@ -1,4 +1,4 @@
-"""Theorem 2.3 as printed, reading by reading, beside what is true at its noise."""
+"""Readings of Theorem 2.3, each with the certified guarantee at its noise."""
 
 from __future__ import annotations
 
@@ -25,10 +25,15 @@ SHOWN = ("noise_std", "noise_multiplier", "batch_size", "rounds", "regularizatio
 
 
 def printed_readings(problem: OnePassProblem, run: Run, truth: Truth[Member]) -> tuple[PrintedReading, ...]:
-    """Theorem 2.3 at the request's batch or rounds, or else at those that the reading prescribes itself.
+    """Return the readings of Theorem 2.3 at the request's batch or rounds, or at those that the reading prescribes.
 
-    `excess_risk_scale` is its risk up to the constants and logarithms that it hides, `informal_excess_risk_scale` that
-    of the main text. It speaks of records: for the unit `client` there is nothing to print; and of equal clients.
+    `excess_risk_scale` is its risk up to the constants and logarithms that it hides. `informal_excess_risk_scale` is
+    that of the main text. The theorem is about records of equal clients. Other requests have no readings.
+
+    Args:
+        problem: the request.
+        run: the run of the answer.
+        truth: returns the figures certified of a member at a printed noise multiplier.
     """
     clients = distinct_clients(members_of(problem, run))
     if problem.unit == "client" or len(clients) > 1:
@@ -38,7 +43,7 @@ def printed_readings(problem: OnePassProblem, run: Run, truth: Truth[Member]) ->
 
 
 def distinct_clients(members: Sequence[Member]) -> tuple[Member, ...]:
-    """Those that differ in anything but their number and their group."""
+    """Return the members that differ in more than their number of clients and their group."""
     return tuple({replace(member, place=0, clients=1): member for member in members}.values())
 
 

@@ -25,7 +25,7 @@ class OnePassProblem(AcceleratedMbSgdProblem):
     sampling: Annotated[Literal["without-replacement"], SAMPLING] = "without-replacement"
 
     def check(self) -> None:
-        """And no record used twice."""
+        """Check the fields, and that no record is used twice."""
         super().check()
         rounds, run = self.rounds or 1, Run(batch_size=self.batch_size or 1, rounds=self.rounds or 1)
         each = [(group.samples_per_client, self.batch_of(group, run)) for group in self.client_groups or ()]
@@ -34,7 +34,7 @@ class OnePassProblem(AcceleratedMbSgdProblem):
                 raise InvalidInput.at("/rounds", "times batch_size cannot exceed samples_per_client", allowed=f"≤ {n}")
 
     def batch_of(self, group: ClientGroupRequest, run: Run) -> int:
-        """As given, or the share of the records that the run's batch is of the request's, rounded down: KR ≤ n."""
+        """Return the batch size of a group: as given, or proportional to its records, rounded down so that KR ≤ n."""
         if group.batch_size is not None:
             return group.batch_size
         return max(1, run.batch_size * group.samples_per_client // self.samples_per_client)

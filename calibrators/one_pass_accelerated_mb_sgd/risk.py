@@ -22,13 +22,19 @@ class OnePassRiskProblem(OnePassProblem, RiskFields):
     """A run of one-pass-accelerated-mb-sgd, and which lower bounds to set beside its upper ones."""
 
     def check(self) -> None:
-        """Those of one-pass-accelerated-mb-sgd; a given noise is that of a given run."""
+        """Check the fields of one-pass-accelerated-mb-sgd, and that a given noise belongs to a given run."""
         super().check()
         check_run(self)
 
 
 def bounds(asked: OnePassRiskProblem, run: Run, noise_std: float) -> Bounds:
-    """The explicit bound of the best stages, and the printed orders."""
+    """Return the explicit bound of the best stages, and the printed orders.
+
+    Args:
+        asked: the request.
+        run: the run.
+        noise_std: σ per coordinate, root mean square over clients.
+    """
     return bounds_of(
         asked,
         asked,

@@ -1,4 +1,4 @@
-"""How one pass over the data is cut: rounds and batch size compete for the records, and the bound decides."""
+"""Division of one pass over the data into rounds and batches, by the bound on the risk."""
 
 from __future__ import annotations
 
@@ -22,19 +22,25 @@ if TYPE_CHECKING:
 
 
 def risk_problem(problem: OnePassProblem, run: Run) -> AcceleratedProblem:
-    """The problem as the risk bound sees it: records are fresh, so the objective is the population's."""
+    """Return the inputs of the risk bound; records are used once, so the objective is the expected loss."""
     return problem_of(
         problem, run, objective="population", gradient_std=problem.gradient_std, heterogeneity=problem.spread
     )
 
 
 def plan_of(problem: OnePassProblem, run: Run, noise_std: float) -> AcceleratedPlan:
-    """Stages and risk bound of a run at its certified noise."""
+    """Return the stages and the risk bound of a run at its certified noise.
+
+    Args:
+        problem: the request.
+        run: the run.
+        noise_std: σ per coordinate, root mean square over clients.
+    """
     return plan_at(risk_problem(problem, run), noise_std=noise_std, rounds=run.rounds)
 
 
 def choose_run(problem: OnePassProblem, certificates: Certificates[OnePassProblem, Member]) -> Choice[Run]:
-    """Return the smallest run that is good enough, with what the request gives of it, and the frontier.
+    """Return the smallest run that is good enough and agrees with the request, and the frontier.
 
     Raises:
         InvalidInput: the budgets leave no run.
@@ -48,12 +54,12 @@ def choose_run(problem: OnePassProblem, certificates: Certificates[OnePassProble
 
     @functools.cache
     def risks(batch_size: int, noise_std: float) -> Callable[[int], float]:
-        """By the rounds, of which neither the problem nor the noise of a gradient depends."""
+        """Return the estimated bound as a function of the rounds; its other inputs do not depend on the rounds."""
         return likely_risks(risk_problem(problem, Run(batch_size=batch_size, rounds=1)), noise_std=noise_std)
 
     @functools.cache
     def noise_of_a_record(batch_size: int) -> float:
-        """One for all runs of this batch size, certified at once."""
+        """Return the certified noise, which all runs of this batch size share."""
         return mean_noise_std(certificates, Run(batch_size=batch_size, rounds=1))
 
     outlook = Outlook(
@@ -69,7 +75,7 @@ def choose_run(problem: OnePassProblem, certificates: Certificates[OnePassProble
 
 
 def _most_rounds(problem: OnePassProblem, batch_size: int) -> int:
-    """Rounds that every client's records and the budgets pay for."""
+    """Return the largest number of rounds that every client's records and the budgets pay for."""
     members = members_of(problem, Run(batch_size=batch_size, rounds=1))
     most = min(member.samples_per_client // member.batch_size for member in members)
     if problem.max_gradients is not None:

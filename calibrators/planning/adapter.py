@@ -1,4 +1,4 @@
-"""How an algorithm reads a plan: the adapter of one of its variants."""
+"""Adapters, which make the request of an algorithm from a plan, for each of its variants."""
 
 from __future__ import annotations
 
@@ -19,57 +19,57 @@ NoiseAddedTo = Literal["gradients", "unit-updates", "shared-gradient", "mean-of-
 
 
 def nothing(_: PlanProblem) -> JsonObject:
-    """No field but those that go by the plan's own names."""
+    """Return no fields: all fields have the plan's own names."""
     return {}
 
 
 def on_the_mean(plan: PlanProblem, parameters: JsonObject) -> float | None:
-    """The noise is added to the mean itself."""
+    """Return σ of an algorithm that adds the noise to the mean itself."""
     del plan
     std: float | None = parameters.get("noise_std", parameters.get("noise_std_of_mean"))
     return std
 
 
 def on_each_message(plan: PlanProblem, parameters: JsonObject) -> float | None:
-    """Every participant adds the noise to its own message."""
+    """Return σ/√M for an algorithm in which each of M participants adds the noise to its own message."""
     std = parameters.get("noise_std")
     return None if std is None else std / math.sqrt(plan.reporting or 1)
 
 
 def not_of_one_round(plan: PlanProblem, parameters: JsonObject) -> float | None:
-    """Noise that is of several rounds, or of no mean."""
+    """Return None: the noise is not that of the mean of one round."""
     del plan, parameters
     return None
 
 
 def no_reasons(_: PlanProblem) -> Iterable[Reason]:
-    """Nothing to say."""
+    """Return no reasons."""
     return ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanAdapter:
-    """One variant of an algorithm: what it guarantees to whom, and which of its fields come from the plan."""
+    """One variant of an algorithm: the kind of its guarantee, and the fields that come from the plan."""
 
     variant: str | None = None
     definition: Trust
     observer: Observer
     units: tuple[Unit, ...]
-    """Whose data it can protect."""
+    """Units that the variant can protect."""
     objective: Objective | None
-    """What its risk is of; None where it has none."""
+    """Objective of the bound on the risk; None if there is no bound."""
     noise_added_to: NoiseAddedTo = "gradients"
     copied: tuple[str, ...]
-    """Fields of the plan that are passed on under their own names, where they are given."""
+    """Fields of the plan that are passed on under their own names, if the plan gives them."""
     read: tuple[str, ...] = ()
-    """Further fields of the plan, which `computed` and `assumptions` make use of."""
+    """Further fields of the plan, which `computed` and `assumptions` use."""
     computed: Callable[[PlanProblem], JsonObject] = nothing
-    """Fields of the algorithm that follow from the plan under other names; None is as good as absent."""
+    """Fields of the algorithm that follow from the plan under other names; a field that is None counts as absent."""
     renamed: Mapping[str, str] = field(default_factory=dict)
-    """Of those, the plan's field that stands behind each."""
+    """Names of computed fields ↦ the field of the plan that each comes from."""
     mean_noise: Callable[[PlanProblem, JsonObject], float | None] = not_of_one_round
     """(plan, parameters of the answer) ↦ standard deviation per coordinate of the noise in a round's mean."""
     refusals: Callable[[PlanProblem], Iterable[Reason]] = no_reasons
     """Conditions that the plan breaks."""
     assumptions: Callable[[PlanProblem], Iterable[Reason]] = no_reasons
-    """What was taken for granted."""
+    """Assumptions that the adapter makes about the plan."""

@@ -1,6 +1,6 @@
-"""A plan's answer: every algorithm with what it takes and gives, or why not, and rankings that compare like with like.
+"""A plan's answer: an entry for every algorithm, or the reasons why it does not apply, and rankings of the entries.
 
-Entries are ranked only among those whose guarantees are of one kind and whose figures are of one thing.
+Entries are ranked only among entries with the same kind of guarantee and with figures of the same quantity.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Reason:
 
     @classmethod
     def of(cls, fault: Fault) -> Reason:
-        """From a fault of the algorithm's own request."""
+        """Make a reason from a fault of the algorithm's own request."""
         return cls(message=fault.message, pointer=fault.pointer, allowed=fault.allowed)
 
 
@@ -67,7 +67,7 @@ class PlannedRisk:
 
     @classmethod
     def read(cls, told: JsonObject) -> PlannedRisk | None:
-        """From the JSON form of a calibration's risk; None where nothing bounds it from above."""
+        """Read the upper bound from the JSON form of a calibration's risk; None if there is no upper bound."""
         upper, baseline = told.get("upper"), told.get("baseline")
         if upper is None:
             return None
@@ -105,7 +105,7 @@ class Reached:
 
     @classmethod
     def read(cls, told: JsonObject) -> Reached:
-        """From its JSON form."""
+        """Read a solved value from its JSON form."""
         below = told.get("below")
         return cls(**{**told, "below": None if below is None else Tried(**below)})
 

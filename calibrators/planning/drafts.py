@@ -20,7 +20,7 @@ TARGET = ("epsilon", "delta", "log10_delta")
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """What one adapter of one algorithm makes of a plan: its request, or why there is none."""
+    """The request that one adapter of an algorithm makes from a plan, or the reasons why there is none."""
 
     calibrator: Calibrator
     adapter: PlanAdapter
@@ -31,12 +31,18 @@ class Draft:
 
     @property
     def name(self) -> str:
-        """The algorithm, and which variant of it where there are several."""
+        """The name of the algorithm, with the variant if there are several."""
         return self.calibrator.name + (f" ({self.adapter.variant})" if self.adapter.variant else "")
 
 
 def draft(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Draft:
-    """The adapter's request for a plan, or the reasons why it has none. Never raises."""
+    """Make the adapter's request from a plan, or give the reasons why there is none. Never raises.
+
+    Args:
+        calibrator: the algorithm.
+        adapter: the adapter of one of its variants.
+        plan: the plan.
+    """
     kind = GuaranteeKind(
         definition=adapter.definition,
         unit=plan.unit,
@@ -62,7 +68,7 @@ def draft(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Dr
 
 
 def _unwanted(adapter: PlanAdapter, plan: PlanProblem) -> Iterable[Reason]:
-    """What the plan wants and the algorithm does not give."""
+    """Yield the requirements of the plan that the algorithm does not meet."""
     if plan.trust is not None and adapter.definition not in plan.trust:
         yield Reason(
             message=f"its guarantee is {adapter.definition}, which the plan does not accept",
@@ -94,7 +100,7 @@ def _values(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem, kin
 def _missing(
     calibrator: Calibrator, adapter: PlanAdapter, values: JsonObject, told: set[str | None]
 ) -> Iterable[Reason]:
-    """The algorithm's own needs that the plan leaves open, each in words."""
+    """Yield a reason for each required field of the algorithm that the plan does not give."""
     problem: type = calibrator.problem
     for own, quantity in _needed(problem):
         name = adapter.renamed.get(own, own)
@@ -107,7 +113,7 @@ def _missing(
 
 @cache
 def _needed(problem: Hashable) -> tuple[tuple[str, Quantity | None], ...]:
-    """The fields of a problem that have no default, and what they mean."""
+    """Return the fields of a problem that have no default, with their quantities."""
     hints = get_type_hints(problem, include_extras=True)
     return tuple(
         (each.name, quantity_of(hints[each.name])[1])
@@ -117,7 +123,7 @@ def _needed(problem: Hashable) -> tuple[tuple[str, Quantity | None], ...]:
 
 
 def _renamed(reason: Reason, adapter: PlanAdapter) -> Reason:
-    """With the pointer of the plan's own field."""
+    """Return the reason with the pointer of the plan's field."""
     first, *rest = (reason.pointer or "").removeprefix("/").split("/")
     pointer = "/" + "/".join([adapter.renamed.get(first, first), *rest])
     return Reason(message=reason.message, pointer=pointer, allowed=reason.allowed)

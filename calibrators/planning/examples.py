@@ -37,4 +37,4 @@ EXAMPLES: Mapping[str, JsonObject] = {
         "reach": {"risk": 0.1, "solve_for": "epsilon"},
     },
 }
-"""By what they show."""
+"""Example plans, by their subject."""

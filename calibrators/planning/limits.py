@@ -1,8 +1,8 @@
-"""What limits a run: rounds, traffic and how often one client reports; and which of them a run exceeds.
+"""Limits of a run on rounds, traffic and reports per client, and the limits that a run exceeds.
 
-`likely_rounds` chooses the rounds of an algorithm that does not choose its own, by the noise that is likely. The rule
-is that of `dp-fedavg`: with ν the norm of a round's noise over the largest norm of its mean, the fewest rounds at which
-√((1 + ν²)/R) is within a tenth of the least. The chosen run is then certified by the algorithm itself.
+`likely_rounds` chooses the rounds of an algorithm that does not choose its own, by the estimated noise. The rule is
+that of `dp-fedavg`: the fewest rounds R at which √((1 + ν²)/R) is within a tenth of the least. Here ν is the norm of a
+round's noise over the largest norm of its mean. The chosen run is then certified by the algorithm itself.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ CHOSEN = Reason(
 
 
 def share_drawn(plan: PlanProblem) -> Fraction:
-    """M/N: how likely a client is to report in a round."""
+    """Return M/N, the probability that a client reports in a round, for M participants of N clients."""
     assert plan.clients is not None
     return Fraction(plan.reporting or plan.clients, plan.clients)
 
 
 def most_rounds(plan: PlanProblem, dimension: int | None = None) -> int | None:
-    """The rounds that the limits leave room for, of messages of 32 bits a coordinate; None where nothing limits them.
+    """Return the largest number of rounds within the limits, for messages of 32 bits per coordinate.
 
-    Zero where they do not pay for one round.
+    The result is None if nothing limits the rounds, and 0 if the limits do not pay for one round.
     """
     if plan.clients is None:
         return plan.max_rounds
@@ -57,7 +57,7 @@ def most_rounds(plan: PlanProblem, dimension: int | None = None) -> int | None:
 
 
 def as_budget(plan: PlanProblem) -> JsonObject:
-    """All limits as one on the bits of all clients, for algorithms that choose their rounds within such a budget."""
+    """Return all limits as one communication budget, for algorithms that choose their rounds within it."""
     most = most_rounds(plan)
     if most is None or plan.dimension is None or plan.clients is None:
         return {}
@@ -67,7 +67,13 @@ def as_budget(plan: PlanProblem) -> JsonObject:
 
 
 def exceeded(plan: PlanProblem, *, rounds: int | None, bits: int | None) -> Iterator[str]:
-    """The limits that a run with so many rounds and bits, of all clients together, does not keep to."""
+    """Yield the names of the limits that a run exceeds.
+
+    Args:
+        plan: the plan.
+        rounds: rounds of the run, None if unknown.
+        bits: bits of all clients over the run, None if unknown.
+    """
     if plan.clients is None:
         return
     if plan.max_rounds is not None and rounds is not None and rounds > plan.max_rounds:
@@ -85,9 +91,18 @@ def exceeded(plan: PlanProblem, *, rounds: int | None, bits: int | None) -> Iter
 def likely_rounds(
     plan: PlanProblem, *, drawn: int, population: int, dimension: int, relation: Relation, seen: bool = False
 ) -> int | None:
-    """The rounds of noisy means of `drawn` of `population`, those that the plan gives if it does.
+    """Return the rounds of the plan, or by the rule of this module those of noisy means of a random batch.
 
-    Where the draw is `seen`, a unit pays for the rounds that it is drawn for. None where the plan has no target ε.
+    Args:
+        plan: the plan.
+        drawn: size of the batch.
+        population: size of the population.
+        dimension: number of coordinates.
+        relation: the neighbour relation.
+        seen: whether the observer sees the draw. A unit then pays only for the rounds that it is drawn in.
+
+    Returns:
+        The rounds, or None if the plan gives neither rounds nor a target ε.
     """
     if plan.rounds is not None or plan.epsilon is None:
         return plan.rounds

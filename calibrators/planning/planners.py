@@ -1,4 +1,4 @@
-"""The calibrators that take part in plans, those that take longest last: a deadline leaves most of a plan standing."""
+"""The calibrators that take part in plans. The slowest are last, so that a deadline cuts off few."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from epsilond.calibrators.calibration import Calibrator
 
 
 def in_order(calibrators: Iterable[Calibrator]) -> tuple[Calibrator, ...]:
-    """Those that have an adapter, in the order in which a plan starts them."""
+    """Return the calibrators that have an adapter, in the order in which a plan starts them."""
     return tuple(sorted((one for one in calibrators if one.plans), key=lambda one: one.plan_place))
 
 

@@ -1,4 +1,4 @@
-"""The question that a plan answers: one federation and one learning problem, whatever algorithm may run on it."""
+"""The request of a plan: a federation and a learning problem, without a choice of algorithm."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Reach:
     solve_for: Annotated[Unknown, SOLVE_FOR]
 
     def check(self) -> None:
-        """A risk of 0 is reached by nothing."""
+        """Reject a risk of 0, which no run reaches."""
         if self.risk == 0.0:
             raise InvalidInput.at("/risk", "is out of range", allowed="> 0")
 
@@ -158,7 +158,7 @@ class PlanProblem:
     reach: Annotated[Reach | None, REACH] = None
 
     def check(self) -> None:
-        """One δ; epsilon and clients, but for what is solved for; no more participants than clients."""
+        """Check the fields: one δ, epsilon and clients unless solved for, and participants at most clients."""
         natural_log_delta(self.delta, self.log10_delta)
         faults = [
             Fault(f"/{name}", "is needed", "unless reach solves for it")
@@ -183,12 +183,12 @@ class PlanProblem:
 
     @property
     def unknown(self) -> Unknown | None:
-        """What is solved for, None where the plan is as it is."""
+        """Name of the field that is solved for; None if the plan solves for none."""
         return None if self.reach is None else self.reach.solve_for
 
     @property
     def reporting(self) -> int | None:
-        """M, by default every client."""
+        """Number M of participants, by default all clients."""
         return self.participants or self.clients
 
     @property
@@ -199,8 +199,8 @@ class PlanProblem:
 
 
 LIMITS = ("max_rounds", "communication_budget", "max_bytes_per_client", "max_reports_per_client")
-"""Fields that limit a run. They hold for every algorithm, whether it can keep to them or not."""
+"""Fields that limit a run. They apply to every algorithm, including those that cannot keep to them."""
 ABOUT_THE_PLAN = frozenset(
     {"relation", "unit", "trust", "observers", "algorithms", "objective", "rank_by", "reach", *LIMITS},
 )
-"""Fields that say what is wanted, and not what is run."""
+"""Fields that describe the requirements of the plan, not the run."""

@@ -1,4 +1,4 @@
-"""From drafts and what became of them to a plan's answer: rankings within one kind of guarantee, never across."""
+"""Assembly of a plan's answer from drafts and their outcomes, with rankings within one kind of guarantee only."""
 
 from __future__ import annotations
 
@@ -39,31 +39,36 @@ from epsilond.calibrators.risk.baseline import no_better
 
 @dataclass(frozen=True)
 class Undecided:
-    """There is no answer, for a reason that another run may not have."""
+    """The outcome of a draft without an answer, for a reason that may not occur on another attempt."""
 
     message: str
 
 
 Outcome = Found | EpsilondError | Undecided
-"""What became of a draft's request."""
+"""The outcome of a draft's request."""
 
 
 def drafts(calibrators: Iterable[Calibrator], plan: PlanProblem) -> tuple[Draft, ...]:
-    """Every adapter of every algorithm that the plan considers. Never refuses for the sake of one of them.
+    """Return a draft of every adapter of every algorithm in the plan. A draft that fails does not affect the others.
 
-    Where the plan is to reach a risk, the field that is solved for has some value in these.
+    If the plan is to reach a risk, the unknown has an arbitrary value in the drafts.
 
     Raises:
-        InvalidInput: the plan names an algorithm that there is not.
+        InvalidInput: the plan names an algorithm that does not exist.
     """
     return tuple(draft(*each) for each in _drafted(calibrators, plan))
 
 
 def draft_at(calibrators: Iterable[Calibrator], plan: PlanProblem, place: int) -> Draft:
-    """One of them.
+    """Return the draft at one place among all drafts.
+
+    Args:
+        calibrators: the algorithms.
+        plan: the plan.
+        place: index of the draft in the result of `drafts`.
 
     Raises:
-        InvalidInput: the plan names an algorithm that there is not.
+        InvalidInput: the plan names an algorithm that does not exist.
     """
     return draft(*_drafted(calibrators, plan)[place])
 
@@ -71,7 +76,7 @@ def draft_at(calibrators: Iterable[Calibrator], plan: PlanProblem, place: int) -
 def _drafted(
     calibrators: Iterable[Calibrator], plan: PlanProblem
 ) -> tuple[tuple[Calibrator, PlanAdapter, PlanProblem], ...]:
-    """What each draft is made of."""
+    """Return the calibrator, the adapter and the plan of each draft."""
     listed = tuple(calibrators)
     names = [calibrator.name for calibrator in listed]
     for place, wanted in enumerate(plan.algorithms or ()):
@@ -92,12 +97,12 @@ def _begun(plan: PlanProblem) -> PlanProblem:
 
 
 def found_of(answer: Calibration | JsonObject, request: object) -> Found:
-    """What a single calibration found."""
+    """Return the outcome of a single calibration."""
     return Found(request=as_json(request), calibration=answer)
 
 
 def settle(each: Draft, plan: PlanProblem) -> Outcome | None:
-    """What becomes of a draft, computed here and now; None where it has no request."""
+    """Compute the outcome of a draft; None if it has no request."""
     if each.request is None:
         return None
     try:
@@ -109,7 +114,12 @@ def settle(each: Draft, plan: PlanProblem) -> Outcome | None:
 
 
 def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]) -> PlanAnswer:
-    """The plan's answer: drafts, each with what became of its request; None for those that had none."""
+    """Return the plan's answer.
+
+    Args:
+        plan: the plan.
+        settled: each draft with its outcome, None for a draft without a request.
+    """
     entries = [_entry(each, outcome, plan) for each, outcome in settled]
     groups: dict[tuple[GuaranteeKind, str], list[PlanEntry]] = {}
     for entry in entries:
@@ -200,7 +210,7 @@ def _applying(entry: PlanEntry, found: Found, adapter: PlanAdapter, plan: PlanPr
 
 
 def _bits(told: JsonObject) -> int | None:
-    """What all clients send: expected where their number is random, and exact however many bits that are."""
+    """Return the bits of all clients: the expectation if their number is random, and the exact integer otherwise."""
     if "expected_total_bits" in told:
         return math.ceil(float(told["expected_total_bits"]))
     exact: str | int | None = told.get("total_bits_exact", told.get("total_bits"))
@@ -208,14 +218,14 @@ def _bits(told: JsonObject) -> int | None:
 
 
 def _with(plan: PlanProblem, value: float) -> PlanProblem:
-    """The plan with what it solves for in its place."""
+    """Return the plan with a value for the unknown."""
     assert plan.unknown is not None
     values: Fields = {plan.unknown: value, "reach": None}
     return replace(plan, **values)
 
 
 def _worth(risk: PlannedRisk | None, convergence: JsonObject | None) -> tuple[bool | None, tuple[Reason, ...]]:
-    """Whether what is proved is no better than the start, and that in words; None where nothing is proved."""
+    """Return whether the bound is no better than the start, with a reason in words; None without a bound."""
     if risk is not None and risk.baseline is not None:
         what, vacuous, baseline = "risk", risk.vacuous, risk.baseline
     elif convergence is not None:
@@ -226,7 +236,7 @@ def _worth(risk: PlannedRisk | None, convergence: JsonObject | None) -> tuple[bo
 
 
 def reasons_of(refusal: EpsilondError) -> tuple[Reason, ...]:
-    """A refusal of the mathematics in words, with both sides where it has them."""
+    """Return an error of a calibration in words, with both sides of the failed condition if it has them."""
     if isinstance(refusal, InvalidInput):
         return tuple(map(Reason.of, refusal.faults))
     if not isinstance(refusal, NoCertificate):
@@ -249,17 +259,17 @@ FIGURES: Mapping[RankBy, Callable[[PlanEntry], object]] = {
     "bits": lambda entry: entry.bits,
     "rounds": lambda entry: entry.rounds,
 }
-"""What entries are ranked by, None where there is nothing to rank; an order with a hidden constant is no figure."""
+"""Figures that entries are ranked by, None if an entry has none; a rate with a hidden constant is not a figure."""
 
 
 def figure_of(plan: PlanProblem, entry: PlanEntry) -> float | None:
-    """The finite number an entry would be ranked by."""
+    """Return the figure that an entry is ranked by, or None if it is absent or infinite."""
     value = entry.reach.value if entry.reach is not None else FIGURES[plan.rank_by](entry)
     return value if isinstance(value, int | float) and math.isfinite(value) else None
 
 
 def _compares(plan: PlanProblem, entry: PlanEntry) -> str:
-    """What figures are of, in words; those of different things are never ranked together."""
+    """Return the quantity that figures measure, in words; figures of different quantities are never compared."""
     risk = f"the bound on the excess risk ({entry.objective or 'none is known'})"
     if plan.unknown is not None:
         return f"the {plan.unknown} that takes {risk} to the target"
@@ -278,10 +288,10 @@ def _by_trust(key: tuple[GuaranteeKind, str]) -> tuple[int, str]:
 
 
 def _ranked(plan: PlanProblem, members: Sequence[PlanEntry]) -> tuple[list[PlanEntry], list[PlanEntry]]:
-    """Those with a figure and a say, the best first and equal ones under one rank; and the rest.
+    """Return the ranked entries, best first with equal ranks for equal figures, and the unranked entries.
 
-    What is no better than the start, drowned by its noise, or beyond the plan's limits is ranked by nothing, whatever
-    its figure: neither first nor above what says something. Of the rest these come first, by their figures.
+    An entry is not ranked if it is no better than the start, drowned by its noise, or beyond the plan's limits. The
+    figure does not matter then. Unranked entries of these kinds come first, by their figures.
     """
     figures = {name_of(entry): figure_of(plan, entry) for entry in members}
     saying = {

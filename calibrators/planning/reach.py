@@ -1,7 +1,7 @@
-"""The smallest ε, or the fewest records, clients or participants, at which an explicit risk bound meets a target.
+"""Search for the smallest ε or number of records, clients or participants whose explicit risk bound meets a target.
 
-Each trial is a whole calibration, certified; trials follow the power law between the last two until the value meets
-the target and the next smaller one does not. Work is counted in trials.
+Each trial is a complete, certified calibration. Trials follow the power law through the last two values, until a value
+meets the target and the next smaller value does not. Work is counted in trials.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from epsilond.calibrators.planning.drafts import draft
 from epsilond.calibrators.planning.problem import PlanProblem, Unknown
 
 DECADE = 9000
-"""Numbers of four digits that count, from one power of ten to the next."""
+"""Number of grid values from one power of ten to the next: those with four significant digits."""
 MOST_TRIALS = 60
 STRIDE = 16.0
-"""Factor from one trial to the next while the target is not yet between two."""
+"""Factor between successive trials until two trials bracket the target."""
 HIGHEST = {"epsilon": 1e3, "samples_per_client": 1e9, "participants": 1e9, "clients": 1e9}
 STARTS: Mapping[Unknown, Callable[[PlanProblem], float]] = {
     "epsilon": lambda _: 1.0,
@@ -37,15 +37,15 @@ STARTS: Mapping[Unknown, Callable[[PlanProblem], float]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class ValueGrid:
-    """Values by their place: n at place n up to 10000, then in steps of 1e-3 to 1e-4 of themselves; times `unit`."""
+    """A grid of values: n at place n up to 10000, and above that in relative steps of 1e-3 to 1e-4."""
 
     least: int
     most: int
     micro: bool = False
-    """Whether values are millionths of what stands at a place: for what is no count."""
+    """True if values are millionths of those at a place; used for a quantity that is not a count."""
 
     def value(self, place: int) -> float | int:
-        """The value at a place."""
+        """Return the value at a place."""
         decades = max(0, (place - 1000) // DECADE)
         digits = place - decades * DECADE
         if self.micro:
@@ -53,7 +53,7 @@ class ValueGrid:
         return int(str(digits) + "0" * decades)
 
     def place(self, value: float) -> int:
-        """The place of the least value at or above, within the grid."""
+        """Return the place of the least grid value at or above `value`, limited to the grid."""
         whole = max(math.ceil(value * 1e6 * (1 - 1e-12)) if self.micro else math.ceil(value), 1)
         decades = max(0, len(str(whole)) - 4)
         step = int(10**decades)
@@ -63,7 +63,7 @@ class ValueGrid:
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """A calibration, the request it answers, and where a risk was to be reached, what was solved for."""
+    """A calibration with its request and, if a risk was to be reached, the solved value."""
 
     request: JsonObject
     calibration: Calibration | JsonObject
@@ -72,7 +72,7 @@ class Found:
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """One value: the risk there, or the refusal."""
+    """A trial value, with the risk there or the error."""
 
     value: float
     risk: float = math.inf
@@ -81,13 +81,13 @@ class Trial:
 
 
 def first_value(plan: PlanProblem) -> float:
-    """A first value for what is solved for."""
+    """Return the first trial value of the unknown."""
     assert plan.unknown is not None
     return STARTS[plan.unknown](plan)
 
 
 def grid_of(plan: PlanProblem) -> ValueGrid:
-    """The values that are searched: what the plan's other fields leave room for."""
+    """Return the values that are searched, within the limits that the plan's other fields set."""
     assert plan.unknown is not None
     most = HIGHEST[plan.unknown]
     if plan.unknown == "epsilon":
@@ -106,13 +106,18 @@ def _last_within(grid: ValueGrid, most: float) -> int:
 
 
 def reach(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Found:
-    """The calibration at the smallest value of what the plan solves for.
+    """Return the calibration at the smallest value of the unknown that meets the target.
+
+    Args:
+        calibrator: the algorithm.
+        adapter: the adapter of one of its variants.
+        plan: the plan.
 
     Raises:
         Infeasible: even the largest value misses the target; the condition holds the risk there and the target.
         ConditionViolated: no theorem gives an explicit bound on the algorithm's risk.
         BeyondBudget: too many trials.
-        EpsilondError: what the algorithm itself refuses at the largest value.
+        EpsilondError: the error of the algorithm itself at the largest value.
     """
     return _Search(calibrator, adapter, plan).run()
 
@@ -128,7 +133,7 @@ class _Search:
         self._tried: dict[int, Trial] = {}
 
     def run(self) -> Found:
-        """The search: a bracket, then the power law through its ends, its neighbour, and the middle where that lags."""
+        """Find a bracket, and shrink it by the power law, a neighbour, and the middle if it shrinks slowly."""
         fails, meets = self._bracket()
         while meets - fails > 1:
             wide = meets - fails
@@ -139,7 +144,7 @@ class _Search:
         return self._answer(fails, meets)
 
     def _bracket(self) -> tuple[int, int]:
-        """Neighbouring trials of which the larger alone meets the target; `least` − 1 stands for nothing smaller."""
+        """Return two places of which only the larger meets the target; `least` − 1 if no smaller value exists."""
         grid = self._grid
         place = grid.place(self._first)
         if self._meets(place):
@@ -165,7 +170,7 @@ class _Search:
         return Infeasible(message, condition, {"risk": last.risk})
 
     def _guess(self, fails: int, meets: int) -> int:
-        """Where the power law through both ends meets the target; the middle where one has no risk."""
+        """Return the place where the power law through both ends meets the target; the middle if a risk is unknown."""
         low, high = (self._tried.get(place) for place in (fails, meets))
         middle = (fails + meets) // 2
         if low is None or high is None or not math.isfinite(low.risk) or not 0 < high.risk < low.risk:

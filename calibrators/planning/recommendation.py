@@ -1,13 +1,14 @@
-"""What to run: one entry of a plan with the reasons for it, and what every kind of trust is worth.
+"""The recommended entry of a plan with the reasons for it, and the price of every kind of trust.
 
-Entries compare by what is left, at most, of what the start may lose. Where a bound on the excess risk with explicit
-constants is known, that is the bound over the start's own (L·D and the like). Where none is, the noise is compared with
-the signal: with ν the norm of the noise in a round's mean over the bound on the mean's norm, R rounds of steps leave
-√((1 + ν²)/R) of it, by `epsilond.averaged-noisy-steps` for one gradient step a round. For anything else that is a
-measure of the noise and no bound. A share of 1 or more says nothing.
+Entries are compared by their remaining share: an upper bound on the fraction of the start's excess risk that is left.
+If a bound on the excess risk with explicit constants is known, the share is that bound over the bound of the start
+(such as L·D). Otherwise the noise is compared with the signal. Let ν be the norm of the noise in a round's mean over
+the bound on the norm of the mean. R rounds of steps leave a share of √((1 + ν²)/R), by `epsilond.averaged-noisy-steps`
+for one gradient step per round. For other steps this is a measure of the noise, not a bound. A share of 1 or more says
+nothing.
 
-Guarantees of several kinds are not ranked: the recommendation says which kind it gives, and `trusts` what the others
-would cost.
+Guarantees of different kinds are not ranked. The recommendation names its kind, and `trusts` gives the price of the
+others.
 """
 
 from __future__ import annotations
@@ -32,26 +33,32 @@ if TYPE_CHECKING:
 
 Basis = Literal["risk", "noise"]
 TRUSTS: tuple[Trust, ...] = get_args(Trust)
-"""The least trust first."""
+"""Kinds of trust, the least trust first."""
 ORDER: Mapping[Trust, int] = {"local": 0, "shuffle": 1, "joint": 2, "central": 2}
-"""How much trust each asks for: the last two trust the server, and differ in who looks."""
+"""Rank of each kind by the trust that it requires. The last two trust the server, and differ in the observer."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Signal:
-    """The noise of a round's mean and what it drowns, both as ℓ2 norms."""
+    """The ℓ2 norm of the noise in a round's mean, and the bound on the ℓ2 norm of the mean."""
 
     noise_norm: float
     signal_norm: float
 
     @property
     def ratio(self) -> float:
-        """ν."""
+        """Ratio ν of the norm of the noise to the largest norm of the mean."""
         return self.noise_norm / self.signal_norm
 
 
 def signal_of(adapter: PlanAdapter, plan: PlanProblem, parameters: JsonObject) -> Signal | None:
-    """The noise in a round's mean against the bound on the mean, where the noise is of a round; None elsewhere."""
+    """Return the noise in a round's mean and the bound on the mean, or None if either is unknown.
+
+    Args:
+        adapter: the adapter of the algorithm.
+        plan: the plan.
+        parameters: parameters of the answer.
+    """
     bound, dimension = plan.lipschitz, plan.dimension
     if adapter.noise_added_to in ("mean-of-updates", "shared-gradient"):
         bound = plan.clipping_norm or plan.lipschitz or 1.0
@@ -64,7 +71,13 @@ def signal_of(adapter: PlanAdapter, plan: PlanProblem, parameters: JsonObject) -
 
 
 def remaining(risk: PlannedRisk | None, signal: Signal | None, rounds: int | None) -> tuple[float | None, Basis | None]:
-    """The share that is left at most, and what tells it; None where nothing does."""
+    """Return the remaining share and its basis; both are None if neither the risk nor the noise gives it.
+
+    Args:
+        risk: the bound on the excess risk, if any.
+        signal: the noise and the signal of a round, if known.
+        rounds: rounds of the run, if known.
+    """
     if risk is not None and risk.constant == "explicit" and risk.baseline is not None:
         return float(risk.value) / risk.baseline.value, "risk"
     if signal is None or rounds is None:
@@ -73,33 +86,33 @@ def remaining(risk: PlannedRisk | None, signal: Signal | None, rounds: int | Non
 
 
 def name_of(entry: PlanEntry) -> str:
-    """The algorithm, and its variant where it has several."""
+    """Return the name of the algorithm, with the variant if it has several."""
     return entry.algorithm + (f" ({entry.variant})" if entry.variant else "")
 
 
 def share_of(entry: PlanEntry) -> float:
-    """What it leaves of what the start may lose; infinite where nothing is told."""
+    """Return the remaining share of an entry; infinite if it is unknown."""
     return math.inf if entry.remaining_share is None else float(entry.remaining_share)
 
 
 def says_something(entry: PlanEntry) -> bool:
-    """Whether it may be ranked: within the limits, better than the start, and not drowned by its noise."""
+    """Return whether an entry may be ranked: within the limits, better than the start, not drowned by its noise."""
     known = entry.remaining_share is not None
     return not entry.vacuous and not entry.exceeds and not (known and share_of(entry) >= 1.0)
 
 
 def usable(entries: Iterable[PlanEntry]) -> list[PlanEntry]:
-    """The entries that leave less than the start may lose, within the limits."""
+    """Return the entries within the limits whose remaining share is below 1."""
     return [
         entry for entry in entries if entry.applies == Verdict.YES and says_something(entry) and share_of(entry) < 1.0
     ]
 
 
 def recommended(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendation:
-    """The entry that leaves least; of those that leave hardly more, the one that asks for least trust.
+    """Return the entry that requires the least trust among those whose remaining share is nearly the least.
 
-    Hardly more is by the share `within`; of equal trust the fewest rounds go first. A proved bound goes before a
-    measure of the noise.
+    Nearly means within the factor 1 + `within`. Among entries of equal trust the fewest rounds win. Entries with a
+    proved bound, if there are any, exclude those with only a measure of the noise.
     """
     found = usable(entries)
     if not found:
@@ -116,7 +129,10 @@ def recommended(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendati
 
 
 def trusts(plan: PlanProblem, entries: Sequence[PlanEntry]) -> tuple[TrustPrice, ...]:
-    """The best entry of every kind of trust, proved ones first, beside the best of these."""
+    """Return the best entry of every accepted kind of trust, proved bounds first, with its price.
+
+    The price is the remaining share over the least share of these entries.
+    """
     accepted = [one for one in TRUSTS if plan.trust is None or one in plan.trust]
     found = usable(entries)
     best = {}
@@ -211,7 +227,7 @@ def _choices(plan: PlanProblem, best: PlanEntry) -> tuple[PlanChoice, ...] | Non
 
 
 def _of_gradients(run: JsonObject, clipping_norm: float, lipschitz: float) -> float:
-    """What is left where gradients are smaller than the clipping norm, which the run's own share takes for both."""
+    """Return the remaining share if gradients are bounded by `lipschitz`; the run's share uses the clipping norm."""
     noise, rounds = run["noise_norm_of_mean"], run["rounds"]
     signal = number_of(run["remaining_share"]) ** 2 * rounds - (noise / clipping_norm) ** 2
     return math.sqrt((max(signal, 1.0) + (noise / lipschitz) ** 2) / rounds)

@@ -87,13 +87,13 @@ class PpsgdParameters:
 
 @dataclass(frozen=True, kw_only=True)
 class PpsgdSolution(Solution[PpsgdProblem]):
-    """With what a draw of fixed size is worth at the certified noise."""
+    """The certified noise, with the figures for a draw of fixed size."""
 
     participation: ParticipationFigures | None
 
     @property
     def noise_std(self) -> float:
-        """σ_ζ, on the average."""
+        """σ_ζ per coordinate, on the average of the shared gradients."""
         return noise_std_of(self.problem, self.certified.noise)
 
 
@@ -175,7 +175,7 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
     plan_place = 1
 
     def cost(self, problem: PpsgdProblem) -> CostClass:
-        """Return closed-form for all clients, whose rounds are exactly Gaussian; drawn clients need an engine."""
+        """Return closed-form if all clients take part, as rounds are exactly Gaussian; other rounds need an engine."""
         return "closed-form" if problem.sampling == "full" else "search"
 
     def definition(self, problem: PpsgdProblem) -> Definition:

@@ -1,4 +1,4 @@
-"""The privacy of ppsgd, by the rules: every client against all others, and what an unseen draw would be worth."""
+"""The privacy of ppsgd: every client against all other clients, and the figures for a draw that nobody sees."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ MARGINS: Mapping[str, tuple[tuple[float, float], ...]] = {
     "full": ((0.0, 1e-6),),
     "without-replacement": ((5e-6, 1e-5), (5e-5, 1e-4)),
 }
-"""Relative steps above a closed form at which to certify, each with the slack it proves: the lattice has a width."""
+"""Relative steps above a closed form at which to certify, each with the slack it proves, as the lattice has a width."""
 MOST_COUNTED = 5000
-"""Most rounds of one client that a guess adds up over."""
+"""Largest number of rounds of a client over which an estimate is summed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +56,13 @@ class ParticipationFigures:
 
 
 def run_spec(problem: PpsgdProblem, noise_multiplier: float, sampling: ClientSampling | None = None) -> Spec:
-    """What is published over the whole run, with clients drawn as the request says, or in another way."""
+    """Return the release of the whole run.
+
+    Args:
+        problem: the request.
+        noise_multiplier: σ over the norm bound of one contribution.
+        sampling: a sampling of clients in place of the request's.
+    """
     sampling = sampling or problem.sampling
     fixed = sampling == "without-replacement"
     batch = Subsampled(
@@ -78,7 +84,14 @@ def guarantee_at(
     sampling: ClientSampling | None = None,
     relation: Relation | None = None,
 ) -> Guarantee:
-    """The joint guarantee at a noise.
+    """Return the joint guarantee at a noise.
+
+    Args:
+        problem: the request.
+        noise_multiplier: σ over the norm bound of one contribution.
+        effort: the work that compositions may take.
+        sampling: a sampling of clients in place of the request's.
+        relation: a relation in place of the request's.
 
     Raises:
         ConditionViolated: no theorem covers this sampling under this relation.
@@ -90,7 +103,12 @@ def guarantee_at(
 def certify(
     problem: PpsgdProblem, *, sampling: ClientSampling | None = None, relation: Relation | None = None
 ) -> Certified:
-    """The smallest certified noise multiplier: exact where all clients take part, else searched.
+    """Return the smallest certified noise multiplier: exact if all clients take part, and searched otherwise.
+
+    Args:
+        problem: the request.
+        sampling: a sampling of clients in place of the request's.
+        relation: a relation in place of the request's.
 
     Raises:
         ConditionViolated: no theorem covers this sampling under this relation.
@@ -126,9 +144,10 @@ def certify(
 
 
 def _likely_seen_noise(problem: PpsgdProblem, once: float, factor: float) -> float:
-    """A guess where the draw is seen: the mean of δ over a client's number k of rounds, or that of the most it may be.
+    """Return an estimate of the noise if the draw is seen, by the mean of δ over a client's number k of rounds.
 
-    `once` is the exact noise of one round; k of them need √k times that.
+    If there are too many values of k, the largest likely k is used. `once` is the exact noise of one round, and k
+    rounds need √k times that.
     """
     target, expected = problem.target, problem.rounds * problem.rate
     most = expected + math.sqrt(-2.0 * target.log_delta * expected) - target.log_delta / 3.0
@@ -150,12 +169,12 @@ def _likely_seen_noise(problem: PpsgdProblem, once: float, factor: float) -> flo
 
 
 def noise_std_of(problem: PpsgdProblem, noise_multiplier: float) -> float:
-    """σ_ζ = zC/(qW), on the average."""
+    """Return σ_ζ = zC/(qW) on the average: multiplier z, clipping norm C, rate q, and total weight W."""
     return noise_multiplier * problem.clipping_norm / (problem.rate * problem.federation.weight)
 
 
 def participation_figures(problem: PpsgdProblem, certified: Certified) -> ParticipationFigures | None:
-    """The figures at the certified noise, where the number of participants is fixed and below N."""
+    """Return the figures at the certified noise; None unless the number of participants is fixed and below N."""
     if problem.sampling != "without-replacement" or problem.participants == problem.clients:
         return None
     target, expected = problem.target, problem.rounds * problem.rate

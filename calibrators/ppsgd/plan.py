@@ -12,7 +12,7 @@ from epsilond.calibrators.planning.problem import PlanProblem
 
 
 def rounds_of(plan: PlanProblem) -> int | None:
-    """Those given, or what the noise suits; all others see who of a fixed number is drawn."""
+    """Return the rounds of the plan, or an estimate; other clients see the draw of a fixed number of clients."""
     dimension = plan.shared_dimension or plan.dimension
     if plan.clients is None or plan.reporting is None or dimension is None:
         return plan.rounds
@@ -27,7 +27,7 @@ def rounds_of(plan: PlanProblem) -> int | None:
 
 
 def computed(plan: PlanProblem) -> Fields:
-    """How clients are drawn, what a message is clipped to, and how much of the model is shared."""
+    """Return the fields of the draw of clients, of the clipping, and of the shared part of the model."""
     everyone = plan.clients is None or plan.reporting == plan.clients
     return {
         "rounds": rounds_of(plan),
@@ -39,7 +39,7 @@ def computed(plan: PlanProblem) -> Fields:
 
 
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:
-    """What was filled in, and what a bound on the risk lacks."""
+    """Yield the values that were assumed, and the fields that a bound on the risk lacks."""
     if plan.rounds is None:
         yield CHOSEN
     if plan.clipping_norm is None:

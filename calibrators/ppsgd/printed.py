@@ -1,4 +1,4 @@
-"""What Bietti et al. print for the run: noises (4) and (12), the bounds of 4.5, 5.2 and B.4, and their experiments."""
+"""The printed statements of Bietti et al.: noises (4) and (12), bounds of 4.5, 5.2 and B.4, and their experiments."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def printed_readings(
 
 
 def _noise(problem: PpsgdProblem) -> Iterator[PrintedReading]:
-    """(4) for all clients weighed alike, (12) else; neither has its constant, so the request must."""
+    """Yield the noise (4) for all clients with equal weights, (12) otherwise, with the constant of the request."""
     if problem.noise_constant is None:
         return
     if _all_alike(problem):
@@ -78,7 +78,7 @@ def _noise(problem: PpsgdProblem) -> Iterator[PrintedReading]:
 
 
 def _all_alike(problem: PpsgdProblem) -> bool:
-    """Whether Section 4 speaks of the run: all clients in every round, weighed alike."""
+    """Return whether Section 4 covers the run: all clients in every round, with equal weights."""
     return problem.sampling == "full" and problem.weighting == "clients"
 
 
@@ -134,7 +134,7 @@ def _bound_at(problem: PpsgdProblem, noise_std: float, alpha: float) -> TheoremA
 
 
 def _experiments(problem: PpsgdProblem) -> PrintedReading:
-    """The noise that Section 6 would use, by its accountant for independent draws and a removed client."""
+    """Return the noise of Section 6, by its accountant for independent draws and a removed client."""
     as_used = certify(problem, sampling="poisson", relation="zero-out-one")
     return PrintedReading(
         theorem=SECTION_6.id,

@@ -117,7 +117,7 @@ class PpsgdProblem(TargetedProblem):
     ] = None
 
     def check(self) -> None:
-        """Pairs of fields that no run can have."""
+        """Reject combinations of fields that no run can have."""
         if self.personalization is not None:
             personalization_value(self.personalization)
         if self.client_groups is not None:
@@ -140,33 +140,33 @@ class PpsgdProblem(TargetedProblem):
 
     @property
     def rate(self) -> float:
-        """q."""
+        """Participation rate q of a client in a round."""
         return 1.0 if self.participation_rate is None else self.participation_rate
 
     @property
     def participants(self) -> int | None:
-        """Clients of one round, None where their number is random."""
+        """Number of clients of a round, None if it is random."""
         return participants_of(self.sampling, rate=self.rate, clients=self.clients)
 
     @property
     def batches(self) -> tuple[Batches, ...]:
-        """The clients by their batches."""
+        """The clients, grouped by their batch sizes."""
         return self.client_groups or (Batches(clients=self.clients, batch_size=self.batch_size or 1),)
 
     @property
     def gradient_bound(self) -> float:
-        """G: as given, or what clipping leaves of the gradients that are added up in one message."""
+        """Bound G on gradients: as given, or the bound that clipping implies for the gradients summed in a message."""
         bound: float = value_of(self, "lipschitz")
         return bound
 
     @property
     def clipping_may_bind(self) -> bool:
-        """Whether a message may exceed the clipping norm, which the risk bounds exclude."""
+        """True if a message may exceed the clipping norm, which the risk bounds exclude."""
         return self.gradient_bound * self.most_added > self.clipping_norm * (1.0 + 1e-12)
 
     @cached_property
     def federation(self) -> DrawnGradients:
-        """The clients as the bounds see them; a statistic that is not given is taken at its largest."""
+        """The clients in the form of the bounds; a statistic that is absent has its largest value."""
         names = ("shared_gradient_std", "local_gradient_std", "shared_gradient_norm")
         known = {name: value_of(self, name) for name in names}
         groups = tuple(GroupOfUsers(clients=one.clients, batch_size=one.batch_size, **known) for one in self.batches)
@@ -180,5 +180,5 @@ class PpsgdProblem(TargetedProblem):
 
     @property
     def most_added(self) -> int:
-        """The most gradients that are added up in one message."""
+        """Largest number of gradients that are summed in one message."""
         return 1 if self.weighting == "clients" else max(one.batch_size for one in self.batches)

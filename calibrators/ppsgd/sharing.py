@@ -1,4 +1,4 @@
-"""How much of the model ppsgd shares: the bound over α at the certified noise, its best, its ends and its curve."""
+"""The share α of the model in ppsgd: the bound over α at the certified noise, its minimum, its ends and its curve."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from epsilond.calibrators.ppsgd.problem import PpsgdProblem
 
 ROUNDING = 2.0**-44
-"""Charged on a bound, relative: far more than a dozen operations can lose."""
+"""Relative rounding error that is added to a bound; it exceeds the error of a dozen operations by far."""
 
 Alpha = Annotated[float | Literal["unbounded"], Served("α: 0 learns locally only, unbounded globally only")]
 
@@ -79,9 +79,10 @@ class SharingPlan:
 
 
 def start_of_run(problem: PpsgdProblem) -> Start | None:
-    """What the start gives: every client's loss is smooth, with its own optimum of w + θ_i where the gradient is 0.
+    """Return the bound on the risk of the start; None if optimum or smoothness is unknown.
 
-    The mean over clients of ‖v_i‖² is ‖v̄‖² + S/N, whose root is at least the mean of ‖v_i‖. None where that is unknown.
+    Every client's loss is smooth, with its own optimum v_i of w + θ_i, where the gradient is 0. The mean over clients
+    of ‖v_i‖² is ‖v̄‖² + S/N, whose root is at least the mean of ‖v_i‖.
     """
     if problem.optimum_norm is None or problem.smoothness is None:
         return None
@@ -99,9 +100,9 @@ def start_of_run(problem: PpsgdProblem) -> Start | None:
 
 
 def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
-    """The α asked for, or that of which the least is proved, at the certified noise and the theorem's steps.
+    """Return the plan at the requested α, or at the α with the least proved bound, at the theorem's steps.
 
-    None where what the bound needs is not known, or clipping may bind.
+    The result is None if an input of the bound is unknown, or if clipping may bind.
     """
     if problem.smoothness is None or problem.optimum_norm is None or problem.clipping_may_bind:
         return None

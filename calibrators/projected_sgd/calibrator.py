@@ -74,12 +74,12 @@ class ProjectedSgdSolution(Solution[ProjectedSgdProblem]):
 
     @property
     def noise_std(self) -> float:
-        """One client's, the least of all steps."""
+        """σ of one client's noise, the least of all steps."""
         return self.plan.least_noise(self.problem.clients)
 
 
 def considered(solution: ProjectedSgdSolution) -> Iterator[ConsideredBound]:
-    """Every bound of the released model, and what the models of all steps show if batches are drawn afresh."""
+    """Yield every bound of the released model, and the bound for all models if batches are drawn anew."""
     problem, accounted = solution.problem, solution.accounts.of(solution.plan)
     uppers = [one.curve.upper_log_delta(problem.epsilon) if one.curve else math.inf for one in accounted.considered]
     for one, upper in zip(accounted.considered, uppers, strict=True):
@@ -102,9 +102,9 @@ def _bound(theorem: str, problem: ProjectedSgdProblem, upper: float, *, least: b
 
 
 def _all_models_seen(solution: ProjectedSgdSolution) -> ConsideredBound:
-    """The composition of as many steps on batches drawn afresh: all models are seen, who took part is not.
+    """Return the composition of equally many steps on batches drawn anew, if all models but no batches are seen.
 
-    Another sampling than the answer's, where a record is used once for certain; it stands beside it, never for it.
+    This sampling differs from the answer's, in which a record is used exactly once. The bound is for comparison only.
     """
     problem, m, n = solution.problem, solution.plan.participants, solution.problem.clients
     batch: Spec = Gaussian(noise_multiplier=math.sqrt(m) * solution.noise_std / problem.lipschitz)
@@ -123,7 +123,13 @@ def _all_models_seen(solution: ProjectedSgdSolution) -> ConsideredBound:
 def cautions(
     solution: ProjectedSgdSolution, utility: ProjectedSgdUtility, printed: tuple[PrintedReading, ...]
 ) -> Iterator[Caution]:
-    """Yield every caution that applies, in a fixed order."""
+    """Yield every caution that applies, in a fixed order.
+
+    Args:
+        solution: the certified run.
+        utility: the risk bound, or the reason why there is none.
+        printed: the readings of the printed bounds.
+    """
     problem, plan, certified = solution.problem, solution.plan, solution.certified
     if problem.solve_for == "noise_std" and certified.noise == LEAST:
         yield Caution(code="least-noise", message=f"δ is met at the least noise offered, {LEAST:g} gradient norms")

@@ -14,7 +14,7 @@ from epsilond.calibrators.planning.problem import PlanProblem
 
 
 def schedule(plan: PlanProblem) -> Schedule | None:
-    """η as given; else 1/(μt), for which Corollary 1 bounds the risk; else 1/β."""
+    """Return η as given; else 1/(μt), for which Corollary 1 bounds the risk; else 1/β."""
     if plan.step_size is not None:
         return Constant(value=plan.step_size)
     if plan.strong_convexity:
@@ -23,7 +23,7 @@ def schedule(plan: PlanProblem) -> Schedule | None:
 
 
 def computed(plan: PlanProblem) -> Fields:
-    """A ball of the domain's diameter, its steps, and everyone who reports."""
+    """Return the radius of a ball of the domain's diameter, the steps, and the participants."""
     return {
         "radius": None if plan.diameter is None else 0.5 * plan.diameter,
         "step_schedule": schedule(plan),
@@ -32,7 +32,7 @@ def computed(plan: PlanProblem) -> Fields:
 
 
 def refusals(plan: PlanProblem) -> Iterable[Reason]:
-    """More than one record of a client, another number of rounds than one pass has, or no step size."""
+    """Yield the conditions that fail: one record per client, the rounds of one pass, and a step size."""
     if (plan.samples_per_client or 1) > 1:
         yield _broken("one-record", "every client holds one record", "/samples_per_client", plan.samples_per_client, 1)
     if plan.clients is not None and plan.reporting is not None:
@@ -52,7 +52,7 @@ def _broken(name: str, statement: str, pointer: str, left: int | None, right: in
 
 
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:
-    """The domain, and steps that were chosen."""
+    """Yield the assumptions on the domain and on steps that were chosen."""
     yield Reason(message="the domain is a ball of half the diameter", pointer="/diameter")
     if plan.step_size is None:
         steps = "1/(μt)" if plan.strong_convexity else "1/β"

@@ -1,4 +1,4 @@
-"""The bounds of Asoodeh et al. as they are printed, at the noise they ask for: valid ones told from refuted ones.
+"""The bounds of Asoodeh et al. as printed, at the noise that they require, with their status: valid or refuted.
 
 All are Theorem 2 or Corollary 3 with a radius of the image of the ball: 2ρ (`statement`), 2(ρ + ηL) (`lipschitz`),
 2 min(ρ(1 + ηβ), ρ + ηL) (`smooth`) and 2 min(ρ max(|1 − ηλ|, |1 − ηβ|), ρ + ηL) (`strongly-convex`). Which of these is
@@ -46,22 +46,22 @@ if TYPE_CHECKING:
     from epsilond.calibrators.answer import TrueFigures
 
 MOST_SOLVED_STEPS = 2**14
-"""A bound over more steps of changing size is read at the answer's own noise, and none is solved for."""
+"""Largest number of steps of changing size whose noise is solved for; else a bound is read at the answer's noise."""
 MOST_LISTED_STEPS = 100
-"""Schedules that change over more steps are not spelt out as an evaluation's inputs."""
+"""Largest number of steps for which a changing schedule is listed among an evaluation's inputs."""
 SPAN, FIRST_STEP = 1e8, 0.25
-"""The largest factor of the answer's own noise that is looked for, and the logarithm of the first that is tried."""
+"""Largest factor of the answer's noise in the search for printed noise, and the logarithm of the first factor tried."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Printed:
-    """A bound as printed: the run it takes a plan for, and the conditions that make its radius the right one."""
+    """A printed bound: the run by which it models a plan, and the conditions under which its radius is valid."""
 
     theorem: Theorem
     reading: Reading
     run: Callable[[RunSchedules], ProjectedRun]
     bound: Callable[[RunSchedules], float] | None = None
-    """log δ of a plan, where it is not that of the run."""
+    """Function from a plan to log δ, if it is not that of the run."""
     asked: Callable[[RunSchedules], TheoremAtInputs | None]
     radius_conditions: tuple[ConditionResult, ...]
     other_conditions: tuple[ConditionResult, ...] = ()
@@ -70,13 +70,13 @@ class Printed:
     shows_kernel: bool = True
 
     def log_delta(self, epsilon: float, plan: RunSchedules) -> float:
-        """What is claimed of a plan."""
+        """Return log δ that the bound claims for a plan."""
         return self.bound(plan) if self.bound else log_contraction_bound(epsilon, self.run(plan)).upper
 
 
 @dataclass(frozen=True)
 class _Pass:
-    """What the checked conditions of these theorems read."""
+    """The quantities that the checked conditions of these theorems depend on."""
 
     run: ProjectedRun
     clients: int
@@ -92,9 +92,14 @@ class _Pass:
 def readings(
     problem: ProjectedSgdProblem, plan: RunSchedules, truth: Callable[[RunSchedules], TrueFigures | None]
 ) -> tuple[PrintedReading, ...]:
-    """Every reading that was asked for and says something here.
+    """Return every requested reading that applies.
 
-    `plan` is the answer's; each reading keeps its batch and steps and asks for its own noise.
+    Each reading keeps the batch and the steps of the answer, and has its own noise.
+
+    Args:
+        problem: the request.
+        plan: the run of the answer.
+        truth: returns the figures certified of a plan.
     """
     wanted = problem.readings
     truth = functools.cache(truth)
@@ -106,7 +111,7 @@ def readings(
 
 
 def run_of(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedRun:
-    """The numbers of a plan, for replace-one: what the theorems speak of."""
+    """Return the numbers of a plan for replace-one, the relation of the theorems."""
     return ProjectedRun.of(problem.spec(plan), "replace-one")
 
 
@@ -157,7 +162,7 @@ def _with_losses(problem: ProjectedSgdProblem, losses: Fields, at: RunSchedules)
 
 
 def _closed(run: ProjectedRun) -> ProjectedRun:
-    """(12): the least step size and noise for all."""
+    """Return the run of (12), which has the least step size and the least noise in every step."""
     return replace(
         run,
         whole_ball=True,
@@ -168,7 +173,7 @@ def _closed(run: ProjectedRun) -> ProjectedRun:
 
 # What is asked of the theorems --------------------------------------------------------------------------------------
 def _listed(schedule: AnySchedule, steps: int) -> tuple[float, ...]:
-    """One value, or one for each step, of which no more are listed than tell that there are too many."""
+    """Return the constant value, or a value per step, cut off after `MOST_LISTED_STEPS` + 1 values."""
     if schedule.constant is not None:
         return (schedule.constant,)
     return tuple(map(float, schedule.at(1, min(steps, MOST_LISTED_STEPS + 1))))
@@ -177,7 +182,7 @@ def _listed(schedule: AnySchedule, steps: int) -> tuple[float, ...]:
 def _asked(
     theorem: Theorem, problem: ProjectedSgdProblem, at: RunSchedules, **others: object
 ) -> TheoremAtInputs | None:
-    """The theorem asked about the plan with its schedules listed; None where they are long."""
+    """Return the theorem at the plan with its schedules listed; None if they are too long."""
     steps = problem.spec(at).steps
     lists: Fields = {
         "step_sizes": _listed(at.step_schedule, steps),
@@ -189,7 +194,7 @@ def _asked(
 
 
 def _printed_pass(problem: ProjectedSgdProblem, at: RunSchedules) -> TheoremAtInputs | None:
-    """Theorem 2 for the last model, Corollary 3 for a random one; without β there is nothing to ask them."""
+    """Return Theorem 2 for the last model or Corollary 3 for a random model; None without the smoothness β."""
     if problem.smoothness is None:
         return None
     if problem.release == "last":
@@ -199,13 +204,13 @@ def _printed_pass(problem: ProjectedSgdProblem, at: RunSchedules) -> TheoremAtIn
 
 
 def _any_pass(problem: ProjectedSgdProblem, losses: Fields, at: RunSchedules) -> TheoremAtInputs | None:
-    """The same with the diameters that these losses give every image."""
+    """Return the theorem for any losses, with the diameters that these losses give every image of the ball."""
     stop = None if problem.release == "last" else problem.spec(at).first_stop
     return _asked(ANY_LOSSES, problem, at, first_stop=stop, **losses)
 
 
 def _closed_pass(problem: ProjectedSgdProblem, at: RunSchedules) -> TheoremAtInputs:
-    """Corollary 3 at the least step size and noise of the pass, which its closed form (12) takes for all."""
+    """Return Corollary 3 at the least step size and noise of the pass, which its closed form (12) uses for all."""
     steps = problem.spec(at).steps
     least: Fields = {
         "step_sizes": (at.step_schedule.least(steps),),
@@ -274,7 +279,7 @@ def _answer(
 
 
 def _kernel(run: ProjectedRun, epsilon: float) -> dict[str, float]:
-    """The diameter of the image of the ball and the contraction coefficient it gives, each the largest of all steps."""
+    """Return the diameter of the image of the ball and the contraction coefficient, each the largest of all steps."""
     steps = 1 if run.constant else run.steps
     widest = float(run.image_diameter(run.step_schedule.at(1, steps)).max())
     _, shifts = run.shifts(1, steps)
@@ -282,7 +287,7 @@ def _kernel(run: ProjectedRun, epsilon: float) -> dict[str, float]:
 
 
 def _claims(target: Target, log_delta: float, excess_risk: float | None) -> Claims:
-    """The target itself where it is met to within the search's accuracy, else the δ that is claimed."""
+    """Return the target as claim if it is met within the accuracy of the search, and the claimed δ otherwise."""
     log_delta = max(log_delta, -1e300)
     if abs(log_delta - target.log_delta) <= 1e-6 * (1.0 + abs(log_delta)):
         delta, log10_delta = target.delta, target.log10_delta
@@ -292,7 +297,7 @@ def _claims(target: Target, log_delta: float, excess_risk: float | None) -> Clai
 
 
 def _at_its_noise(problem: ProjectedSgdProblem, plan: RunSchedules, printed: Printed) -> RunSchedules:
-    """The plan with the smallest noise at which the bound claims the target; its own noise where none is found."""
+    """Return the plan with the smallest noise at which the bound claims the target; unchanged if there is none."""
 
     def at(log_factor: float) -> RunSchedules:
         return replace(plan, noise_schedule=scaled(plan.noise_schedule, math.exp(log_factor)))

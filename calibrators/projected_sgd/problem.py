@@ -41,7 +41,7 @@ AnySchedule = Constant | InverseTime | Explicit
 
 
 def scaled(schedule: AnySchedule, factor: float) -> AnySchedule:
-    """The schedule with every value multiplied."""
+    """Return the schedule with every value multiplied by `factor`."""
     if isinstance(schedule, Explicit):
         return Explicit(values=tuple(factor * value for value in schedule.values))
     if isinstance(schedule, InverseTime):
@@ -51,14 +51,14 @@ def scaled(schedule: AnySchedule, factor: float) -> AnySchedule:
 
 @dataclass(frozen=True, kw_only=True)
 class RunSchedules:
-    """What is run: the batch size and both schedules, all known."""
+    """The batch size and both schedules of a run, all known."""
 
     participants: int
     step_schedule: AnySchedule
     noise_schedule: AnySchedule
 
     def least_noise(self, clients: int) -> float:
-        """The least noise of all steps of a pass over so many clients."""
+        """Return the least noise of all steps of a pass over `clients` clients."""
         return self.noise_schedule.least(clients // self.participants)
 
 
@@ -100,7 +100,7 @@ class ProjectedSgdProblem(TargetedProblem):
     ] = None
 
     def check(self) -> None:
-        """The unknown is open and the rest is given; the run itself is one that can be."""
+        """Check that the unknown is absent and the other numbers are given, and that the run is possible."""
         needed = {
             "participants": (self.participants, "participants"),
             "step_schedule": (self.step_schedule, "step_size"),
@@ -127,9 +127,10 @@ class ProjectedSgdProblem(TargetedProblem):
         self.spec(self.plan())
 
     def plan(self, **solved: float) -> RunSchedules:
-        """The run with the unknown in its place.
+        """Return the run at a value of the unknown.
 
-        noise_std: the least noise of all steps. step_size: the largest step. participants: m.
+        Args:
+            solved: `noise_std`, the least noise of all steps; `step_size`, the largest step; or `participants`, m.
         """
         participants = int(solved.get("participants", self.participants or 1))
         steps = max(self.clients // participants, 1)
@@ -141,10 +142,10 @@ class ProjectedSgdProblem(TargetedProblem):
         return RunSchedules(participants=participants, step_schedule=sizes, noise_schedule=noises)
 
     def spec(self, plan: RunSchedules) -> ProjectedSgd:
-        """What is run, as a spec.
+        """Return the spec of a run.
 
         Raises:
-            InvalidInput: no run can be like that.
+            InvalidInput: no run has these numbers.
         """
         return ProjectedSgd(
             clients=self.clients,
@@ -162,7 +163,7 @@ class ProjectedSgdProblem(TargetedProblem):
 
 
 def largest(schedule: AnySchedule) -> float:
-    """The largest value of a schedule."""
+    """Return the largest value of a schedule."""
     if isinstance(schedule, Explicit):
         return float(max(schedule.values))
     return schedule.scale if isinstance(schedule, InverseTime) else schedule.value

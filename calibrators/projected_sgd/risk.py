@@ -26,7 +26,7 @@ SAME = 1e-12
 
 @dataclass(frozen=True)
 class ProjectedSgdUtility:
-    """A risk bound with what the caller vouches for, or why there is none."""
+    """A risk bound with the conditions that the caller vouches for, or the reason why there is none."""
 
     risk: Risk | None
     declared: tuple[Condition, ...] = ()
@@ -34,7 +34,7 @@ class ProjectedSgdUtility:
 
 
 def start_of_run(problem: ProjectedSgdProblem) -> Start:
-    """What the start gives: no two models of the ball are further apart than 2ρ."""
+    """Return the bound on the risk of the start: two models of the ball of radius ρ are at most 2ρ apart."""
     return start_of(
         "population",
         distance=2.0 * problem.radius,
@@ -45,13 +45,13 @@ def start_of_run(problem: ProjectedSgdProblem) -> Start:
 
 
 def inverse_curvature(problem: ProjectedSgdProblem, plan: RunSchedules) -> bool:
-    """Whether η_t = 1/(λt), to rounding: the steps of Corollaries 1 to 3."""
+    """Return whether η_t = 1/(λt) up to rounding, the steps of Corollaries 1 to 3."""
     steps, curvature = plan.step_schedule, problem.strong_convexity
     return isinstance(steps, InverseTime) and curvature > 0 and abs(steps.scale * curvature - 1.0) <= SAME
 
 
 def corollary_inputs(problem: ProjectedSgdProblem, plan: RunSchedules) -> InverseTimeSteps:
-    """Corollary 1's inputs at the plan's least noise, of the clients that take part: ⌊n/m⌋ whole batches."""
+    """Return the inputs of Corollary 1 at the plan's least noise, for the clients of the ⌊n/m⌋ whole batches."""
     return inputs_of(
         InverseTimeSteps,
         problem,
@@ -62,7 +62,7 @@ def corollary_inputs(problem: ProjectedSgdProblem, plan: RunSchedules) -> Invers
 
 
 def utility_of(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedSgdUtility:
-    """The bound that speaks of this release, or the reason why none does."""
+    """Return the risk bound for this release, or the reason why there is none."""
     if problem.smoothness is None or not problem.convex or problem.strong_convexity == 0.0:
         return ProjectedSgdUtility(
             None, reason="without strong convexity and smoothness only an order is known, O(1/√T)"
@@ -75,7 +75,7 @@ def utility_of(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedSgd
 
 
 def _of_the_last(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedSgdUtility:
-    """Corollary 1: 2β(mD² + G² + dσ²)/(λ² m T)."""
+    """Return the bound of Corollary 1: 2β(mD² + G² + dσ²)/(λ² m T)."""
     if plan.noise_schedule.constant is None or not inverse_curvature(problem, plan):
         return ProjectedSgdUtility(None, reason="Corollary 1 bounds the risk for η_t = 1/(λt) and one noise")
     terms = risk_terms(corollary_inputs(problem, plan), "corrected")
@@ -85,7 +85,10 @@ def _of_the_last(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedS
 
 
 def _of_the_mean(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedSgdUtility:
-    """Corollary 2: the mean over steps is what a uniform stop has. Its constant is the caller's, or hidden."""
+    """Return the bound of Corollary 2 on the mean over steps, which is the risk of a uniform stop.
+
+    Its constant is given by the caller, or hidden.
+    """
     steps = problem.clients // plan.participants
     if steps == 1:
         return ProjectedSgdUtility(None, reason="Corollary 2 speaks of log(n/m) > 0 steps")

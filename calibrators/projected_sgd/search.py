@@ -1,8 +1,8 @@
-"""Step sizes and batch sizes that meet a target, where more is not always safer.
+"""Search for step sizes and batch sizes that meet a target, where δ is not monotone.
 
-δ falls with the step size as long as the contraction of the ball is what hides, and rises again where steps leave it;
-it falls with m where one use of a record decides and rises where the kernels do. So the whole range is
-looked through, never a bracket alone.
+δ falls with the step size while the contraction of the ball dominates, and rises again where steps leave the ball. It
+falls with the batch size m where one use of a record dominates, and rises where the kernels dominate. The whole range
+is therefore searched, not only a bracket.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ STEP_WIDTH = 1e-9
 MOST_NODES = 128
 MOST_LISTED = 256
 MOST_STEPS_TRIED = 20_000
-"""Ranges of m looked at for constant schedules; for others, values of m tried, and steps of a run that is tried."""
+"""Limits: ranges of m that are examined for constant schedules; for others, values of m, and steps of a trial run."""
 MARGIN = 1e-8
 MOST_SCHEDULED, MOST_SCHEDULED_NOISES = 10**6, 2 * 10**5
-"""Most steps of changing size that are solved for; if the noise changes too, or the stop is random. An account takes
-more."""
+"""Largest numbers of steps of changing size in a search; the second applies if the noise changes or the stop is random.
+An account takes more steps."""
 
 Accounted = Callable[..., "Guarantee"]
 """Guarantee of the run with these numbers solved."""
@@ -55,7 +55,14 @@ class Accounts:
     def of(
         self, plan: RunSchedules, effort: Effort = "default", only_at: float | None = None, **changes: object
     ) -> Account:
-        """Of a plan, with fields of its spec changed; `only_at` is that of `account`."""
+        """Return the account of a plan.
+
+        Args:
+            plan: the run.
+            effort: the work that compositions may take.
+            only_at: as in `account`.
+            changes: fields of the spec that are replaced.
+        """
         return self._of(plan, effort, only_at, **changes)
 
     def _accounted(self, plan: RunSchedules, effort: Effort, only_at: float | None, **changes: Any) -> Account:
@@ -71,12 +78,12 @@ class Accounts:
         )
 
     def solved(self, *, effort: Effort = "default", **numbers: float) -> Guarantee:
-        """The guarantee with these numbers solved; `clients` and `lipschitz` stand in for the request's."""
+        """Return the guarantee at values of the unknown; `clients` and `lipschitz` replace those of the request."""
         changes = {name: numbers.pop(name) for name in ("clients", "lipschitz") if name in numbers}
         return self.of(self.problem.plan(**numbers), effort, **changes).guarantee
 
     def truth(self, plan: RunSchedules) -> TrueFigures:
-        """What is known of a plan under replace-one, which the printed theorems speak of."""
+        """Return the certified figures of a plan under replace-one, the relation of the printed theorems."""
         spec = self.problem.spec(plan)
         return true_figures(
             account(spec, relation="replace-one", observer="final-model").guarantee, self.problem.target
@@ -84,10 +91,10 @@ class Accounts:
 
 
 def demand_affordable(problem: ProjectedSgdProblem) -> None:
-    """Refuse a search over more steps than can be gone through again and again.
+    """Reject a search whose runs have too many steps to be evaluated repeatedly.
 
     Raises:
-        BeyondBudget: there are more.
+        BeyondBudget: the run has more steps than the limit.
     """
     plan = problem.plan()
     constant = plan.step_schedule.constant is not None and plan.noise_schedule.constant is not None
@@ -99,7 +106,7 @@ def demand_affordable(problem: ProjectedSgdProblem) -> None:
 
 
 def solved(problem: ProjectedSgdProblem, accounts: Accounts) -> tuple[Certified, RunSchedules, BatchRanges | None]:
-    """The certificate, the plan with the unknown in its place, and the batch sizes if they were searched."""
+    """Return the certificate, the plan with the solved value, and the feasible batch sizes if they were searched."""
     if problem.solve_for == "noise_std":
         certified = _smallest_noise(problem, accounts)
         return certified, problem.plan(noise_std=certified.noise * problem.lipschitz), None
@@ -112,7 +119,7 @@ def solved(problem: ProjectedSgdProblem, accounts: Accounts) -> tuple[Certified,
 
 
 def _smallest_noise(problem: ProjectedSgdProblem, accounts: Accounts) -> Certified:
-    """Searched on the bound that is least at the target ε, and certified by those that are least anywhere."""
+    """Search on the bound that is least at the target ε, and certify the result by the bounds for all ε."""
     target = problem.target
 
     def certified(noise: float, effort: Effort = "default") -> Guarantee:
@@ -131,19 +138,21 @@ def _smallest_noise(problem: ProjectedSgdProblem, accounts: Accounts) -> Certifi
 
 
 def _likely_noise(problem: ProjectedSgdProblem) -> float:
-    """Of one use of a record in a mean of m, hidden by nothing but its own noise."""
+    """Return an initial estimate: the noise for one use of a record in a mean of m, without contraction."""
     mu = max(central_mu(problem.target), 1e-9)
     return max(sensitivity_factor(problem.relation) / (mu * math.sqrt(problem.participants or 1)), LEAST)
 
 
 # The step size ------------------------------------------------------------------------------------------------------
 def smallest_step(problem: ProjectedSgdProblem, accounted: Accounted) -> Certified:
-    """The smallest step size (the largest of its schedule) that meets the target, among all on a grid and then within.
+    """Return the smallest step size that meets the target, by a grid and then bisection between grid values.
 
-    Guarantees: the answer meets the target by evaluation; with a slack, slightly smaller steps miss it.
+    The step size is the largest of its schedule.
+
+    Guarantees: the answer meets the target by evaluation. If a slack is given, slightly smaller steps miss it.
 
     Raises:
-        Infeasible: none does.
+        Infeasible: no step size on the grid meets the target.
     """
     target = problem.target
     found = functools.cache(lambda step: accounted(step_size=step))
@@ -176,7 +185,7 @@ def smallest_step(problem: ProjectedSgdProblem, accounted: Accounted) -> Certifi
 
 
 def _offered_steps(problem: ProjectedSgdProblem) -> list[float]:
-    """A grid around the steps that cross the ball, and where the map's Lipschitz constant turns."""
+    """Return a grid around the steps that cross the ball, with the turning points of the map's Lipschitz constant."""
     unit = problem.radius / problem.lipschitz
     steps = set(_log_grid(unit / STEP_RANGE, unit * STEP_RANGE, STEPS_PER_DECADE))
     if problem.smoothness is not None:
@@ -187,7 +196,7 @@ def _offered_steps(problem: ProjectedSgdProblem) -> list[float]:
 
 
 def _log_grid(low: float, high: float, per_decade: int) -> tuple[float, ...]:
-    """Numbers from low to high, evenly on a logarithmic scale."""
+    """Return numbers from low to high that are evenly spaced by logarithm."""
     count = max(1, round(per_decade * math.log10(high / low)))
     return tuple(low * (high / low) ** (k / count) for k in range(count + 1))
 
@@ -203,9 +212,9 @@ class Feasible:
 
 @dataclass(frozen=True)
 class BatchRanges:
-    """The smallest batch found, all ranges found, and whether every m from 1 to n was decided.
+    """The smallest feasible batch, all feasible ranges, and whether every m from 1 to n was decided.
 
-    The certificate's slack is 0 if every smaller m is known to miss the target, None if some were not tried.
+    The certificate's slack is 0 if every smaller m is known to miss the target, and None if some were not tried.
     """
 
     certified: Certified
@@ -214,10 +223,10 @@ class BatchRanges:
 
 
 def feasible_batches(problem: ProjectedSgdProblem, accounted: Accounted) -> BatchRanges:
-    """Every batch size that meets the target, as far as the fixed budget goes; the smallest is the answer.
+    """Return the batch sizes that meet the target, as far as the fixed budget allows; the smallest is the answer.
 
     Raises:
-        Infeasible: none of those that were tried does.
+        Infeasible: no batch size that was tried meets the target.
     """
     constant = problem.plan().step_schedule.constant is not None and problem.plan().noise_schedule.constant is not None
     search = _RangeSearch(problem, accounted)
@@ -237,25 +246,25 @@ def feasible_batches(problem: ProjectedSgdProblem, accounted: Accounted) -> Batc
 
 
 class _RangeSearch:
-    """The search: ranges of m that are decided as a whole, or halved."""
+    """A search over ranges of m, each of which is decided as a whole or halved."""
 
     def __init__(self, problem: ProjectedSgdProblem, accounted: Accounted) -> None:
         self.problem, self.accounted = problem, accounted
         self.best = 0.0
 
     def log_delta(self, participants: int) -> float:
-        """The certified upper end."""
+        """Return the certified upper bound on log δ at the target ε."""
         guarantee = self.accounted(participants=participants)
         upper = guarantee.curve.upper_log_delta(self.problem.epsilon)
         self.best = min(self.best, upper / LOG_10)
         return upper
 
     def meets(self, participants: int) -> bool:
-        """Whether a batch size meets the target."""
+        """Return whether a batch size meets the target."""
         return self.log_delta(participants) <= self.problem.target.log_delta
 
     def halved(self) -> tuple[tuple[Feasible, ...], bool]:
-        """Ranges in ascending order; those left undecided when the budget is spent are not counted."""
+        """Return the feasible ranges in ascending order, and whether all ranges were decided within the budget."""
         n, nodes = self.problem.clients, 0
         pending = [(2**k, min(2 ** (k + 1) - 1, n)) for k in range(n.bit_length())][::-1]
         ranges: list[Feasible] = []
@@ -275,11 +284,12 @@ class _RangeSearch:
         return tuple(ranges), not undecided
 
     def _decided(self, low: int, high: int) -> bool | None:
-        """True if every m of the range meets the target, False if none does, None if this does not tell.
+        """Decide a range: True if every m meets the target, False if no m does, None if the bounds do not decide.
 
-        Each bound is (m/n) Σ_v g_v over the T = ⌊n/m⌋ places, where g rises with the shift 2L/(√m σ) of a use and with
-        the width 2ρ√m/(ησ) of the ball, and the weights rise with T. The largest of each make an upper bound: that of
-        a run of m T records with m = high, T = ⌊n/low⌋ and L √(high/low), weighed anew; the least of each a lower one.
+        The bound at m is (m/n) Σ_v g_v over the T = ⌊n/m⌋ places. Here g rises with the shift 2L/(√m σ) of a use and
+        with the width 2ρ√m/(ησ) of the ball, and the weights rise with T. The largest values of these together give an
+        upper bound: that of a run of m T records with m = high, T = ⌊n/low⌋ and L √(high/low), with new weights. The
+        least values together give a lower bound.
         """
         wanted = self.problem.target.log_delta
         if high * (self.problem.clients // low) > LARGEST_COUNT:
@@ -293,7 +303,7 @@ class _RangeSearch:
         return False if self._corner(low, high).lower > wanted + MARGIN else None
 
     def _corner(self, batch: int, use: int) -> Interval:
-        """The bound with the ball and the share of `batch`, the shift of a use and the number of places of `use`."""
+        """Return the bound with the ball and the share of `batch`, and the shift and number of places of `use`."""
         n = self.problem.clients
         places = n // use
         guarantee = self.accounted(
@@ -304,7 +314,7 @@ class _RangeSearch:
         return Interval(ends.lower + weight, ends.upper + weight)
 
     def listed(self) -> tuple[tuple[Feasible, ...], bool]:
-        """One m at a time: all of them where they are few, otherwise evenly on a logarithmic scale."""
+        """Return the feasible values of m, tried singly: all of them if they are few, else evenly by logarithm."""
         n = self.problem.clients
         least = max(1, n // MOST_STEPS_TRIED)
         count = n - least + 1
@@ -324,7 +334,7 @@ class _RangeSearch:
         return tuple(ranges), count <= MOST_LISTED and least == 1
 
     def _refined(self, failing: int, passing: int) -> int:
-        """A batch size that meets the target while the next smaller one does not."""
+        """Return a batch size that meets the target such that the next smaller batch size misses it."""
         while passing - failing > 1:
             middle = (failing + passing) // 2
             failing, passing = (failing, middle) if self.meets(middle) else (middle, passing)

@@ -155,7 +155,7 @@ class GridCalibrator(
         return self.definition(problem)
 
     def guarantee(self, solution: GridSolution[Problem]) -> GuaranteeAnswer:
-        """Return the certificate; what meets the target by evaluation is not raised above it by rounding."""
+        """Return the certificate; rounding does not raise a bound above the target that it meets by evaluation."""
         target = solution.target
         given = guarantee_answer(
             solution.certified,
@@ -219,7 +219,7 @@ class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
     plan_place = 8
 
     def cost(self, problem: QtdlProblem) -> CostClass:
-        """Return closed-form for escapes in one round; everything else is searched."""
+        """Return closed-form for escapes in one round; other noise is searched."""
         return "closed-form" if problem.method == "escape" and problem.rounds == 1 else "search"
 
     def printed(
@@ -249,7 +249,7 @@ class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
         return (*CONDITIONS, *outcome.solution.certified.guarantee.declared)
 
     def warnings(self, outcome: Outcome[GridSolution[QtdlProblem], Training]) -> Iterator[Caution]:
-        """Yield what to know of the noise, and of what it is compared with."""
+        """Yield the cautions about the noise, and about the mechanisms that it is compared with."""
         solution = outcome.solution
         yield from printed_cautions(outcome.printed, solution.noise_std)
         yield from binomial_cautions(solution.problem)

@@ -1,4 +1,4 @@
-"""What a run of noisy integers releases, for noise yet to be chosen, and noise that was found for it."""
+"""The release of a run of noisy integers as a function of the noise, and the certified noise."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 LEAST_MOVE = 0.5
-"""Stands for no integer movement at all: sensitivities are positive."""
+"""Sensitivity that represents no integer movement, because sensitivities must be positive."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class IntegerRelease:
     movement: Movement
 
     def noise(self, rate: float, levels: int) -> TruncatedDiscreteLaplace:
-        """One client's message."""
+        """Return the message of a client at a rate and a number of levels."""
         return TruncatedDiscreteLaplace(
             noise_levels=max(levels, 1),
             decay_rate=rate,
@@ -47,20 +47,20 @@ class IntegerRelease:
         )
 
     def guarantee(self, noise: TruncatedDiscreteLaplace) -> Guarantee:
-        """Of all rounds, with what rounding may spoil; its witnesses are without the instance on the grid."""
+        """Return the guarantee of all rounds with the failure of rounding, without the instance on the grid."""
         return with_failure(self.accounted(noise, "default"), self.log_failure)
 
     def spec(self, noise: TruncatedDiscreteLaplace) -> Spec:
-        """All rounds."""
+        """Return the spec of all rounds."""
         one = self.problem.round_of(noise)
         return Repeated(times=self.problem.rounds, mechanism=one) if self.problem.rounds > 1 else one
 
     def accounted(self, noise: TruncatedDiscreteLaplace, effort: Effort) -> Guarantee:
-        """Of all rounds, where no rounding moves further than said."""
+        """Return the guarantee of all rounds, if no rounding moves further than `movement`."""
         return guarantee_of(self.problem, self.spec(noise), effort)
 
     def witnessed(self, found: Guarantee, noise: TruncatedDiscreteLaplace) -> Guarantee:
-        """A guarantee with the instance on the grid, which no rounding spoils, among its witnesses."""
+        """Return a guarantee with the instance on the grid, which rounding does not change, among its witnesses."""
         realised = self.problem.realised
         if realised is None:
             return found
@@ -69,13 +69,13 @@ class IntegerRelease:
         return replace(found, curve=Curve(found.curve.upper, (*found.curve.witnesses, *seen)))
 
     def escapes(self, noise: TruncatedDiscreteLaplace) -> Guarantee:
-        """As `guarantee`, in closed form, where all that counts is what escapes."""
+        """Return `guarantee` in closed form, if only escapes count."""
         problem = self.problem
         setting = Setting(relation=problem.relation, unit=problem.unit, observer=problem.observer)
         return with_failure(escape_guarantee(noise, setting, problem.rounds), self.log_failure)
 
     def without_l2(self) -> IntegerRelease:
-        """The same, with what the ℓ2 bound implies for the other norms in its place."""
+        """Return the release with the ℓ2 bound replaced by its consequences for the other norms."""
         movement = self.movement
         if movement.l2 is None:
             return self
@@ -86,12 +86,12 @@ class IntegerRelease:
 
     @cached_property
     def log_failure(self) -> float:
-        """log of the probability that the rounding of some round moves further than said."""
+        """Log of the probability that the rounding of some round moves further than `movement`."""
         return self.movement.log_failure + math.log(self.problem.rounds)
 
     @cached_property
     def parts(self) -> list[tuple[int, int]]:
-        """The worst shift's sizes, with counts over the rounds."""
+        """Sizes of the worst shift, with counts over the rounds."""
         return [(size, count * self.problem.rounds) for size, count in worst_shift(self.noise(1.0, 1)).parts]
 
     @cached_property
@@ -102,7 +102,7 @@ class IntegerRelease:
 
 @dataclass(frozen=True, kw_only=True)
 class CertifiedNoise:
-    """Noise that is certified by `method`. `minimal`: with one level less the same bound misses the target."""
+    """Noise certified by `method`. If `minimal` is proved, one level less misses the target by the same bound."""
 
     method: Method
     release: IntegerRelease
@@ -112,5 +112,5 @@ class CertifiedNoise:
 
     @property
     def order(self) -> tuple[int, float]:
-        """Fewer levels are better, then less variance."""
+        """Sort key: fewer levels are better, then less variance."""
         return self.noise.noise_levels, variance(self.noise.decay_rate, self.noise.noise_levels)

@@ -12,12 +12,12 @@ from epsilond.calibrators.qtdl.problem import SensitivityRule
 
 
 def computed(plan: PlanProblem) -> Fields:
-    """Sensitivities by the rule of unit vectors, and everyone who reports."""
+    """Return the rule of unit vectors for the sensitivities, and the participants."""
     return {"sensitivity_rule": SensitivityRule(kind="unit-vector"), "participants": plan.reporting}
 
 
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:
-    """The sensitivities, and one message where no rounds are given."""
+    """Yield the assumptions on the sensitivities and, if rounds are absent, on the single message."""
     yield Reason(message="updates are normalised, and neighbouring data may lead to any two of them")
     if plan.rounds is None:
         yield Reason(message="one message of each client", pointer="/rounds")

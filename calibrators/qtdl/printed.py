@@ -1,4 +1,4 @@
-"""Theorem 1 of Das et al. as printed, beside the true figures at its parameters; and the bits of other encodings."""
+"""Theorem 1 of Das et al. as printed, with the true figures at its parameters, and the bits of other encodings."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def noise_of_theorem_1(problem: GridProblem, epsilon: float) -> tuple[TheoremAtInputs, dict[str, float]]:
-    """Theorem 1 asked for one message at ε, and the noise that it prescribes; none where its m is not defined."""
+    """Return Theorem 1 for one message at ε, and the noise that it prescribes; no noise if its m is not defined."""
     movement, grid = problem.movement, problem.quantization_levels
     question = TheoremAtInputs.of(
         THEOREM_1, problem, epsilon=epsilon, l1_sensitivity=movement.l1, linf_sensitivity=movement.linf
@@ -50,7 +50,7 @@ def noise_of_theorem_1(problem: GridProblem, epsilon: float) -> tuple[TheoremAtI
 
 
 def printed_readings(problem: GridProblem) -> tuple[PrintedReading, ...]:
-    """One message at ε: the printed m and α, what is claimed, and the true δ and ε there."""
+    """Return the reading for one message at ε: the printed m and α, the claim, and the true δ and ε."""
     if problem.readings == ():
         return ()
     question, noise = noise_of_theorem_1(problem, problem.epsilon)
@@ -72,9 +72,15 @@ def printed_readings(problem: GridProblem) -> tuple[PrintedReading, ...]:
 
 
 def figures_at(question: TheoremAtInputs, claim: Target, *, rounds: int = 1) -> TrueFigures:
-    """What escapes over the rounds is lost at every ε: if that is more than the claim, no ε at all has the claimed δ.
+    """Return the true figures at the printed noise.
 
-    In one round at ε it is all of δ; over several it is the lower end.
+    The probability of an escape over the rounds is a lower bound on δ at every ε. If it exceeds the claim, no ε has the
+    claimed δ. In one round at ε it is all of δ.
+
+    Args:
+        question: Theorem 1 at its inputs.
+        claim: the claimed (ε, δ).
+        rounds: number of rounds.
     """
     inputs, noise = question.inputs, question.outputs["noise_levels"]
     truth = true_delta(inputs, noise, rounds)
@@ -99,7 +105,7 @@ def figures_at(question: TheoremAtInputs, claim: Target, *, rounds: int = 1) -> 
 
 
 def binomial_trials(problem: GridProblem) -> int | None:
-    """N of the Binomial mechanism for one message; None where its theorem proves nothing, or δ is no double."""
+    """Return N of the Binomial mechanism for one message; None if its theorem proves nothing, or δ is not a double."""
     movement, delta = problem.movement, problem.target.delta
     if problem.rounds > 1 or movement.l2 is None or delta is None:
         return None
@@ -150,7 +156,7 @@ def communication(
 
 
 def printed_cautions(readings: tuple[PrintedReading, ...], noise_std: float) -> Iterator[Caution]:
-    """What is wrong with the printed noise here."""
+    """Warn of the faults of the printed noise."""
     for reading in readings:
         if reading.theorem == THEOREM_1.id:
             yield Caution(
@@ -163,7 +169,7 @@ def printed_cautions(readings: tuple[PrintedReading, ...], noise_std: float) -> 
 
 
 def binomial_cautions(problem: GridProblem) -> Iterator[Caution]:
-    """Why the Binomial mechanism is not compared."""
+    """Give the reason why the Binomial mechanism is not compared."""
     if problem.rounds > 1:
         yield Caution(code="binomial-one-round", message=f"{BINOMIAL.id} speaks of one round: it is not compared")
     elif problem.epsilon > 1.0:

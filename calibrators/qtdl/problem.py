@@ -54,7 +54,7 @@ RULE_KIND = Quantity(
 )
 READINGS_WANTED = Quantity(description="printed readings to return, all if absent")
 FAILURE_SHARES = (0.5, 0.1, 0.01)
-"""Shares of δ that rounding may spend, of which the best is taken where none is given."""
+"""Fractions of δ that rounding may use; the best is chosen if the request gives none."""
 
 
 @request
@@ -69,7 +69,10 @@ class SensitivityRule:
     relative_movement: Annotated[float | None, RELATIVE_MOVEMENT] = None
 
     def check(self) -> None:
-        """Distances for `coupled` and `hoeffding`, `relative_movement` for `relative`, nothing that has no part."""
+        """Check that exactly the fields of the rule's kind are present.
+
+        These are distances for `coupled` and `hoeffding`, and `relative_movement` for `relative`.
+        """
         needs = {
             "update_l1": self.kind in ("coupled", "hoeffding"),
             "update_l2": self.kind in ("coupled", "hoeffding"),
@@ -84,7 +87,7 @@ class SensitivityRule:
             raise InvalidInput.at("/failure_delta", f"the rule {self.kind} never fails")
 
     def movement(self, dimension: int, levels: int) -> Movement:
-        """The certain distances, in grid steps."""
+        """Return the distances that hold with certainty, in grid steps."""
         if self.kind == "trivial":
             return trivial(dimension, levels)
         if self.kind == "unit-vector":
@@ -94,7 +97,13 @@ class SensitivityRule:
         return coupled(dimension, levels, **self._distances(dimension))
 
     def rounded_together(self, dimension: int, levels: int, log_failures: tuple[float, ...]) -> Iterator[Movement]:
-        """Distances under coupled rounding: certain, and but for each of those probabilities."""
+        """Yield distances under coupled rounding: with certainty, and with each failure probability.
+
+        Args:
+            dimension: number of coordinates.
+            levels: quantization levels.
+            log_failures: logs of the failure probabilities.
+        """
         if self.kind == "trivial":
             return
         distances = self._distances(dimension)
@@ -104,10 +113,10 @@ class SensitivityRule:
                 yield hoeffding(dimension, levels, **distances, log_failure=log_failure)
 
     def on_grid(self, dimension: int, levels: int) -> Movement | None:
-        """How far apart two unit updates on the grid itself are, which no rounding blurs; None where none is known.
+        """Return the distance of two unit updates on the grid, which rounding does not change; None if unknown.
 
-        For `unit-vector` the two ends of an axis. Otherwise s − 1 in one coordinate and 1 in 2s − 1 others, of which
-        some change places with zeros: each does so in two coordinates, by one step.
+        For `unit-vector` these are the two ends of an axis. Otherwise the update has s − 1 in one coordinate and 1 in
+        2s − 1 others, for s levels. Some of the ones change places with zeros: each moves two coordinates by one step.
         """
         if self.kind == "trivial":
             return None
@@ -142,7 +151,7 @@ class GridProblem(TargetedProblem):
     readings: Annotated[tuple[Reading, ...] | None, READINGS_WANTED] = None
 
     def check(self) -> None:
-        """Sensitivities or a rule; a method that they allow; what the problem has of its own."""
+        """Check for sensitivities or a rule, for a method that they allow, and the conditions of `check_own`."""
         if self.sensitivity_rule is not None:
             read_member(self, "sensitivity_rule", SensitivityRule)
         given = [self.l1_sensitivity is not None, self.linf_sensitivity is not None]
@@ -157,18 +166,18 @@ class GridProblem(TargetedProblem):
             raise InvalidInput.at("/method", "concentrated-coupled needs a sensitivity_rule other than trivial")
 
     def check_own(self) -> None:
-        """What only one of the problems demands."""
+        """Check the conditions that only this problem has."""
 
     @property
     def movement(self) -> Movement:
-        """The certain distances of neighbours, in grid steps."""
+        """Distances of neighbours that hold with certainty, in grid steps."""
         if self.l1_sensitivity is not None and self.linf_sensitivity is not None:
             return Movement(self.l1_sensitivity, self.linf_sensitivity, self.l2_sensitivity)
         return self.rule.movement(self.dimension, self.quantization_levels)
 
     @property
     def realised(self) -> Movement | None:
-        """What two neighbours certainly are apart where a rule gives the distances of updates before rounding."""
+        """Distance that two neighbours attain, if a rule gives the distances of updates before rounding; else None."""
         if self.l1_sensitivity is not None or self.relation != "replace-one":
             return None
         return self.rule.on_grid(self.dimension, self.quantization_levels)
@@ -180,20 +189,20 @@ class GridProblem(TargetedProblem):
 
     @property
     def rate(self) -> float:
-        """Share of the clients that is drawn in a round, where the draw is unseen; 1 where it is seen."""
+        """Fraction of the clients that a round draws if the observer does not see the draw; otherwise 1."""
         return 1.0
 
     def round_of(self, message: TruncatedDiscreteLaplace) -> Spec:
-        """What is released in a round, where this is one client's message."""
+        """Return the release of a round, from the message of a client."""
         return message
 
     @property
     def rule(self) -> SensitivityRule:
-        """The rule asked for; where nothing is, that of any two unit vectors."""
+        """Requested rule; the rule of any two unit vectors if the request has none."""
         return self.sensitivity_rule or SensitivityRule(kind="unit-vector")
 
     def rounded_together(self) -> tuple[Movement, ...]:
-        """The distances under coupled rounding; none are known for given sensitivities."""
+        """Return the distances under coupled rounding; none are known for given sensitivities."""
         if self.l1_sensitivity is not None:
             return ()
         rule = self.rule
@@ -216,7 +225,7 @@ class QtdlProblem(GridProblem):
         return self.participants
 
     def check_own(self) -> None:
-        """Distances are given; messages are seen by the server, or by who sees as much."""
+        """Check that distances are given, and that the observer sees messages."""
         if self.l1_sensitivity is None and self.sensitivity_rule is None:
             raise InvalidInput.at("/l1_sensitivity", "give l1_sensitivity and linf_sensitivity, or a sensitivity_rule")
         if self.observer not in ("server", "shuffled-server"):

@@ -1,9 +1,9 @@
-"""The least truncated discrete Laplace noise for a target: by the proof that is likely to need least, certified.
+"""Search for the least truncated discrete Laplace noise that meets a target, over several proofs.
 
 Escape (A): α = ε/(R⌊Δ₁⌋), so that only escapes count, and the least m is exact. Hockey stick (B) and concentrated (C):
-a larger α leaves some loss above ε inside the common support, bounded exactly or by zCDP; δ less that is what may
-escape. α is searched on those two numbers, which are cheap. The noise that they ask for by each proof is compared, and
-the least certified by `account`; another is certified only where it is about as little and may turn out to be less.
+a larger α leaves some loss above ε inside the common support, which is bounded exactly or by zCDP. The rest of δ may
+escape. The search over α uses only these two numbers, which are cheap. The estimated noise of each proof is compared,
+and the least is certified by `account`. Another noise is certified only if its estimate is nearly as small.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
 
 LARGEST_RATE = 700.0
 HOPELESS, WORSE = 1.05, 1.0005
-"""Noise that seems to need so many times the levels that another has is not certified; the second where what is known
-in closed form decides, whose estimates err by a level at most."""
+"""Ratios of estimated levels to the best certified levels above which a noise is not certified. The second applies if a
+closed form decides, whose estimates err by at most one level."""
 
 _GROWTH = 4
 """Ratio of the lengths of successive steps in a search for levels."""
 FAR = 0.5
-"""A loss inside whose estimate exceeds the target by this share of log δ is not bounded."""
+"""Fraction of log δ; a loss inside the support whose estimate exceeds the target by more than that is not bounded."""
 
 
 class Widths(NamedTuple):
-    """To how much log α is searched: for where δ is spent, where m is flat, and where it is not."""
+    """Tolerances of the search in log α: at the limit of δ, where m is flat, and where m is not flat."""
 
     spent: float
     flat: float
@@ -52,19 +52,19 @@ class Widths(NamedTuple):
 
 
 QUICK, SLOW = Widths(1e-3, 1e-3, 1e-7), Widths(0.05, 0.02, 0.01)
-"""Where one round is all, or zCDP joins them in closed form; where the engine composes drawn rounds at every step."""
+"""Tolerances for one round or a closed form by zCDP, and for subsampled rounds that are composed at every step."""
 SPREAD = math.log(20.0)
-"""How far below its largest value log α is searched."""
+"""Length of the interval of log α that is searched, below its largest value."""
 
 
 def log_difference_of(larger: float, smaller: float) -> float:
-    """log(e^larger − e^smaller), −∞ where nothing is left."""
+    """Return log(e^larger − e^smaller), or −∞ if the difference is not positive."""
     return larger + math.log(-math.expm1(smaller - larger)) if smaller < larger else -math.inf
 
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """Noise of rate α that `method` is likely to certify with `levels` levels; `closed`: by the closed form."""
+    """Noise of rate α that `method` probably certifies with `levels` levels; `closed` if by the closed form."""
 
     method: Method
     release: IntegerRelease
@@ -74,16 +74,22 @@ class Candidate:
 
     @property
     def order(self) -> tuple[int, float]:
-        """As that of what is found."""
+        """Sort key: fewer levels are better, then less variance, as in `CertifiedNoise.order`."""
         return self.levels, variance(self.rate, self.levels)
 
 
 def candidates(
     release: IntegerRelease, method: Method, proof: Method, *, beat: float = math.inf
 ) -> Iterator[Candidate]:
-    """Noise that needs about the fewest levels by `proof`, named `method`; nothing is certified yet.
+    """Yield noise that needs about the fewest levels by a proof; nothing is certified yet.
 
-    None if rounding alone, or every α on offer, spends δ; or if `beat` levels are certain to be fewer.
+    Nothing is yielded if rounding only, or every α on offer, uses up δ, or if `beat` levels are certain to be fewer.
+
+    Args:
+        release: the rounds of noisy integers.
+        method: the method that the candidates are named after.
+        proof: the proof by which levels are estimated.
+        beat: number of levels of the best candidate before.
     """
     target, by_l2 = release.problem.target, proof == "concentrated"
     if not by_l2:
@@ -107,7 +113,7 @@ def candidates(
 
 
 def _common(release: IntegerRelease, rate: float) -> float:
-    """log of what losses inside the common support cost at ε, nearly: escapes are kept away by many levels."""
+    """Return approximately log δ at ε of the losses inside the common support, with many levels against escapes."""
     problem, target = release.problem, release.problem.target
     if release.movement.l2 is not None and problem.rate == 1.0:
         rho = 0.5 * problem.rounds * rate * rate * math.floor(release.movement.l2**2)
@@ -124,7 +130,7 @@ def _common(release: IntegerRelease, rate: float) -> float:
 
 
 def _real_levels(release: IntegerRelease, rate: float, log_escape: float) -> float:
-    """m at which about e^`log_escape` escapes, as a real number: F7 of the catalogue."""
+    """Return the real m at which the escape probability is about e^`log_escape` (F7 of the catalogue)."""
     size = release.parts[0][0]
     log_each = log_escape - math.log(release.problem.rate * release.total / size)
     log_grown = _log_expm1(rate * size)
@@ -145,9 +151,10 @@ def _best_rates(
     split: bool,
     beat: float,
 ) -> tuple[float, ...]:
-    """Values of α that need the fewest levels: golden section on log α, below the largest that leaves room for escapes.
+    """Return the values of α that need the fewest levels, by golden section on log α.
 
-    More α needs fewer levels for the same escapes, so that the largest α with all of δ bounds m from below.
+    The search stays below the largest α that leaves room for escapes. A larger α needs fewer levels for the same
+    escapes, so the largest α with all of δ bounds m from below.
     """
     width, low = QUICK if release.problem.rate == 1.0 else SLOW, plain
     if math.isfinite(beat) and _cannot_beat(release, log_delta, common, plain, beat):
@@ -195,15 +202,15 @@ def _best_rates(
 def _cannot_beat(
     release: IntegerRelease, log_delta: float, common: Callable[[float], float], plain: float, beat: float
 ) -> bool:
-    """Whether every α that would need no more than `beat` levels leaves no room for escapes; not told without a search.
+    """Return whether every α that needs at most `beat` levels leaves no room for escapes.
 
-    Less α needs more levels even with all of δ for escapes, and more α has a larger loss inside.
+    A smaller α needs more levels even with all of δ for escapes, and a larger α has a larger loss inside the support.
     """
     if _real_levels(release, LARGEST_RATE, log_delta) > beat:
         return False
 
     def needs_more(log_rate: float) -> bool:
-        """Tell whether this α needs more levels than are to be beaten."""
+        """Return whether this α needs more than `beat` levels."""
         return _real_levels(release, math.exp(log_rate), log_delta) > beat
 
     enough, _ = bisect_reals(needs_more, math.log(plain) - SPREAD, math.log(LARGEST_RATE), width=1e-6)
@@ -211,9 +218,9 @@ def _cannot_beat(
 
 
 def _certified(candidate: Candidate, best: CertifiedNoise | None) -> CertifiedNoise | None:
-    """The least m near that of the candidate whose certified upper end meets the target; None if `best` is less.
+    """Return the least m near the candidate's whose certified upper bound meets the target; None if `best` is less.
 
-    Its guarantee is without what neighbours on the grid realise.
+    Its guarantee does not include the lower bounds that neighbours on the grid attain.
     """
     release, rate, start = candidate.release, candidate.rate, candidate.levels
     target = release.problem.target
@@ -264,9 +271,9 @@ def _certified(candidate: Candidate, best: CertifiedNoise | None) -> CertifiedNo
 
 
 def _least_near(excess: Callable[[int], float], start: int, most: int, first: int) -> int | None:
-    """The least m ≥ 1 at which what falls is at most 0; None where it lies far above `start`, or above `most`.
+    """Return the least m ≥ 1 at which a decreasing function is at most 0; None if far above `start` or above `most`.
 
-    Steps grow away from the start, from `first` on, until they bracket the least m.
+    Steps grow away from the start, beginning with `first`, until they bracket the least m.
     """
     high, low, step, furthest = start, start - 1, max(first, 1), 2 * max(start, 1024)
     while excess(high) > 0.0:
@@ -281,9 +288,9 @@ def _least_near(excess: Callable[[int], float], start: int, most: int, first: in
 
 
 def proofs(problem: GridProblem) -> Iterator[tuple[Method, Method, Movement]]:
-    """Methods that are asked for and apply, each with its proof and distances; closed forms first, what is slow last.
+    """Yield the requested methods that apply, each with its proof and distances; closed forms first, slow ones last.
 
-    Where clients are drawn unseen only zCDP composes in reasonable time, and with the least distances alone.
+    If the observer does not see the draw of clients, only zCDP with the least distances composes in reasonable time.
     """
     certain, together = problem.movement, problem.rounded_together()
     wanted = METHODS if problem.method is None else (problem.method,)
@@ -306,7 +313,7 @@ def proofs(problem: GridProblem) -> Iterator[tuple[Method, Method, Movement]]:
 
 
 def least_noise(problem: GridProblem) -> CertifiedNoise:
-    """The certified noise with the fewest levels, by the best of the proofs.
+    """Return the certified noise with the fewest levels, by the best of the proofs.
 
     Raises:
         Infeasible: no noise that is offered meets the target.
@@ -331,7 +338,7 @@ def least_noise(problem: GridProblem) -> CertifiedNoise:
 
 
 def _most_levels(best: CertifiedNoise, epsilon: float) -> float:
-    """How many levels other noise may seem to need, and still be tried."""
+    """Return the largest estimated number of levels at which another noise is still tried."""
     levels = best.noise.noise_levels
     if closed_form_decides(best.guarantee.curve, epsilon, FAR):
         return max(WORSE * levels, levels + 1)

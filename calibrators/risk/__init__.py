@@ -1,1 +1,1 @@
-"""Risk bounds: what a run's excess risk is at most and at least."""
+"""Upper and lower bounds on the excess risk of a run."""

@@ -1,4 +1,4 @@
-"""What a question about excess risk is told: upper bounds, lower bounds and reference rates, side by side.
+"""The answer to a request for risk bounds: upper bounds, lower bounds and reference rates.
 
 A statement whose constant is hidden has a `scale`, the order in which its bound grows, and never a `value`: dividing
 one scale by another says how far two statements are apart as orders, and nothing about numbers.

@@ -1,7 +1,7 @@
-"""What a risk is worth: its objective, what doing nothing gives, and whether a bound says more than that.
+"""Comparison of risk bounds with the bound on the risk of the start.
 
-Every calibrator says here what its risk is of and what is known of the start; its answer is then marked in one place,
-its own bound and those that the printed statements claim alike.
+Every calibrator states the objective of its risk and the bound on the start. Its own bound and the bounds that printed
+statements claim are then marked as vacuous in one place.
 """
 
 from __future__ import annotations
@@ -24,23 +24,29 @@ VACUOUS_PRESCRIBED_RISK = "vacuous-prescribed-risk"
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    """What a run's risk is of, and what is known of it before the run."""
+    """The objective of a run's risk, and the bound on the risk before the run."""
 
     objective: Objective
     baseline: Baseline
 
     def vacuous(self, bound: float) -> bool:
-        """Whether a bound on this objective is no better than the start."""
+        """Return whether a bound on this objective is no better than the start."""
         return self.baseline.covers(bound)
 
     def warning(self, code: str, what: str, bound: float) -> Caution:
-        """That a bound says nothing, in words."""
+        """Return a warning that a bound is vacuous.
+
+        Args:
+            code: code of the warning.
+            what: name of the bound in the message.
+            bound: value of the bound.
+        """
         message = f"{what} is {bound:.6g}, {no_better(self.baseline)}: it says nothing of what training gives"
         return Caution(code=code, message=message)
 
 
 def no_better(baseline: Baseline) -> str:
-    """The mark in words: no better than the start (L·D = 2)."""
+    """Return the mark in words, for example: no better than the start (L·D = 2)."""
     return f"no better than the start ({baseline})"
 
 
@@ -55,12 +61,12 @@ def start_of(
     minimiser_gradient_norm: float | None = None,
     gap: float | None = None,
 ) -> Start:
-    """The least that is known of the start's excess risk.
+    """Return the least known upper bound on the excess risk of the start.
 
     Args:
-        objective: what the risk is of.
+        objective: the objective of the risk.
         distance: bound on the distance from the start to a minimiser.
-        distance_symbol: what it is called in words.
+        distance_symbol: symbol of the distance in texts.
         lipschitz: Lipschitz constant of the objective.
         strong_convexity: that of the objective.
         smoothness: that of the objective, of use where `minimiser_gradient_norm` is known.
@@ -130,7 +136,7 @@ def measured_readings(readings: Iterable[PrintedReading], start: Start | None) -
 
 
 def measured_bounds(answer: RiskBoundsAnswer, start: Start) -> RiskBoundsAnswer:
-    """The same for an answer about risk bounds, whose upper bounds are all of the start's objective."""
+    """Compare the upper bounds of an answer about risk bounds with the start; all have the start's objective."""
     assert start.objective in ("population", "empirical")
 
     def marked(bound: UpperBound) -> UpperBound:

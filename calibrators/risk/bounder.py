@@ -36,27 +36,27 @@ class RiskBounder:
 
     @property
     def name(self) -> str:
-        """The algorithm's."""
+        """Name of the algorithm."""
         return self.calibrator.name
 
     @property
     def title(self) -> str:
-        """In a line."""
+        """Title in one line."""
         return self.part.title
 
     @property
     def summary(self) -> str:
-        """In a sentence."""
+        """Summary in one sentence."""
         return self.part.summary
 
     @property
     def problem(self) -> type:
-        """The class of its requests."""
+        """Class of the requests."""
         return self.part.problem
 
     @property
     def theorems(self) -> tuple[str, ...]:
-        """Those of the upper bounds, and all lower bounds."""
+        """Ids of the theorems of the upper bounds and of all lower bounds."""
         return (*self.part.theorems, *(bound.id for bound in BOUNDS))
 
     @property
@@ -65,15 +65,15 @@ class RiskBounder:
         return {**self.calibrator.example, **self.part.given}
 
     def __reduce__(self) -> tuple[Callable[[Calibrator], RiskBounder], tuple[Calibrator]]:
-        """By the calibrator's name."""
+        """Pickle by the name of the calibrator."""
         return bounder_of, (self.calibrator,)
 
     def cost(self, asked: RiskFields) -> CostClass:
-        """Before any work: whether the answer is a closed form."""
+        """Return before any work whether the answer is a closed form."""
         return "closed-form" if self.part.quick(asked) else self.calibrator.cost(asked)
 
     def solve(self, asked: RiskFields) -> RiskBoundsAnswer:
-        """Every bound that applies to the run. Its noise is the one given, or else the smallest certified one.
+        """Return every bound that applies to the run, at the given noise or else at the smallest certified noise.
 
         Raises:
             InvalidInput: the budgets leave no run.
@@ -117,7 +117,7 @@ class RiskBounder:
 
 
 def bounder_of(calibrator: Calibrator) -> RiskBounder:
-    """The risk bounds of a calibrator that has them."""
+    """Return the risk bounds of a calibrator that has them."""
     assert calibrator.risk_bounds is not None
     return RiskBounder(calibrator, calibrator.risk_bounds)
 

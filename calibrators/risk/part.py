@@ -1,4 +1,4 @@
-"""The risk bounds of a calibrator: its request, its upper bounds, and what its noise is."""
+"""The risk bounds of a calibrator: its request, its upper bounds, and its noise."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Found = TypeVar("Found", default=Any)
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """What is known of a run's excess risk from above, and what lower bounds look at."""
+    """The upper bounds on a run's excess risk, and the quantities that lower bounds depend on."""
 
     upper: tuple[UpperBound, ...]
     setting: LowerBoundSetting
@@ -49,11 +49,11 @@ class RiskPart(Generic[Asked, Found]):
     problem: type[Asked]
     theorems: tuple[str, ...]
     given: JsonObject
-    """What its example has beside the calibrator's."""
+    """Fields of its example that are added to the calibrator's example."""
     bounds: Callable[[Asked, Run, float], Bounds]
     """(request, run, noise_std) ↦ bounds."""
     trust: Trust = "local"
     quick: Callable[[Asked], bool] = _noise_is_given
-    """Whether a request is a closed form even where its calibration is a search."""
+    """Function that returns whether a request is a closed form even if its calibration is a search."""
     noise_std: Callable[[Asked, Run, Found], float]
     """(request, run, a calibration's parameters) ↦ its noise."""

@@ -88,7 +88,7 @@ def check_run(asked: RiskFields) -> None:
     """Check that a given noise is that of a given run, and that φ is at most L.
 
     Raises:
-        InvalidInput: batch_size or rounds are absent beside noise_std, or gradient_std exceeds lipschitz.
+        InvalidInput: noise_std is given without batch_size or rounds, or gradient_std exceeds lipschitz.
     """
     assert isinstance(asked, PacedProblem)
     if asked.noise_std is not None and (asked.batch_size is None or asked.rounds is None):
@@ -106,7 +106,15 @@ class ExplicitBound:
     envelope_smoothness: float | None
 
     def answer(self, theorem: Theorem, smoothness: float, *, heaviest: float = 1.0) -> UpperBound:
-        """As an upper bound; ηβ must be below 1, and η p_i N β at most 1 for the `heaviest` weight p_i N."""
+        """Return the bound in the form of the answer, with the condition on the step size η.
+
+        The condition is ηβ < 1, and η p_i N β ≤ 1 for the heaviest weight.
+
+        Args:
+            theorem: the theorem of the bound.
+            smoothness: β of the losses.
+            heaviest: largest weight p_i N of a client's loss.
+        """
         smooth = self.envelope_smoothness is None
         step = self.step_size * (smoothness if self.envelope_smoothness is None else self.envelope_smoothness)
         heavy = step * heaviest if smooth else step
@@ -128,7 +136,15 @@ class ExplicitBound:
 def explicit_bound(
     seen: ExcessRiskProblem, *, objective: Objective, noise_std: float, rounds: int, step_size: float | None
 ) -> ExplicitBound:
-    """The explicit bound for the objective; on the best envelope where the loss is not smooth."""
+    """Return the explicit bound for the objective, on the best envelope if the loss is not smooth.
+
+    Args:
+        seen: the inputs of the bound.
+        objective: the objective of the risk.
+        noise_std: σ per coordinate, root mean square over clients.
+        rounds: rounds of the run.
+        step_size: the step size, or None for the best.
+    """
     seen = replace(seen, objective=objective)
     if math.isinf(seen.smoothness):
         chosen = best_envelope(seen, noise_std=noise_std, rounds=rounds)
@@ -161,7 +177,13 @@ class LowerBoundSetting:
 
 
 def lower_bound(asked: RiskFields, setting: LowerBoundSetting, trust: Trust) -> LowerBound:
-    """The lower bound of the trust and the objective asked for."""
+    """Return the lower bound for the requested objective and a kind of trust.
+
+    Args:
+        asked: the request.
+        setting: the quantities that the bound depends on.
+        trust: the kind of trust.
+    """
     theorem, evaluation = _evaluate(asked, setting, trust)
     outputs = evaluation.outputs
     return LowerBound(
@@ -193,7 +215,7 @@ def _evaluate(asked: RiskFields, setting: LowerBoundSetting, trust: Trust) -> tu
 
 
 def reference_rates(asked: RiskFields, setting: LowerBoundSetting) -> ReferenceAnswer:
-    """Section 3's comparisons, corrected, and the threshold of free privacy."""
+    """Return the comparisons of Section 3, corrected, and the threshold of free privacy."""
     inputs = inputs_of(ReferenceInputs, setting, gradient_std=asked.gradient_std)
     found = REFERENCE_RATES.evaluate(inputs, "corrected")
     (free,) = (one for one in found.conditions if one.id == "privacy-for-free")
@@ -208,7 +230,7 @@ def reference_rates(asked: RiskFields, setting: LowerBoundSetting) -> ReferenceA
 
 
 def ratios(upper: Sequence[UpperBound], lower: Sequence[LowerBound]) -> Iterator[RatioAnswer]:
-    """Every upper bound that applies over every lower one, with what is hidden in the quotient."""
+    """Yield the ratio of every upper bound that applies to every lower bound, with the constants that it hides."""
     for above in upper:
         if any(condition.holds == Verdict.NO for condition in above.conditions):
             continue

@@ -39,7 +39,7 @@ def printed_entries(
     """Group the readings by theorem and prescribed parameters, in the order of their first members.
 
     Two readings share an entry only if theorem, status, reason, claimed (ε, δ) and certified guarantee are equal and no
-    prescribed parameter differs. Everything else that differs is in `by_reading`.
+    prescribed parameter differs. All other differences are in `by_reading`.
 
     Args:
         readings: the readings, with every condition.
@@ -67,7 +67,7 @@ def _agree(first: PrintedReading, second: PrintedReading) -> bool:
 
 
 def _promise(reading: PrintedReading) -> tuple[object, ...]:
-    """Return what readings of one entry must have in common besides their parameters."""
+    """Return the values that all readings of an entry must share, except for the parameters."""
     claims = reading.claims
     privacy = (claims.epsilon, claims.delta, claims.log10_delta)
     return (reading.theorem, reading.status, reading.reason, privacy, reading.true)
@@ -235,5 +235,5 @@ def _served_truth(true: TrueFigures | None) -> TrueAtPrinted | None:
 
 
 def _outward(ends: Ends) -> Ends:
-    """Return the enclosure with its lower end rounded down and its upper end rounded up."""
+    """Return the enclosure with its lower bound rounded down and its upper bound rounded up."""
     return Ends(round_to_digits(ends.lower, DIGITS, up=False), round_to_digits(ends.upper, DIGITS, up=True))

@@ -13,13 +13,15 @@ from epsilond.accountants.json_types import JsonRecord
 from epsilond.calibrators.serving.values import UNBOUNDED
 
 UNSERVED: Mapping[str, bool] = {"unserved": True}
-"""Metadata of dataclass fields that are no part of the JSON form."""
+"""Metadata of dataclass fields that are not part of the JSON form."""
 LARGEST_EXACT = 2**53
 """Least integer that not every JSON reader can represent exactly, as a double has 53 bits."""
 
 
 def as_json(value: Any) -> Any:
-    """The JSON form of an answer: absent parts dropped, infinities spelled out, huge integers with an exact sibling.
+    """Return the JSON form of an answer.
+
+    Absent parts are dropped. Infinities are spelled out. A huge integer has a sibling `_exact`, a string.
 
     Raises:
         ValueError: on a NaN, which no answer may hold.

@@ -39,7 +39,7 @@ class RunFigures:
 
     @property
     def is_long(self) -> bool:
-        """Whether the run exceeds a threshold."""
+        """True if the run exceeds a threshold."""
         return is_long(self.rounds, self.bits_per_client)
 
     def __str__(self) -> str:
@@ -70,7 +70,7 @@ def long_run_cautions(
 
     Args:
         problem: the request.
-        parameters: what to run with.
+        parameters: the parameters of the answer.
         communication: the traffic of the run.
         frontier: the runs that were compared; None where noise is compared, and `parameters` has the runs.
     """
@@ -109,7 +109,7 @@ def _message(problem: object, rounds: int, bits: float, shorter: RunFigures | No
 
 
 def _advice_without_shorter_run(problem: object, rounds: int, bits: float) -> str:
-    """Say what the request can change where no run of the frontier is shorter.
+    """Return advice on the changes of a request for which no run of the frontier is shorter.
 
     Args:
         problem: the request.
@@ -158,7 +158,7 @@ def _of_noise(run: RoundsRun) -> RunFigures:
 
 
 def _best_shorter(runs: Sequence[RunFigures], bits: float) -> RunFigures | None:
-    """Return the best run within `SHORT_ROUNDS` that sends less than the answer; one that is not long, if there is."""
+    """Return the best run within `SHORT_ROUNDS` that sends less than the answer, preferably a run that is not long."""
     shorter = [run for run in runs if run.rounds <= SHORT_ROUNDS and run.bits_per_client < bits]
     candidates = [run for run in shorter if not run.is_long] or shorter
     return min(candidates, key=lambda run: (run.quality, run.rounds), default=None)

@@ -24,7 +24,7 @@ class Served:
 
     @classmethod
     def like(cls, quantity: Quantity) -> Served:
-        """Described as the quantity that may be asked."""
+        """Take the description of a quantity of requests."""
         return cls(quantity.description, of_unit=quantity.of_unit)
 
     description: str
@@ -32,12 +32,12 @@ class Served:
     of_unit: str = ""
 
     def __get_pydantic_core_schema__(self, source: object, handler: Callable[[object], JsonRecord]) -> JsonRecord:
-        """The plain schema of the type; an absent part is never null."""
+        """Return the plain schema of the type; an absent part is never null."""
         schema = dict(handler(source))
         return dict(schema["schema"]) if schema["type"] == "nullable" else schema
 
     def __get_pydantic_json_schema__(self, schema: object, handler: Callable[[object], JsonRecord]) -> JsonRecord:
-        """Adds the description and the unbounded alternative."""
+        """Add the description and the alternative "unbounded" to the schema."""
         plain = handler(schema)
         if self.may_be_unbounded:
             plain = {"anyOf": [plain, {"enum": [UNBOUNDED, f"-{UNBOUNDED}"], "type": "string"}]}
@@ -53,7 +53,7 @@ CONTRIBUTION_NORM = Served(
 """Description of the factor between noise_std and noise_multiplier, which is the same in every answer."""
 Number = Annotated[float, Served("a number, or unbounded", may_be_unbounded=True)]
 Objective = Literal["population", "empirical", "personalized"]
-"""What a risk is of: the expected loss of one model, its mean loss on the data at hand, or that of personal models."""
+"""Objective of a risk: expected loss of a model, its mean loss on the data at hand, or the loss of personal models."""
 OBJECTIVE = Served(
     "what the risk is of: the expected loss (population), the mean loss on the data at hand (empirical), or the "
     "expected loss of every client's own model (personalized); risks of different ones cannot be compared"
@@ -69,22 +69,22 @@ class Ends:
 
     @classmethod
     def of(cls, interval: Interval) -> Ends:
-        """From the mathematics' own interval."""
+        """Return the enclosure with the bounds of an interval."""
         return cls(interval.lower, interval.upper)
 
     @classmethod
     def delta(cls, natural_log_delta: Interval) -> Ends:
-        """δ from log δ, rounded outward; below the doubles the ends are 0 and the least positive double."""
+        """Return δ from log δ, rounded outward; below the doubles the bounds are 0 and the least positive double."""
         return cls.of(delta_ends(natural_log_delta))
 
     @classmethod
     def log10(cls, natural_log_delta: Interval) -> Ends:
-        """log10 δ from log δ, rounded outward. −inf is answered as the unbounded string's negative: absent mass."""
+        """Return log10 δ from log δ, rounded outward. Its value −inf, for δ = 0, becomes "-unbounded" in JSON."""
         return cls.of(log10_ends(natural_log_delta))
 
 
 def number_of(told: float | str) -> float:
-    """A number from its JSON form."""
+    """Return a number from its JSON form."""
     return float(told) if isinstance(told, int | float) else -math.inf if told.startswith("-") else math.inf
 
 
@@ -100,14 +100,14 @@ class Baseline:
 
     @classmethod
     def read(cls, told: JsonObject) -> Baseline:
-        """From its JSON form."""
+        """Read a baseline from its JSON form."""
         return cls(**{**told, "value": number_of(told["value"])})
 
     def __str__(self) -> str:
         return f"{self.formula} = {self.value:.6g}"
 
     def covers(self, bound: float) -> bool:
-        """Whether a bound is no better, so that it says nothing."""
+        """Return whether a bound is no better than the baseline, and therefore vacuous."""
         return bound >= self.value
 
 

@@ -1,9 +1,9 @@
 """shuffled-mb-sgd: Algorithm 1 of Lowy and Razaviyayn with a trusted shuffler between clients and server.
 
 In each of R rounds M of N clients are drawn, unseen; each sends the mean of K per-record gradients plus N(0, σ²) per
-coordinate, and the shuffler passes on the M reports in random order. ε and δ are for whoever sees what it puts out.
-Theorem 4.1 leaves its constant open, so the noise is certified by what `account` proves of the run: the draw of
-clients, that of records and the order amplify as far as `accountants/theorems/shuffling*.py` go.
+coordinate, and the shuffler passes on the M reports in random order. ε and δ are for an observer of its output. Theorem
+4.1 leaves its constant open, so the noise is certified by the bounds of `account`. The draws of clients and of records
+and the random order give amplification as far as `accountants/theorems/shuffling*.py` prove it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,13 @@ class ShuffledMbSgdParameters:
 
 
 def run_spec(problem: ShuffledMbSgdProblem, run: Run, noise_multiplier: float) -> Spec:
-    """The whole run. For the unit `client` a whole report is one contribution."""
+    """Return the release of the whole run. For the unit `client` a whole report is one contribution.
+
+    Args:
+        problem: the request.
+        run: the run.
+        noise_multiplier: σ over the norm bound of one contribution.
+    """
     report: Spec = Gaussian(noise_multiplier=noise_multiplier)
     if problem.unit == "record":
         report = Subsampled(
@@ -155,7 +161,7 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
     def printed(
         self, outcome: Outcome[RunSolution[ShuffledMbSgdProblem, Run], StepPlan], *, true_figures: bool
     ) -> tuple[PrintedReading, ...]:
-        """Return the readings, with what is certified at their noise in the setting of the request."""
+        """Return the readings, with the figures certified at their noise in the setting of the request."""
         solution = outcome.solution
         problem = solution.problem
 
@@ -201,7 +207,7 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
         return dict.fromkeys((INSIDE_DOMAIN, *on_the_divisor, *declared_by_all(solution, outcome.training)))
 
     def warnings(self, outcome: Outcome[RunSolution[ShuffledMbSgdProblem, Run], StepPlan]) -> Iterator[Caution]:
-        """Yield what to know of the noise, the printed readings, the observer and the assumptions."""
+        """Yield the cautions about the noise, the printed readings, the observer and the assumptions."""
         solution = outcome.solution
         if solution.certified.slack is None:
             yield MINIMALITY_NOT_PROVED

@@ -1,4 +1,4 @@
-"""shuffled-mb-sgd in a plan: mb-sgd behind a shuffler; its bound on the risk is for clients that are alike."""
+"""shuffled-mb-sgd in a plan: mb-sgd behind a shuffler; its bound on the risk is for equal clients."""
 
 from __future__ import annotations
 

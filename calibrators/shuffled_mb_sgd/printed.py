@@ -1,4 +1,4 @@
-"""Theorem 4.1 as printed, with an assumed constant if there is one, and the explicit noise that stands in for it."""
+"""Theorem 4.1 as printed, with an assumed constant if there is one, and the explicit noise that replaces it."""
 
 from __future__ import annotations
 
@@ -26,10 +26,15 @@ if TYPE_CHECKING:
 
 
 def printed_readings(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> tuple[PrintedReading, ...]:
-    """Every reading asked for. The theorem speaks of records: for the unit `client` there is nothing to print.
+    """Return every requested reading. The theorem is about records: the unit `client` has no readings.
 
-    The statement is taken at the request's rounds, or else at those it prescribes, for smooth losses; our own explicit
-    noise prescribes none and is taken at the run's.
+    The statement is at the request's rounds or, for smooth losses, at those that it prescribes. Our own explicit noise
+    prescribes no rounds, so the run's are used.
+
+    Args:
+        problem: the request.
+        run: the run of the answer.
+        truth: returns the figures certified of a run at a printed noise multiplier.
     """
     if problem.unit == "client":
         return ()
@@ -39,7 +44,7 @@ def printed_readings(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run])
 
 
 def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth: Truth[Run]) -> PrintedReading:
-    """Without `noise_constant` there is no σ, and nothing true to say of it; without smoothness no risk to scale."""
+    """Return the statement: no σ and certified figures without `noise_constant`, and no risk without smoothness."""
     smooth = problem.smoothness is not None
     inputs = inputs_of(
         ShuffledInputs,
@@ -96,7 +101,7 @@ def _run_with(problem: ShuffledMbSgdProblem, run: Run, noise_std: float | None) 
 
 
 def _one_record(run: Run) -> ConditionResult:
-    """The proofs are for reports on one record."""
+    """Return the condition of the proofs that a report is on one record."""
     sides = Sides.at_most(run.batch_size, 1)
     return ConditionResult("one-record", "every report is on one record (K ≤ 1)", sides.holds, sides.left, sides.right)
 
@@ -104,6 +109,6 @@ def _one_record(run: Run) -> ConditionResult:
 def _checked(
     theorem: Theorem, results: tuple[ConditionResult, ...], without: Sequence[str] = ()
 ) -> tuple[ConditionResult, ...]:
-    """Conditions that have sides, and those that can never be decided; what is declared stands elsewhere."""
+    """Return the conditions that are checked or can never be decided; declared conditions are left out."""
     shown = {one.id for one in theorem.conditions if one.checked or one.undecidable} - set(without)
     return tuple(one for one in results if one.id in shown)

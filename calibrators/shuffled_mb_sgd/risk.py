@@ -25,13 +25,19 @@ class ShuffledMbSgdRiskProblem(ShuffledMbSgdProblem, SteppedRiskFields):
     """A run of shuffled-mb-sgd, and which lower bounds to set beside its upper ones."""
 
     def check(self) -> None:
-        """Those of shuffled-mb-sgd; a given noise is that of a given run."""
+        """Check the fields of shuffled-mb-sgd, and that a given noise belongs to a given run."""
         super().check()
         check_run(self)
 
 
 def bounds(asked: ShuffledMbSgdRiskProblem, run: Run, noise_std: float) -> Bounds:
-    """The explicit bound at the run's noise, and the printed order."""
+    """Return the explicit bound at the run's noise, and the printed order.
+
+    Args:
+        asked: the request.
+        run: the run.
+        noise_std: σ per coordinate.
+    """
     seen = risk_problem(asked, run)
     assert seen is not None  # batches are drawn without replacement
     found = explicit_bound(
@@ -50,7 +56,10 @@ def bounds(asked: ShuffledMbSgdRiskProblem, run: Run, noise_std: float) -> Bound
 
 
 def _printed(asked: ShuffledMbSgdRiskProblem, run: Run) -> Iterator[UpperBound]:
-    """(46), or (47) if strongly convex: an order, for smooth losses and the expected loss. No figure if RM² ≤ Nδ."""
+    """Yield the order (46), or (47) if strongly convex, for smooth losses and the expected loss.
+
+    The scale is absent if RM² ≤ Nδ, for R rounds, M participants and N clients.
+    """
     if asked.smoothness is None or asked.problem != "population" or asked.unit != "record":
         return
     inputs = inputs_of(ShuffledInputs, asked, participants=asked.reporting, rounds=run.rounds, noise_constant=None)

@@ -1,4 +1,4 @@
-"""The pace of a shuffled-mb-sgd run, ranked at a noise that is likely: to certify one run takes seconds."""
+"""The schedule of a shuffled-mb-sgd run. Runs are compared at estimated noise, as a certificate takes seconds."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ if TYPE_CHECKING:
 
 BISECTIONS = 60
 USUAL_EXCESS = 0.8
-"""What is certified, over what the normal laws below suggest: their e^ε(c) takes a reach that is seldom needed."""
+"""Typical ratio of the certified noise to the normal estimate below, whose factor e^ε(c) is mostly too large."""
 
 
 def contribution_norm(problem: ShuffledMbSgdProblem, run: Run) -> float:
-    """Bound on the ℓ2 norm of one protected contribution to a report: L/K for a record, L for a client."""
+    """Return the bound on the ℓ2 norm of one protected contribution to a report: L/K for a record, L for a client."""
     return problem.lipschitz / (run.batch_size if problem.unit == "record" else 1)
 
 
 def likely_noise_multiplier(problem: ShuffledMbSgdProblem, run: Run) -> float:
-    """A guess at the noise multiplier, from normal laws; it decides nothing but where to look.
+    """Return an estimate of the noise multiplier z by normal approximation, which only compares runs.
 
-    A report tells ε(c) = c²/2 + c√(2 ln(M/δ)) at c = 2/z, one record of it or all K; among M reports that leaves
-    s = 2 tanh(ε(2/z)/2) e^{ε(2K/z)/2}/√M, or 2/z if that is less. With μ what the target allows, q√(R(e^{s²} − 1)) = μ.
+    A report has the privacy loss ε(c) = c²/2 + c√(2 ln(M/δ)), at c = 2/z for a record or c = 2K/z for all K records.
+    Among M reports s = 2 tanh(ε(2/z)/2) e^{ε(2K/z)/2}/√M remains, or 2/z if that is less. For the μ that the target
+    allows, rate q and R rounds, the estimate solves q√(R(e^{s²} − 1)) = μ.
     """
     target, m = problem.target, problem.reporting
     spread = math.sqrt(-2.0 * target.log_delta)
@@ -53,7 +54,7 @@ def likely_noise_multiplier(problem: ShuffledMbSgdProblem, run: Run) -> float:
         return min(thinned, lost(share * drawn, run.rounds, min(hidden, 2.0 * whole / noise)))
 
     def too_little(log_noise: float) -> bool:
-        """Tell whether the likely loss at this noise is above what the target allows."""
+        """Return whether the estimated loss at this noise is above the loss that the target allows."""
         return total(math.exp(log_noise)) > allowed
 
     _, enough = bisect_reals(too_little, math.log(1e-2), math.log(1e12), steps=BISECTIONS)
@@ -61,7 +62,7 @@ def likely_noise_multiplier(problem: ShuffledMbSgdProblem, run: Run) -> float:
 
 
 def choose_run(problem: ShuffledMbSgdProblem, certificates: Certificates[ShuffledMbSgdProblem, Run]) -> Choice[Run]:
-    """Return the smallest run that is good enough, with what the request gives of it, and the frontier.
+    """Return the smallest run that is good enough and agrees with the request, and the frontier.
 
     The best run is not certified, which takes seconds, but predicted from the runs that are.
 

@@ -1,4 +1,4 @@
-"""The smallest noise where a trial is dear: each is certified, so that the last ones are the answer and its proof."""
+"""Search for the smallest noise in few trials. Each is certified, so the last two give the answer and its proof."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 SLACK = 1e-3
 STEP = 9.5e-4
-"""Of log noise, less than the slack. Answers are whole multiples: the same wherever a search starts."""
+"""Step of log noise, less than the slack. Answers are integer multiples, so they do not depend on the start."""
 STEEPNESS, LEAST_STEEPNESS = 4.5, 0.5
-"""Fall of log δ for each e-fold of noise over its size: usually, as a crowd hides noisier reports better; and least."""
+"""Relative fall of log δ per e-fold of noise: typical, as shuffling hides noisier reports better; and least."""
 MIDDLE = 4
 MOST_COARSE = 8
 COARSE_EXCESS, ENOUGH = 3e-3, 6e-2
-"""Of log noise: what coarse trials ask for beyond what is needed, about; and from where a line leads near the root."""
+"""Distances in log noise: approximate excess of coarse trials, and distance within which a line finds the root."""
 COARSE_ROOM = 0.03
-"""Of log δ, relative: a coarse bound is above the finer one by less (about the excess times the steepness)."""
+"""Relative excess of log δ of a coarse bound over the finer bound, at most; about the excess times the steepness."""
 MOST_TRIALS = 40
 FURTHEST = math.log(2.0)
 
@@ -42,12 +42,19 @@ FURTHEST = math.log(2.0)
 def smallest_noise_in_few_trials(
     family: Family, target: Target, *, guess: float, trail: Trail | None = None
 ) -> Certified:
-    """A certified noise, next to one that misses the target and is at most a thousandth smaller.
+    """Return a certified noise such that a noise smaller by at most a thousandth misses the target.
 
-    The bound is a least over choices made by estimates, so that its curve is not smooth below about 1e-4 and polishing
-    would not settle. Guarantees: the upper end of δ at the target ε is at most the target δ, by evaluation; `slack` is
-    1e-3 if the bound's own lower end misses the target at a noise lower by no more than that. A `trail` spares coarse
-    trials.
+    The bound is a minimum over choices made by estimates. Its curve is therefore not smooth below about 1e-4, and
+    further refinement would not settle.
+
+    Args:
+        family: function from a noise to its guarantee.
+        target: the target (ε, δ).
+        guess: initial estimate of the noise.
+        trail: results of earlier searches, which save coarse trials.
+
+    Guarantees: the upper bound on δ at the target ε is at most the target δ, by evaluation. `slack` is 1e-3 if the
+    bound's own lower bound misses the target at a noise lower by at most that.
 
     Raises:
         Infeasible: even the largest noise offered misses the target.
@@ -82,7 +89,7 @@ def with_likely_least(guarantee: Guarantee, epsilon: float) -> Guarantee:
 
 
 def _place(index: int) -> float:
-    """The logarithm of the noise at a multiple of the step; the least and the most that are offered at either end."""
+    """Return the logarithm of the noise at a multiple of the step, limited to the noise on offer."""
     return min(max(index * STEP, math.log(LEAST)), math.log(MOST))
 
 
@@ -90,14 +97,14 @@ LOWEST, HIGHEST = math.floor(math.log(LEAST) / STEP), math.ceil(math.log(MOST) /
 
 
 class _Trial(NamedTuple):
-    """What one bound gives at a noise, with the guarantee that it is part of."""
+    """The result of a bound at a noise, with the guarantee that it is part of."""
 
     step: int
     """The logarithm of the noise, in steps."""
     miss: float
-    """By how much the upper end of log δ misses the target, over the target's size; at most 0 where it meets it."""
+    """Excess of the upper bound on log δ over the target, relative to the target's size; at most 0 if it is met."""
     lower: float
-    """Of log δ."""
+    """Lower bound on log δ."""
     guarantee: Guarantee
 
     @property
@@ -107,7 +114,7 @@ class _Trial(NamedTuple):
 
 
 class _Trials:
-    """Trials of one of the bounds that are composed, from both sides of the root."""
+    """The trials of a single composed bound, from both sides of the root."""
 
     def __init__(self, family: Family, target: Target, followed: int) -> None:
         self._family, self._target, self.followed = family, target, followed
@@ -119,7 +126,7 @@ class _Trials:
         self._inside = 0
 
     def settle(self, start: TrailPoint) -> None:
-        """Find the smallest noise that passes; what failed one step before is kept, if anything did.
+        """Find the smallest noise that passes, and keep the trial that failed one step before, if any.
 
         Raises:
             Infeasible: even the largest noise offered misses the target.
@@ -141,12 +148,12 @@ class _Trials:
 
     @property
     def answer(self) -> _Trial:
-        """The last that passed."""
+        """The last trial that passed."""
         assert self.passing is not None
         return self.passing
 
     def rival(self, tried: Container[int]) -> int | None:
-        """Another bound that may meet the target at less noise than the answer, the likeliest, or None."""
+        """Return the likeliest other bound that may meet the target at less noise than the answer, or None."""
         rivals = {place: ends.upper for place, ends in self._others.items() if ends.lower <= self._out_of_reach}
         return min((place for place in rivals if place not in tried), key=rivals.__getitem__, default=None)
 
@@ -157,7 +164,7 @@ class _Trials:
 
     @cached_property
     def _others(self) -> dict[int, Interval]:
-        """Ends of log δ at the answer of the bounds that are not followed, coarsely."""
+        """Coarse enclosures of log δ at the answer, for the bounds that are not followed."""
         several = alternatives(self._family(math.exp(self.answer.place), "coarse").curve)
         return {
             place: bound.bound_log_delta(self._target.epsilon)
@@ -166,10 +173,10 @@ class _Trials:
         }
 
     def certified(self) -> Certified:
-        """The noise with its proof, if the last to fail is near enough.
+        """Return the noise, with a proof of minimality if the last failed trial is near enough.
 
-        Where all other bounds miss the target, which they do at less noise, too, the one that was followed is all that
-        is read at the target.
+        If all other bounds miss the target, they also miss it at less noise. Then only the followed bound is read at
+        the target.
         """
         guarantee, failing, wanted = self.answer.guarantee, self._failing, self._target.log_delta
         noise = math.exp(self.answer.place)
@@ -187,7 +194,7 @@ class _Trials:
         return Certified(noise, read, slack, whole=guarantee)
 
     def likely(self, start: float) -> TrailPoint:
-        """About where the root is, by coarse trials: from there it is passed on a known slope."""
+        """Return an estimate of the root and the slope there, by coarse trials."""
         place, tried = start, list[tuple[float, float]]()
         for _ in range(MOST_COARSE):
             tried.append((place, self._coarse_miss(place)))
@@ -201,14 +208,14 @@ class _Trials:
         return TrailPoint(math.log(central_mu(self._target)), root, self.slope, self.followed)
 
     def _coarse_miss(self, place: float) -> float:
-        """`_Trial.miss` by quick upper ends, of which a search needs no more."""
+        """Return `_Trial.miss` of a quick upper bound, which suffices for the search."""
         guarantee = self._family(math.exp(place), "coarse")
         wanted = self._target.log_delta
         upper = quick_upper_log_delta(alternatives(guarantee.curve)[self.followed], self._target.epsilon)
         return (max(upper, DEEP) - wanted) / -wanted
 
     def _curved(self, tried: Sequence[tuple[float, float]]) -> float:
-        """Where the curve through the last trials meets the target: a line, or a parabola where that is near it."""
+        """Return the root of the line through the last trials, or of the parabola if that is near it."""
         place, miss = tried[-1]
         root = place - min(max(miss / self.slope, -FURTHEST), FURTHEST)
         if len({each for _, each in tried}) == 3:
@@ -218,13 +225,13 @@ class _Trials:
         return min(max(root, self._least), self._most)
 
     def _root(self) -> float:
-        """Where the line through the last trial meets the target."""
+        """Return the root of the line through the last trial."""
         assert self._last is not None
         return self._last.place - min(max(self._last.miss / self.slope, -FURTHEST), FURTHEST)
 
     @staticmethod
     def _slope_to(first: tuple[float, float], second: tuple[float, float]) -> float:
-        """Of the line through two places and misses, as steep as it can be."""
+        """Return the slope of the line through two places and misses, at least as steep as `LEAST_STEEPNESS`."""
         if first[0] == second[0]:
             return -STEEPNESS
         return min((second[1] - first[1]) / (second[0] - first[0]), -LEAST_STEEPNESS)
@@ -247,7 +254,7 @@ class _Trials:
             self.passing = trial
 
     def _following(self) -> int:
-        """The next index: the first beyond the likely root, or the one before as soon as that has passed."""
+        """Return the next index: the first beyond the estimated root, or the previous index once that has passed."""
         assert self._last is not None
         failing, passing, last = self._failing, self.passing, self._last
         following = math.ceil(self._root() / STEP)
@@ -265,7 +272,7 @@ class _Trials:
         return min(max(following, failing.step + 1), passing.step - 1)
 
     def _is_to_halve(self) -> bool:
-        """Whether interpolation has had its steps: the middle is taken every fourth time, as curves may jump."""
+        """Return whether to halve the bracket, which is done every fourth time because curves may jump."""
         self._inside += 1
         return self._inside % MIDDLE == 0
 

@@ -67,11 +67,13 @@ static Decay decay_of(const Steps *steps, const Quadrature *quadrature, double t
     return at;
 }
 
-/* Heights around the best ones, y = t s E[p] or so, at an angle s y below pi/2. */
+/* Heights around the best ones, at an angle s y below pi/2: y = t s E[p] or so, and down to T^(-1/2). Where rare large losses
+ * rule E[p], what they take away is bounded, and e^(T y^2/2) outweighs it at larger heights. */
 static void set_heights(Decay *at, double first, double last)
 {
     double shift = at->steps->loss.shift, most = STEEPEST / shift;
-    double low = fmax(fmin(0.4 * first * shift * at->mean_response, 0.2 * most), 1e-100);
+    double low = fmin(0.4 * first * shift * at->mean_response, 0.2 * most);
+    low = fmax(fmin(low, 1.0 / sqrt(at->steps->count)), 1e-100);
     double high = fmax(fmin(last * shift * at->mean_response, most), 1.001 * low);
     for (int k = 0; k < HEIGHTS_TRIED; k++) {
         at->height[k] = low * pow(high / low, (double)k / (HEIGHTS_TRIED - 1));

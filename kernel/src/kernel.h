@@ -37,7 +37,8 @@
 
 /* Most nodes of a quadrature over the noise, of a line, and atoms that are summed one by one. */
 #define MOST_NODES (1 << 14)
-/* Most products of nodes of both in all: a nanosecond each. A line alone may take three times as many (line.c). */
+/* Most products of nodes of both in all: a nanosecond each. A line alone may take three times as many (line.c); where its
+ * answer will do, no other line is then tried. */
 #define MOST_PRODUCTS (1 << 25)
 
 /* Width of an enclosure of log delta below which no further way is tried: 1e-9 of an epsilon of a few nats. */
@@ -217,6 +218,7 @@ typedef struct {
     double spacing, truncation, centre, cumulant, cumulant_size, cumulant_error, fixed_error, weighted_frequency;
     double epsilon, reach; /* for which it was made, and how far from there it serves, in nats */
     int nodes;
+    bool dear; /* whether it took more than MOST_PRODUCTS */
     double *real, *imaginary;
     Few few;
 } Line;
@@ -304,10 +306,11 @@ typedef struct {
     double value, slope;
 } Estimate;
 
-/* Ends of what was asked, and the relative width of delta behind them; infinite if there is no answer. */
+/* Ends of what was asked, and the relative width of delta behind them; infinite if there is no answer. No other way is
+ * tried where the width is `enough`, which depends on what the line took. */
 typedef struct {
     Interval ends;
-    double width;
+    double width, enough;
 } Answer;
 
 /* Where a test S > epsilon has a size, with the width of log delta there and about |d log Q(S > epsilon)/d epsilon|. */

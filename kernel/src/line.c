@@ -13,7 +13,7 @@
 
 /* The quadratures of all kinds at the line's tilt, for its last frequency; BEYOND_BUDGET before the work is done. A line
  * may take a tenth of a second: where it is refused, the reference takes longer. */
-static Status rules_of(const Composition *all, const Line *line, Rule *rules, int *most)
+static Status rules_of(const Composition *all, Line *line, Rule *rules, int *most)
 {
     double tilt = line->place.tilt, products = 0.0, budget = 3.0 * MOST_PRODUCTS;
     Tilts tilts = {tilt, tilt};
@@ -31,6 +31,7 @@ static Status rules_of(const Composition *all, const Line *line, Rule *rules, in
         products += (double)line->nodes * rules[k].size;
         budget += k ? MOST_PRODUCTS / 128 : 0.0;
     }
+    line->dear = products > MOST_PRODUCTS;
     return products <= budget ? DONE : BEYOND_BUDGET;
 }
 

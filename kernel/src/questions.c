@@ -15,10 +15,21 @@ double width_of(Interval ends)
     return ends.upper == ends.lower ? 0.0 : ends.upper - ends.lower;
 }
 
-void keep_better(Answer *best, Interval ends, double width)
+Answer no_answer(void)
+{
+    return (Answer){.width = INFINITY, .enough = GOOD_WIDTH};
+}
+
+/* The width with which no other line is tried. */
+double enough_of(const Line *line)
+{
+    return line->dear ? WIDEST : GOOD_WIDTH;
+}
+
+void keep_better(Answer *best, Interval ends, double width, const Line *line)
 {
     if (width < best->width && ends.lower <= ends.upper)
-        *best = (Answer){ends, width};
+        *best = (Answer){ends, width, enough_of(line)};
 }
 
 /* On a line that neighbours share, and where that is not good on one for this epsilon alone: at its saddle, which does
@@ -31,15 +42,15 @@ static Status evaluate_at(Composition *all, Located at, double epsilon, Answer *
     if (status == DONE)
         status = enclose(all, line, epsilon, &ends);
     if (status == DONE)
-        keep_better(best, ends, width_of(ends));
-    if (ends_all(status) || all->cut || best->width <= GOOD_WIDTH)
+        keep_better(best, ends, width_of(ends), line);
+    if (ends_all(status) || all->cut || best->width <= best->enough)
         return status;
     Line alone = {0};
     status = build(all, at, at.saddle.tilt, epsilon, 0.0, &alone);
     if (status == DONE)
         status = enclose(all, &alone, epsilon, &ends);
     if (status == DONE)
-        keep_better(best, ends, width_of(ends));
+        keep_better(best, ends, width_of(ends), &alone);
     forget_line(&alone);
     return status;
 }
@@ -81,16 +92,16 @@ static Status evaluate_few(Composition *all, double epsilon, Answer *best)
     if (status == DONE)
         status = enclose(all, line, epsilon, &ends);
     if (status == DONE)
-        keep_better(best, ends, width_of(ends));
+        keep_better(best, ends, width_of(ends), line);
     return status;
 }
 
 Status evaluate(Composition *all, double epsilon, Answer *best)
 {
     Located at;
-    best->width = INFINITY;
+    *best = no_answer();
     if (epsilon >= all->supremum) {
-        *best = (Answer){{-INFINITY, -INFINITY}, 0.0};
+        *best = (Answer){{-INFINITY, -INFINITY}, 0.0, GOOD_WIDTH};
         return DONE;
     }
     Status status = locate(all, (Target){AT_EPSILON, epsilon}, &at);
@@ -104,9 +115,9 @@ Status evaluate(Composition *all, double epsilon, Answer *best)
         return DONE;
     if (rare && !ends_all(status))
         status = evaluate_cut(all, at.saddle, epsilon, best);
-    if (!ends_all(status) && best->width > GOOD_WIDTH)
+    if (!ends_all(status) && best->width > best->enough)
         status = evaluate_at(all, at, epsilon, best);
-    if (!ends_all(status) && best->width > GOOD_WIDTH && !rare)
+    if (!ends_all(status) && best->width > best->enough && !rare)
         status = evaluate_cut(all, at.saddle, epsilon, best);
     if (!ends_all(status) && best->width > FEW_WIDTH && !first && is_short(all) && epsilon > 0.0)
         status = evaluate_few(all, epsilon, best);

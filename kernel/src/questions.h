@@ -3,7 +3,9 @@
 #include "kernel.h"
 
 double width_of(Interval ends);
-void keep_better(Answer *best, Interval ends, double width);
+Answer no_answer(void);
+double enough_of(const Line *line);
+void keep_better(Answer *best, Interval ends, double width, const Line *line);
 Status evaluate(Composition *all, double epsilon, Answer *best);
 Status bound(Composition *all, double epsilon, double *found);
 Status bound_at(Composition *all, Located at, double epsilon, double *found);

@@ -62,7 +62,7 @@ static Status find_root(Composition *all, Located at, bool own, Target target, L
         if (inside) {
             status = enclose(all, root->line, root->epsilon, &root->here);
             bool near = fabs(root->epsilon - root->line->epsilon) < 0.05 * root->line->reach;
-            if (status != DONE || refined || width_of(root->here) <= GOOD_WIDTH || near)
+            if (status != DONE || refined || width_of(root->here) <= enough_of(root->line) || near)
                 return status;
             refined = true;
         }
@@ -119,14 +119,14 @@ static Status solve_from(Composition *all, Located at, double log_delta, double 
     Line alone = {0};
     Target target = {AT_LOG_DELTA, log_delta};
     Status status = DONE;
-    for (int own = 0; own < (all->cut ? 1 : 2) && best->width > GOOD_WIDTH && !ends_all(status); own++) {
+    for (int own = 0; own < (all->cut ? 1 : 2) && best->width > best->enough && !ends_all(status); own++) {
         Root root = {0};
         Answer found;
         status = find_root(all, at, own, target, &alone, &root);
         if (status == DONE)
             status = certify(all, &root, log_delta, slack, &found);
         if (status == DONE)
-            keep_better(best, found.ends, found.width);
+            keep_better(best, found.ends, found.width, root.line);
     }
     forget_line(&alone);
     return status;
@@ -166,7 +166,7 @@ static Status solve_few(Composition *all, double log_delta, double slack, Answer
     if (status == DONE)
         status = certify(all, &root, log_delta, slack, &found);
     if (status == DONE)
-        keep_better(best, found.ends, found.width);
+        keep_better(best, found.ends, found.width, root.line);
     return status;
 }
 
@@ -174,7 +174,7 @@ static Status solve_few(Composition *all, double log_delta, double slack, Answer
 Status solve(Composition *all, double log_delta, double slack, Answer *best)
 {
     Located at;
-    best->width = INFINITY;
+    *best = no_answer();
     Status status = locate(all, (Target){AT_LOG_DELTA, log_delta}, &at);
     if (status != DONE)
         return status;
@@ -184,7 +184,7 @@ Status solve(Composition *all, double log_delta, double slack, Answer *best)
         if (status != DONE)
             return status;
         if (least <= log_delta - slack) {
-            *best = (Answer){{0.0, 0.0}, 0.0};
+            *best = (Answer){{0.0, 0.0}, 0.0, GOOD_WIDTH};
             return DONE;
         }
         status = locate(all, (Target){AT_EPSILON, 0.0}, &at);
@@ -199,9 +199,9 @@ Status solve(Composition *all, double log_delta, double slack, Answer *best)
         return DONE;
     if (rare && !ends_all(status))
         status = solve_cut(all, log_delta, slack, best);
-    if (!ends_all(status) && best->width > GOOD_WIDTH)
+    if (!ends_all(status) && best->width > best->enough)
         status = solve_from(all, at, log_delta, slack, best);
-    if (!ends_all(status) && best->width > GOOD_WIDTH && !rare)
+    if (!ends_all(status) && best->width > best->enough && !rare)
         status = solve_cut(all, log_delta, slack, best);
     if (!ends_all(status) && best->width > FEW_WIDTH && !first && is_short(all))
         status = solve_few(all, log_delta, slack, best);

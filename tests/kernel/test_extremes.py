@@ -51,3 +51,23 @@ def test_a_delta_below_the_noise_that_is_left_out_is_refused_before_a_line_is_la
     with pytest.raises(ContourRefused) as refused:
         contour.log_delta([(SampledGaussianLaw(rate, shift, "remove"), count)], epsilon)
     assert refused.value.reason is reason
+
+
+@pytest.mark.parametrize(
+    ("step", "epsilon"),
+    [
+        (Step(7.22654326986794e-05, 4.11, "remove", 19_940), 44.789),
+        (Step(7.22654326986794e-05, 3.5874580572022867, "remove", 19_940), 44.79),
+        (Step(3.9082740682470736e-07, 3.570460277108856, "replace", 244_705), 254.1538),
+    ],
+)
+def test_rare_large_losses_among_many_small_ones_against_the_reference(
+    module: ModuleType, step: Step, epsilon: float
+) -> None:
+    composition = module.Composition(((step.rate, step.shift, ORDERS[step.direction], float(step.count)),), 0.0, ())
+    lower, upper, width = composition.log_delta(epsilon)
+    assert step.direction in ("remove", "replace")
+    reference = contour.log_delta([(SampledGaussianLaw(step.rate, step.shift, step.direction), step.count)], epsilon)
+    assert lower <= reference.upper
+    assert reference.lower <= upper
+    assert width < 1e-4
