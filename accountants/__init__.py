@@ -5,4 +5,4 @@ from epsilond.accountants.numerics.compiled import loaded
 VERSION = "0.3.0"
 """The project's version."""
 ENGINE_VERSION = f"{VERSION}+{'kernel' if loaded() else 'python'}"
-"""Version of everything that can change a number: the project's, and whether the compiled kernel is asked first."""
+"""Version of everything that can change a number: the project's version, and whether the compiled kernel is used."""

@@ -1,4 +1,4 @@
-"""account(spec) → what can be proved of it: every applicable theorem is tried, the best is kept, and why is said."""
+"""The certified account of a spec: every applicable theorem is tried, and the best bound is returned."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LIKELY_OBSERVERS: tuple[Observer, ...] = (
     "other-clients",
     "server",
 )
-"""In which order others are proposed to whoever asks for one against whom nothing is proved."""
+"""Observers in the order in which they are proposed to a caller whose own observer has no proof."""
 
 _RULES_OF = {kind: tuple(rule for rule in RULES if rule.kind == kind) for kind in {rule.kind for rule in RULES}}
 
@@ -43,7 +43,7 @@ class Considered(Attempt):
 
 @dataclass(frozen=True)
 class Account:
-    """The guarantee, and every theorem that was tried on the way."""
+    """A guarantee, and every theorem that was tried for it."""
 
     guarantee: Guarantee
     considered: tuple[Considered, ...]
@@ -51,7 +51,7 @@ class Account:
 
 @dataclass
 class _Accountant:
-    """Walks a spec once; equal inner specs are accounted for once."""
+    """A single walk through a spec, in which equal inner specs are accounted for once."""
 
     effort: Effort
     whole: Spec
@@ -66,7 +66,7 @@ class _Accountant:
         return self.known[key]
 
     def _proved(self, spec: Spec, setting: Setting) -> Guarantee:
-        """The first bound, as rules of a kind stand best first or exclude one another; the least where they combine."""
+        """Return the first bound, since rules are ordered or exclude one another; the least bound if they combine."""
         case = Case(setting, self.effort, self.account, self.whole)
         refused, found = [], []
         for rule in _RULES_OF.get(spec.kind, ()):
@@ -99,17 +99,23 @@ def account(
     effort: Effort = "default",
     only_at: float | None = None,
 ) -> Account:
-    """What can be proved of a spec, for a stated relation, unit and observer.
+    """Return the certified guarantee of a spec, for a stated relation, unit and observer.
 
-    With `only_at`, several bounds are compared at that ε alone: what is answered holds at every ε, and is the least
-    there.
+    Guarantees: the upper bound of the guarantee is at least the true δ at every ε, at every effort. The answer depends
+    only on the arguments.
 
-    Guarantees: the guarantee's upper end is at least the true δ at every ε, at every effort. Law: the answer depends
-    on nothing but the arguments.
+    Args:
+        spec: the mechanism.
+        relation: the neighbouring relation.
+        unit: the unit of protection, a record or a client.
+        observer: the observer against whom the guarantee is stated.
+        effort: limit on the work of a composition.
+        only_at: the only ε at which several bounds are compared, in nats. The answer holds at every ε, and is the least
+            bound there. By default bounds are compared at `PROBES`.
 
     Raises:
-        ConditionViolated: no theorem covers some part of the spec under this relation; `considered` says why of each,
-            and `nearest` is another observer or relation of which one does.
+        ConditionViolated: no theorem covers some part of the spec under this relation. `considered` gives the reason
+            for each theorem, and `nearest` another observer or relation that a theorem covers.
         BeyondBudget: the work would exceed the fixed budget.
     """
     accountant = _Accountant(effort, spec, PROBES if only_at is None else (only_at,))
@@ -122,7 +128,7 @@ def account(
 
 
 def _with_nearest(refused: ConditionViolated, spec: Spec, setting: Setting) -> ConditionViolated:
-    """The refusal, led by the other observer or else the other relation that a theorem does cover, if there is one."""
+    """Return the refusal with another observer, or otherwise another relation, that a theorem covers, if it exists."""
     changes: list[JsonRecord] = [{"observer": observer} for observer in LIKELY_OBSERVERS]
     changes += [{"relation": relation} for relation in get_args(Relation)]
     for change in changes:

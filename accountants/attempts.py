@@ -1,4 +1,4 @@
-"""What errors and answers report of a proof: conditions that were evaluated, and theorems that were tried."""
+"""Reports on a proof in errors and answers: conditions that were evaluated, and theorems that were tried."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from epsilond.accountants.verdict import Verdict
 
 @dataclass(frozen=True)
 class ConditionResult:
-    """A condition evaluated at given inputs; both sides are None where nothing can be computed."""
+    """A condition evaluated at inputs. Both sides are None if they cannot be computed."""
 
     id: str
     statement: str

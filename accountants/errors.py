@@ -1,9 +1,9 @@
-"""What can go wrong, as data a caller can act on.
+"""Errors, as data on which a caller can act.
 
-`EpsilondError` is the base of all. `InvalidInput` is a field, or a pair of fields, that no run can have (HTTP 422).
-`NoCertificate` is a well-formed question that no proof answers (HTTP 409). It is `Infeasible` if the target cannot be
-met, and `ConditionViolated` if a condition of every applicable proof fails. It is `BeyondBudget` if the work exceeds
-the fixed budget, and `RunDiffers` if an observation contradicts the record of a run.
+`EpsilondError` is the base class of all errors. `InvalidInput` is a field, or a pair of fields, that no run can have
+(HTTP 422). `NoCertificate` is a well-formed question that no proof answers (HTTP 409). It is `Infeasible` if the target
+cannot be met, and `ConditionViolated` if a condition of every applicable proof fails. It is `BeyondBudget` if the work
+exceeds the fixed budget, and `RunDiffers` if an observation contradicts the record of a run.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from epsilond.accountants.attempts import Attempt, ConditionResult
 
 CHOICES_WANTED = ("is required", "is not one of the allowed values")
-"""How the messages begin whose reader needs the choices."""
+"""Beginnings of the messages that are followed by the allowed choices."""
 
 
 class EpsilondError(Exception):
-    """Base of every error this library raises on purpose."""
+    """Base class of every error that this library raises on purpose."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One fault of one field: a JSON pointer to it, what is wrong, and what is allowed."""
+    """A fault of a field: a JSON pointer to the field, a description of the fault, and the allowed values."""
 
     pointer: str
     message: str
@@ -49,20 +49,30 @@ class InvalidInput(EpsilondError, ValueError):
         self.faults = faults
 
     def __reduce__(self) -> tuple[type[InvalidInput], tuple[Fault, ...]]:
-        # Exceptions pickle by `args`, here the message; these cross a process boundary whole.
+        # Exceptions pickle by `args`, here the message. This form keeps all fields.
         return type(self), self.faults
 
     @classmethod
     def at(cls, pointer: str, message: str, *, allowed: str | None = None) -> InvalidInput:
-        """Shorthand for a single fault."""
+        """Return the error of a single fault.
+
+        Args:
+            pointer: JSON pointer to the field.
+            message: description of the fault.
+            allowed: description of the allowed values.
+        """
         return cls(Fault(pointer, message, allowed))
 
 
 @dataclass
 class NoCertificate(EpsilondError):
-    """Nothing can be certified. `condition` names what fails, with both sides; `nearest` what would pass.
+    """A question for which nothing can be certified.
 
-    `considered` are the theorems that were tried, each with why it does not apply.
+    Attributes:
+        message: description of the failure.
+        condition: the condition that fails, with both sides.
+        nearest: values of fields that would pass.
+        considered: the theorems that were tried, each with the reason why it does not apply.
     """
 
     slug: ClassVar[str] = "infeasible"
@@ -75,7 +85,7 @@ class NoCertificate(EpsilondError):
         return "\n  tried ".join([self.message, *(f"{tried.theorem}: {tried.reason}" for tried in self.considered)])
 
     def __reduce__(self) -> tuple[type[NoCertificate], tuple[object, ...]]:
-        # Exceptions pickle by `args`; these cross a process boundary whole.
+        # Exceptions pickle by `args`. This form keeps all fields.
         return type(self), (self.message, self.condition, self.nearest, self.considered)
 
 
@@ -99,31 +109,34 @@ class BeyondBudget(NoCertificate):
 
 # Refusals of a ledger ------------------------------------------------------------------------------------------------
 class LedgerExhausted(NoCertificate):
-    """What is left of the ledger does not suffice; `nearest` is the largest count and the smallest noise that do."""
+    """A request that exceeds the rest of the ledger.
+
+    `nearest` has the largest count and the smallest noise that fit.
+    """
 
     slug = "ledger-exhausted"
 
 
 class NotInPlan(NoCertificate):
-    """The ledger's plan has no such mechanism, and none that is proved to lose as much or more."""
+    """A mechanism that is not in the ledger's plan. No planned mechanism is proved to lose as much or more."""
 
     slug = "not-in-plan"
 
 
 class NotSealed(NoCertificate):
-    """The membership of the ledger's block is not fixed yet, so nothing may read it."""
+    """A request to a ledger whose block has no fixed membership yet, so that nothing may read it."""
 
     slug = "not-sealed"
 
 
 class LedgerClosed(NoCertificate):
-    """The ledger was closed: nothing more is reserved."""
+    """A request to a closed ledger, which reserves nothing more."""
 
     slug = "ledger-closed"
 
 
 class ReservationEnded(NoCertificate):
-    """The reservation was cancelled or has expired, or all of it was committed: nothing more may be released on it."""
+    """A release on a reservation that was cancelled, has expired or is fully committed."""
 
     slug = "reservation-expired"
 
@@ -134,10 +147,10 @@ class Observation:
     """An observation that contradicts the record of a run.
 
     Attributes:
-        premise: id of the premise that does not hold.
-        message: what was observed.
-        remedy: what to change in the program, or what to declare.
-        count: how often it was observed; 0 if the number is not disclosed.
+        premise: id of the premise that fails.
+        message: description of the observation.
+        remedy: the change to make in the program or in the declaration.
+        count: number of times that it was observed; 0 if the number is not disclosed.
     """
 
     premise: str
@@ -152,7 +165,7 @@ class Observation:
 
 
 class RunDiffers(NoCertificate):
-    """The run is not the one that its record describes, so the record's ε is not that of the run."""
+    """A run that is not the run of its record, so that the record's ε is not that of the run."""
 
     slug = "run-differs"
 
@@ -164,7 +177,7 @@ class RunDiffers(NoCertificate):
         return "\n  ".join([self.message, *map(str, self.observations)])
 
     def __reduce__(self) -> tuple[type[RunDiffers], tuple[object, ...]]:
-        # Exceptions pickle by `args`; these cross a process boundary whole.
+        # Exceptions pickle by `args`. This form keeps all fields.
         return type(self), (self.message, self.observations)
 
     @classmethod
@@ -174,6 +187,6 @@ class RunDiffers(NoCertificate):
 
 
 class BlockHasLedger(NoCertificate):
-    """The block has a ledger already, perhaps a closed one: a second would double the loss unseen."""
+    """A second ledger for a block that already has an open or closed one. It would double the loss without notice."""
 
     slug = "block-already-has-ledger"

@@ -1,7 +1,7 @@
-"""The clients of a run: alike ones as one group, and the law of how many of them take part in a round.
+"""The clients of a run, and the distribution of the number of participants in a round.
 
-Clients come in groups of equal ones, so that a federation of 10⁹ clients costs as much as its number of groups. The
-round's number of participants may be random; given it, the participants are a uniform set.
+Clients come in groups of equal clients, so that the cost for 10⁹ clients depends only on the number of groups. The
+number of participants in a round may be random. Given this number, the participants are a uniform random set.
 """
 
 from __future__ import annotations
@@ -37,9 +37,17 @@ MOST_GROUPS = 1000
 # Values -------------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True, kw_only=True)
 class ClientGroup:
-    """Clients that are alike: how many, and each one's records, batch, Lipschitz constant and target.
+    """A group of equal clients.
 
-    `lipschitz` is that of the weighted losses. Without a target ε is infinite and δ is 1: nothing is promised.
+    Without a target, ε is infinite and δ is 1: there is no guarantee.
+
+    Attributes:
+        clients: number of clients in the group.
+        samples_per_client: number of records of each client.
+        batch_size: number of records in each client's batch.
+        lipschitz: Lipschitz constant of the weighted losses.
+        epsilon: target ε, in nats.
+        log_delta: natural logarithm of the target δ.
     """
 
     clients: int
@@ -51,15 +59,17 @@ class ClientGroup:
 
     @property
     def records_and_target(self) -> Fields:
-        """n, ε and ln δ by name: what a formula for the noise of one client asks for beside the rounds."""
+        """The fields n, ε and ln δ by name: the inputs of a formula for one client's noise, except for the rounds."""
         return {"samples_per_client": self.samples_per_client, "epsilon": self.epsilon, "log_delta": self.log_delta}
 
 
 @dataclass(frozen=True, kw_only=True)
 class ParticipationMoments:
-    """The moments of the number M_r of participants that the bounds use.
+    """Moments of the number M_r of participants in a round, with 1 ≤ rms ≤ mean ≤ N for N clients.
 
-    `mean` is 1/E[1/M_r] (M) and `rms` is 1/√E[1/M_r²] (M'); 1 ≤ rms ≤ mean ≤ N.
+    Attributes:
+        mean: M = 1/E[1/M_r].
+        rms: M' = 1/√E[1/M_r²].
     """
 
     mean: float
@@ -67,10 +77,10 @@ class ParticipationMoments:
 
     @classmethod
     def of(cls, counts: Sequence[tuple[int, float]]) -> ParticipationMoments:
-        """From (participants, probability) pairs.
+        """Return the moments of a distribution, given as (participants, probability) pairs.
 
         Raises:
-            InvalidInput: a count below 1, a probability outside [0, 1], or a sum that is not 1.
+            InvalidInput: a count is below 1, a probability is outside [0, 1], or the sum is not 1.
         """
         faults = [
             Fault("/participation", "has a count or probability out of range")
@@ -89,47 +99,61 @@ class ParticipationMoments:
 
 @dataclass(frozen=True, kw_only=True)
 class Federation:
-    """All clients, and the law of how many of them participate in a round, as (count, probability) pairs."""
+    """All clients, and the distribution of the number of participants in a round.
+
+    Attributes:
+        groups: groups of equal clients.
+        counts: (count, probability) pairs of the number of participants.
+    """
 
     groups: tuple[ClientGroup, ...]
     counts: tuple[tuple[int, float], ...]
 
     @classmethod
     def of_equal_clients(cls, *, clients: int, participants: int, **each: Any) -> Federation:
-        """N equal clients of which a fixed number takes part in each round; `each` are the fields of their group."""
+        """Return a federation of equal clients, a fixed number of which takes part in each round.
+
+        Args:
+            clients: number N of clients.
+            participants: number of participants in each round.
+            each: the fields of the clients' group.
+        """
         return cls(groups=(ClientGroup(clients=clients, **each),), counts=((participants, 1.0),))
 
     @property
     def clients(self) -> int:
-        """How many clients there are in all groups."""
+        """Number of clients in all groups."""
         return sum(group.clients for group in self.groups)
 
     @property
     def all_participate(self) -> bool:
-        """Whether every client takes part in every round."""
+        """True if every client takes part in every round."""
         return all(count == self.clients for count, probability in self.counts if probability > 0.0)
 
     @cached_property
     def participation(self) -> ParticipationMoments:
-        """The moments of the number of participants."""
+        """Moments of the number of participants."""
         return ParticipationMoments.of(self.counts)
 
     @property
     def fewest_samples(self) -> int:
-        """The records of the client that has the fewest."""
+        """Smallest number of records of any client."""
         return min(group.samples_per_client for group in self.groups)
 
     @property
     def smallest_batch(self) -> int:
-        """The smallest batch of any client."""
+        """Smallest batch of any client, in records."""
         return min(group.batch_size for group in self.groups)
 
 
 def loss_scales(weights: Sequence[tuple[float, int]]) -> tuple[float, ...]:
-    """p_i N of each group of clients, from (relative weight, clients) pairs; all 1 where the weights are equal.
+    """Return p_i N for each group of clients, from (relative weight, clients) pairs.
 
-    Σ p_i F_i is the plain mean of the losses p_i N f, and all that scales with a loss scales with it: Lipschitz
-    constant, sensitivity and noise, smoothness, strong convexity (Appendix B of Lowy and Razaviyayn, E-30).
+    Equal weights give 1 for all groups.
+
+    Here p_i is the weight of one client of group i and N the number of clients. Σ p_i F_i is the plain mean of the
+    losses p_i N f. Every quantity that scales with a loss scales with it: Lipschitz constant, sensitivity and noise,
+    smoothness, strong convexity (Appendix B of Lowy and Razaviyayn, E-30).
     """
     clients = sum(count for _, count in weights)
     whole = math.fsum(weight * count for weight, count in weights)
@@ -163,13 +187,16 @@ class ClientGroupRequest:
     weight: Annotated[float, WEIGHT, SQUARES] = 1.0
 
     def log_delta_or(self, log_delta: float) -> float:
-        """The group's own ln δ, or else that of the request."""
+        """Return the group's own ln δ, or the request's ln δ if the group has none."""
         if self.delta is None and self.log10_delta is None:
             return log_delta
         return natural_log_delta(self.delta, self.log10_delta)
 
     def batch_at(self, *, batch_size: int, samples_per_client: int) -> int:
-        """Its batch as given, or the share of its records that `batch_size` is of `samples_per_client`."""
+        """Return the group's batch size.
+
+        By default it is the share of the group's records that `batch_size` is of `samples_per_client`.
+        """
         if self.batch_size is not None:
             return self.batch_size
         whole = samples_per_client
@@ -177,19 +204,29 @@ class ClientGroupRequest:
 
 
 def read_member(record: object, name: str, kind: type) -> None:
-    """Make a field one of class `kind` where it is a plain mapping, as in examples and configuration.
+    """Convert a field that is a plain mapping, as in examples and configuration, to the class `kind`.
+
+    Args:
+        record: the request that is changed in place.
+        name: name of the field.
+        kind: class of the field's value.
 
     Raises:
-        InvalidInput: it is at fault, or of another kind; pointers are those of the whole request.
+        InvalidInput: the value is invalid, or of another kind. Pointers refer to the whole request.
     """
     object.__setattr__(record, name, _made(getattr(record, name), kind, f"/{name}"))
 
 
 def read_members(record: object, name: str, kind: type) -> None:
-    """The same of every entry of a field.
+    """Convert every entry of a field that is a plain mapping to the class `kind`.
+
+    Args:
+        record: the request that is changed in place.
+        name: name of the field.
+        kind: class of the entries.
 
     Raises:
-        InvalidInput: an entry is at fault, or of another kind.
+        InvalidInput: an entry is invalid, or of another kind.
     """
     made = (_made(value, kind, f"/{name}/{place}") for place, value in enumerate(getattr(record, name)))
     object.__setattr__(record, name, tuple(made))
@@ -208,14 +245,20 @@ def _made(value: object, kind: type, at: str) -> object:
 
 
 def group_count_faults(groups: Sequence[object]) -> list[Fault]:
-    """No group, or more than `MOST_GROUPS`."""
+    """Return the fault of an empty list of groups, or of one with more than `MOST_GROUPS`."""
     if 1 <= len(groups) <= MOST_GROUPS:
         return []
     return [Fault("/client_groups", "has too few or too many groups", f"1 to {MOST_GROUPS}")]
 
 
 def client_group_faults(groups: Sequence[ClientGroupRequest], *, clients: int, sampling: Sampling) -> list[Fault]:
-    """What no run can have, as pointers under /client_groups."""
+    """Return the faults of the client groups, with pointers under /client_groups.
+
+    Args:
+        groups: the client groups of the request.
+        clients: number of clients of the request.
+        sampling: sampling of the batches.
+    """
     faults = group_count_faults(groups)
     if faults:
         return faults
@@ -233,7 +276,13 @@ def client_group_faults(groups: Sequence[ClientGroupRequest], *, clients: int, s
 
 
 def law_faults(participation: Sequence[ParticipationCount], *, participants: int | None, clients: int) -> list[Fault]:
-    """What is wrong with a law of the number of participants beside a fixed number of them."""
+    """Return the faults of a distribution of the number of participants, which excludes a fixed number.
+
+    Args:
+        participation: counts with their probabilities.
+        participants: fixed number of participants; None if none is set.
+        clients: number of clients.
+    """
     if participants is not None:
         return [Fault("/participation", "give at most one of participants and participation")]
     if not 1 <= len(participation) <= MOST_GROUPS:
@@ -242,7 +291,7 @@ def law_faults(participation: Sequence[ParticipationCount], *, participants: int
 
 
 def participation_faults(participation: Sequence[ParticipationCount], *, clients: int) -> list[Fault]:
-    """What is wrong with the law of the number of participants, as pointers under /participation."""
+    """Return the faults of the distribution of the number of participants, with pointers under /participation."""
     faults = [
         Fault(f"/participation/{place}/participants", "exceeds the number of clients", f"≤ {clients}")
         for place, one in enumerate(participation)
@@ -254,6 +303,6 @@ def participation_faults(participation: Sequence[ParticipationCount], *, clients
 
 
 def participation_counts(participation: Sequence[ParticipationCount]) -> tuple[tuple[int, float], ...]:
-    """The law as (count, probability) pairs that sum to 1, impossible counts left out."""
+    """Return the distribution as (count, probability) pairs that sum to 1, without impossible counts."""
     whole = math.fsum(one.probability for one in participation)
     return tuple((one.participants, one.probability / whole) for one in participation if one.probability > 0.0)

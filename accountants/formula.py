@@ -1,14 +1,14 @@
-"""Formulas that speak for themselves: the request class of a formula is made from its annotated keyword arguments.
+"""Formulas with request classes that are made from their annotated keyword arguments.
 
     @formula(given="A guarantee for one record, and how many records shall be protected at once.")
     def group_privacy(*, epsilon: Epsilon, log_delta: GivenLogDelta, group_size: GroupSize) -> Outputs: ...
 
 has a request of the fields delta, log10_delta, epsilon and group_size, and `Theorem(formula=group_privacy)` is
-evaluated at such a request. A parameter annotated by a request class (`loss: LossFields`) stands for the fields of that
-class and receives the record itself; one annotated `ReadFrom(DeltaFields)` stands for them too and receives the
-property of its name. `reading` is no field, nor are the `outputs` that the test of a condition may take. A formula with
-one positional parameter takes the whole request, of a class written out. `GroupPrivacyInputs`, the name of the made
-class, is the formula's.
+evaluated at such a request. A parameter annotated by a request class (`loss: LossFields`) represents the fields of that
+class and receives the record itself. A parameter annotated `ReadFrom(DeltaFields)` also represents them and receives
+the property of its name. `reading` is not a field, nor are the `outputs` that the test of a condition may take. A
+formula with one positional parameter takes the whole request, whose class is written out. The name of the made class,
+`GroupPrivacyInputs`, is derived from the formula's.
 """
 
 from __future__ import annotations
@@ -28,28 +28,30 @@ P = ParamSpec("P")
 T = TypeVar("T")
 _Outputs = JsonObject
 FormulaRequest: TypeAlias = Any
-"""A request of a class made from a formula's signature, whose fields the type checker does not know."""
+"""A request of a class made from a formula's signature. The type checker does not know its fields."""
 APART = ("reading", "outputs")
-"""Parameters of a formula, or of a condition's test, that are no fields of the request."""
+"""Parameters of a formula, or of a condition's test, that are not fields of the request."""
 
 
 @dataclass(frozen=True)
 class ReadFrom:
-    """Marks a parameter that is computed from the fields of `group`, as its property of the parameter's name."""
+    """A mark of a parameter that is computed from the fields of `group`, by its property of the parameter's name."""
 
     group: type
 
 
 @dataclass(frozen=True)
 class _Described:
-    """What a formula's signature does not say of its request class."""
+    """The parts of a request class that a formula's signature does not contain."""
 
     given: str = ""
     checks: Checks = ()
 
 
 def in_doubles(function: Callable[P, _Outputs]) -> Callable[P, _Outputs]:
-    """The formula, refusing inputs that are each in range but whose combinations leave the doubles.
+    """Return the formula with a check that its results stay within the range of doubles.
+
+    Inputs may each be in range while their combination leaves the doubles.
 
     Raises:
         InvalidInput: from the returned formula, instead of an arithmetic error or an output that is not a number.
@@ -71,9 +73,12 @@ def in_doubles(function: Callable[P, _Outputs]) -> Callable[P, _Outputs]:
 def formula(
     *, given: str, checks: Checks = (), bounded: bool = True
 ) -> Callable[[Callable[P, _Outputs]], Callable[P, _Outputs]]:
-    """Describe the request class of a formula; where `bounded`, refuse what leaves the doubles (`in_doubles`).
+    """Return a decorator that describes the request class of a formula.
 
-    `given` says what the fields are, as the description of the class; `checks` are those of a request class.
+    Args:
+        given: description of the fields, as the docstring of the class.
+        checks: checks of the request class.
+        bounded: whether results that leave the doubles are rejected (`in_doubles`).
     """
 
     def describe(function: Callable[P, _Outputs]) -> Callable[P, _Outputs]:
@@ -86,7 +91,7 @@ def formula(
 
 @functools.cache
 def _parameters(function: Callable[..., object]) -> JsonObject | None:
-    """Annotations of the keyword-only parameters but those `APART`; None for a function of the whole request."""
+    """Return the annotations of the keyword-only parameters except `APART`; None for a function of a whole request."""
     parameters = [each for each in inspect.signature(function).parameters.values() if each.name not in APART]
     if not all(each.kind is inspect.Parameter.KEYWORD_ONLY for each in parameters):
         return None
@@ -95,7 +100,7 @@ def _parameters(function: Callable[..., object]) -> JsonObject | None:
 
 
 def _group_of(annotation: object) -> type | None:
-    """The request class whose fields a parameter stands for, if it does."""
+    """Return the request class whose fields a parameter represents; None if it represents no class."""
     if isinstance(annotation, type):
         return annotation if hasattr(annotation, "__pydantic_config__") else None
     metadata = get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
@@ -104,7 +109,7 @@ def _group_of(annotation: object) -> type | None:
 
 @functools.cache
 def request_of(function: Callable[..., object]) -> type:
-    """The request class made from the signature of a formula, always the same one for one formula."""
+    """Return the request class made from the signature of a formula. The same formula always gives the same class."""
     annotations = _parameters(function)
     if annotations is None:
         raise TypeError(f"{function.__name__} takes a request, whose class is written out and passed as `inputs`")
@@ -128,7 +133,10 @@ def request_of(function: Callable[..., object]) -> type:
 
 
 def _reduced(record: FormulaRequest, function: Callable[..., object]) -> tuple[object, ...]:
-    """A made class is in no module, where pickle would look for it: its records are made again."""
+    """Return the pickle of a record of a made class, from which the record is made again.
+
+    A made class is not in any module, where pickle would look for it.
+    """
     return _rebuilt, (function, {each.name: getattr(record, each.name) for each in fields(record)})
 
 
@@ -137,7 +145,13 @@ def _rebuilt(function: Callable[..., object], values: dict[str, object]) -> Form
 
 
 def applied(function: Callable[..., T], inputs: object, **further: object) -> T:
-    """A formula, or the test of a condition, at the request `inputs`: at its fields by name, or at the whole."""
+    """Return the value of a formula, or of the test of a condition, at a request.
+
+    Args:
+        function: takes the request's fields by name, or the whole request.
+        inputs: the request.
+        further: further keyword arguments.
+    """
     fed = _fed(function)
     if fed is None:
         return function(inputs, **further)
@@ -146,7 +160,7 @@ def applied(function: Callable[..., T], inputs: object, **further: object) -> T:
 
 @functools.cache
 def _fed(function: Callable[..., object]) -> tuple[tuple[str, bool], ...] | None:
-    """The parameters of `_parameters`, each with whether it takes the whole request."""
+    """Return the names of the parameters of `_parameters`, each with whether it takes the whole request."""
     annotations = _parameters(function)
     if annotations is None:
         return None

@@ -37,24 +37,24 @@ _WORDS = {"relation": get_args(Relation), "unit": get_args(Unit), "observer": ge
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """What a privacy statement is about: which data sets are neighbours, whose data it is, and who looks."""
+    """The subject of a privacy statement: the neighbouring relation, the unit of protection and the observer."""
 
     relation: Relation
     unit: Unit = "record"
     observer: Observer = "server"
 
     def __post_init__(self) -> None:
-        """Refuse an unknown word: read as another relation, it would halve a sensitivity."""
+        """Reject an unknown word. A relation that is misread could halve a sensitivity."""
         if self.relation in _WORDS["relation"] and self.unit in _WORDS["unit"] and self.observer in _WORDS["observer"]:
             return
         name = next(name for name, known in _WORDS.items() if getattr(self, name) not in known)
         raise InvalidInput.at(f"/{name}", "is not one of the allowed values", allowed=", ".join(_WORDS[name]))
 
     def same_as(self, other: Setting) -> None:
-        """Refuse to mix guarantees about different things.
+        """Reject the combination of guarantees about different settings.
 
         Raises:
-            InvalidInput: naming both settings' values that differ.
+            InvalidInput: the message names the values that differ.
         """
         for name in ("relation", "unit", "observer"):
             ours, theirs = getattr(self, name), getattr(other, name)
@@ -91,10 +91,10 @@ def require_setting(function: Callable[P, T]) -> Callable[P, T]:
 
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """The only type theorems consume and return.
+    """A certified privacy curve in a setting, with its derivation: the only type that theorems take and return.
 
-    Guarantees: at every ε ≥ 0 the upper end of `curve` is at least the true δ of every pair of neighbours in
-    `setting`, if the `declared` conditions hold; the lower end is at most the largest of them.
+    Guarantees: at every ε ≥ 0 the upper bound of `curve` is at least the true δ of every pair of neighbours in
+    `setting`, if the `declared` conditions hold. The lower bound is at most the largest of these δ.
     """
 
     setting: Setting
@@ -104,13 +104,17 @@ class Guarantee:
 
     @property
     def tight(self) -> Tightness:
-        """`proved`: the bound is attained; `witnessed`: an instance gives the lower end; `unknown`: there is none."""
+        """Evidence for tightness.
+
+        `proved`: the bound is attained. `witnessed`: an instance gives the lower bound. `unknown`: there is no
+        instance.
+        """
         if self.curve.tight:
             return "proved"
         return "witnessed" if self.curve.witnesses else "unknown"
 
     def theorems(self) -> tuple[str, ...]:
-        """Ids of every theorem the derivation uses, conclusion first, without repeats."""
+        """Return the ids of all theorems that the derivation uses, conclusion first, without repetition."""
         found: dict[str, None] = {}
         pending = [self.derivation]
         while pending:
@@ -120,22 +124,22 @@ class Guarantee:
         return tuple(found)
 
 
-# A privacy curve as callers ask it: ε and δ by name, in the units of every request and answer -----------------------
+# A privacy curve for callers: ε and δ by name, in the units of every request and answer -----------------------------
 #
-# Inside, curves speak natural logarithms; here a δ is given as `delta` or as `log10_delta`, nothing else is taken for
-# either, and no number is positional.
+# Internally, curves use natural logarithms. Here a δ is given as `delta` or as `log10_delta`. All numbers are passed by
+# name.
 ANY_EPSILON = replace(EPSILON, gt=None, ge=0.0)
-"""Of a question: δ(0) is the largest advantage of an attacker."""
+"""Quantity of an ε at which δ is requested. It includes 0, because δ(0) is the largest advantage of an attacker."""
 LOG_10 = math.log(10.0)
 _ASKED = {"epsilon": ANY_EPSILON, "delta": DELTA, "log10_delta": LOG10_DELTA}
 
 
 @dataclass(frozen=True)
 class PrivacyCurve:
-    """What is known of a mechanism's ε and δ: asked at a δ it gives ε, asked at an ε it gives δ.
+    """Bounds on a mechanism's ε and δ: the curve gives ε at a δ, and δ at an ε.
 
     Every answer is an `Interval(lower, upper)` that encloses the truth over all neighbours of the guarantee's relation.
-    ε is in nats; δ is a probability, `log10_delta` its base-10 logarithm, for a δ below every double.
+    ε is in nats and δ is a probability. The value `log10_delta` is its base-10 logarithm, for a δ below every double.
 
     Example:
         >>> import epsilond
@@ -147,10 +151,12 @@ class PrivacyCurve:
     """
 
     known: Curve
-    """The same in natural logarithms, as the mathematics reads it."""
+    """Curve in natural logarithms, the units of the mathematics."""
 
     def epsilon(self, *, delta: float | None = None, log10_delta: float | None = None) -> Interval:
-        """The smallest ε ≥ 0 [nat] at which δ(ε) is at most the δ given; the upper end is math.inf if none is proved.
+        """Return bounds on the smallest ε ≥ 0 [nat] with δ(ε) at most the requested δ.
+
+        The upper bound is math.inf if none is proved.
 
         Raises:
             InvalidInput: both or neither are given, `delta` is outside (0, 1), or `log10_delta` outside [−1e9, 0).
@@ -160,24 +166,28 @@ class PrivacyCurve:
         return self.known.epsilon(natural_log_delta(asked.get("delta"), asked.get("log10_delta")))
 
     def delta(self, *, epsilon: float) -> Interval:
-        """δ at an ε ≥ 0 [nat], as a probability; below the doubles the ends are 0 and the least positive double.
+        """Return bounds on δ at an ε ≥ 0 [nat], as a probability.
+
+        Below the range of doubles the bounds are 0 and the least positive double.
 
         Raises:
-            InvalidInput: `epsilon` is negative, above 1e9 or no number.
+            InvalidInput: `epsilon` is negative, above 1e9 or not a number.
         """
         return delta_ends(self.known.log_delta(_checked(epsilon=epsilon)["epsilon"]))
 
     def log10_delta(self, *, epsilon: float) -> Interval:
-        """log10 δ at an ε ≥ 0 [nat]; −math.inf is a δ of zero, as a lower end also one of which nothing is known.
+        """Return bounds on log10 δ at an ε ≥ 0 [nat].
+
+        The value −math.inf is a δ of zero. As a lower bound it may also mean that nothing is known.
 
         Raises:
-            InvalidInput: `epsilon` is negative, above 1e9 or no number.
+            InvalidInput: `epsilon` is negative, above 1e9 or not a number.
         """
         return log10_ends(self.known.log_delta(_checked(epsilon=epsilon)["epsilon"]))
 
 
 def _checked(**asked: object) -> dict[str, float]:
-    """The numbers of a question as doubles, those of numpy too, each within its quantity's range."""
+    """Return the arguments of a question as doubles, including numpy scalars, each within its quantity's range."""
     faults = []
     numbers: dict[str, float] = {}
     for name, value in asked.items():
@@ -193,16 +203,19 @@ def _checked(**asked: object) -> dict[str, float]:
 
 
 def delta_ends(log_delta: Interval) -> Interval:
-    """δ from ln δ, rounded outward; below the doubles the ends are 0 and the least positive double."""
+    """Return δ from ln δ, rounded outward.
+
+    Below the range of doubles the bounds are 0 and the least positive double.
+    """
     low, high = (math.exp(end) for end in log_delta)
     most = 0.0 if log_delta.upper == -math.inf else min(math.nextafter(high, 1.0), 1.0)
     return Interval(math.nextafter(low, 0.0), most)
 
 
 def log10_ends(log_delta: Interval) -> Interval:
-    """log10 δ from ln δ, rounded outward; −inf stays.
+    """Return log10 δ from ln δ, rounded outward. The value −inf does not change.
 
-    The double nearest to ln 10 is above it by less than an ulp and the quotient is rounded once: two steps cover both.
+    The double nearest to ln 10 exceeds it by less than an ulp, and the quotient is rounded once. Two steps cover both.
     """
     low, high = (end / LOG_10 for end in log_delta)
     most = high if high == -math.inf else min(math.nextafter(high, 0.0), 0.0)

@@ -1,9 +1,10 @@
-"""What (ε, δ) means to an attacker who tells two neighbours apart: advantage, and true positives at few false ones.
+"""The meaning of (ε, δ) for an attacker who distinguishes two neighbours: advantage, and true positive rates.
 
-The rates of one order of a pair are those of `TradeOff`, whose docstring proves both ends. An attacker may be better at
-telling P from Q than Q from P, so both orders count: of the pair that dominates for the upper ends, of every pair that
-neighbours realise for the lower ones. Of N(μ, 1) against N(0, 1) the best test is a threshold, with the rate
-Φ(Φ⁻¹(α) + μ) in both orders.
+True positive rates are given at small false positive rates. The rates of one direction of a pair are those of
+`TradeOff`, whose docstring proves both bounds. An attacker may distinguish P from Q better than Q from P, so both
+directions count. The upper bounds use the dominating pair, and the lower bounds every pair that neighbours attain.
+For N(μ, 1) against N(0, 1) the best test is a threshold. Its rate at the false positive rate α is Φ(Φ⁻¹(α) + μ) in both
+directions.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
 
 FALSE_POSITIVE_RATES = (1e-2, 1e-3, 1e-5)
 _SOUGHT = (1e-3, 1e-2, 1e-5)
-"""The same, as an engine looks for them: the first where it serves the others best."""
+"""The false positive rates in the order of the search. The first serves as the start for the rest."""
 _ROUGH = 1e-3
-"""Relative width of one order's rate with which the other one's lower end may be the larger though its upper is not."""
+"""Relative width of a rate above which the lower bound of the second direction may be the larger one."""
 _ROUNDING = 1e-12
-"""Relative rounding of Φ(Φ⁻¹(α) + μ): a few units for the function, and |x| + 1 for each unit in its argument."""
+"""Relative rounding of Φ(Φ⁻¹(α) + μ): a few units for the function, and |x| + 1 for each unit in its argument x."""
 
 
 @dataclass(frozen=True)
@@ -42,17 +43,17 @@ class TruePositives:
 
 @dataclass(frozen=True)
 class Meaning:
-    """Largest difference between true and false positive rates, and the former where the latter is small."""
+    """Largest difference between true and false positive rates, and true positive rates at small false rates."""
 
     advantage: Interval
     true_positives: tuple[TruePositives, ...]
 
 
 def meaning(curve: Curve) -> Meaning:
-    """Enclosures over all neighbours: the upper ends by the bound, the lower by the witnesses.
+    """Return enclosures over all neighbours: upper bounds from the dominating pair, lower bounds from the witnesses.
 
-    Guessing attains α. Of a witness no more is read than shows that it does no better than what is attained already,
-    and nothing of any rate where neighbours are told apart for certain, or nearly.
+    Guessing attains the rate α. A witness is evaluated only until it is shown to be no better than the bound already
+    attained. No rates are evaluated if neighbours can be distinguished with certainty, or nearly.
     """
     aims: dict[float, float] = {}
     upper = _Attacks(curve.upper, aims, lower=curve.tight)
@@ -87,11 +88,12 @@ def meaning(curve: Curve) -> Meaning:
 
 @dataclass(frozen=True, eq=False)
 class _Attacks:
-    """On one pair, in both orders.
+    """Attacks on one pair, in both directions.
 
     Attributes:
-        aims: where the best tests were found on any pair.
-        lower: whether lower ends are wanted.
+        pair: the pair of distributions.
+        aims: best test on any pair so far, for each rate.
+        lower: whether lower bounds are needed.
     """
 
     pair: Pair
@@ -106,7 +108,10 @@ class _Attacks:
 
     @cached_property
     def advantage(self) -> Interval:
-        """E_1, which is the same in both orders: the second is read if the first is not known well."""
+        """Enclosure of E_1, which is equal in both directions.
+
+        The second is evaluated only if the first bounds are not close.
+        """
         enough = self._orders[0].read_nearby()
         lower, upper = self._orders[0].advantage
         for order in self._orders[1:]:
@@ -116,13 +121,16 @@ class _Attacks:
         return Interval(min(lower, upper), min(upper, 1.0))
 
     def advantage_above(self, floor: float) -> float:
-        """A lower end of E_1, or the floor if E_1 is seen to be no larger."""
+        """Return a lower bound on E_1, or the floor if E_1 is shown to be at most the floor."""
         if floor > 0.0 and self._orders[0].advantage_within(floor):
             return floor
         return self.advantage.lower
 
     def true_positives(self, floors: Mapping[float, float]) -> dict[float, Interval]:
-        """The larger of both orders at each rate of the floors; the rate itself from below where none is wanted."""
+        """Return the larger rate of both directions at each rate of the floors.
+
+        If no lower bounds are needed, the rate itself is the lower bound.
+        """
         if self.pair.gaussian_dp_mu is not None:
             exact = {rate: float(ndtr(ndtri(rate) + self.pair.gaussian_dp_mu)) for rate in floors}
             return {

@@ -1,7 +1,6 @@
-"""What a number is: its meaning, symbol, unit and range, and records that check theirs when they are built.
+"""Meaning, symbol, unit and range of numbers, and records that check their numbers when they are built.
 
-`Quantity` speaks to pydantic through two hooks and imports nothing of it, so that the mathematics stays free of the
-web.
+`Quantity` supports pydantic through two hooks and imports nothing from it: the mathematics is independent of the web.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from epsilond.accountants.scale import ANY_SCALE, SQUARES, Scale
 T = TypeVar("T")
 
 Checks = tuple[Callable[[Any], None], ...]
-"""What a request class demands of its fields together: `checks: ClassVar[Checks]`."""
+"""Conditions of a request class on its fields together: `checks: ClassVar[Checks]`."""
 
 LARGEST_COUNT = 10**15
 """Counts up to this are exact in every double and far beyond any run."""
@@ -39,7 +38,7 @@ LARGEST_COUNT = 10**15
 
 @dataclass(frozen=True)
 class Assumed:
-    """What an absent field is taken to be: the value, in words, and when the assumption is used at all."""
+    """The assumption for an absent field: its value, the value in words, and the condition for a warning."""
 
     words: str
     value: Callable[[Any], float]
@@ -51,10 +50,10 @@ class Quantity:
     """Meaning, symbol, unit and range of one number. Ranges are closed at `ge`/`le` and open at `gt`/`lt`.
 
     Attributes:
-        of_unit: the description where it is known whose data is protected, with {unit} for "record" or "client".
-        choices: of a quantity that is a word, every word with one sentence that says what it means.
-        reason: one sentence that says why the choices are fewer than elsewhere.
-        longest: most characters of a text.
+        of_unit: description if the unit of protection is known, with {unit} for "record" or "client".
+        choices: words of a quantity that is a word, each with one sentence that explains it.
+        reason: one sentence that explains why there are fewer choices than elsewhere.
+        longest: largest number of characters of a text.
     """
 
     description: str
@@ -75,42 +74,46 @@ class Quantity:
         """Return the quantity of a field that admits only some of the words.
 
         Args:
-            words: the words that are left.
-            because: one sentence that says why there are no others; it is part of the error for another word.
+            words: the words that remain.
+            because: one sentence that explains the restriction. It is part of the error for another word.
         """
         return replace(self, choices=tuple(each for each in self.choices if each[0] in words), reason=because)
 
     def assumed(
         self, words: str, value: Callable[[object], float], *, when: Callable[[object], bool] | None = None
     ) -> Quantity:
-        """The quantity of a field that may be absent, and is then taken to be `value(record)`, in `words`.
+        """Return the quantity of a field that may be absent, with the value that is then assumed.
 
-        The description says so, `value_of` reads the field so, and `assumptions` lists it for the warning
-        `assumed-<field>`, where `when` holds if it is given.
+        The description states the assumption, `value_of` applies it, and `assumptions` lists it as `assumed-<field>`.
+
+        Args:
+            words: the assumed value, in words.
+            value: returns the assumed value of a record.
+            when: returns whether the assumption is listed for a record. By default it always is.
         """
         description = f"{self.description}; absent: taken to be {words}"
         return replace(self, description=description, absent=Assumed(words, value, when))
 
     @property
     def allowed(self) -> str:
-        """The choices with their sentences, or the range in words, for the faults of a request."""
+        """Choices with their sentences, or the range in words, for the faults of a request."""
         if self.choices:
             return " ".join(f"{word}: {sentence}" for word, sentence in self.choices)
         signs = ((self.gt, ">"), (self.ge, "≥"), (self.lt, "<"), (self.le, "≤"))
         return " and ".join(f"{sign} {_exact(bound)}" for bound, sign in signs if bound is not None)
 
     def convert(self, value: Any) -> Any:
-        """Return a value as the field holds it, of the forms in which a request may give it."""
+        """Return a value in the form in which the field holds it, from a form in which a request may give it."""
         return value
 
     @property
     def not_a_choice(self) -> str:
-        """The message of a fault for a word that is none of the choices, with the reason if there is one."""
+        """Message of a fault for a word that is not a choice, with the reason if there is a reason."""
         message = "is not one of the allowed values"
         return f"{message}: {self.reason}" if self.reason else message
 
     def contains(self, value: float) -> bool:
-        """Whether `value` is finite and inside the range."""
+        """Return whether `value` is finite and inside the range."""
         if isinstance(value, int) and abs(value) > max(LARGEST_COUNT, self.le or 0):
             return False
         return (
@@ -124,7 +127,7 @@ class Quantity:
     def __get_pydantic_core_schema__(
         self, source: object, handler: Callable[[object], dict[str, object]]
     ) -> JsonRecord:
-        """Bounded, for the JSON schema; `X | None` admits absence (its default) but never an explicit null."""
+        """Return the schema with the bounds of a number. `X | None` admits absence, but not an explicit null."""
         schema = dict(handler(_without_none(source)))
         if schema["type"] not in ("float", "int"):
             return schema
@@ -135,7 +138,7 @@ class Quantity:
     def __get_pydantic_json_schema__(
         self, schema: object, handler: Callable[[object], dict[str, object]]
     ) -> JsonRecord:
-        """Description, symbol and unit, as `description`, `x-symbol` and `x-unit`."""
+        """Return the JSON schema with description, symbol and unit, as `description`, `x-symbol` and `x-unit`."""
         json_schema = handler(schema)
         json_schema["description"] = self.description
         if self.of_unit:
@@ -149,30 +152,30 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Tagged:
-    """A union of request classes told apart by the literal default of one field, as a pydantic hook."""
+    """A union of request classes, distinguished by the literal default of one field, as a pydantic hook."""
 
     field: str
 
     def __get_pydantic_core_schema__(self, source: object, handler: Any) -> JsonRecord:
-        """A tagged union; an unknown tag is one fault, not one per member."""
+        """Return a tagged union. An unknown tag is one fault, instead of one fault per member."""
         tags = {choice: next(f.default for f in fields(choice) if f.name == self.field) for choice in get_args(source)}
         choices = {tag: handler.generate_schema(choice) for choice, tag in tags.items()}
         return {"type": "tagged-union", "discriminator": self.field, "choices": choices}
 
 
 def whole_number(value: object) -> object:
-    """An integral float is the integer it denotes: 1e9 and 1000.0 are counts. Anything else is left as it is."""
+    """Convert an integral float, for example 1e9 or 1000.0, to its integer. Other values are returned unchanged."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _exact(bound: float) -> str:
-    """The bound in the short form, unless that is another number."""
+    """Return the bound in its short form, or in full if the short form is another number."""
     short = f"{bound:g}"
     return short if float(short) == bound else str(bound)
 
 
 def _without_none(annotation: object) -> Any:
-    """`X` for `X | None`."""
+    """Return `X` for `X | None`."""
     arguments = get_args(annotation)
     if NoneType not in arguments:
         return annotation
@@ -184,7 +187,7 @@ def _without_none(annotation: object) -> Any:
 
 
 def quantity_of(annotation: object) -> tuple[Any, Quantity | None]:
-    """The bare type of an annotated field (None removed) and its quantity, if it has one."""
+    """Return the bare type of an annotated field (None removed) and its quantity, if it has one."""
     if get_origin(annotation) is Annotated:
         bare, *metadata = get_args(annotation)
         found = next((item for item in metadata if isinstance(item, Quantity)), None)
@@ -195,7 +198,15 @@ def quantity_of(annotation: object) -> tuple[Any, Quantity | None]:
 def check_value(
     pointer: str, value: object, bare: object, quantity: Quantity, scale: Scale | None = None
 ) -> Fault | None:
-    """Return the fault of a value of the type `bare`, or None."""
+    """Return the fault of a value, or None if it has no fault.
+
+    Args:
+        pointer: JSON pointer to the value.
+        value: the value.
+        bare: type of the field, without its quantity.
+        quantity: meaning and range of the value.
+        scale: narrower range of the value, if it has one.
+    """
     if bare in (float, int):
         if isinstance(value, bool) or not isinstance(value, int if bare is int else int | float):
             return Fault(pointer, f"must be a {'whole ' if bare is int else ''}number", quantity.allowed)
@@ -221,15 +232,10 @@ class _Declared(NamedTuple):
     """A field that is a quantity.
 
     Attributes:
-        name: of the field.
-        default: its value where it is absent.
-        bare: its type.
-        quantity: its meaning and range.
-        scale: what it keeps within besides.
-        above: numbers of the very type strictly between `above` and `below` need no closer look.
-        below: see `above`.
-        choices: of a literal.
-        numeric: whether it is a float or an int.
+        name, default: name of the field, and its value if it is absent.
+        bare, quantity, scale: type of the field, its meaning and range, and its narrower range, if it has one.
+        above, below: numbers of exactly this type strictly between `above` and `below` need no further check.
+        choices, numeric: choices of a literal; whether the type is float or int.
     """
 
     name: str
@@ -245,7 +251,7 @@ class _Declared(NamedTuple):
 
 @cache
 def _declared(cls: type) -> tuple[_Declared, ...]:
-    """Each field that has a quantity; resolving annotations is slow."""
+    """Return each field that has a quantity. The result is stored, because resolving annotations is slow."""
     hints = get_type_hints(cls, include_extras=True)
     found = ((each, *quantity_of(hints[each.name])) for each in fields(cls))
     return tuple(
@@ -266,9 +272,9 @@ def sure_range(bare: object, quantity: Quantity, scale: Scale | None) -> tuple[f
     """Return the bounds of an open interval in which a number has no fault.
 
     Args:
-        bare: the type of the number.
-        quantity: its meaning and range.
-        scale: the range that it keeps besides.
+        bare: type of the number.
+        quantity: meaning and range of the number.
+        scale: narrower range of the number, if it has one.
     """
     floating, kept = bare is float, scale or ANY_SCALE
     lowest = (quantity.gt, quantity.ge, kept.least, sys.float_info.min if floating else 0.0)
@@ -280,21 +286,27 @@ def sure_range(bare: object, quantity: Quantity, scale: Scale | None) -> tuple[f
 
 
 def scale_of(annotation: object, quantity: Quantity, cls: type) -> Scale | None:
-    """The scale of a field: its own, else that of its class for quantities that have one, else its quantity's."""
+    """Return the scale of a field: its own, or its class's for quantities with a scale, or its quantity's.
+
+    Args:
+        annotation: annotation of the field.
+        quantity: quantity of the field.
+        cls: class of the field.
+    """
     of_class = quantity.scale and getattr(cls, "scale", quantity.scale)
     return next((item for item in get_args(annotation)[1:] if isinstance(item, Scale)), of_class)
 
 
 @cache
 def _checks(cls: type) -> Checks:
-    """The checks of every class that a request class inherits from, those of the oldest first, then its `check`."""
+    """Return the checks of all base classes of a request class, oldest first, and then its `check`."""
     found = [check for base in reversed(cls.__mro__) for check in vars(base).get("checks", ())]
     own = getattr(cls, "check", None)
     return tuple(found if own is None else [*found, own])
 
 
 def value_of(record: object, name: str) -> Any:
-    """The value of a field, or what it is taken to be where it is absent."""
+    """Return the value of a field, or its assumed value if it is absent."""
     value = getattr(record, name)
     if value is not None:
         return value
@@ -304,7 +316,7 @@ def value_of(record: object, name: str) -> Any:
 
 
 def assumptions(record: Any) -> Iterator[tuple[str, str]]:
-    """Each absent field that is taken to be something, as the code and the message of a warning."""
+    """Yield the code and the message of a warning for each absent field that has an assumed value."""
     cls: Any = type(record)
     for name, _, _, quantity, *_ in _declared(cls):
         absent = quantity.absent
@@ -316,7 +328,7 @@ def check_quantities(record: object) -> None:
     """Check every quantity of a dataclass instance against its declared type and range.
 
     Raises:
-        InvalidInput: with one fault for each field that is out of its domain.
+        InvalidInput: it has one fault for each field that is out of its range.
     """
     faults = []
     cls: Any = type(record)
@@ -325,9 +337,9 @@ def check_quantities(record: object) -> None:
         if numeric:
             if type(value) is bare and above < value < below:
                 continue
-        elif choices is None or value in choices:  # of another type nothing is checked here
+        elif choices is None or value in choices:  # other types are not checked here
             continue
-        if value is default and (value is None or type(value) is str):  # what a class declares is allowed
+        if value is default and (value is None or type(value) is str):  # a default is allowed
             continue
         value = whole_number(value) if bare is int else value
         fault = check_value(f"/{name}", value, bare, quantity, scale)
@@ -340,10 +352,10 @@ def check_quantities(record: object) -> None:
 
 
 def check_scales(scale: Scale = SQUARES, **values: float | None) -> None:
-    """Refuse values outside `scale` by their names, where no field can say so: derived ones, and those of groups.
+    """Reject values outside `scale`, for values that are not fields: derived values, and those of groups.
 
     Raises:
-        InvalidInput: with a fault for each such value.
+        InvalidInput: it has one fault for each value outside the scale.
     """
     faults = [fault for name, value in values.items() if (fault := _check_scale(f"/{name}", value, scale)) is not None]
     if faults:
@@ -352,14 +364,14 @@ def check_scales(scale: Scale = SQUARES, **values: float | None) -> None:
 
 @dataclass(frozen=True)
 class AtMost:
-    """The check that one field does not exceed another, where the record has both and both are given."""
+    """A check that one field does not exceed another, if the record has both and neither is None."""
 
     name: str
     bound: str
     message: str
 
     def __call__(self, record: Any) -> None:
-        """Refuse the record where the field is larger than its bound."""
+        """Reject a record whose field is larger than its bound."""
         value, bound = getattr(record, self.name, None), getattr(record, self.bound, None)
         if value is not None and bound is not None and value > bound:
             allowed = f"≤ {bound}" if isinstance(bound, int) else f"≤ {bound:g}"
@@ -370,10 +382,9 @@ class AtMost:
 def request(cls: type[T]) -> type[T]:
     """Make `cls` a frozen keyword-only dataclass that checks itself when it is built.
 
-    First its quantities; then the `checks` of every class it inherits from and its own, each a function of the record;
-    then its `check()`. The same class is the HTTP body: unknown fields are refused there too. Checks raise
-    `InvalidInput` for combinations of fields that no run can have. `checks: ClassVar[Checks] = (…)` is declared by a
-    group of fields for every class that has the group.
+    It checks its quantities, then calls the `checks` of its base classes and its own, and then its `check()`. Checks
+    raise `InvalidInput` for combinations of fields that no run can have. The class is also the HTTP body, which rejects
+    unknown fields too. A group of fields declares `checks: ClassVar[Checks] = (…)` for every class that has the group.
     """
 
     def __post_init__(self: object) -> None:

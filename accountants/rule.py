@@ -1,4 +1,4 @@
-"""Rules: theorems put to work on specs."""
+"""Rules: applications of theorems to specs."""
 
 from __future__ import annotations
 

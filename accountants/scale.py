@@ -1,4 +1,4 @@
-"""Ranges that numbers keep, so that what is computed from them neither vanishes nor overflows."""
+"""Ranges of numbers within which computed results neither vanish nor overflow."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Scale:
-    """The range that a number keeps, unless it is 0, so that what is computed from it neither vanishes nor overflows.
+    """The range of a number, unless it is 0, within which computed results neither vanish nor overflow.
 
-    It belongs to a quantity (`Quantity(scale=SQUARES)`). A request class may give all its quantities that have one
-    another (`scale: ClassVar = RATIOS`), and a field its own: `Annotated[Epsilon, SQUARES]`.
+    It belongs to a quantity (`Quantity(scale=SQUARES)`). A request class may replace the scale of all its quantities
+    that have a scale (`scale: ClassVar = RATIOS`). A field may have its own: `Annotated[Epsilon, SQUARES]`.
     """
 
     least: float
@@ -19,9 +19,9 @@ class Scale:
 
 
 SQUARES = Scale(1e-100, 1e100)
-"""For what is squared: a bound whose square underflowed would be 0, which is no bound."""
+"""Range of numbers that are squared. A bound whose square underflowed would be 0, which is not a bound."""
 RATIOS = Scale(1e-60, 1e60)
-"""For what stands in ratios of two scales, or of a scale and a noise, that are squared."""
+"""Range of numbers whose ratios are squared: ratios of two scales, or of a scale and a noise."""
 
 ANY_SCALE = Scale(0.0, math.inf)
-"""For a field whose formula survives any scale, whatever the scale of its quantity elsewhere."""
+"""Range of a field whose formula is valid at any scale, regardless of the scale of its quantity elsewhere."""

@@ -1,6 +1,6 @@
-"""Step sizes and noises over the steps of a run: constant, falling as 1/t, or listed.
+"""Step sizes and noises over the steps of a run: constant, decreasing as 1/t, or listed.
 
-A schedule is fixed before the run and public; it depends on no data.
+A schedule is fixed before the run and public. It does not depend on data.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ class Constant:
 
     @property
     def constant(self) -> float | None:
-        """The value of every step, None if they differ."""
+        """The value of every step; None if the values differ."""
         return self.value
 
     def at(self, first: int, last: int) -> FloatArray:
-        """Values at steps first, …, last, counted from 1."""
+        """Return the values at steps first, …, last, counted from 1."""
         return np.full(last - first + 1, self.value)
 
     def least(self, last: int) -> float:
-        """The least value up to a step."""
+        """Return the least value up to a step."""
         del last
         return self.value
 
@@ -52,15 +52,15 @@ class InverseTime:
 
     @property
     def constant(self) -> float | None:
-        """None: the values differ."""
+        """None, because the values differ."""
         return None
 
     def at(self, first: int, last: int) -> FloatArray:
-        """Values at steps first, …, last, counted from 1."""
+        """Return the values at steps first, …, last, counted from 1."""
         return np.asarray(self.scale / np.arange(first, last + 1, dtype=np.float64))
 
     def least(self, last: int) -> float:
-        """The least value up to a step."""
+        """Return the least value up to a step."""
         return self.scale / last
 
 
@@ -72,7 +72,7 @@ class Explicit:
     values: Annotated[tuple[Annotated[float, SCHEDULE_VALUE], ...], SCHEDULE_VALUES]
 
     def check(self) -> None:
-        """Between one and a million positive finite numbers."""
+        """Reject an empty list, more than a million entries, and entries that are not positive finite numbers."""
         if not 1 <= len(self.values) <= MOST_LISTED:
             raise InvalidInput.at("/values", "has too few or too many entries", allowed=f"1 to {MOST_LISTED}")
         listed: tuple[object, ...] = self.values
@@ -82,15 +82,15 @@ class Explicit:
 
     @property
     def constant(self) -> float | None:
-        """The value of every step, None if they differ."""
+        """The value of every step; None if the values differ."""
         return float(self.values[0]) if min(self.values) == max(self.values) else None
 
     def at(self, first: int, last: int) -> FloatArray:
-        """Values at steps first, …, last, counted from 1."""
+        """Return the values at steps first, …, last, counted from 1."""
         return np.asarray(self.values[first - 1 : last], dtype=np.float64)
 
     def least(self, last: int) -> float:
-        """The least value up to a step."""
+        """Return the least value up to a step."""
         return float(min(self.values[:last]))
 
 
@@ -98,10 +98,15 @@ Schedule = TypeAliasType("Schedule", Annotated[Constant | InverseTime | Explicit
 
 
 def demand_length(schedule: Constant | InverseTime | Explicit, steps: int, *, at: str) -> None:
-    """Refuse a list that has another length than the run has steps.
+    """Reject a list whose length is not the number of steps of the run.
+
+    Args:
+        schedule: the schedule.
+        steps: number of steps of the run.
+        at: JSON pointer to the schedule.
 
     Raises:
-        InvalidInput: at `at`/values.
+        InvalidInput: the fault is at `at`/values.
     """
     if isinstance(schedule, Explicit) and len(schedule.values) != steps:
         raise InvalidInput.at(f"{at}/values", "must have one entry for each step", allowed=f"{steps} entries")

@@ -111,19 +111,19 @@ def may_tell_places(spec: Spec) -> bool:
 
 
 def left_out_is_the_same(sampling: Sampling, relation: Relation) -> bool:
-    """Whether a draw compares like with like: without the unit in the batch one law in both worlds, with it neighbours.
+    """Return whether a batch without the unit has one distribution in both worlds, and a batch with it is a neighbour.
 
-    A fixed number of n or of n − 1 is not: in place of a unit that was removed another one is drawn. Nor is drawing
-    with replacement, where a unit may count several times.
+    A fixed batch size from n or n − 1 units fails: another unit is drawn in place of a removed one. Drawing with
+    replacement also fails, because a unit may count several times.
     """
     return sampling in ("poisson", "full") or (sampling == "without-replacement" and relation != "add-or-remove-one")
 
 
 def drawn_level(spec: Subsampled, unit: Unit) -> Level:
-    """What `spec` draws when `unit` is protected: as it says, or the safe reading if it leaves that open.
+    """Return the level at which `spec` draws if `unit` is protected: its own level, or the safe reading if it has none.
 
-    A mechanism that draws again may be a batch of a batch of records, or clients who draw among their own. For a
-    record the second reading amplifies less; its bound covers the first where `left_out_is_the_same`.
+    A mechanism that draws again may be a batch of a batch of records, or clients that draw among their own records. For
+    a record the second reading amplifies less. Its bound covers the first reading if `left_out_is_the_same`.
     """
     if spec.level is not None:
         return spec.level
@@ -131,14 +131,15 @@ def drawn_level(spec: Subsampled, unit: Unit) -> Level:
 
 
 def open_level(spec: Subsampled) -> bool:
-    """Whether `spec` may be read as a draw of records and as one of clients, for a record."""
+    """Return whether `spec` may be read both as a draw of records and as a draw of clients, for a record."""
     return spec.level is None and spec.may_be_of_records and draws(spec.mechanism)
 
 
 def of_records(spec: Spec) -> Spec:
-    """The same mechanism where what it leaves open is drawn among records: below a draw of records, or in one client.
+    """Return the same mechanism with open levels read as draws of records: below a draw of records, or in one client.
 
-    What cannot be a batch of records, by what is drawn from it, stays open, and is then read as one of clients.
+    A part that cannot be a batch of records, because of the draws inside it, stays open. It is then read as a draw of
+    clients.
     """
     if isinstance(spec, Composed):
         return replace(spec, mechanisms=tuple(map(of_records, spec.mechanisms)))
@@ -151,11 +152,16 @@ def of_records(spec: Spec) -> Spec:
 
 
 def pools_records(spec: Spec, relation: Relation, *, pooled: bool = False) -> bool:
-    """Whether records are drawn in it from those of all clients together, so that a client's absence shows in others'.
+    """Return whether an absent client affects the draws of other clients, because records are drawn from a common pool.
 
-    So it is for a fixed number of them where a client may be absent, and with replacement, where a record may count
-    several times. Below a draw of clients, and in a shuffled report, a client draws among its own records; below a
-    draw from the pool, from what that drew.
+    This holds for a fixed batch size if a client may be absent. It also holds for sampling with replacement, because a
+    record may count several times. Below a draw of clients, and in a shuffled report, a client draws among its own
+    records. Below a draw from the pool, records are drawn from that draw.
+
+    Args:
+        spec: the mechanism.
+        relation: the neighbouring relation.
+        pooled: whether the spec is below a draw from the pool.
     """
     if isinstance(spec, Shuffled):
         return False
@@ -169,7 +175,7 @@ def pools_records(spec: Spec, relation: Relation, *, pooled: bool = False) -> bo
 
 
 def of_the_batch(spec: Spec) -> Iterator[Spec]:
-    """What is run on a batch as it is: through lists, repetitions and full batches, and no further."""
+    """Yield the mechanisms that run on a batch as it is: through lists, repetitions and full batches only."""
     if isinstance(spec, Composed | Repeated) or (isinstance(spec, Subsampled) and spec.sampling == "full"):
         for mechanism in inner(spec):
             yield from of_the_batch(mechanism)
@@ -178,7 +184,10 @@ def of_the_batch(spec: Spec) -> Iterator[Spec]:
 
 
 def misfit(spec: Subsampled, level: Level) -> str | None:
-    """Why what is run on a batch of `level` cannot be: it needs a number of records or clients that the batch lacks."""
+    """Return the reason why a mechanism cannot run on a batch of `level`; None if it can.
+
+    A mechanism may need a number of records or clients that the batch does not have.
+    """
     for part in of_the_batch(spec.mechanism):
         if isinstance(part, Subsampled):
             same = level in (part.level, "records") or not (part.level or part.may_be_of_records)
@@ -200,8 +209,8 @@ def misfit(spec: Subsampled, level: Level) -> str | None:
 
 # Which mechanisms the words of a spec admit, as conditions that the caller declares and every answer repeats --------
 #
-# A number holds for every mechanism that these conditions and the spec's docstring admit. What a theorem needs beyond
-# them, it checks on the spec, or does not apply.
+# A number is valid for every mechanism that these conditions and the spec's docstring admit. A theorem checks any
+# further condition on the spec, or does not apply.
 ONE_SUM = Condition(
     "sum-of-contributions",
     "noise is added to a sum to which every protected unit adds one contribution of norm at most C, whatever others "
@@ -230,7 +239,7 @@ NO_ORDER = Condition(
 # Who may be the adversary of a guarantee, and what a random draw hides from it ---------------------------------------
 Definition = Literal["local", "shuffle", "central", "joint"]
 DRAW_UNSEEN: Literal["released-models"] = "released-models"
-"""The observer who is proposed where another one sees which clients are drawn."""
+"""The observer that is proposed if another one sees which clients are drawn."""
 
 POSSIBLE: Mapping[Definition, tuple[Observer, ...]] = {
     "local": ("server", "shuffled-server", "released-models", "final-model", "other-clients"),
@@ -238,14 +247,20 @@ POSSIBLE: Mapping[Definition, tuple[Observer, ...]] = {
     "central": ("released-models", "final-model", "other-clients"),
     "joint": ("other-clients",),
 }
-"""Whom a guarantee of that definition can be against: never against those whom it trusts.
+"""Possible observers of a guarantee, by its definition. The parties that the definition trusts are excluded.
 
-Against all other clients together a shuffler is no help: they know their own reports and take them out.
+A shuffler does not help against all other clients together: they know their own reports and remove them.
 """
 
 
 class Draw(NamedTuple):
-    """A random draw: how, of what, and whether a shuffler hides whose report is missing."""
+    """A random draw.
+
+    Attributes:
+        sampling: the sampling scheme.
+        level: the level of the units that are drawn, records or clients.
+        shuffled: whether a shuffler hides whose report is missing.
+    """
 
     sampling: Sampling
     level: Level
@@ -253,9 +268,9 @@ class Draw(NamedTuple):
 
 
 def definition_against(observer: Observer) -> Definition:
-    """The definition of a guarantee of which only the observer is known: nobody who looks is trusted.
+    """Return the definition of a guarantee of which only the observer is known: no party that observes is trusted.
 
-    Against the server it is local, since what protects the data is in the messages already.
+    Against the server the definition is local, because the data must already be protected in the messages.
     """
     definitions: Mapping[Observer, Definition] = {
         "server": "local",
@@ -268,16 +283,16 @@ def definition_against(observer: Observer) -> Definition:
 
 
 def sees_clients_drawn(observer: Observer, sampling: Sampling) -> bool:
-    """Whether the observer knows which clients were drawn.
+    """Return whether the observer knows which clients were drawn.
 
-    A server receives every message of every client and so sees who takes part. All other clients together know who else
-    does if the number drawn is fixed.
+    A server receives every message of every client, and so knows the participants. All other clients together know
+    whether the last client takes part if the number drawn is fixed.
     """
     return observer == "server" or (observer == "other-clients" and sampling != "poisson")
 
 
 def draws_of(spec: Spec, unit: Unit) -> tuple[Draw, ...]:
-    """The random draws in a spec as its guarantee reads them, outermost first, each kind once."""
+    """Return the random draws in a spec as its guarantee reads them, outermost first, without repetition."""
     return tuple(dict.fromkeys(_draws(spec, unit, outermost=True)))
 
 
@@ -295,7 +310,13 @@ def _draws(spec: Spec, unit: Unit, *, outermost: bool) -> Iterator[Draw]:
 
 
 def loses_amplification(draws: Sequence[Draw], observer: Observer, unit: Unit) -> bool:
-    """Whether the observer sees a draw that would amplify for this unit against one who does not."""
+    """Return whether the observer sees a draw that would amplify for this unit if it were hidden.
+
+    Args:
+        draws: the random draws of a spec.
+        observer: the observer of the guarantee.
+        unit: the unit of protection.
+    """
     return any(
         draw.level == "clients"
         and (unit == "client" or draw.shuffled)
@@ -306,5 +327,5 @@ def loses_amplification(draws: Sequence[Draw], observer: Observer, unit: Unit) -
 
 
 def own_level(unit: Unit) -> Level:
-    """What is drawn when units of protection are."""
+    """Return the level of a draw of units of protection."""
     return "clients" if unit == "client" else "records"

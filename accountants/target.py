@@ -1,7 +1,7 @@
 """The requested δ, exactly, and the requested (ε, δ).
 
-A logarithm of δ has fewer digits than δ has: many neighbouring doubles share one. Where a guarantee states its δ
-exactly, such as an (ε, δ) guarantee asked at its own δ, the two numbers are therefore compared themselves.
+A logarithm of δ has fewer digits than δ: many neighbouring doubles share one logarithm. If a guarantee states its δ
+exactly, as an (ε, δ) guarantee at its own δ does, the two numbers are therefore compared without logarithms.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from epsilond.accountants.errors import InvalidInput
 
 _DIGITS = Context(prec=50, Emin=-(10**9), Emax=10**9, rounding=ROUND_FLOOR)
 _SHORT_OF = 1 - Fraction(1, 10**45)
-"""Powers to fifty digits are within a unit of the last one."""
+"""Factor that makes a power to fifty digits a lower bound. Its error is within a unit of the last digit."""
 _DEEPEST = -10_000.0
 
 
 class LogDelta(float):
-    """The natural logarithm of a δ, to a unit in the last place, and a rational number that is at most that δ.
+    """The natural logarithm of a δ, to a unit in the last place, and a rational number that is at most this δ.
 
-    It is a float like any other: arithmetic gives plain floats. Two of them are equal if their logarithms are.
+    It is a float: arithmetic gives plain floats. Two objects are equal if their logarithms are.
     """
 
     _delta: float | None = None
@@ -33,9 +33,9 @@ class LogDelta(float):
 
     @cached_property
     def least(self) -> Fraction:
-        """The δ itself where it was given as a double, else a number below it by less than 1e-40 of it.
+        """The δ itself if it was given as a double; otherwise a lower bound within a relative 1e-40.
 
-        Zero where nothing is known.
+        It is zero if nothing is known.
         """
         if self._delta is not None:
             return Fraction(*self._delta.as_integer_ratio())
@@ -45,23 +45,23 @@ class LogDelta(float):
 
     @classmethod
     def of_delta(cls, delta: float) -> LogDelta:
-        """Of a δ given as a double, 0 < δ < 1."""
+        """Return the logarithm of a δ that is a double, 0 < δ < 1."""
         made = cls(math.log(delta))
         made._delta = delta
         return made
 
     @classmethod
     def of_log10(cls, log10_delta: float) -> LogDelta:
-        """Of a δ given as log10 δ < 0."""
+        """Return the natural logarithm of a δ given as log10 δ < 0."""
         made = cls(log10_delta * math.log(10.0))
         made._log10_delta = log10_delta
         return made
 
 
 def asks_for(log_delta: float, delta: Fraction) -> bool:
-    """Whether the δ that is asked for is at least the rational number `delta`; false if they are closer than 1e-40.
+    """Return whether the requested δ is at least the rational number `delta`; False if they are closer than 1e-40.
 
-    A plain float stands for its exponential. What is asked as a double is compared exactly.
+    A plain float represents its exponential. A request given as a double is compared exactly.
     """
     if isinstance(log_delta, LogDelta):
         return delta <= log_delta.least
@@ -81,7 +81,7 @@ class _GivesDelta(Protocol):
 
 
 def check_delta(record: _GivesDelta) -> None:
-    """Reject a request that gives both of delta and log10_delta, or neither.
+    """Reject a request that gives both delta and log10_delta, or neither.
 
     Raises:
         InvalidInput: both or neither are given.
@@ -90,7 +90,7 @@ def check_delta(record: _GivesDelta) -> None:
 
 
 def natural_log_delta(delta: float | None, log10_delta: float | None) -> float:
-    """ln δ from a request that gives exactly one of delta and log10_delta, with what was given.
+    """Return ln δ from a request that gives exactly one of delta and log10_delta. The result stores the given number.
 
     Raises:
         InvalidInput: both or neither are given.
@@ -101,12 +101,18 @@ def natural_log_delta(delta: float | None, log10_delta: float | None) -> float:
 
 
 _log_delta = functools.lru_cache(maxsize=64)(natural_log_delta)
-"""Natural logarithm of a requested δ; thousands of runs are compared under one target."""
+"""Stored natural logarithm of a requested δ. Thousands of runs are compared under one target."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """The requested (ε, δ). δ is kept as a natural logarithm, and as it was given where it was."""
+    """The requested (ε, δ).
+
+    Attributes:
+        epsilon: ε, in nats.
+        log_delta: natural logarithm of δ.
+        given_delta: δ as it was given; None if it was given as a logarithm.
+    """
 
     epsilon: float
     log_delta: float
@@ -116,6 +122,11 @@ class Target:
     def of(cls, epsilon: float, delta: float | None, log10_delta: float | None) -> Target:
         """Return the target of a request that gives exactly one of delta and log10_delta.
 
+        Args:
+            epsilon: ε, in nats.
+            delta: δ as a probability.
+            log10_delta: base-10 logarithm of δ.
+
         Raises:
             InvalidInput: both or neither are given.
         """
@@ -123,12 +134,12 @@ class Target:
 
     @property
     def log10_delta(self) -> float:
-        """log10 δ."""
+        """Base-10 logarithm of δ."""
         return math.log10(self.given_delta) if self.given_delta else self.log_delta / math.log(10.0)
 
     @property
     def delta(self) -> float | None:
-        """δ as a double, None where it is below every normal one."""
+        """δ as a double; None if it is below every normal double."""
         if self.given_delta is not None:
             return self.given_delta
         return math.exp(self.log_delta) if self.log_delta > -708.0 else None

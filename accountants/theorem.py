@@ -1,7 +1,7 @@
-"""Theorems as data: what is proved, where, under which conditions, and what is wrong with the printed text.
+"""Theorems as data: the statement, its source, its conditions, and the errors of the printed text.
 
-A theorem is the only arrow of the house: it takes a spec or guarantees to a guarantee, or inputs to the outputs of a
-printed formula. Its file holds the `Theorem` object above the function that uses it.
+Only a theorem leads to a guarantee or to the outputs of a printed formula. It takes a spec or guarantees to a
+guarantee, or inputs to outputs. Its file holds the `Theorem` object above the function that uses it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LEAVES_THE_DOUBLES = "these numbers are so far apart that the formula leaves the
 
 
 def holds_nan(value: Any) -> bool:
-    """Whether a value, or anything inside it, is not a number."""
+    """Return whether a value, or any value inside it, is not a number."""
     kind = type(value)
     if kind is float:
         return bool(value != value)  # noqa: PLR0124  so it is of a NaN alone
@@ -51,7 +51,7 @@ class Status(StrEnum):
 
 
 NEVER_INFINITE = re.compile(r"^lower_|(^|_)(noise_std|noise_multiplier|step_size|shift|scale)(_|$)")
-"""Names of outputs that are lower ends, orders, or what to run with: where they are infinite, they have overflowed."""
+"""Names of outputs that are lower bounds, orders, or parameters to run with. An infinite value there is an overflow."""
 
 
 def _is_overflow(output: tuple[str, object]) -> bool:
@@ -77,12 +77,12 @@ class Sides:
 
     @classmethod
     def at_most(cls, left: float, right: float) -> Sides:
-        """The condition left ≤ right."""
+        """Compare the sides of left ≤ right."""
         return cls(Verdict.of(left <= right), left, right)
 
     @classmethod
     def at_least(cls, left: float, right: float) -> Sides:
-        """The condition left ≥ right."""
+        """Compare the sides of left ≥ right."""
         return cls(Verdict.of(left >= right), left, right)
 
     @classmethod
@@ -100,9 +100,13 @@ class Sides:
 class Condition:
     """A premise of a theorem.
 
-    With `test` it is *checked* by us. Without, it is *declared* by the caller (a property of the data or the loss)
-    or, if `undecidable`, a statement such as δ = o(1/n) that no finite input can settle. A test of a condition that
-    is of what the formula prescribes takes its outputs too, as `outputs`: `of_outputs`.
+    Attributes:
+        id: name of the condition.
+        statement: the condition in words.
+        test: returns both sides of a *checked* condition. Without a test the caller *declares* the condition (a
+            property of the data or the loss), unless it is `undecidable`.
+        undecidable: True for a statement such as δ = o(1/n) that no finite input can settle.
+        of_outputs: True if the condition concerns the formula's outputs. The test then also takes `outputs`.
     """
 
     id: str
@@ -113,11 +117,11 @@ class Condition:
 
     @property
     def checked(self) -> bool:
-        """Whether we check it ourselves."""
+        """True if the library checks the condition itself."""
         return self.test is not None
 
     def at(self, inputs: object, outputs: Outputs | None = None) -> ConditionResult:
-        """Evaluate at `inputs`, and at the formula's outputs there if it is of these.
+        """Evaluate the condition at `inputs`, and at the formula's outputs there if it concerns them.
 
         A condition that cannot be computed is `undecidable`, never `yes`.
         """
@@ -164,7 +168,7 @@ class Erratum:
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a derivation: a theorem, its inputs, and the steps it rests on."""
+    """One step of a derivation: a theorem, its inputs, and the steps that it uses as premises."""
 
     theorem: str
     inputs: JsonObject
@@ -176,7 +180,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The outputs of a theorem's formula at given inputs, beside its conditions there."""
+    """The outputs of a theorem's formula at inputs, with its conditions there."""
 
     outputs: Outputs
     conditions: tuple[ConditionResult, ...]
@@ -191,7 +195,7 @@ class Theorem:
 
     `id` never changes its meaning; a correction gets a new id. `constants` says whether the statement's numbers are
     explicit or hidden inside an O(·). `inputs` is the request dataclass of `formula`, from which schema and documents
-    follow; where it is not given it is made from the formula's signature (`accountants/formula.py`). A theorem about
+    follow. By default it is made from the formula's signature (`accountants/formula.py`). A theorem about
     guarantees only has neither.
     """
 
@@ -215,7 +219,7 @@ class Theorem:
         return hash(self.id)
 
     def request(self, **fields: object) -> FormulaRequest:
-        """A request of the formula: what `evaluate` takes.
+        """Return a request of the formula, the argument of `evaluate`.
 
         Raises:
             InvalidInput: the theorem has no formula, or no run can have these fields.
@@ -225,18 +229,18 @@ class Theorem:
         return self.inputs(**fields)
 
     def because(self, *premises: Step, **inputs: object) -> Step:
-        """The derivation step that applies this theorem to `inputs`, resting on `premises`."""
+        """Return the derivation step that applies this theorem to `inputs` with the steps `premises`."""
         return Step(self.id, inputs, premises)
 
     def evaluate(self, inputs: object, reading: Reading = "printed") -> Evaluation:
-        """The outputs of the formula and every condition at `inputs`.
+        """Return the outputs of the formula and all conditions at `inputs`.
 
-        What overflows, is divided by zero, or is no number, on the way or in the end, is refused: none of it is an
-        end of anything. An ε, or a bound on a risk, may be infinite where nothing is promised; a lower end, an order,
-        and what is to be run with may not.
+        An overflow, a division by zero and a result that is not a number are rejected, because they bound nothing. An
+        ε, or a bound on a risk, may be infinite if nothing is guaranteed. A lower bound, an order and a parameter to
+        run with may not.
 
         Raises:
-            InvalidInput: the theorem has no formula, or no such reading, or its numbers leave the doubles on the way.
+            InvalidInput: the theorem has no formula or no such reading, or its numbers leave the range of doubles.
         """
         if self.formula is None:
             raise InvalidInput.at("", f"{self.id} is a rule between guarantees and has no formula to evaluate")
@@ -256,7 +260,10 @@ class Theorem:
 
     @cached_property
     def readings(self) -> tuple[Reading, ...]:
-        """`printed`, and `corrected` where an erratum changes the formula (its function then takes `reading`)."""
+        """Readings of the theorem: `printed`, and `corrected` if an erratum changes the formula.
+
+        The formula then takes the argument `reading`.
+        """
         if self.formula is not None and "reading" in inspect.signature(self.formula).parameters:
             return ("printed", "corrected")
         return ("printed",)

@@ -1,16 +1,15 @@
-"""The best test between two laws: its true positive rate at a false positive rate α.
+"""The best test between two distributions: its true positive rate at a false positive rate α.
 
-    TPR(α) = inf_{γ ≥ 0} h(γ),   h(γ) = γ α + E_γ(P‖Q),   where P is told from Q,
+    TPR(α) = inf_{γ ≥ 0} h(γ),   h(γ) = γ α + E_γ(P‖Q),   where the test distinguishes P from Q,
 
-and h is convex with slopes α − Q(L > log γ) in [α − 1, α]; h(0) = 1 and h(1/α) ≥ 1. The least value is at the γ of the
+and h is convex with slopes α − Q(L > log γ) in [α − 1, α], h(0) = 1 and h(1/α) ≥ 1. The least value is at the γ of the
 test L > log γ that Q passes with probability α.
 
-*Above*, every γ gives a bound. *Below*, all γ count: four points close around the best one, two on either side, are
-enough, for between two points the extensions of the chords beside them bound h (`numerics.minimum`), and from
-the outer points on h rises by its convexity. At most half the square of the distance, in units of the natural one, is
-lost. Where γ < 1, E_γ(P‖Q) = 1 − γ + γ E_{1/γ}(Q‖P) comes from the other order.
-
-The search for the best γ is sloppy; whatever it finds, the ends are true.
+*Upper bound*: every γ gives a bound. *Lower bound*: all γ count. Four points close to the best γ, two on either side,
+are enough. Between two points, the extensions of the adjacent chords bound h (`numerics.minimum`). From the outer
+points on, h rises by its convexity. At most half the square of the distance, in units of the natural distance, is lost.
+Where γ < 1, E_γ(P‖Q) = 1 − γ + γ E_{1/γ}(Q‖P) comes from the other direction. A corner of h is itself the minimum.
+The search for the best γ is inexact, but the bounds are valid for any γ.
 """
 
 from __future__ import annotations
@@ -34,41 +33,42 @@ if TYPE_CHECKING:
     from epsilond.accountants.curve.profile import Profile
 
 LOSS = 1e-7
-"""What the distance of the points may cost, relative to the rate."""
+"""Largest loss of the rate from the distance of the points, relative to the rate."""
 CERTAIN = 1e-13
-"""1 − E_1 with which no test is looked for."""
+"""Value of 1 − E_1 below which no test is searched for."""
 GOOD_GAP = 1e-6
-"""A relative width of the rate with which the search ends."""
+"""Relative width of the rate at which the search ends."""
 _DEAR_GAP, _BELOW_ONE = 5e-4, 0.1
-"""The same of E_1 on nodes that were dear, as far as −log E_1 is at least so much: next to 1, 1 − E_1 counts."""
+"""Relative width of E_1 that is accepted on expensive nodes, and the least −log E_1 for this.
+
+Near 1, 1 − E_1 matters.
+"""
 _ESTIMATES, _PATTERNS, _CUTS = 10, 3, 8
-"""Most points in search of the best one, most times that four are laid around it, and most points after that."""
+"""Limits on the points in the search of the best γ, on the patterns of four points, and on the points after these."""
 _PATTERN = np.asarray([0.5, -0.5, 1.5, -1.5])
 OUTERMOST = 2.25
-"""The square of the outermost of these places: a test's width of δ counts so often in how far apart they are laid."""
+"""Square of the outermost place of the pattern: the factor of a test's width of δ when points are placed."""
 _ENOUGH = 6
-"""Points from which the best one is sought without a guess."""
+"""Number of points above which the search needs no initial estimate."""
 _SETTLED = 0.004
-"""A last move, in natural units, after which points are laid around where the search stands."""
+"""Size of a move, in natural units, below which points are placed around the present estimate."""
 _WIDTHS_APART = 4.0
 _NARROW_GAP, _MOST_WIDTHS = 2e-7, 5.0
-"""Relative widths of the rate, and in widths of one value, with which no more points are laid."""
+"""Widths of the rate, relative and in widths of one value, below which no more points are placed."""
 _SPREAD = np.asarray([0.25, 0.5, 1.0, 1.5, 2.25, 3.5])
 
 
 @dataclass(frozen=True, eq=False)
 class TradeOff:
-    """P against Q, known by E(P‖Q) and E(Q‖P), with all that was read of them.
+    """A pair P against Q, known by E(P‖Q) and E(Q‖P), with all values that were evaluated.
 
     Attributes:
-        forward: E(P‖Q).
-        backward: E(Q‖P).
-        rates: the false positive rates that will be asked.
-        lower: whether lower bounds are wanted. Else none is read, and `known` has the upper one for both.
-        aims: where the best test was found for each rate, by t = log γ, on any pair that was looked at: one that is
-            no better is seen to be so there.
-        known: ends of E_γ(P‖Q) by t = log γ.
-        bounds: upper bounds likewise, which may be higher.
+        forward, backward: E(P‖Q) and E(Q‖P).
+        rates: the false positive rates that will be requested.
+        lower: whether lower bounds are needed. Otherwise none is computed, and `known` holds the upper bound twice.
+        aims: t = log γ of the best test for each rate, on any pair so far. A pair that is no better is recognised
+            there.
+        known, bounds: bounds on E_γ(P‖Q) by t = log γ, and upper bounds, which may be larger.
     """
 
     forward: Profile
@@ -89,34 +89,45 @@ class TradeOff:
         lower: bool = True,
         aims: dict[float, float] | None = None,
     ) -> TradeOff:
-        """For true positive rates at the false positive rates given."""
+        """Return the trade-off of a pair at several false positive rates.
+
+        Args:
+            forward: E(P‖Q).
+            backward: E(Q‖P).
+            rates: the false positive rates.
+            lower: whether lower bounds are needed.
+            aims: t = log γ of the best test for each rate.
+        """
         return cls(forward, backward, tuple(rates), lower, {} if aims is None else aims)
 
     @cached_property
     def near(self) -> dict[float, NearTest]:
-        """Tests of about these sizes, by size, where there are any."""
+        """Tests of about the requested sizes, by size, if there are any."""
         found = self.forward.near_tests(self.rates)
         return {rate: test for rate, test in zip(self.rates, found, strict=False) if test is not None}
 
     @cached_property
     def best(self) -> BestTests | None:
-        """The best tests at the rates, where the profile finds them itself."""
+        """Best tests at the rates, if the profile computes them itself."""
         return self.forward.best_tests(self.rates) if self.lower else None
 
     @property
     def advantage(self) -> Interval:
-        """Ends of E_1, the largest difference of the two rates: the same in both orders."""
+        """Bounds on E_1, the largest difference of the two rates. It is equal in both directions."""
         lower, upper = self._read([0.0])[0]
         return Interval(lower if self.lower else 0.0, upper)
 
     def advantage_within(self, floor: float) -> bool:
-        """Whether an upper bound of E_1 that costs less than both is at most this."""
+        """Return whether E_1 is at most `floor`, by an upper bound that costs less than both bounds."""
         if 0.0 not in self.known and self.forward.shares_nodes:
             return self.upper_end(0.0, floor) <= floor
         return self.advantage.upper <= floor
 
     def read_nearby(self) -> bool:
-        """E_1 on the nodes of a test, where they serve it well; whether these were so dear that no others are laid."""
+        """Read E_1 on the nodes of a test if they are accurate.
+
+        Return whether they are too expensive to place others.
+        """
         if self.best is not None:
             ends = self.best.log_delta_at_zero
             if ends.upper - ends.lower <= GOOD_GAP:
@@ -130,17 +141,17 @@ class TradeOff:
         return False
 
     def true_positives(self, rate: float, *, floor: float) -> Interval:
-        """Ends of the best test's true positive rate; `rate` for the lower one where none is wanted.
+        """Return bounds on the best test's true positive rate. If no lower bound is needed, it is `rate`.
 
-        The test whose rates differ most, by E_1, has at most 1 − E_1 false positives and at least E_1 true ones, so
-        that E_1 is a lower bound at every larger rate: next to 1 that is all.
+        The test at γ = 1 has at most 1 − E_1 false positives and at least E_1 true positives. E_1 is therefore a lower
+        bound at every larger rate, and is enough if it is close to 1.
 
-        Guarantees: lower ≤ TPR ≤ upper, if `forward` and `backward` enclose the two orders of one pair; where they only
-        bound pairs, the upper bound does.
+        Guarantees: lower ≤ TPR ≤ upper if the profiles enclose both directions of a pair, and TPR ≤ upper if they bound
+        it.
 
         Args:
             rate: the false positive rate α, in (0, 1).
-            floor: a rate known already. The search ends if this order cannot exceed it by more than `GOOD_GAP` of it.
+            floor: a known rate. The search ends if this direction exceeds it by at most a fraction `GOOD_GAP`.
         """
         at_one = self.known.get(0.0)
         if at_one is not None and 1.0 - at_one.lower <= min(rate, CERTAIN):
@@ -162,7 +173,7 @@ class TradeOff:
         return search.ends()
 
     def upper_end(self, place: float, enough: float) -> float:
-        """An upper bound of E_γ at t = log γ ≥ 0: from one evaluation for all aims, if that is at most `enough`."""
+        """Return an upper bound on E_γ at t = log γ ≥ 0, by one evaluation for all aims if that is at most `enough`."""
         if not (self.forward.shares_nodes or self.forward.finds_best_tests):
             return self._read([place])[0].upper
         if place not in self.bounds:
@@ -173,13 +184,13 @@ class TradeOff:
         return self.bounds[place]
 
     def _bound(self, places: Sequence[float]) -> None:
-        """Upper bounds at these places from one evaluation."""
+        """Compute upper bounds at these places by one evaluation."""
         for place, end in zip(places, self.forward.upper_log_deltas(places), strict=True):
             upper = _divergence(place, Interval(-math.inf, end)).upper
             self.bounds[place] = min(upper, self.bounds.get(place, math.inf))
 
     def _read(self, places: Sequence[float]) -> list[Interval]:
-        """Ends of E_γ at each t = log γ."""
+        """Return bounds on E_γ at each t = log γ."""
         new = [place for place in dict.fromkeys(places) if place not in self.known]
         for profile, side in ((self.forward, 1.0), (self.backward, -1.0)):
             unread = [place for place in new if (place >= 0.0) == (side > 0.0)]
@@ -192,7 +203,7 @@ class TradeOff:
 
 
 def _divergence(place: float, log_delta: Interval, *, turned: bool = False) -> Interval:
-    """E_γ at γ = e^place from its logarithm, or from that of E_{1/γ} of the other order; rounded outward."""
+    """Return E_γ at γ = e^place, rounded outward, from its log, or from that of E_{1/γ} of the other direction."""
     lower, upper = math.exp(log_delta.lower), math.exp(min(log_delta.upper, 0.0))
     if turned:
         factor, less = math.exp(place), -math.expm1(place)
@@ -201,27 +212,27 @@ def _divergence(place: float, log_delta: Interval, *, turned: bool = False) -> I
 
 
 class _Model(NamedTuple):
-    """Where h is about least, there h″/h in t: the reciprocal square of the natural distance, and h itself."""
+    """A model of h at its minimum: the place t = log γ, h″/h in t (the natural distance to the power −2), and h."""
 
     place: float
     curvature: float
     value: float = math.nan
 
     def spread(self, width: float) -> float:
-        """How far apart to lay points of a relative width: a chord must fall by more than that."""
+        """Return the distance at which to place points of a relative width. A chord must fall by more than that."""
         return math.sqrt(max(LOSS, _WIDTHS_APART * width) / self.curvature)
 
 
 @dataclass(eq=False)
 class _MinimumSearch:
-    """For the least value of h, in t = log γ."""
+    """The search for the least value of h, in t = log γ."""
 
     trade: TradeOff
     rate: float
     floor: float
 
     def __post_init__(self) -> None:
-        """h(0) = 1, and h is between 1 and 2 at 1/α."""
+        """Start with h(0) = 1, and h(1/α) between 1 and 2."""
         self.lower_wanted = self.trade.lower
         self.slopes = Slopes(self.rate - 1.0, self.rate)
         self.upper = 1.0
@@ -245,36 +256,33 @@ class _MinimumSearch:
 
     @property
     def _sorted(self) -> list[Known]:
-        # By γ: exponentials of different t may be the same.
+        # Keyed by γ, because different t may have equal exponentials.
         return sorted({point.place: point for point in self.points.values()}.values())
 
     @property
     def place(self) -> float:
-        """The t of the least of those that were read."""
+        """The t of the least upper bound so far."""
         return min(self.points, key=lambda place: self.points[place].upper)
 
     @property
     def decided(self) -> bool:
-        """Whether the other order, or another pair, is at least as good, but for what a rate may be wide."""
+        """True if the other direction, or another pair, is at least as good up to the accepted width of a rate."""
         return self.upper <= self.floor * (1.0 + GOOD_GAP)
 
     def ends(self) -> Interval:
-        """Both ends by what is known now."""
+        """Return both bounds from the present points."""
         least = max(least_value(self._sorted, self.slopes).value, self.rate) if self.lower_wanted else self.rate
         upper = min(self.upper, 1.0)
         return Interval(min(max(least * (1.0 - 1e-14), self.rate * (1.0 - 1e-14)), upper), upper)
 
     def _bounded(self, place: float, divergence: float) -> None:
-        """By an upper bound of E_γ at γ = e^place."""
+        """Use an upper bound on E_γ at γ = e^place."""
         gamma = math.exp(min(place, -math.log(self.rate)))  # beyond, h is at least 1
         if gamma * self.rate < 1.0:
             self.upper = min(self.upper, (gamma * self.rate + divergence) * (1.0 + 8 * UNIT_ROUNDOFF))
 
     def lay_around(self, near: NearTest) -> None:
-        """Four points around a test that was found, on its own nodes; then where the lower bound is least.
-
-        A corner is the least point itself, which is where the chords on both sides meet.
-        """
+        """Place four points around a test, the test itself if it is a corner, and then points of least lower bound."""
         step = _Model(near.epsilon, near.steepness).spread(OUTERMOST * near.width)
         for offset in [0.0, *_PATTERN.tolist()] if near.bent else _PATTERN.tolist():
             place = near.epsilon + offset * step
@@ -284,11 +292,7 @@ class _MinimumSearch:
         self._cut(lambda place: self._add(place, _divergence(place, near.log_delta(place))))
 
     def glance(self) -> None:
-        """Upper bounds that cost little: enough to see that the other order, or another pair, is better.
-
-        At the largest loss, where E is zero; where the best test has been found, or else would be if losses were
-        Gaussian.
-        """
+        """Bound h cheaply: at the largest loss, where E is 0, and at the best test so far or a Gaussian's."""
         top = self.trade.forward.supremum
         if 0.0 < top < -math.log(self.rate):
             self._bounded(top, 0.0)
@@ -305,7 +309,7 @@ class _MinimumSearch:
             self._read([gaussian_minimum(gaussian_mu(at_one), self.rate)])
 
     def estimate(self) -> None:
-        """The same with nothing to start from but δ(0), of which one guesses as if losses were Gaussian."""
+        """Search for the minimum from δ(0) only. The first estimate assumes Gaussian losses."""
         self._read([0.0])
         at_one = self.trade.known[0.0].upper
         if at_one == 0.0:
@@ -343,7 +347,7 @@ class _MinimumSearch:
         self._cut(lambda place: self._read([place]))
 
     def _cut(self, read: Callable[[float], None]) -> None:
-        """Read where the lower bound is least, while that helps."""
+        """Read places at which the lower bound is least, while this helps."""
         for _ in range(_CUTS):
             least = least_value(self._sorted, self.slopes)
             if self.decided or self.narrow or least.place <= 0.0:
@@ -355,7 +359,7 @@ class _MinimumSearch:
 
     @property
     def narrow(self) -> bool:
-        """Whether the ends are as close as they should be, or as what was read around the lower one allows."""
+        """True if the bounds are as close as required, or as the widths of the values around the lower bound allow."""
         points, upper = self._sorted, self.upper
         least = least_value(points, self.slopes)
         place = bisect_left(points, least.place, key=lambda point: point.place)
@@ -368,14 +372,11 @@ class _MinimumSearch:
         return min(self.points.values(), key=lambda point: point.upper)
 
     def _closest(self, place: float) -> float:
-        """How far away the closest point is that was read."""
+        """Return the distance to the closest point that was read."""
         return min(abs(place - known) for known in self.points)
 
     def _model(self) -> _Model:
-        """By interpolation of E through the points around the best one.
-
-        √−log E is about straight in t where E is small, and log −log E where it is near 1.
-        """
+        """Return a model by interpolation of √−log E, about linear in t for small E, or of log −log E for E near 1."""
         places = sorted(self.points)
         best = min(range(1, len(places) - 1), key=lambda k: self.points[places[k]].upper)
         low, here, high = places[best - 1], places[best], places[best + 1]
@@ -394,6 +395,6 @@ class _MinimumSearch:
         return _Model(place, min(max(bend, 1e-2), 1e12) if math.isfinite(bend) else 1.0, value)
 
     def _value(self, place: float) -> float:
-        """E_γ from the upper bound of h."""
+        """Return E_γ from the upper bound on h."""
         point = self.points[place]
         return point.upper - point.place * self.rate

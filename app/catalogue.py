@@ -1,4 +1,4 @@
-"""Theorems and algorithms as they are listed: everything about them but their functions."""
+"""Theorems and algorithms in the form in which they are listed: all their data without their functions."""
 
 from __future__ import annotations
 
@@ -58,22 +58,31 @@ class AlgorithmList:
 
 
 def paper(theorem: Theorem) -> str:
-    """The first part of a theorem's id."""
+    """Return the paper of a theorem: the first part of its id."""
     return theorem.id.partition(".")[0]
 
 
 def slug(name: str) -> str:
-    """A name as a part of an identifier: lowy.2.1 → lowy_2_1."""
+    """Return a name in the form of a part of an identifier: lowy.2.1 → lowy_2_1."""
     return re.sub(r"[^A-Za-z0-9]+", "_", name)
 
 
 def pascal(name: str) -> str:
-    """A name as a part of a class name: mb-sgd → MbSgd."""
+    """Return a name in the form of a part of a class name: mb-sgd → MbSgd."""
     return "".join(part.capitalize() for part in re.split(r"[^A-Za-z0-9]+", name))
 
 
 def unknown(what: str, name: str, names: Iterable[str]) -> Problem:
-    """Nothing has this name; the problem lists those that are near it, or all if there are few, else the first."""
+    """Return the problem of an unknown name.
+
+    The problem lists the names near it. If none is near, it lists all names, or the first `MOST_SHOWN` if there are
+    more.
+
+    Args:
+        what: kind of the thing, as the detail and the parameter call it.
+        name: the unknown name.
+        names: the known names.
+    """
     known = sorted(names)
     nearest = near(name, known)
     shown = nearest or known[:MOST_SHOWN]

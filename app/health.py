@@ -1,4 +1,4 @@
-"""Health: whether a load balancer should send requests here, and if not, why."""
+"""Health: whether a load balancer should send requests to this service, and the reasons against it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from epsilond.app.http.record import ServicePart
 
 Check = Callable[[], str | None]
-"""None while all is well, else the reason in one sentence. It returns at once: it is called in the event loop."""
+"""Function that returns None if all is well, or the reason in one sentence; the event loop calls it, so it is fast."""
 STOPPING = "The service is stopping."
 
 
@@ -20,15 +20,15 @@ class Health:
     _checks: dict[str, Check] = field(default_factory=dict)
 
     def register(self, name: str, check: Check) -> None:
-        """A part's check; a later one of the same name takes its place."""
+        """Register the check of a part; it replaces an earlier check of the same name."""
         self._checks[name] = check
 
     def stop(self) -> None:
-        """From now on this service should get no requests: it answers what is under way, and ends."""
+        """Mark the service as stopping: it should get no more requests, finishes its present ones, and ends."""
         self.stopping = True
 
     def reasons(self) -> tuple[str, ...]:
-        """Why this service should get no requests now: it is stopping, or what its parts say in their order."""
+        """Return the reasons why this service should get no requests now: its stop, or the reasons of its parts."""
         if self.stopping:
             return (STOPPING,)
         found = (check() for check in self._checks.values())

@@ -1,4 +1,4 @@
-"""Structured logs: JSON lines on standard output, the server's own among them."""
+"""Structured logs: JSON lines on standard output, including the log lines of the HTTP server."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _render(event: object, **_: object) -> str:
 
 
 def configure(level: str) -> None:
-    """Send everything from `level` up to standard output as JSON, from structlog and from the standard library."""
+    """Send all log lines from `level` up to standard output as JSON, from structlog and from the standard library."""
     out = cast("TextIO", LossyStream(sys.stdout))
     threshold = logging.getLevelNamesMapping()[level.upper()]
     structlog.configure(

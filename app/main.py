@@ -1,4 +1,4 @@
-"""The application: settings, lists and lifespan put together. `create_app()` is the only way to make one."""
+"""The application: settings, lists and lifespan in one object. Only `create_app()` makes it."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ OF_LEDGERS = (
     "epsilond.accountants.ledger.opening",
     "epsilond.ledgers.book.answers",
 )
-"""What workers need of ledgers, beside their mathematics, which these import."""
+"""Modules that workers need for ledgers; the modules of the ledgers' mathematics are imported by them."""
 
 
 def create_app(
@@ -77,10 +77,18 @@ def create_app(
     kinds: tuple[SimulationKind, ...] = KINDS,
     figures: str = "epsilond.witness.figures",
 ) -> FastAPI:
-    """The service over its lists, the project's own unless others are given.
+    """Return the service over its lists, by default the lists of the project.
 
-    A theorem holds functions and cannot be sent to a worker; workers find it by its id in `theorem_home`.THEOREMS. The
-    functions of kinds of simulation are sent by name. `figures` is the module whose `draw` draws their results.
+    A theorem holds functions and cannot be sent to a worker. Workers find a theorem by its id in
+    `theorem_home`.THEOREMS. The functions of kinds of simulation are sent by name.
+
+    Args:
+        calibrators: calibrators to serve.
+        theorems: theorems to serve.
+        settings: settings of the service; None reads the environment.
+        theorem_home: module with the list of theorems.
+        kinds: kinds of simulation to run.
+        figures: module with the function `draw`, which draws the results of simulations.
 
     Raises:
         ValueError: an EPSILOND_ variable, or the file of API keys, cannot be read.
@@ -152,12 +160,12 @@ def create_app(
 def modules_of(
     calibrators: tuple[Calibrator, ...], theorem_home: str, kinds: tuple[SimulationKind, ...]
 ) -> tuple[str, ...]:
-    """Return what every worker has imported before there is work: mathematics, simulations, and how bodies are read.
+    """Return the modules that workers import before they get work: mathematics, simulations, and readers of bodies.
 
     Args:
-        calibrators: of the service.
+        calibrators: calibrators of the service.
         theorem_home: module with the list of theorems.
-        kinds: of simulations.
+        kinds: kinds of simulation.
     """
     mathematics = {theorem_home, *(calibrator.home for calibrator in calibrators)}
     simulated = {kind.run_block.__module__ for kind in kinds}
@@ -177,7 +185,7 @@ def _add_layers(
 
 
 def _put_bounded(app: FastAPI, settings: Settings, metrics: Metrics) -> None:
-    """Put the places of requests that wait into an application."""
+    """Put the places of waiting requests into an application."""
     streams = STREAMS.put(app, Places(settings.event_streams, "event streams"))
     waits = JOB_WAITS.put(app, Places(settings.job_waits, "requests that wait for jobs"))
     metrics.event_streams.set_function(lambda: streams.taken)

@@ -1,4 +1,4 @@
-"""What Prometheus reads at /metrics, one registry per application."""
+"""Metrics for Prometheus at /metrics, in one registry per application."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WIDTHS = (1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 
 
 class Metrics:
-    """The service's own figures, beside the process's. Labels are names from our lists, never what a client sent."""
+    """Metrics of the service and of its process. Labels are names from the service's lists, never text of clients."""
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
@@ -32,7 +32,7 @@ class Metrics:
             buckets=SECONDS,
             registry=registry,
         )
-        # who asks, what they are refused, what it costs; a caller is the name of a key, `token` or `anonymous`
+        # Requests, problems and CPU time by caller: the name of a key, `token` or `anonymous`.
         self.caller_requests = Counter(
             "epsilond_caller_requests", "Requests answered, by who asked", ("caller",), registry=registry
         )
@@ -107,7 +107,7 @@ class Metrics:
         self.event_streams = Gauge("epsilond_event_streams", "Event streams that are open", registry=registry)
         self.job_waits = Gauge("epsilond_job_waits", "Requests that wait for jobs", registry=registry)
         self.under_way = Gauge("epsilond_computations_under_way", "Computations running or waiting", registry=registry)
-        # Of the pool of worker processes.
+        # The pool of worker processes
         self.queued = Gauge("epsilond_queued", "Tasks that wait for a worker", ("lane",), registry=registry)
         self.running = Gauge("epsilond_running", "Tasks that a worker computes", ("lane",), registry=registry)
         self.background = Gauge(
@@ -125,7 +125,7 @@ class Metrics:
         )
 
     def tell_store(self, counts: Mapping[State, int] | None, size: int | None) -> None:
-        """What was just counted in the store; None of what could not be."""
+        """Record the number of stored jobs by state and their size in bytes; None leaves a value unchanged."""
         if counts is not None:
             for state in get_args(State):
                 self.store_jobs.labels(state).set(counts.get(state, 0))

@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent.parent / "openapi"
 
 
 def examples(app: FastAPI) -> Iterator[tuple[str, JsonRecord]]:
-    """A name and a request {method, path, body} for each example of each operation."""
+    """Yield a name and a request {method, path, body} for each example of each operation."""
     for path, operations in document(app)["paths"].items():
         for method, operation in operations.items():
             content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
@@ -33,7 +33,7 @@ def examples(app: FastAPI) -> Iterator[tuple[str, JsonRecord]]:
 
 
 def filled(path: str, operation: JsonObject) -> str:
-    """The path with the examples of its parameters in their places."""
+    """Return the path with examples in the places of its parameters."""
     for parameter in operation.get("parameters", ()):
         if parameter.get("in") == "path":
             path = path.replace(f"{{{parameter['name']}}}", parameter["schema"]["examples"][0])
@@ -41,7 +41,7 @@ def filled(path: str, operation: JsonObject) -> str:
 
 
 def texts(app: FastAPI) -> Mapping[Path, str]:
-    """Every generated file with its content."""
+    """Return every generated file with its content."""
     files = {Path("openapi.json"): _a_line_each(document(app))}
     for name, example in examples(app):
         files[Path("examples") / f"{name}.json"] = json.dumps(example, indent=2, ensure_ascii=False) + "\n"
@@ -49,7 +49,7 @@ def texts(app: FastAPI) -> Mapping[Path, str]:
 
 
 def _a_line_each(whole: JsonObject) -> str:
-    """The document with one line for each operation and each schema: short, and a difference shows what changed."""
+    """Return the document with one line per operation and schema, so that a difference shows the changed part."""
     parts = {name: _compact(part) for name, part in whole.items() if name not in ("paths", "components")}
     parts["paths"] = _lines({path: _lines(map_of, 2) for path, map_of in whole["paths"].items()}, 1, nested=True)
     parts["components"] = _lines(
@@ -59,7 +59,7 @@ def _a_line_each(whole: JsonObject) -> str:
 
 
 def _lines(members: JsonObject, depth: int, *, nested: bool = False) -> str:
-    """An object with each member on a line; `nested` members are JSON texts already."""
+    """Return an object as JSON with one line per member; members of a `nested` object are JSON texts already."""
     texts = (f"{_compact(name)}: {member if nested else _compact(member)}" for name, member in members.items())
     before = "\n" + " " * (depth + 1)
     return "{" + before + ("," + before).join(texts) + "\n" + " " * depth + "}"
@@ -70,7 +70,7 @@ def _compact(value: object) -> str:
 
 
 def differences(wanted: Mapping[Path, str], root: Path) -> list[str]:
-    """What differs between the files under `root` and what they should be, as unified diffs."""
+    """Return the differences between the files under `root` and the wanted files, as lines of unified diffs."""
     there = {path.relative_to(root): path.read_text() for path in sorted(root.rglob("*.json"))}
     lines: list[str] = []
     for path in sorted(wanted.keys() | there.keys()):
@@ -82,7 +82,7 @@ def differences(wanted: Mapping[Path, str], root: Path) -> list[str]:
 
 
 def write(wanted: Mapping[Path, str], root: Path) -> None:
-    """Make the files under `root` what they should be; those of no operation any more are removed."""
+    """Write the wanted files under `root`, and remove JSON files that are not wanted."""
     for path in root.rglob("*.json"):
         if path.relative_to(root) not in wanted:
             path.unlink()
@@ -92,7 +92,7 @@ def write(wanted: Mapping[Path, str], root: Path) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write or check; answers the exit code."""
+    """Write the files or check them, and return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m epsilond.app.openapi", description="Generate the OpenAPI document."
     )

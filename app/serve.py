@@ -1,4 +1,4 @@
-"""The server: one process, one event loop, as many workers as cores."""
+"""The server: one process, one event loop, and worker processes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from epsilond.witness.kind import SimulationKind
 from epsilond.witness.kinds import KINDS
 
 BACKLOG = 2048
-"""Connections that may wait to be taken."""
+"""Number of connections that may wait to be accepted."""
 
 
 def serve(
@@ -47,11 +47,22 @@ def serve(
     kinds: tuple[SimulationKind, ...] = KINDS,
     figures: str = "epsilond.witness.figures",
 ) -> None:
-    """Serve until SIGTERM or SIGINT; then refuse new connections, answer what is under way, and end.
+    """Serve until SIGTERM or SIGINT; then reject new connections, answer requests under way, and end.
+
+    Args:
+        host: host to listen on, if `settings` is None; None for the host of the environment.
+        port: port to listen on, if `settings` is None; None for the port of the environment.
+        dask: address of a Dask scheduler, if `settings` is None; None for the address of the environment.
+        settings: settings of the service; None reads the environment.
+        calibrators: calibrators to serve.
+        theorems: theorems to serve.
+        theorem_home: module with the list of theorems.
+        kinds: kinds of simulation to run.
+        figures: module with the function `draw`, which draws the results of simulations.
 
     Raises:
-        ValueError: an EPSILOND_ variable cannot be read or is no setting, the port is taken, or jobs cannot be kept
-            where it says, or the folder of keys cannot be used.
+        ValueError: an EPSILOND_ variable cannot be read or is unknown, the port is taken, the store of jobs cannot be
+            used, or the folder of keys cannot be used.
     """
     chosen = settings or Settings.from_environment(host=host, port=port, dask=dask)
     logs.configure(chosen.log_level)
@@ -70,7 +81,7 @@ def serve(
             figures=figures,
         )
         POOL.within(app).forked = forked
-        JOBS.within(app).open()  # what is wrong with the store is told before anything is started
+        JOBS.within(app).open()  # faults of the store are reported before the start
         started = server(app, chosen)
         started.alone = True
         started.run(sockets=sockets)
@@ -80,7 +91,7 @@ def require_keys(settings: Settings) -> None:
     """Open the folder of keys that the settings name, if they name one.
 
     Raises:
-        ValueError: naming the variable, with the reason why the folder cannot be used.
+        ValueError: it names the variable, and the reason why the folder cannot be used.
     """
     if not settings.ledger_keys:
         return
@@ -93,10 +104,10 @@ def require_keys(settings: Settings) -> None:
 
 
 def listening(host: str, port: int) -> list[socket.socket]:
-    """A socket for each address of a host, listening at the port; who connects now is answered after the start.
+    """Return a listening socket for each address of a host; connections until the start are answered after it.
 
     Raises:
-        ValueError: naming the variable that is to blame: there is no such host, or the port is not to be had.
+        ValueError: it names the variable at fault: the host is unknown, or the port is not available.
     """
     try:
         found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -122,15 +133,15 @@ def listening(host: str, port: int) -> list[socket.socket]:
 
 
 class Server(uvicorn.Server):
-    """Uvicorn's, but as soon as it is to end, jobs go back to the store, and questions have little time left."""
+    """Uvicorn's server, extended at its end: jobs go back to the store, and questions get little further time."""
 
     alone = False
-    """Whether the process is this server's alone, so that what is there when it has started stays to the end."""
+    """True if the process runs only this server, so that the objects present after the start remain to the end."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start as uvicorn does; then tell the garbage collector that what is there now is no garbage.
+        """Start uvicorn, and then exempt the present objects from garbage collection.
 
-        It would look at a quarter of a million objects of the application at every full collection.
+        The collector would otherwise visit a quarter of a million objects of the application at every full collection.
         """
         await super().startup(sockets)
         if self.alone and self.started:
@@ -141,7 +152,7 @@ class Server(uvicorn.Server):
                 structlog.get_logger().info("listening", host=host, port=port)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Have everybody told; then refuse new connections and answer what is under way."""
+        """Announce the end to all parts; then reject new connections and answer requests under way."""
         app = cast("FastAPI", self.config.app)
         jobs, settings = JOBS.within(app), SETTINGS.within(app)
         HEALTH.within(app).stop()
@@ -154,9 +165,9 @@ class Server(uvicorn.Server):
 
 
 def server(app: FastAPI, settings: Settings) -> Server:
-    """The server of an application; its own log lines go to the standard library's root logger.
+    """Return the server of an application; its log lines go to the root logger of the standard library.
 
-    The event loop is uvloop's where it is installed.
+    The event loop is uvloop's if uvloop is installed.
     """
     config = uvicorn.Config(
         app,

@@ -1,4 +1,4 @@
-"""What an operator may choose. None of it changes a number: only where, how fast and how much."""
+"""Settings of an operator. They never change a numerical result, only the place, speed and amount of work."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from epsilond.executors import ClusterError, place_of
 
 PREFIX = "EPSILOND_"
 OF_CLIENTS = ("EPSILOND_API_KEY", "EPSILOND_KERNEL", "EPSILOND_KEY_FILE", "EPSILOND_URL")
-"""What the library and programs of ours beside the service read, and may stand in the same environment."""
+"""Variables of the library and of other programs of the project, which may be in the same environment."""
 OF_KUBERNETES = re.compile(r"_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$|_\w+_PORT$")
-"""Kubernetes tells containers of every service beside them; one whose name begins with ours gives such variables."""
+"""Variables by which Kubernetes describes services to containers; similar names of services give similar variables."""
 
 
 def cores() -> int:
-    """Cores this process may run on."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def state_file() -> str:
-    """Where this user's programs keep what must outlive them: $XDG_STATE_HOME, else ~/.local/state."""
+    """Return the path of the store in the user's folder for persistent state: $XDG_STATE_HOME, or ~/.local/state."""
     home = os.environ.get("XDG_STATE_HOME", "")
     return str((Path(home) if home else Path("~/.local/state").expanduser()) / "epsilond" / "jobs.sqlite")
 
 
 def is_private_url(url: str) -> bool:
-    """Whether nobody on the way can read or change what is at this URL: https, or http of the loopback."""
+    """Return whether a URL is safe from reading and change in transit: https, or http of the loopback."""
     try:
         parts = urlsplit(url)
         host = parts.hostname
@@ -50,11 +50,11 @@ def is_private_url(url: str) -> bool:
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 SHARE_OF_A_MINUTE = 45.0
-"""CPU seconds a minute and worker that one caller may use in the long run: three quarters of all."""
+"""CPU seconds per minute and worker that one caller may use in the long run: three quarters of a worker's time."""
 
 
 def unknown_variables(environment: Mapping[str, str], fields: Iterable[str]) -> Iterator[str]:
-    """A sentence for each variable with our prefix that is no setting. Their texts are not looked at."""
+    """Yield a sentence for each variable with the service's prefix that is not a setting; values are not read."""
     settings = [name.upper() for name in fields]
     for upper in sorted(map(str.upper, environment)):
         name, known = upper.removeprefix(PREFIX), upper in OF_CLIENTS or OF_KUBERNETES.search(upper)
@@ -69,7 +69,7 @@ Seconds = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
 
 
 class Settings(BaseSettings):
-    """Read from EPSILOND_HOST, EPSILOND_PORT, …: each field's name in capitals."""
+    """Settings of the service, read from EPSILOND_HOST, EPSILOND_PORT, …: each field's name in capitals."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, frozen=True, extra="forbid", use_attribute_docstrings=True, hide_input_in_errors=True
@@ -78,126 +78,141 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8000
     deadline_seconds: Seconds = 30.0
-    """Longest that a request waits for its answer, if it does not say; then a job goes on with it: 202."""
+    """Longest wait of a request that states no wait, in seconds; then a job takes its place: 202."""
     workers: Positive = Field(default_factory=cores)
-    """Worker processes; more than one per core only makes each slower."""
+    """Number of worker processes; more than one per core only makes each slower."""
     spare_workers: Count = 1
-    """Warm workers beyond those that may run, so that one that was killed is replaced at once."""
+    """Number of warm workers beyond those that may run, so that a killed worker is replaced at once."""
     queue: Count = 64
-    """Computations that may wait for a worker; one more is answered 429."""
-    # Of the pool of worker processes.
+    """Most computations that may wait for a worker; a further one is answered 429."""
+    # The pool of worker processes
     caller_queue: Positive = 32
-    """Computations of one caller that may wait; one more of theirs is answered 429."""
+    """Most computations of one caller that may wait; a further one is answered 429."""
     drain_seconds: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] = 10.0
-    """How long questions may go on once the service is told to end; then they are answered 202, and go on as jobs in
-    another replica or after the next start. Without a store that outlives the service, until the deadline."""
+    """Seconds for which questions may go on after the service begins to stop; then they are answered 202, and go on as
+    jobs in another replica or after the next start. Without a store that outlives the service, until the deadline.
+    """
     readers: Positive = 2
-    """Worker processes for what takes moments, beside those that compute: reading large bodies, joining the parts of
-    large answers, closed forms. One caller never has all of them."""
+    """Number of additional worker processes for short tasks: reading large bodies, joining the parts of large answers,
+    closed forms. One caller never has all of them.
+    """
     abandoned_seconds: Seconds = 2.0
-    """How long a computation may go on that nobody waits for any more, as long as nobody waits for its worker."""
+    """Seconds for which a computation may go on without waiting clients, unless another one waits for its worker."""
     job_processes: Count = Field(default_factory=lambda: 4 * cores())
-    """Questions that may go on in the background at one time, at lower priority: those that others wait behind, and
-    those past their deadline. Half of them may be one caller's; one more that others wait for begins anew as a job."""
+    """Most questions that go on in the background at lower priority: those that others wait behind, and those past
+    their deadline. One caller has at most half of them; a further one that others wait for begins anew as a job.
+    """
     worker_memory_megabytes: Positive = 2048
-    """Address space of a worker. What a worker really holds is far less; this stops a runaway."""
+    """Address space of a worker in megabytes. A worker uses far less; the limit stops runaway computations."""
     cache_megabytes: Count = 64
-    """Room for answers already computed; 0 keeps none."""
-    # who asks: app/callers
+    """Memory for computed answers in megabytes; 0 keeps none."""
+    # Callers and their credentials
     api_keys_file: str = ""
-    """JSON lines, as `epsilond keys new` makes them, followed while the service runs; empty: no key is asked for."""
+    """Path of the file of API keys: JSON lines, as `epsilond keys new` makes them, followed while the service runs.
+    Empty: no key is required.
+    """
     metrics_open: bool = False
-    """Whether /metrics answers without credentials where they are asked for."""
+    """True if /metrics needs no credentials even if the service requires them."""
     caller_jobs: Positive = 32
-    """Jobs of one caller that may wait or run, where their key says nothing else; one more is answered 429."""
+    """Most jobs of one caller that may wait or run, if their key has no other limit; a further one is answered 429."""
     caller_cpu_seconds_per_minute: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] | None = None
-    """CPU seconds a minute of each caller without a limit of their own, ten minutes' worth of them at once; if unset,
-    45 for each of `workers`; 0: no limit. Whoever has used theirs up is answered 429; answers kept are free."""
+    """CPU seconds per minute of each caller without a limit of their own; ten minutes' worth may be used at once. If
+    unset, 45 for each of `workers`; 0: no limit. A caller who has used them up is answered 429; cached answers are
+    free.
+    """
     oidc_issuer: str = ""
-    """URL of an OpenID Connect issuer whose tokens are taken like API keys; empty: none are. Needs epsilond[oidc]."""
+    """URL of an OpenID Connect issuer; its tokens are accepted like API keys. Empty: none. Needs epsilond[oidc]."""
     oidc_audience: str = ""
-    """What `aud` of a token must have; it must be given if there is an issuer."""
+    """Required value of `aud` in a token; it must be given if there is an issuer."""
     oidc_scope_claim: str = "scope"
-    """The claim with a token's scopes: words with spaces between, or a list."""
+    """Claim with a token's scopes: words with spaces between, or a list."""
     oidc_name_claim: str = "sub"
-    """The claim that says whose jobs and budget they are; its values must never pass from one person to another."""
+    """Claim that identifies the owner of jobs and budget; its values must never pass from one person to another."""
     oidc_organisation_claim: str = ""
-    """The claim with the organisation whose data sets a token may use; empty: the one of keys that name none. A token
-    without a configured claim has no rights on ledgers."""
+    """Claim with the organisation of a token, which selects its data sets; empty: the organisation of keys that name
+    none. A token that lacks the configured claim has no rights on ledgers.
+    """
     oidc_roles_claim: str = ""
-    """The claim with a token's roles on ledgers: owner, analyst, approver, auditor; empty: owner and analyst."""
+    """Claim with a token's roles on ledgers: owner, analyst, approver, auditor; empty: owner and analyst."""
     oidc_jwks_url: str = ""
-    """Where the issuer's keys are; empty: as its /.well-known/openid-configuration says."""
+    """URL of the issuer's keys; empty: as its /.well-known/openid-configuration says."""
     hsts_seconds: Count = 0
-    """Strict-Transport-Security for so long; 0 sends none. Only for a service that is reached by https alone."""
+    """Duration of Strict-Transport-Security in seconds; 0 sends none. Only for a service reached by https only."""
     connections: Positive = 1024
-    """Connections at one time; on one more, everything but /healthz is answered 503."""
+    """Most connections at one time; beyond it, every path except /healthz is answered 503."""
     event_streams: Positive = 256
-    """Event streams at one time, half of them at most one caller's; one more is answered 429."""
+    """Most event streams at one time, of which one caller has at most half; a further one is answered 429."""
     job_waits: Positive = 512
-    """Requests that wait for jobs at one time, half of them at most one caller's; one more is answered 429."""
+    """Most requests that wait for jobs at one time, of which one caller has at most half; a further one is answered
+    429.
+    """
     head_bytes: Positive = 32_768
-    """Most that the head of a request may hold."""
+    """Largest head of a request in bytes."""
     head_seconds: Seconds = 10.0
-    """Longest a request's head may take to arrive, and a connection may stay without a first one."""
+    """Longest time in seconds for a request's head to arrive, and for a connection to stay without a first head."""
     reader_seconds: Seconds = 30.0
-    """How long a client may take nothing of its answer before its connection is cut."""
+    """Seconds without progress of a client in reading its answer, after which its connection is cut."""
     # Proxies before the service
     trusted_proxies: str = ""
-    """Addresses and networks, with commas between; what they say of the client (X-Forwarded-For) is believed."""
+    """Addresses and networks of trusted proxies, with commas between; their X-Forwarded-For is believed."""
 
     body_limit_bytes: Positive = 1_048_576
-    """Most that the body of a request may hold."""
+    """Largest body of a request in bytes."""
     body_seconds: Seconds = 10.0
-    """Longest a request's body may take to arrive."""
+    """Longest time in seconds for a request's body to arrive."""
     job_workers: Positive = 1
-    """Jobs that run at one time, and as many worker processes for them, beside those above and at lower priority."""
+    """Most jobs that run at one time, and the number of additional worker processes for them, at lower priority."""
     job_queue: Count = 32
-    """Jobs that may wait for another to end; one more is answered 429. If `job_processes` is 0 too, a question that
-    does not end within its turn or its deadline is answered 429."""
+    """Most jobs that may wait for another to end; a further one is answered 429. If `job_processes` is 0 too, a
+    question that does not end within its turn or its deadline is answered 429.
+    """
     job_seconds: Seconds = 3600.0
-    """Longest a job may take; a simulation whose own estimate is longer is refused before it starts."""
+    """Longest duration of a job in seconds; a simulation with a longer estimate is rejected before it starts."""
     job_megabytes: Positive = 256
-    """Most that the finished blocks of one simulation, and then its result, may hold."""
+    """Largest size in megabytes of the finished blocks of one simulation, and then of its result."""
     job_wait_seconds: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] = 60.0
-    """Longest that `Prefer: wait` holds a request."""
+    """Longest wait in seconds that `Prefer: wait` is granted."""
     lease_seconds: Annotated[float, Field(ge=2.0, allow_inf_nan=False)] = 20.0
-    """How long a job of a replica that has gone silent is left to it, where the store is shared."""
+    """Seconds for which a silent replica keeps its job, in a shared store."""
     store_path: str = Field(default_factory=state_file)
-    """The SQLite file of jobs and their results; `:memory:` keeps them as long as the service lives."""
+    """Path of the SQLite file of jobs and their results; `:memory:` keeps them as long as the service lives."""
     store_url: str = ""
-    """A PostgreSQL database instead of that file: postgresql://…; all replicas of a service share it."""
+    """URL of a PostgreSQL database in place of that file: postgresql://…; all replicas of a service share it."""
     store_days: Annotated[float, Field(gt=0.0, allow_inf_nan=False)] = 30.0
-    """How long a job that has ended is kept."""
+    """Days for which an ended job is kept."""
     store_jobs: Positive = 1000
-    """How many jobs that have ended are kept; the oldest go first."""
+    """Most ended jobs that are kept; the oldest are removed first."""
     store_megabytes: Positive = 4096
-    """How much the jobs that have ended may hold; the oldest go first."""
+    """Largest size of the ended jobs in megabytes; the oldest are removed first."""
     # Ledgers
     ledgers_in_memory: bool = False
-    """Permission for ledgers in memory, which are lost when the service stops; without it they are refused."""
+    """Permission for ledgers in memory, which are lost when the service stops; without it they are rejected."""
     ledger_keys: str = ""
-    """Folder of the keys that sign the log of ledgers; empty: beside the file of EPSILOND_STORE_PATH. Replicas that
-    share a store share it; without it a shared store has no ledgers."""
+    """Folder of the keys that sign the log of ledgers; empty: next to the file of EPSILOND_STORE_PATH. Replicas that
+    share a store share it; without it a shared store has no ledgers.
+    """
     ledger_key_file: str = ""
-    """A file with the private key that signs (Ed25519, PEM), if it comes as a secret; the folder then holds none."""
+    """Path of a file with the private key that signs (Ed25519, PEM), if it comes as a secret; the folder then holds
+    none.
+    """
     ledger_origin: str = ""
-    """The name of the log, as everybody who verifies it knows it; empty: one that is made up once, with the keys."""
+    """Name of the log, as every verifier knows it; empty: a name that is made once, with the keys."""
     ledger_checkpoint: str = ""
-    """A file, on other storage than the store's, with the newest signed checkpoint: after a restore that lacks
-    entries, ledgers refuse moves until they are reconciled."""
+    """Path of a file with the newest signed checkpoint, on other storage than the store's. After a restore that lacks
+    entries, ledgers reject moves until they are reconciled.
+    """
     # Beyond one machine
     dask: str = ""
-    """A Dask cluster that runs steps of jobs, by the address of its scheduler, as tcp://10.0.0.1:8786; empty: none."""
+    """Address of the scheduler of a Dask cluster that runs steps of jobs, as tcp://10.0.0.1:8786; empty: none."""
     store_password_file: str = ""
-    """A file with the password of the database of EPSILOND_STORE_URL, which then names a user and no password."""
+    """Path of a file with the password of the database of EPSILOND_STORE_URL, which then contains no password."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
-    """From which level up log lines are written."""
+    """Lowest level of log lines that are written."""
 
     @model_validator(mode="before")
     @classmethod
     def _with_password(cls, given: JsonRecord) -> JsonRecord:
-        """The database's URL with the password of the file, so that it need not stand in the environment."""
+        """Return the settings with the file's password in the database's URL, to keep it out of the environment."""
         name, url = given.get("store_password_file"), given.get("store_url")
         if not name:
             return given
@@ -245,7 +260,7 @@ class Settings(BaseSettings):
 
     @property
     def cpu_seconds_of_each_caller(self) -> float:
-        """CPU seconds a minute of a caller without a limit of their own; 0: no limit."""
+        """The CPU seconds per minute of a caller without a limit of their own; 0 for no limit."""
         given = self.caller_cpu_seconds_per_minute
         return SHARE_OF_A_MINUTE * self.workers if given is None else given
 
@@ -260,10 +275,10 @@ class Settings(BaseSettings):
 
     @classmethod
     def from_environment(cls, **chosen: str | float | None) -> Self:
-        """The settings of the environment; what is `chosen` and not None goes before it.
+        """Return the settings of the environment; values of `chosen` other than None take precedence.
 
         Raises:
-            ValueError: naming each variable that cannot be used. Its text is not repeated: it may be a secret.
+            ValueError: it names each variable that cannot be used. Values are not repeated: they may be secrets.
         """
         if misspelt := [*unknown_variables(os.environ, cls.model_fields)]:
             raise ValueError("; ".join(misspelt))

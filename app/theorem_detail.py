@@ -1,4 +1,4 @@
-"""A theorem as it is served by itself: with its conditions, its errata, and the schemas of its formula."""
+"""A theorem as a single document: with its conditions, its errata, and the schemas of its formula."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from epsilond.listing import ListedCondition, theorem_in_full
 from epsilond.reading import read_body
 
 NUMBER: Schema = {"anyOf": [{"type": "number"}, {"enum": [UNBOUNDED, f"-{UNBOUNDED}"]}]}
-"""An output that is a number at one input may be infinite at another."""
+"""Schema of a numerical output, which may be infinite at other inputs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,7 @@ class TheoremDetail(TheoremSummary):
 
 
 def inputs_schema(theorem: Theorem) -> Schema:
-    """JSON schema of the inputs of a theorem's formula."""
+    """Return the JSON schema of the inputs of a theorem's formula."""
     assert theorem.inputs is not None  # it has a formula
     adapter = TypeAdapter[object](theorem.inputs)
     schema: Schema = rewritten(adapter.json_schema(), without_null)
@@ -57,9 +57,10 @@ def inputs_schema(theorem: Theorem) -> Schema:
 
 
 def outputs_schema(theorem: Theorem) -> Schema:
-    """JSON schema of the outputs of a theorem's formula: their names, and what kind of value each is.
+    """Return the JSON schema of the outputs of a theorem's formula: their names and types.
 
-    A formula declares its inputs and no outputs, so that they are read off what it answers at the theorem's examples.
+    A formula declares its inputs but not its outputs. The outputs are inferred from its answers at the theorem's
+    examples.
     """
     declared: object = theorem.inputs
     found = []
@@ -73,7 +74,7 @@ def outputs_schema(theorem: Theorem) -> Schema:
 
 
 def _common(values: Sequence[Any]) -> Schema:
-    """What all of these values are."""
+    """Return a schema that all of these values satisfy."""
     if all(isinstance(value, Mapping) for value in values):
         names = dict.fromkeys(name for value in values for name in value)
         members = {name: _common([value[name] for value in values if name in value]) for name in names}

@@ -1,7 +1,8 @@
-"""Products of pairs whose laws are known exactly: the contour engine, with the lattice behind it.
+"""Products of pairs whose laws are known exactly: the contour engine, with the lattice as its fallback.
 
-Laws are of Gaussian noise, subsampled or not, or of Laplace noise. Where the contour engine refuses, bounds for one
-large step are tried for Gaussian noise; where these are wide, the lattice composes the same pairs from their tails.
+The laws are of Gaussian noise, with or without subsampling, or of Laplace noise. If the contour engine refuses, bounds
+for one large step are tried for Gaussian noise. If these are wide, the lattice composes the same pairs from their
+tails.
 """
 
 from __future__ import annotations
@@ -31,44 +32,45 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 Laws = tuple[tuple["Law", int], ...]
-"""Laws of losses, and how often each is run."""
+"""Laws of losses, and the number of runs of each."""
 
 _FEW_STEPS = 8
-"""Number of steps up to which the lattice is read although bounds for one large step are close.
+"""Number of steps up to which the lattice is used even if bounds for one large step are close.
 
-It then takes 0.1 s and bounds log δ within 0.02, where those differ by up to 0.25."""
+The lattice then takes 0.1 s and bounds log δ within 0.02. The bounds for one large step differ by up to 0.25.
+"""
 _BEYOND_DOUBLES = -800.0
-"""log δ that no double holds: the lattice has no lower bound there."""
+"""log δ below the range of doubles. The lattice has no lower bound there."""
 ROUNDED_SHIFT = 64 * UNIT_ROUNDOFF
-"""Share of 1 + |log δ| by which a Gaussian shift that was itself rounded moves log δ: a law is that of a very float."""
+"""Error of log δ from a rounded Gaussian shift, per unit of 1 + |log δ|. A law belongs to exactly one double."""
 _ROUNDED_SCALE = 4 * UNIT_ROUNDOFF
 """Relative error of a Laplace shift, which is a quotient of rounded numbers."""
 _MANY_KINDS = 48
 """Number of different Laplace laws beyond which the lattice has few cells for each."""
 _WIDEST_OF_MANY = 1e-3
-"""Relative width of δ that is accepted for so many: less than that of the lattice."""
+"""Relative width of δ that is accepted for more than `_MANY_KINDS` laws. The lattice's bounds are wider."""
 
 
 def raised(end: float) -> float:
-    """Return an upper bound of log δ, with what a rounded shift may add."""
+    """Return an upper bound on log δ, increased by the possible effect of a rounded shift."""
     return end + ROUNDED_SHIFT * (1.0 + abs(end)) if math.isfinite(end) else end
 
 
 def lowered(end: float) -> float:
-    """Return a lower bound of log δ, less what a rounded shift may take away."""
+    """Return a lower bound on log δ, decreased by the possible effect of a rounded shift."""
     return end - ROUNDED_SHIFT * (1.0 + abs(end)) if math.isfinite(end) else end
 
 
 @dataclass(frozen=True, eq=False)
 class ExactProfile(PointwiseProfile):
-    """One order of a product of exact laws.
+    """One direction of a product of exact laws.
 
-    Guarantees: lower ≤ log δ ≤ upper at every ε ≥ 0, from whichever engine answers; what was asked before changes
-    nothing. Tails and infinite mass are the lattice's, of a pair that dominates.
+    Guarantees: lower ≤ log δ ≤ upper at every ε ≥ 0, from the engine that answers. Earlier evaluations change
+    nothing. Tails and infinite mass are those of the lattice's dominating pair.
 
     Attributes:
-        laws: distributions of the losses, and how often each is run.
-        fallback: makes the pair that answers where no other bound does; called twice it returns the same pair.
+        laws: distributions of the losses, and the number of runs of each.
+        fallback: makes the pair that answers if no other bound does. A second call returns the same pair.
         is_backward: whether this is the backward direction of that pair.
     """
 
@@ -78,13 +80,13 @@ class ExactProfile(PointwiseProfile):
 
     @property
     def behind(self) -> Profile:
-        """The profile of the fallback in this direction."""
+        """Profile of the fallback in this direction."""
         pair = self.fallback()
         return pair.backward if self.is_backward else pair.forward
 
     @cached_property
     def laplace(self) -> dict[LaplaceLaw, int]:
-        """The Laplace laws among them."""
+        """Laplace laws of the product, with the number of runs of each."""
         counts: dict[LaplaceLaw, int] = {}
         for law, count in self.laws:
             if isinstance(law, LaplaceLaw):
@@ -93,12 +95,12 @@ class ExactProfile(PointwiseProfile):
 
     @cached_property
     def gaussian(self) -> tuple[tuple[NormalLaw, int], ...]:
-        """The laws of Gaussian noise."""
+        """Laws of Gaussian noise in the product, with the number of runs of each."""
         return tuple((law, count) for law, count in self.laws if not isinstance(law, LaplaceLaw))
 
     @cached_property
     def few(self) -> bool:
-        """Whether there are so few steps that the lattice costs little."""
+        """True if the number of steps is so small that the lattice costs little."""
         return sum(count for _, count in self.laws) <= _FEW_STEPS
 
     @cached_property
@@ -113,46 +115,46 @@ class ExactProfile(PointwiseProfile):
 
     @cached_property
     def moved(self) -> float:
-        """What the rounding of Laplace shifts may move ε by, in nats: their error times the largest loss (A7)."""
+        """Largest change of ε from the rounding of Laplace shifts, in nats: their error times the largest loss (A7)."""
         return 1.01 * _ROUNDED_SCALE * math.fsum(law.shift * count for law, count in self.laplace.items())
 
     @property
     def widest(self) -> float:
-        """The relative width of δ beyond which an enclosure is refused."""
+        """Relative width of δ beyond which an enclosure is rejected."""
         return _WIDEST_OF_MANY if len(self.laplace) > _MANY_KINDS else exact.WIDEST
 
     @property
     def supremum(self) -> float:
-        """An ε from which on δ is zero; math.inf if none is known."""
+        """Least known ε from which on δ is zero; math.inf if none is known."""
         return math.inf if self.laplace else exact.supremum(self.laws)
 
     @property
     def log_infinite_mass(self) -> float:
-        """That of the lattice's dominating pair; Laplace losses are bounded."""
+        """Log of the infinite mass of the lattice's dominating pair; −inf for Laplace losses, which are bounded."""
         return -math.inf if self.laplace else self.behind.log_infinite_mass
 
     @property
     def tail_accuracy(self) -> float:
-        """Of the lattice's dominating pair."""
+        """Accuracy of the tails of the lattice's dominating pair."""
         return self.behind.tail_accuracy
 
     @cached_property
     def rare(self) -> OneLargeStep:
-        """Bounds for rare large losses, where the contour engine sees none of them."""
+        """Bounds for rare large losses, which the contour engine does not resolve."""
         return OneLargeStep.of(self.gaussian)
 
     @cached_property
     def unsampled(self) -> Pair:
-        """The Gaussian pair that dominates in both orders: as if every contribution were drawn."""
+        """Gaussian pair that dominates in both directions, as if every contribution were included."""
         square = math.fsum(count * law.distance**2 for law, count in self.gaussian)
         return gaussian_pair(math.sqrt(square) * (1.0 + 8 * UNIT_ROUNDOFF))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return those of the lattice's dominating pair."""
+        """Return the tails of the lattice's dominating pair."""
         return self.behind.log_tails(epsilon)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ at one ε, by the contour engine if it can, else by the closest of the other bounds."""
+        """Enclose log δ at one ε by the contour engine, or by the closest of the other bounds if it refuses."""
         enclosed = self.enclose_log_delta(epsilon)
         if enclosed is not None:
             return enclosed
@@ -166,20 +168,20 @@ class ExactProfile(PointwiseProfile):
         return Interval(max(bounds.lower, lowered(lower)), min(known, raised(upper)))
 
     def enclose_log_delta(self, epsilon: float) -> Interval | None:
-        """Enclose log δ at one ε by the contour engine; None where it refuses."""
+        """Enclose log δ at one ε by the contour engine; None if the engine refuses."""
         try:
             return self._outward(self._exact_log_delta, epsilon)
         except NO_CERTIFICATE:
             return None
 
     def _exact_log_delta(self, epsilon: float) -> Interval:
-        """Enclose log δ of the laws as they are, by the contour engine."""
+        """Enclose log δ of the laws, without their rounding errors, by the contour engine."""
         if self.is_quicker_behind:
             raise ContourRefused(RefusalReason.BEYOND_BUDGET, "few steps of mixtures")
         return exact.log_delta(self.laws, epsilon, widest=self.widest)
 
     def _outward(self, log_delta: Callable[[float], Interval], epsilon: float) -> Interval:
-        """Read log δ of the laws as they are, and move both bounds by what rounded shifts may add or take away."""
+        """Evaluate log δ of the laws, and move both bounds outward by the possible effect of rounded shifts."""
         if self.moved == 0.0:
             lower, upper = log_delta(epsilon)
         else:
@@ -202,13 +204,13 @@ class ExactProfile(PointwiseProfile):
         return Interval(max(lower - self.moved, 0.0), upper), True
 
     def _exact_epsilon(self, log_delta: float, slack: float) -> Interval:
-        """Enclose ε of the laws as they are, by the contour engine."""
+        """Enclose ε of the laws, without their rounding errors, by the contour engine."""
         if self.is_quicker_behind:
             raise ContourRefused(RefusalReason.BEYOND_BUDGET, "few steps of mixtures")
         return exact.epsilon(self.laws, log_delta, slack=slack, widest=self.widest)
 
     def bound_log_delta(self, epsilon: float) -> float:
-        """Return a quick upper bound of log δ(ε)."""
+        """Return an upper bound on log δ(ε) that is quick to compute."""
         try:
             bound = exact.upper_log_delta(self.laws, epsilon - self.moved)
         except NO_CERTIFICATE:
@@ -220,11 +222,11 @@ class ExactProfile(PointwiseProfile):
         return self.bound_log_delta(epsilon) <= log_delta
 
     def likely_meets(self, epsilon: float, log_delta: float) -> bool:
-        """Return whether a Chernoff bound tells so."""
+        """Return whether a Chernoff bound is at most `log_delta`."""
         return self.is_at_most(epsilon, log_delta)
 
     def surely_meets(self, epsilon: float, log_delta: float) -> bool:
-        """Whether δ(ε) is at most the target, by a quick bound or, where that is too high, by the contour engine."""
+        """Return whether δ(ε) is at most the target, by a quick bound or else by the contour engine."""
         if self.is_at_most(epsilon, log_delta):
             return True
         enclosed = self.enclose_log_delta(epsilon)
@@ -232,11 +234,11 @@ class ExactProfile(PointwiseProfile):
 
     @property
     def finds_best_tests(self) -> bool:
-        """True if the kernel answers. It finds best tests of all losses but those of Laplace noise."""
+        """True if the kernel answers. It finds the best tests of all losses except those of Laplace noise."""
         return not self.laplace and not self.is_quicker_behind and kernel.answers(self.laws)
 
     def best_tests(self, rates: Sequence[float]) -> BestTests | None:
-        """Enclose the true positive rates of the best tests by the kernel; None where that refuses."""
+        """Enclose the true positive rates of the best tests by the kernel; None if the kernel refuses."""
         tests = exact.best_tests(self.laws, rates, ROUNDED_SHIFT) if self.finds_best_tests else None
         if tests is None:
             return None
@@ -244,7 +246,7 @@ class ExactProfile(PointwiseProfile):
         return tests._replace(log_delta_at_zero=Interval(lowered(lower), min(raised(upper), 0.0)))
 
     def upper_log_deltas(self, epsilons: Sequence[float]) -> Sequence[float]:
-        """Return upper bounds of log δ from the nodes for the middle ε, if the kernel answers."""
+        """Return upper bounds on log δ from the nodes for the middle ε, if the kernel answers."""
         middle = sorted(epsilons)[len(epsilons) // 2]
         together = exact.upper_log_deltas(self.laws, [middle, *epsilons]) if self.finds_best_tests else None
         if together is None:
@@ -252,9 +254,9 @@ class ExactProfile(PointwiseProfile):
         return [min(raised(bound), 0.0) for bound in together[1:]]
 
     def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
-        """For each size α in (0, 1) about the ε, of any sign, at which Q(S > ε) = α, and log δ around it.
+        """Return a test L > ε of about each size α in (0, 1) under Q, with log δ around its ε, which may have any sign.
 
-        Where the contour engine refuses, the lattice's for Laplace losses, and None for others.
+        If the contour engine refuses, the tests are the lattice's for Laplace losses, and None for other losses.
         """
         if self.is_quicker_behind:
             return [None for _ in sizes]
@@ -267,19 +269,19 @@ class ExactProfile(PointwiseProfile):
         return [None if test is None else rated(test, size) for test, size in zip(tests, sizes, strict=True)]
 
     def _near_test(self, sized: SizedTest) -> NearTest:
-        """Return a threshold with log δ around it."""
+        """Return the test of a threshold, with log δ around it."""
         bounds = functools.partial(self._near_log_delta, sized.log_delta)
         return NearTest(sized.epsilon, bounds, sized.width, sized.steepness)
 
     def _near_log_delta(self, log_delta: Callable[[float], Interval], epsilon: float) -> Interval:
-        """Return log δ on nodes that are given; −∞ to 0 where they are laid too far away."""
+        """Return log δ on existing nodes; −∞ to 0 if the nodes are too far away."""
         try:
             return self._outward(log_delta, epsilon)
         except NO_CERTIFICATE:
             return Interval(-math.inf, 0.0)
 
     def is_beyond_doubles(self, epsilon: float) -> bool:
-        """Return whether the contour engine refuses, and the lattice has no lower bound: δ is below every double."""
+        """Return whether the contour engine refuses and the lattice has no lower bound: δ is below every double."""
         if self.laplace or not self._normal_log_delta(epsilon) < _BEYOND_DOUBLES:
             return False
         try:
@@ -289,7 +291,7 @@ class ExactProfile(PointwiseProfile):
         return False
 
     def _normal_log_delta(self, epsilon: float) -> float:
-        """Estimate log δ by the central limit, to see whether to look closer."""
+        """Estimate log δ by the central limit theorem, to decide whether a closer check is needed."""
         square = math.fsum(
             count * getattr(law, "rate", 1.0) ** 2 * math.expm1(min(law.distance**2, 700.0))
             for law, count in self.gaussian

@@ -13,16 +13,16 @@ from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.search import PairSearch
 
 _KEPT = 32
-"""How many enclosures of log δ are kept."""
+"""Limit on the number of stored enclosures of log δ."""
 
 
 @dataclass(frozen=True)
 class ExactSearch(PairSearch):
-    """The search of a product of exact laws: by the contour engine, and where that refuses by the fallback.
+    """The search of a product of exact laws by the contour engine, and by the fallback if that engine refuses.
 
     Attributes:
         profiles: the distinct directions.
-        fallback: makes the pair that is searched where the contour engine refuses.
+        fallback: makes the pair that is searched if the contour engine refuses.
         known: the last enclosures of log δ, by ε.
     """
 
@@ -31,7 +31,7 @@ class ExactSearch(PairSearch):
     known: dict[float, Interval] = field(default_factory=dict, compare=False, repr=False)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose the larger of both directions; the last few enclosures are kept."""
+        """Enclose the larger δ of both directions. The last few enclosures are stored."""
         enclosed = self.known.get(epsilon)
         if enclosed is None:
             enclosed = super().log_delta_bounds(epsilon)
@@ -41,17 +41,20 @@ class ExactSearch(PairSearch):
         return enclosed
 
     def upper_log_delta(self, epsilon: float) -> float:
-        """Return the upper bound of both, which one evaluation gives."""
+        """Return the upper bound of `log_delta_bounds`, which evaluates both bounds at once."""
         return self.log_delta_bounds(epsilon).upper
 
     def lower_log_delta(self, epsilon: float) -> float:
-        """Return −∞ without an attempt of the lattice if both directions are far below every double."""
+        """Return the lower bound of `log_delta_bounds`; −∞, without the lattice, if δ is far below every double."""
         if epsilon not in self.known and all(profile.is_beyond_doubles(epsilon) for profile in self.profiles):
             return -math.inf
         return self.log_delta_bounds(epsilon).lower
 
     def epsilon(self, log_delta: float, near: float) -> Interval:
-        """Enclose the larger of both directions, with the fallback's bounds if one of them is known too roughly."""
+        """Enclose the larger ε of both directions.
+
+        The fallback's bounds are used too if one direction is not narrow.
+        """
         del near
         solved, all_narrow = self._solved(log_delta)
         if not all_narrow:
@@ -61,7 +64,7 @@ class ExactSearch(PairSearch):
         return Interval(self._move_down(solved, log_delta), self._move_up(solved, log_delta))
 
     def upper_epsilon(self, log_delta: float, near: float) -> float:
-        """Return the upper bound, which spares the fallback the search for the lower one."""
+        """Return the upper bound of `epsilon`. The fallback then needs no search for the lower bound."""
         solved, all_narrow = self._solved(log_delta)
         if not all_narrow:
             rough = self.fallback().upper_epsilon(log_delta, near)
@@ -69,7 +72,7 @@ class ExactSearch(PairSearch):
         return self._move_up(solved, log_delta)
 
     def lower_epsilon(self, log_delta: float, near: float) -> float:
-        """Return the lower bound, which spares the fallback the search for the upper one."""
+        """Return the lower bound of `epsilon`. The fallback then needs no search for the upper bound."""
         solved, all_narrow = self._solved(log_delta)
         if not all_narrow:
             lower = max(solved.lower, self.fallback().lower_epsilon(log_delta, near))
@@ -77,7 +80,7 @@ class ExactSearch(PairSearch):
         return self._move_down(solved, log_delta)
 
     def _solved(self, log_delta: float) -> tuple[Interval, bool]:
-        """Return the larger of both directions by their own engine, and whether both are narrow."""
+        """Return the larger ε of both directions by their own engine, and whether both enclosures are narrow."""
         larger, all_narrow = Interval(0.0, 0.0), True
         for place, profile in enumerate(self.profiles):
             if place and profile.surely_meets(larger.lower, log_delta):
@@ -93,9 +96,10 @@ class ExactSearch(PairSearch):
         return math.inf if profile.laplace else profile.unsampled.epsilon(log_delta).upper
 
     def _move_up(self, enclosed: Interval, log_delta: float) -> float:
-        """Return the upper bound, moved up until a second enclosure of log δ agrees that it is one.
+        """Return the upper bound, moved up until a second enclosure of log δ confirms it.
 
-        It is certified already. A second enclosure that is wider than one of exact laws knows less, and moves nothing.
+        The bound is already certified. A second enclosure that is wider than one of exact laws is less informative. It
+        moves nothing.
         """
         upper = enclosed.upper
         pad = max(1e-13 * (1.0 + upper), 0.05 * min(upper - enclosed.lower, 1e-3 * upper))
@@ -106,7 +110,7 @@ class ExactSearch(PairSearch):
         return upper
 
     def _move_down(self, enclosed: Interval, log_delta: float) -> float:
-        """Return the lower bound, moved down likewise."""
+        """Return the lower bound, moved down until a second enclosure of log δ confirms it."""
         lower = enclosed.lower
         pad = max(1e-13 * (1.0 + lower), 0.05 * min(enclosed.upper - lower, 1e-3 * enclosed.upper))
         while lower > 0.0 and (bounds := self.log_delta_bounds(lower)).lower <= log_delta:
@@ -117,12 +121,12 @@ class ExactSearch(PairSearch):
 
 
 def exact_pair(laws: Sequence[tuple[Law, int]], fallback: Callable[[], Pair]) -> Pair:
-    """Return the product of pairs that are known by their laws.
+    """Return the product of pairs with exactly known laws.
 
     Args:
-        laws: the law of each pair, and how often it is run.
-        fallback: makes a pair that encloses the product where the contour engine refuses; called twice it returns the
-            same pair.
+        laws: the law of each pair, and its number of runs.
+        fallback: makes a pair that encloses the product if the contour engine refuses. A second call returns the same
+            pair.
     """
     forward: Laws = tuple(laws)
     backward: Laws = tuple((law.reversed(), count) for law, count in forward)

@@ -1,7 +1,7 @@
 """The methods of composing pairs, in the order in which they are tried.
 
-A method may join several parts into one in closed form. It may replace the fallback, the pair that answers where a
-later method refuses. And it may compose the whole product.
+A method may join several parts into a single part in closed form. It may replace the fallback, the pair that answers if
+a later method refuses. It may also compose the whole product.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 _NARROW = 0.25
 """Width of log δ, in nats, up to which an engine's bounds are preferred to those of rare losses."""
 _FEWEST_STEPS = 10**6
-"""Number of steps from which on the bounds of rare losses are tried."""
+"""Least number of steps for which the bounds of rare losses are tried."""
 
 
 @dataclass(frozen=True)
 class Fallback:
-    """What answers where a method refuses.
+    """The pair that answers if a method refuses.
 
     Attributes:
-        make: makes a pair that encloses the product; called twice it returns the same pair.
-        close_from: the ε, in nats, from which on its bounds are close; None for those of the lattice.
+        make: makes a pair that encloses the product. A second call returns the same pair.
+        close_from: the ε, in nats, from which on its bounds are close; None for the bounds of the lattice.
     """
 
     make: Callable[[], Pair]
@@ -50,8 +50,8 @@ class Method:
     """One way of composing pairs.
 
     Attributes:
-        applies: when the method applies.
-        cost: what it costs.
+        applies: condition on the parts, in words.
+        cost: the cost of the method, in words.
     """
 
     applies: ClassVar[str]
@@ -62,7 +62,7 @@ class Method:
         return parts
 
     def replace_fallback(self, parts: Parts, fallback: Fallback) -> Fallback:
-        """Return a fallback that serves these parts better, or the given one."""
+        """Return a fallback that suits these parts better, or the same fallback."""
         del parts
         return fallback
 
@@ -79,7 +79,7 @@ class GaussianMethod(Method):
     cost = "a sum of squares"
 
     def join(self, parts: Parts) -> Parts:
-        """Replace the Gaussian parts by one, the last."""
+        """Replace the Gaussian parts by a single part, and put it last."""
         squares = [(pair.gaussian_dp_mu, times) for pair, times in parts if pair.gaussian_dp_mu is not None]
         others = [(pair, times) for pair, times in parts if pair.gaussian_dp_mu is None]
         mu = math.sqrt(math.fsum(times * mu * mu for mu, times in squares))
@@ -93,7 +93,7 @@ class ConcentratedMethod(Method):
     cost = "a sum"
 
     def join(self, parts: Parts) -> Parts:
-        """Replace the concentrated parts by one, before the Gaussian one."""
+        """Replace the concentrated parts by a single part, and put it before the Gaussian part."""
         known = [(pair.concentrated, times) for pair, times in parts if pair.concentrated is not None]
         if not known:
             return parts
@@ -103,13 +103,13 @@ class ConcentratedMethod(Method):
 
 
 class EnumeratedMethod(Method):
-    """All totals of losses with few values, next to one Gaussian part or without it."""
+    """Enumeration of all sums of losses with few values, with or without one Gaussian part."""
 
     applies = "if all parts but a Gaussian one have atoms, and the kinds of runs are few"
     cost = "the number of kinds of runs, at most `enumeration.MOST_KINDS`"
 
     def compose(self, parts: Parts, fallback: Fallback) -> Pair | None:
-        """Enumerate the totals."""
+        """Enumerate the sums of the losses."""
         del fallback
         finite = [(pair, times) for pair, times in parts if pair.gaussian_dp_mu is None]
         if any(pair.atoms is None for pair, _ in finite):
@@ -125,13 +125,13 @@ def _pair_of(composition: RareComposition) -> Pair:
 
 
 class RareMethod(Method):
-    """Bounds from the second moment and from one large step, for many steps that tell next to nothing."""
+    """Bounds from the second moment and from one large step, for many steps that each reveal very little."""
 
     applies = "to a million steps or more, whose total loss no lattice resolves"
     cost = "integrals over the profiles of the steps"
 
     def replace_fallback(self, parts: Parts, fallback: Fallback) -> Fallback:
-        """Put these bounds in front of the lattice, which gives the tails."""
+        """Use these bounds in front of the lattice, which gives the tails."""
         if sum(times for _, times in parts) < _FEWEST_STEPS:
             return fallback
         rare = rare_composition(parts, fallback.make)
@@ -139,13 +139,13 @@ class RareMethod(Method):
 
 
 class ContourMethod(Method):
-    """The inverse transform along a contour: of exact laws, or of Laplace pairs."""
+    """The inverse transform along a contour, for exact laws and for Laplace pairs."""
 
     applies = "if every part carries a law, or is a Laplace pair"
     cost = "some hundred nodes at each ε"
 
     def compose(self, parts: Parts, fallback: Fallback) -> Pair | None:
-        """Transform; None if the bounds are wide where those of the fallback are close."""
+        """Compose by the transform; None if its bounds are wide at an ε at which the fallback's are close."""
         laws = [(law, times) for part, times in parts if (law := _law_of(part)) is not None]
         if len(laws) < len(parts) or not falls_enough(laws):
             return None
@@ -162,13 +162,13 @@ def _law_of(part: Pair) -> Law | None:
 
 
 class LatticeMethod(Method):
-    """Losses on one lattice, tilted and transformed; or what has taken its place as the fallback."""
+    """Losses on one lattice, tilted and transformed, or the fallback that a method has put in its place."""
 
     applies = "to all pairs"
     cost = "transforms of up to a million cells at each ε"
 
     def compose(self, parts: Parts, fallback: Fallback) -> Pair | None:
-        """Return the fallback."""
+        """Return the pair of the fallback."""
         del parts
         return fallback.make()
 

@@ -21,15 +21,18 @@ if TYPE_CHECKING:
     from epsilond.accountants.rule import Effort
 
 BUDGETS: dict[Effort, Budget] = {"coarse": Budget.coarse(), "default": Budget(), "fine": Budget.fine()}
-"""Work that one δ may take on the lattice, by effort."""
+"""Limit on the work of one δ on the lattice, by effort."""
 
 
 def composed_pair(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
-    """Return the product pair. If a part is the least of several pairs, each choice is composed and the least is kept.
+    """Return the product pair.
+
+    If a part is the least of several pairs, each choice is composed separately, and the least of the products is
+    returned.
 
     Args:
-        parts: pairs, and how often each is run.
-        effort: the work that one δ may take.
+        parts: pairs, and the number of runs of each.
+        effort: limit on the work of one δ.
 
     Raises:
         BeyondBudget: the coarsest certified lattice would exceed the budget.
@@ -45,7 +48,7 @@ def composed_pair(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
 
 
 def _product(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
-    """Try the methods in order. The lattice is the fallback of all, unless one of them puts another in its place."""
+    """Try the methods in order. The lattice is the fallback of all methods, unless a method replaces it."""
     if len(parts) == 1 and parts[0][1] == 1 and parts[0][0].parts:
         return parts[0][0]
     joined: Sequence[tuple[Pair, int]] = list(unfold(parts))

@@ -1,6 +1,6 @@
-"""Numbers of a run of Gaussian steps on sampled batches for a target, by a search in the compiled kernel: guesses.
+"""Estimates of a parameter of a run of Gaussian steps on sampled batches for a target, from the compiled kernel.
 
-Nothing is certified. Where there is no kernel, or it has no answer, there is no guess, and a search by trials starts
+Nothing is certified. If the kernel is missing or has no answer, there is no estimate. A search by trials then starts
 elsewhere.
 """
 
@@ -25,17 +25,19 @@ def searched(
     rounds: int,
     guess: float,
 ) -> float | None:
-    """About the shift (the reciprocal of the noise), the rounds or the rate at which δ(ε) is the target's; or None.
+    """Return about the shift, the number of rounds or the rate at which δ(ε) is the target's; None without an answer.
 
     Args:
-        unknown: which of the three; what is said of it has no meaning.
+        unknown: name of the unknown: the shift (the reciprocal of the noise), the rounds or the rate. The argument of
+            the same name has no meaning.
         target: ε and δ.
-        sampling: Poisson batches, or without replacement, for which every relation's bound is that of replace-one.
-        relation: replace-one, or with and without a record.
-        rate: how likely a record is drawn.
+        sampling: Poisson batches, or batches without replacement. The latter use the replace-one bound for all
+            relations.
+        relation: replace-one, or a relation with and without a record.
+        rate: inclusion probability of a record.
         noise: noise multiplier.
-        rounds: how often the step is run.
-        guess: where the search starts.
+        rounds: number of times that the step is run.
+        guess: start of the search, for the unknown.
     """
     try:
         orders = _pairs_to_search(sampling, relation, rate, noise)
@@ -50,7 +52,10 @@ def searched(
 def _pairs_to_search(
     sampling: Sampling, relation: Relation, rate: float, noise: float
 ) -> list[SampledGaussianLaw] | list[DrawnGaussianLaw]:
-    """Return one law, or one of each direction; none for sampling that the kernel does not search."""
+    """Return the laws of all directions: one law if the pair is symmetric.
+
+    The list is empty if the kernel cannot search.
+    """
     if sampling == "without-replacement":
         return [DrawnGaussianLaw(rate, 2.0 / noise)]
     if sampling != "poisson":

@@ -1,1 +1,1 @@
-"""Privacy curves: profiles, pairs of distributions with what is known of them, and ε(δ)."""
+"""Privacy curves: profiles, pairs of distributions with facts about them, and ε(δ)."""

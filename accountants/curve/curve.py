@@ -1,4 +1,4 @@
-"""The curve of a mechanism: a pair that dominates it, and pairs that it realises on some neighbours."""
+"""Privacy curves: a pair that dominates a mechanism, and pairs that the mechanism attains on some neighbours."""
 
 from __future__ import annotations
 
@@ -15,17 +15,20 @@ if TYPE_CHECKING:
     from epsilond.accountants.target import Target
 
 SPARE = 1e-6
-"""Share of log δ by which a target may be exceeded and ε still be the target's: both are known no better."""
+"""Relative excess of log δ over the target that is ignored. The target and the bound are known no more exactly."""
 FLAT = 1e-3
-"""Share of ε that must tell where the target's ε is given without a search."""
+"""Relative decrease of ε that must raise δ above the target before the target's ε is returned without a search."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """What is known of a mechanism's privacy: ε ↦ [lower, upper] of log δ(ε), ε ≥ 0.
+    """Bounds on a mechanism's privacy curve: ε ↦ [lower, upper] of log δ(ε), ε ≥ 0.
 
-    `upper` dominates every neighbouring pair of outputs. Each of `witnesses` is realised by some neighbours, and
-    with none the lower bound is δ = 0. `tight` compares by identity: the dominating pair is itself realised.
+    Without witnesses the lower bound is δ = 0. The curve is tight if a witness is the object `upper` itself.
+
+    Attributes:
+        upper: pair that dominates the outputs on all neighbours.
+        witnesses: pairs that the mechanism attains on some neighbours.
     """
 
     upper: Pair
@@ -33,35 +36,35 @@ class Curve:
 
     @property
     def tight(self) -> bool:
-        """Whether the dominating pair is realised, so that both ends differ by numerical error only."""
+        """True if the mechanism attains the dominating pair. Then both bounds differ only by numerical error."""
         return any(witness is self.upper for witness in self.witnesses)
 
     def log_delta(self, epsilon: float) -> Interval:
-        """Enclosure of log δ at one ε ≥ 0: what is known of the mechanism."""
+        """Enclose log δ of the mechanism at one ε ≥ 0."""
         least, upper = (
             self.upper.log_delta_bounds(epsilon) if self.tight else (-math.inf, self.upper.upper_log_delta(epsilon))
         )
         for pair in self.witnesses:
-            # A witness that is likely to attain no more than one before is not evaluated.
+            # A witness that is likely to attain no more than an earlier one is not evaluated.
             if pair is not self.upper and not (least > -math.inf and pair.likely_meets(epsilon, least)):
                 least = max(least, pair.lower_log_delta(epsilon))
         return Interval(least, upper)
 
     def bound_log_delta(self, epsilon: float) -> Interval:
-        """Numerical enclosure of the upper bound itself: how exactly the bound was computed."""
+        """Enclose the upper bound itself. The width shows the numerical error of the bound."""
         return self.upper.log_delta_bounds(epsilon)
 
     def upper_log_delta(self, epsilon: float) -> float:
-        """The upper bound of `bound_log_delta` alone, for a search that reads no other."""
+        """Return only the upper bound of `bound_log_delta`, for a search that needs no lower bound."""
         return self.upper.upper_log_delta(epsilon)
 
     def estimate(self, epsilon: float) -> float | None:
-        """Return an uncertified estimate of the upper bound on log δ(ε); None where the bound itself costs little."""
+        """Return an uncertified estimate of the upper bound on log δ(ε); None if the bound itself costs little."""
         forward = self.upper.forward
         return forward.likely_log_delta(epsilon) if forward.estimated else None
 
     def epsilon(self, log_delta: float) -> Interval:
-        """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; math.inf where there is none."""
+        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`. A bound is math.inf if no such ε is known."""
         if not self.tight:
             upper = self.upper.upper_epsilon(log_delta)
             return Interval(min(self._realised_epsilon(log_delta, 0.0), upper) if upper > 0.0 else 0.0, upper)
@@ -70,13 +73,15 @@ class Curve:
         return Interval(min(lower, bound.upper), bound.upper)
 
     def epsilon_of_target(self, target: Target) -> Interval:
-        """Enclose ε at the target δ with few evaluations: searches without a start of their own begin at the target.
+        """Enclose ε at the target δ with few evaluations.
 
-        Guarantees: both bounds have been evaluated, and each is on its side of the truth.
+        A search that has no initial estimate starts at the target's ε.
+
+        Guarantees: both bounds have been evaluated, and each is on its side of the true ε.
         """
         if self.tight:
             lower, upper = self.upper.epsilon(target.log_delta, target.epsilon)
-        else:  # nobody reads the lower bound of a bound that no neighbours attain
+        else:  # the lower bound of a bound that no neighbours attain has no use
             lower, upper = 0.0, _upper_epsilon_of(self.upper, target)
         if upper > 0.0:
             lower = max(
@@ -85,9 +90,10 @@ class Curve:
         return Interval(min(lower, upper), upper)
 
     def _realised_epsilon(self, log_delta: float, least: float) -> float:
-        """The largest lower bound of the witnesses' ε(δ), `least` if none is above it.
+        """Return the largest lower bound on ε(δ) of the witnesses, or `least` if no witness has a larger one.
 
-        One that is likely to meet the target at a lower bound in hand is not searched: its own would be no larger.
+        A witness is skipped if it is likely to meet the target at the best lower bound so far. Its own bound would be
+        no larger.
         """
         for pair in self.witnesses:
             if pair is not self.upper and not (least > 0.0 and pair.likely_meets(least, log_delta)):
@@ -95,15 +101,16 @@ class Curve:
         return least
 
     def bound_epsilon(self, log_delta: float) -> Interval:
-        """Numerical enclosure of the bound's own ε(δ)."""
+        """Enclose ε(δ) of the upper bound itself."""
         return self.upper.epsilon(log_delta)
 
 
 def _largest_realised_epsilon(witnesses: Iterable[Pair], target: Target) -> float:
-    """The largest lower bound of the witnesses; one that is likely to attain no more than one before is not searched.
+    """Return the largest lower bound of the witnesses on ε at the target δ.
 
-    It is taken to attain no more where its log δ at the target ε falls short of the target twice as far as that of the
-    one before. A witness that is left out may cost some of the lower bound, never its truth.
+    A witness is skipped if it is likely to attain no more than an earlier witness. The criterion compares log δ at the
+    target ε with the target: the shortfall must be at least twice that of the earlier witness. Skipping a witness may
+    lower the bound, but never makes it invalid.
     """
     found, attained = 0.0, -math.inf
     for pair in witnesses:
@@ -115,7 +122,10 @@ def _largest_realised_epsilon(witnesses: Iterable[Pair], target: Target) -> floa
 
 
 def _falls_short(pair: Pair, target: Target, attained: float, found: float) -> bool:
-    """Whether a witness is seen to attain no more than one of the log δ and ε given, as above."""
+    """Return whether a witness is judged to attain no more than log δ `attained` and ε `found`.
+
+    The criterion is that of `_largest_realised_epsilon`.
+    """
     if pair.likely_meets(found, target.log_delta):
         return True
     least = target.log_delta - 2.0 * (target.log_delta - attained)
@@ -125,9 +135,11 @@ def _falls_short(pair: Pair, target: Target, attained: float, found: float) -> b
 
 
 def _upper_epsilon_of(pair: Pair, target: Target) -> float:
-    """The upper bound alone: the target ε where that meets the target δ by next to nothing, as calibrated noise does.
+    """Return an upper bound on ε at the target δ.
 
-    A little less must miss it: where δ hardly falls with ε, a much smaller ε may meet it too, and is searched.
+    The bound is the target ε if δ there is only slightly below the target δ, as for calibrated noise. A slightly
+    smaller ε must then miss the target. If δ hardly decreases with ε, a much smaller ε may also meet the target, and is
+    searched for.
     """
     near = target.log_delta * (1.0 + SPARE) <= pair.upper_log_delta(target.epsilon) <= target.log_delta
     if near and pair.upper_log_delta_next_to(target.epsilon * (1.0 - FLAT), target.epsilon) > target.log_delta:

@@ -1,11 +1,11 @@
 """Facts about a pair, as data: exact distributions of its loss, and concentration.
 
 A *law* names an ordered pair (P, Q). The transform K(z) = log E_P[e^{zL}] of its loss L = log dP/dQ is known, not
-merely bounded. The contour engine composes pairs that carry laws; pairs without one are composed from their profiles.
+merely bounded. The contour engine composes pairs that carry laws. Pairs without a law are composed from their profiles.
 
 A *finite law* has finitely many outcomes, with masses p under the first distribution and q under the second. The loss
-of each is log p − log q. It is kept next to both masses, because their difference would lose its digits where the loss
-is small. Enumeration composes finite laws.
+of each outcome is log p − log q. It is stored next to both masses, because their difference would lose digits if the
+loss is small. Enumeration composes finite laws.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 _LARGEST_LOSS = 600.0
 _SUM_ACCURACY = 1e-9
-"""Error of a sum of probabilities that roundings explain."""
+"""Largest error of a sum of probabilities that rounding explains."""
 
 Direction: TypeAlias = Literal["remove", "add", "replace"]
 
@@ -36,10 +36,10 @@ def _demand(pointer: str, holds: bool, allowed: str) -> None:
 
 @dataclass(frozen=True)
 class GaussianLaw:
-    """N(μ, 1) against N(0, 1), in either order: the loss is N(μ²/2, μ²) under the first law.
+    """N(μ, 1) against N(0, 1), in either direction: the loss is N(μ²/2, μ²) under the first distribution.
 
     Attributes:
-        mu: distance of the means in standard deviations, 0 ≤ μ < ∞. The law is that of this very float.
+        mu: distance of the means in standard deviations, 0 ≤ μ < ∞. The law belongs to exactly this double.
 
     Raises:
         InvalidInput: μ is negative or not finite.
@@ -52,22 +52,22 @@ class GaussianLaw:
 
     @property
     def distance(self) -> float:
-        """μ."""
+        """Distance μ of the means, in standard deviations."""
         return self.mu
 
     @property
     def is_silent(self) -> bool:
-        """Whether every loss is zero."""
+        """True if every loss is zero."""
         return self.mu == 0.0
 
     def reversed(self) -> GaussianLaw:
-        """The pair in the other order: the same law."""
+        """Return the pair in the other direction, which has the same law."""
         return self
 
 
 @dataclass(frozen=True)
 class SampledGaussianLaw:
-    """One step of the Poisson-subsampled Gaussian mechanism, in one order of one neighbouring relation.
+    """One step of the Poisson-subsampled Gaussian mechanism, in one direction of one neighbouring relation.
 
     With N_m = N(m, 1) in units of the noise's standard deviation, q the rate and s the shift:
 
@@ -76,10 +76,10 @@ class SampledGaussianLaw:
         "replace"   (1 − q) N_0 + q N_s  against  (1 − q) N_0 + q N_{−s}
 
     Attributes:
-        rate: probability q that the contribution is drawn, 0 ≤ q ≤ 1.
+        rate: probability q that the contribution is included, 0 ≤ q ≤ 1.
         shift: norm of one contribution over the noise's standard deviation (1/z for noise multiplier z), 0 ≤ s < ∞.
-            The law is that of this very float; who divides rounds, and answers for it.
-        direction: which of the three pairs.
+            The law belongs to exactly this double. A caller who divides must account for the rounding.
+        direction: the name of one of the three pairs.
 
     Raises:
         InvalidInput: a number is outside its range, or the direction is unknown.
@@ -96,29 +96,29 @@ class SampledGaussianLaw:
 
     @property
     def distance(self) -> float:
-        """Of the means if every contribution is drawn, in standard deviations.
+        """Distance of the means if every contribution is included, in standard deviations.
 
-        Both laws are mixtures with the same weights of laws at most as far apart, so that the pair of N(distance, 1)
-        and N(0, 1) dominates (joint convexity).
+        Both distributions are mixtures with the same weights, and their components are at most this far apart. The pair
+        of N(distance, 1) and N(0, 1) therefore dominates (joint convexity).
         """
         return 2.0 * self.shift if self.direction == "replace" else self.shift
 
     @property
     def is_silent(self) -> bool:
-        """Whether every loss is zero."""
+        """True if every loss is zero."""
         return self.rate == 0.0 or self.shift == 0.0
 
     def reversed(self) -> SampledGaussianLaw:
-        """The pair in the other order."""
+        """Return the pair in the other direction."""
         return SampledGaussianLaw(self.rate, self.shift, _REVERSED[self.direction])
 
 
 @dataclass(frozen=True)
 class LaplaceLaw:
-    """Laplace noise around two places that are s of its scales apart, in either order: the loss lies in [−s, s].
+    """Laplace noise of scale 1 around two locations at distance s, in either direction: the loss is in [−s, s].
 
     Attributes:
-        shift: distance of the places over the noise's scale, 0 ≤ s < ∞. The law is that of this very float.
+        shift: distance of the locations over the noise's scale, 0 ≤ s < ∞. The law belongs to exactly this double.
 
     Raises:
         InvalidInput: s is negative or not finite.
@@ -131,24 +131,24 @@ class LaplaceLaw:
 
     @property
     def is_silent(self) -> bool:
-        """Whether every loss is zero."""
+        """True if every loss is zero."""
         return self.shift == 0.0
 
     def reversed(self) -> LaplaceLaw:
-        """The pair in the other order: the same law."""
+        """Return the pair in the other direction, which has the same law."""
         return self
 
 
 @dataclass(frozen=True)
 class DrawnGaussianLaw:
-    """One step of a Gaussian mechanism on a batch drawn without replacement, for replace-one: a symmetric pair.
+    """One step of a Gaussian mechanism on a batch sampled without replacement, for replace-one: a symmetric pair.
 
-    Its profile is that of (1 − q) N(0, 1) + q N(d, 1) against N(0, 1) at every α ≥ 1, and H(α) = 1 − α + α H(1/α)
-    below (docs/engine-certificate.md, A8).
+    Its profile H(α) is that of (1 − q) N(0, 1) + q N(d, 1) against N(0, 1) at every α ≥ 1. For α < 1 it is
+    H(α) = 1 − α + α H(1/α) (docs/engine-certificate.md, A8).
 
     Attributes:
-        rate: probability q that the batch holds the record, 0 ≤ q ≤ 1.
-        shift: d, the distance of the means where it does, in standard deviations of the noise, 0 ≤ d < ∞.
+        rate: probability q that the batch contains the record, 0 ≤ q ≤ 1.
+        shift: distance d of the means if the batch contains the record, in standard deviations of the noise, 0 ≤ d < ∞.
 
     Raises:
         InvalidInput: a number is outside its range.
@@ -163,26 +163,26 @@ class DrawnGaussianLaw:
 
     @property
     def is_silent(self) -> bool:
-        """Whether the loss is always zero."""
+        """True if the loss is always zero."""
         return self.rate == 0.0 or self.shift == 0.0
 
     @property
     def distance(self) -> float:
-        """d: the pair of N(d, 1) and N(0, 1) dominates, since its profile falls and q E_γ ≤ E_α for γ ≥ α."""
+        """Distance d. The pair of N(d, 1) and N(0, 1) dominates: its profile decreases, and q E_γ ≤ E_α for γ ≥ α."""
         return self.shift
 
     def reversed(self) -> DrawnGaussianLaw:
-        """The pair in the other order: the same law."""
+        """Return the pair in the other direction, which has the same law."""
         return self
 
 
 @dataclass(frozen=True)
 class _MixedLaw:
-    """Sensitivities s_k of a contribution, and the probability p_k of each, over finitely many k.
+    """Finitely many sensitivities s_k of a contribution, each with its probability p_k.
 
     Attributes:
         sensitivities: s_k over the noise's standard deviation, 0 ≤ s_k < ∞, in any order.
-        probabilities: p_k ≥ 0. All but the largest are these very floats; the largest is what they leave of 1.
+        probabilities: p_k ≥ 0. All except the largest are exactly these doubles. The largest is the rest to 1.
 
     Raises:
         InvalidInput: a number is outside its range, or the probabilities do not sum to 1 within 1e-9.
@@ -199,7 +199,7 @@ class _MixedLaw:
 
     @cached_property
     def components(self) -> tuple[tuple[float, float], ...]:
-        """s_k and p_k of every positive p_k by rising s_k, the largest p_k being what the others leave, rounded."""
+        """Pairs (s_k, p_k) with p_k > 0 by increasing s_k. The largest p_k is 1 minus the sum of the rest, rounded."""
         found = sorted(pair for pair in zip(self.sensitivities, self.probabilities, strict=True) if pair[1] > 0.0)
         place = self._heaviest(found)
         others = sum((Fraction(weight) for k, (_, weight) in enumerate(found) if k != place), Fraction(0))
@@ -212,19 +212,19 @@ class _MixedLaw:
 
     @property
     def largest(self) -> float:
-        """The largest s_k of positive probability."""
+        """Largest s_k of positive probability."""
         return self.components[-1][0]
 
     @property
     def is_silent(self) -> bool:
-        """Whether every loss is zero."""
+        """True if every loss is zero."""
         return self.largest == 0.0
 
     def shortened(self, log_mass: float) -> tuple[Self, float]:
-        """Move the largest s_k, of probability e^`log_mass` in all at most, to the s_k of the largest probability.
+        """Move the largest s_k, of total probability at most e^`log_mass`, to the s_k of the largest probability.
 
-        Guarantees: δ of a composition of T steps falls, by T e^m at most, m the second number that is returned
-        (docs/engine-certificate.md, A10, Components moved).
+        Guarantees: δ of a composition of T steps falls by at most T e^m, where m is the second number returned; −inf if
+        nothing was moved (docs/engine-certificate.md, A10, Components moved).
         """
         components, moved = list(self.components), 0.0
         place = self._heaviest(components)
@@ -240,7 +240,7 @@ class _MixedLaw:
 
 @dataclass(frozen=True)
 class GaussianMixtureLaw(_MixedLaw):
-    """One step whose contribution has a random sensitivity, in one order of one neighbouring relation.
+    """One step whose contribution has a random sensitivity, in one direction of one neighbouring relation.
 
     With N_m = N(m, 1) in units of the noise's standard deviation:
 
@@ -249,19 +249,19 @@ class GaussianMixtureLaw(_MixedLaw):
         "replace"   Σ p_k N_{s_k}  against  Σ p_k N_{−s_k}
 
     Attributes:
-        direction: which of the three pairs.
+        direction: the name of one of the three pairs.
     """
 
     direction: Direction
 
     @property
     def distance(self) -> float:
-        """Distance of the means at the largest sensitivity, whose pair dominates."""
+        """Distance of the means at the largest sensitivity. The Gaussian pair at this distance dominates."""
         return 2.0 * self.largest if self.direction == "replace" else self.largest
 
     @property
     def supremum(self) -> float:
-        """The largest loss, rounded up."""
+        """Largest loss in nats, rounded up; math.inf if the loss is unbounded."""
         least, weight = self.components[0]
         if self.direction != "add" or least > 0.0:
             return math.inf
@@ -269,17 +269,17 @@ class GaussianMixtureLaw(_MixedLaw):
         return -(math.log1p(-rest) if rest <= 0.5 else math.log(weight)) * (1.0 + 16 * UNIT_ROUNDOFF)
 
     def reversed(self) -> GaussianMixtureLaw:
-        """The pair in the other order."""
+        """Return the pair in the other direction."""
         return replace(self, direction=_REVERSED[self.direction])
 
 
 @dataclass(frozen=True)
 class DrawnMixtureLaw(_MixedLaw):
-    """`DrawnGaussianLaw` with a shift that is itself drawn, and public: its profile is Σ p_k H_k, for replace-one.
+    """`DrawnGaussianLaw` with a random, public shift, for replace-one: its profile is Σ p_k H_k, H_k that at s_k.
 
     Attributes:
-        rate: probability q that the batch holds the record, 0 < q < 1.
-        log_rest: log-probability of an infinite loss, which is charged next to the transform.
+        rate: probability q that the batch contains the record, 0 < q < 1.
+        log_rest: log-probability of an infinite loss, which is charged in addition to the transform.
     """
 
     rate: float
@@ -291,20 +291,20 @@ class DrawnMixtureLaw(_MixedLaw):
 
     @property
     def distance(self) -> float:
-        """The largest shift, whose pair dominates."""
+        """Largest shift. The Gaussian pair at this distance dominates."""
         return self.largest
 
     supremum: ClassVar[float] = math.inf
 
     @property
     def atom(self) -> float:
-        """About the share of the transform that does not fall along the line."""
+        """Approximate share of the transform that does not decrease along the line of integration."""
         return (1.0 - self.rate) * math.fsum(
             p * (math.erf(s / math.sqrt(8.0)) if s > 0.0 else 1.0) for s, p in self.components
         )
 
     def reversed(self) -> DrawnMixtureLaw:
-        """The pair in the other order: the same law."""
+        """Return the pair in the other direction, which has the same law."""
         return self
 
 
@@ -312,7 +312,7 @@ MixedLaw: TypeAlias = GaussianMixtureLaw | DrawnMixtureLaw
 """A law of several components."""
 
 NormalLaw: TypeAlias = GaussianLaw | SampledGaussianLaw | DrawnGaussianLaw | MixedLaw
-"""A law of Gaussian noise, sampled or not."""
+"""A law of Gaussian noise, with or without subsampling."""
 
 Law: TypeAlias = NormalLaw | LaplaceLaw
 """A law whose transform is known."""
@@ -320,15 +320,15 @@ Law: TypeAlias = NormalLaw | LaplaceLaw
 
 @dataclass(frozen=True)
 class FiniteLaw:
-    """An ordered pair of laws (P, Q) over finitely many outcomes, all of them: the masses sum to one.
+    """An ordered pair of distributions (P, Q) on finitely many outcomes. All are listed: the masses sum to one.
 
     Attributes:
-        losses: log p − log q of each outcome that both laws can give, finite, within a relative `accuracy`.
+        losses: log p − log q of each outcome that both distributions can give, finite, within a relative `accuracy`.
         log_first: log p, within `accuracy` per unit of 1 + |log p|.
         log_second: log q, likewise.
-        log_infinite: log P of what Q cannot give, an upper bound within `accuracy`; −inf if there is none.
-        log_missing: log Q of what P cannot give, likewise.
-        accuracy: bound of the errors above.
+        log_infinite: upper bound on log P of the outcomes that Q cannot give, within `accuracy`; −inf if none exists.
+        log_missing: the same for log Q of the outcomes that P cannot give.
+        accuracy: bound on the errors above.
     """
 
     losses: tuple[float, ...]
@@ -339,17 +339,18 @@ class FiniteLaw:
     accuracy: float = 8 * UNIT_ROUNDOFF
 
     def reversed(self) -> FiniteLaw:
-        """The pair in the other order."""
+        """Return the pair in the other direction."""
         losses = tuple(-loss for loss in self.losses)
         return FiniteLaw(
             losses, self.log_second, self.log_first, self.log_missing, self.log_infinite, accuracy=self.accuracy
         )
 
     def mixed(self, rate: float, absent: float) -> FiniteLaw | None:
-        """(1 − q) Q + q P against Q, for 0 < q < 1 and its complement, each rounded once; None for losses beyond 600.
+        """Return (1 − q) Q + q P against Q, for 0 < q < 1 and 1 − q, each rounded once; None for losses beyond 600.
 
-        What P cannot give becomes an outcome of loss log(1 − q). Of log(1 − q + q e^l) the slope in l is q e^l over its
-        argument, and its form is good to 16 units and, where it adds l to a logarithm, 8 units of l.
+        The outcomes that P cannot give become an outcome of loss log(1 − q). The derivative of log(1 − q + q e^l) in l
+        is q e^l over its argument. Its formula errs by 16 units of roundoff, and by 8 units of l if it adds l to a
+        logarithm.
         """
         if max(map(abs, self.losses), default=0.0) > _LARGEST_LOSS:
             return None
@@ -376,7 +377,7 @@ class FiniteLaw:
 
 
 def _mixed_loss(loss: float, rate: float, absent: float) -> float:
-    """log(1 − q + q e^l), in the form that keeps its digits."""
+    """Return log(1 − q + q e^l), by the formula that loses no digits."""
     if loss >= 0.0 or rate <= 0.5:
         return math.log1p(rate * math.expm1(loss))
     if loss > -30.0:
@@ -386,7 +387,7 @@ def _mixed_loss(loss: float, rate: float, absent: float) -> float:
 
 @dataclass(frozen=True)
 class Concentrated:
-    """ρ-zCDP given an event of probability S under both distributions, and an infinite loss without it.
+    """ρ-zCDP given an event that has probability S under both distributions, and an infinite loss outside the event.
 
     Attributes:
         rho: ρ ≥ 0.

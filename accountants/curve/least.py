@@ -1,7 +1,7 @@
 """The least of several dominating pairs of one mechanism.
 
-At every ε the least bound holds. Under composition another one may win than did at one round. Compositions are
-therefore formed of each alternative alone, and only then compared.
+The least bound is valid at every ε. Under composition the least pair may be a different one than for one round. Each
+alternative is therefore composed separately, and only the compositions are compared.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 _USUAL_LOG_DELTA = -14.0
 _LEAST_MARGIN, _MARGIN = 0.05, 0.1
 _ROUGHLY = 4.0
-"""How many margins an estimate must be above a bound."""
+"""Number of margins by which an estimate must exceed a bound."""
 
 
 @dataclass(frozen=True)
 class LeastProfile(Profile):
-    """The least of several profiles, each of which dominates the same order of the same mechanism.
+    """The least of several profiles, each of which dominates the same direction of the same mechanism.
 
-    It bounds δ at every ε. It need not be convex: its tails are those of one of the profiles, the one that is least
-    at ε = 0, and a composition is formed of each by itself (`alternatives`).
+    The least profile bounds δ at every ε, but it need not be convex. Its tails are those of the profile that is least
+    at ε = 0. A composition is formed of each profile separately (`Pair.alternatives`).
     """
 
     one_sided: ClassVar[bool] = True
@@ -47,17 +47,17 @@ class LeastProfile(Profile):
 
     @property
     def log_infinite_mass(self) -> float:
-        """That of the profile behind the tails."""
+        """Log of the infinite mass of the profile that gives the tails."""
         return self._chosen.log_infinite_mass
 
     @property
     def lossy(self) -> bool:
-        """Whether δ at ε = 0 is known to be above 0 without an evaluation: one profile tells it of the mechanism."""
+        """True if δ at ε = 0 is known to be above 0 without an evaluation: one profile shows it for the mechanism."""
         return any(profile.lossy for profile in self.profiles)
 
     @property
     def tail_accuracy(self) -> float:
-        """That of the profile behind the tails."""
+        """Accuracy of the tails of the profile that gives them."""
         return self._chosen.tail_accuracy
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
@@ -69,7 +69,7 @@ class LeastProfile(Profile):
         return self._least_of(self.profiles, epsilon)
 
     def upper_log_delta(self, epsilon: float) -> float:
-        """The upper bound at one ε, of the same profiles."""
+        """Return the upper bound at one ε, from the profiles that may be the least."""
         least = float(self._least_of(self._closed, np.asarray(epsilon)).upper) if self._closed else 0.0
         for place, profile in enumerate(self._composed):
             if (place or self._closed) and _out_of_the_running(profile, epsilon, least):
@@ -85,26 +85,29 @@ class LeastProfile(Profile):
 
     @cached_property
     def _closed(self) -> list[Profile]:
-        """The profiles that are not composed."""
+        """Profiles that are not composed."""
         return [profile for profile in self.profiles if not profile.estimated]
 
     @cached_property
     def _composed(self) -> list[Profile]:
-        """The composed profiles by their estimated ε at a usual δ."""
+        """Composed profiles, sorted by their estimated ε at a usual δ."""
         composed = [profile for profile in self.profiles if profile.estimated]
         if len(composed) < 2:  # nothing to estimate
             return composed
         return sorted(composed, key=lambda profile: profile.guess(_USUAL_LOG_DELTA).epsilon)
 
     def closed_decides(self, epsilon: float, share: float) -> bool:
-        """Return whether the estimates of all composed profiles are above the least of the others by a share of it."""
+        """Return whether the estimates of all composed profiles exceed the least bound of the others.
+
+        The estimates must exceed it by the fraction `share` of its log δ.
+        """
         if not self._closed:
             return False
         least = (1.0 - share) * float(self._least_of(self._closed, np.asarray(epsilon)).upper)
         return all(profile.likely_log_delta(epsilon) > least for profile in self._composed)
 
     def _least_at(self, epsilon: float) -> Interval:
-        """The least ends at one ε."""
+        """Return the least lower and the least upper bound at one ε."""
         least = Interval(0.0, 0.0)
         if self._closed:
             least = Interval(*map(float, self._least_of(self._closed, np.asarray(epsilon))))
@@ -116,14 +119,15 @@ class LeastProfile(Profile):
         return least
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Tails of one of the profiles."""
+        """Return the tails of the profile that is least at ε = 0."""
         return self._chosen.log_tails(epsilon)
 
 
 def _out_of_the_running(profile: Profile, epsilon: float, log_delta: float) -> bool:
-    """Whether a quick upper bound is so far above a bound in hand that the dear one is, too; first by an estimate.
+    """Return whether an estimate or a quick upper bound is far above log δ `log_delta`.
 
-    To leave a bound out is safe. What is answered then is the least of the others, with both of its ends.
+    The expensive bound is then also likely to be above it. Leaving the profile out is safe. The answer then is the
+    least of the other profiles, with both bounds of that.
     """
     margin = _LEAST_MARGIN + _MARGIN * abs(log_delta)
     if profile.likely_log_delta(epsilon) > log_delta + _ROUGHLY * margin:
@@ -133,19 +137,20 @@ def _out_of_the_running(profile: Profile, epsilon: float, log_delta: float) -> b
 
 @dataclass(frozen=True)
 class LeastSearch(PairSearch):
-    """The search of a pair of least profiles, on the alternatives that they are made of.
+    """The search of a pair of least profiles, which works on the alternatives.
 
     Attributes:
-        alternatives: the pairs.
+        alternatives: the dominating pairs of the same mechanism.
     """
 
     alternatives: tuple[Pair, ...]
 
     def epsilon(self, log_delta: float, near: float) -> Interval:
-        """Enclose ε(δ) with few evaluations where bounds are expensive.
+        """Enclose ε(δ) with few evaluations if bounds are expensive.
 
-        If every alternative is symmetric, δ is the least of theirs. It falls below the target where the first of them
-        does. Each is searched alone, unless its δ at the least ε so far is above the target for certain.
+        If every alternative is symmetric, δ is the least δ of the alternatives. It falls below the target at the ε at
+        which the first alternative does. Each alternative is searched separately. An alternative is skipped if its δ at
+        the least ε so far is certainly, or by a quick bound, above the target.
         """
         del near
         alternatives = self.alternatives
@@ -164,14 +169,14 @@ class LeastSearch(PairSearch):
 
 
 def _is_surely_above(pair: Pair, epsilon: float, log_delta: float) -> bool:
-    """Return whether a symmetric pair's δ at ε is above the target, for certain or by a quick bound far above it."""
+    """Return whether δ of a symmetric pair at ε is above the target, certainly or by a quick bound."""
     if pair.forward.estimated and _out_of_the_running(pair.forward, epsilon, log_delta):
         return True
     return pair.log_delta_bounds(epsilon).lower > log_delta
 
 
 def least_of(pairs: Sequence[Pair]) -> Pair:
-    """Return the pair of the least bound at every ε, from several dominating pairs of one mechanism."""
+    """Return a pair that is the least bound at every ε of several dominating pairs of one mechanism."""
     if len(pairs) == 1:
         return pairs[0]
     forward = LeastProfile(tuple(pair.forward for pair in pairs))
@@ -184,5 +189,5 @@ def least_of(pairs: Sequence[Pair]) -> Pair:
 
 
 def alternatives_of(pair: Pair) -> tuple[Pair, ...]:
-    """Return the dominating pairs of which a pair is the least: itself, if it is no least of several."""
+    """Return the dominating pairs of which a pair is the least. A pair without alternatives gives itself."""
     return pair.alternatives or (pair,)

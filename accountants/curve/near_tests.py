@@ -1,6 +1,6 @@
-"""Tests of about a given size, from which the search for the best one starts.
+"""Tests of about a requested size, from which the search for the best test starts.
 
-A test rejects where the loss exceeds an ε; its size is how often Q passes it.
+A test rejects if the loss exceeds an ε. Its size is the probability of rejection under Q.
 """
 
 from __future__ import annotations
@@ -15,19 +15,22 @@ if TYPE_CHECKING:
 
 
 _ROOM = 4.0
-"""Points are laid as if γ α + E_γ were known so many times worse: chords between them then tell its slope."""
+"""Factor by which the error of γ α + E_γ is enlarged when points are placed.
+
+Chords between points then give its slope.
+"""
 
 
 class NearTest(NamedTuple):
-    """A test L > ε of about the size asked under Q.
+    """A test L > ε of about the requested size under Q.
 
     Attributes:
-        epsilon: of any sign.
-        log_delta: log E_{e^ε}(P‖Q), enclosed at any ε near that.
-        width: relative width of the enclosures there, or a few times that of γ α + E_γ where this is less.
+        epsilon: ε, of any sign, in nats.
+        log_delta: encloses log E_{e^ε}(P‖Q) at any ε near `epsilon`.
+        width: relative width of the enclosures there, or a few times the relative width of γ α + E_γ if this is less.
         steepness: about |d log Q(L > ε)/dε|.
-        bent: whether E has a corner there, in γ.
-        dear: whether nodes for another ε would be dear, so that these are read wherever they serve about as well.
+        bent: True if E has a corner there, as a function of γ.
+        dear: True if nodes for another ε would be expensive. These nodes are then used if they are about as accurate.
     """
 
     epsilon: float
@@ -42,8 +45,8 @@ class BestTest(NamedTuple):
     """The best test at a false positive rate.
 
     Attributes:
-        true_positive_rate: bounds of the largest true positive rate.
-        epsilon: about the ε of the test L > ε that attains it, of any sign.
+        true_positive_rate: bounds on the largest true positive rate.
+        epsilon: about the ε of the test L > ε that attains it, of any sign, in nats.
     """
 
     true_positive_rate: Interval
@@ -54,8 +57,8 @@ class BestTests(NamedTuple):
     """Best tests at several false positive rates.
 
     Attributes:
-        by_rate: the test at each false positive rate; None where it was not found.
-        log_delta_at_zero: bounds of log δ(0) from the same work; −∞ to 0 where that knows little of it.
+        by_rate: the test at each false positive rate; None if the search failed there.
+        log_delta_at_zero: bounds on log δ(0) from the same work; −∞ to 0 if the work gives no close bounds.
     """
 
     by_rate: Mapping[float, BestTest | None]
@@ -63,9 +66,10 @@ class BestTests(NamedTuple):
 
 
 def rated(test: NearTest, size: float) -> NearTest:
-    """The test with a few times the width of γ α + E_γ in place of that of E_γ, where that has a small share of it.
+    """Return the test with a width that suits γ α + E_γ, if E_γ has a small share of that sum.
 
-    Points around it are then laid closer.
+    The width becomes a few times the relative width of γ α + E_γ. Points around the test are then placed closer
+    together.
     """
     lower, upper = test.log_delta(test.epsilon)
     if not lower > -math.inf:

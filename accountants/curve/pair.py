@@ -1,4 +1,4 @@
-"""Pairs of distributions, known by their profiles in both directions, and what else is known of them.
+"""Pairs of distributions, described by their profiles in both directions and by further facts.
 
 Both directions of a pair (P, Q) determine each other: E_γ(P‖Q) = 1 − γ + γ E_{1/γ}(Q‖P).
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True)
 class Pair:
-    """An ordered pair of distributions (P, Q), known by the profiles of both directions.
+    """An ordered pair of distributions (P, Q), described by the profiles of both directions.
 
     For a relation that removes something (add-or-remove-one, zero-out-one), P is the distribution with the
     contribution and Q the one without it, in every pair of a composition. Replace-one is symmetric, and a dominating
@@ -41,10 +41,10 @@ class Pair:
         atoms: the same if the loss has finitely many values.
         concentrated: ρ and the survival probability, if these describe the pair.
         plateau: an ε from which on δ is at most a rational number.
-        parts: the pairs that the pair is the product of, and how often each is run. Composing the pair again composes
-            its parts, so that no accuracy is lost.
-        alternatives: dominating pairs of the same mechanism of which the pair is the least. Each is composed alone.
-        special_search: how δ(ε) and ε(δ) are computed, if not by the defaults of `PairSearch`.
+        parts: factors of the pair, if it is a product, and the number of runs of each. Composition then uses
+            the parts, to preserve accuracy.
+        alternatives: dominating pairs of the same mechanism whose least bound is the pair. Each is composed separately.
+        special_search: search for δ(ε) and ε(δ), if the defaults of `PairSearch` are not used.
     """
 
     forward: Profile
@@ -66,15 +66,15 @@ class Pair:
 
     @property
     def symmetric(self) -> bool:
-        """Whether both directions are one profile."""
+        """True if both directions are one profile."""
         return self.forward is self.backward
 
     def directions(self) -> tuple[Profile, ...]:
-        """Return the distinct profiles: one if the pair is symmetric."""
+        """Return the distinct profiles: one profile if the pair is symmetric, otherwise two."""
         return (self.forward,) if self.symmetric else (self.forward, self.backward)
 
     def reversed(self) -> Pair:
-        """Return (Q, P), known by its profiles only."""
+        """Return the pair (Q, P) with its profiles only."""
         return self if self.symmetric else Pair(self.backward, self.forward)
 
     # δ at ε ---------------------------------------------------------------------------------------------------------
@@ -87,30 +87,34 @@ class Pair:
         return self.search.log_delta_bounds(epsilon)
 
     def upper_log_delta(self, epsilon: float) -> float:
-        """Return the upper bound of `log_delta_bounds`, without the work that only the lower one takes."""
+        """Return the upper bound of `log_delta_bounds`, without the work that only the lower bound needs."""
         return self.search.upper_log_delta(epsilon)
 
     def upper_log_delta_next_to(self, epsilon: float, evaluated: float) -> float:
-        """Return an upper bound at an ε next to one that has been evaluated, from the same work where it is shared."""
+        """Return an upper bound at an ε close to one that has been evaluated.
+
+        The bound comes from the same work if the profiles share nodes.
+        """
         profiles = self.search.profiles
         if not any(profile.shares_nodes for profile in profiles):
             return self.upper_log_delta(epsilon)
         return max(profile.upper_log_deltas([epsilon, evaluated])[0] for profile in profiles)
 
     def lower_log_delta(self, epsilon: float) -> float:
-        """Return the lower bound of `log_delta_bounds`, or a lower one where δ is far below every double."""
+        """Return the lower bound of `log_delta_bounds`, or a smaller one if δ is far below every double."""
         return self.search.lower_log_delta(epsilon)
 
     def likely_meets(self, epsilon: float, log_delta: float) -> bool:
         """Return whether log δ(ε) is likely to be at most `log_delta`, by bounds or estimates that cost little.
 
-        Nothing is proved. It decides whether an attained pair is evaluated, which may lower a lower bound.
+        The answer is not a proof. It decides whether an attained pair is evaluated. A wrong answer can only lower a
+        lower bound.
         """
         return all(profile.likely_meets(epsilon, log_delta) for profile in self.directions())
 
     # ε at δ ---------------------------------------------------------------------------------------------------------
     def epsilon(self, log_delta: float, near: float = 0.0) -> Interval:
-        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` in both directions; math.inf where there is none.
+        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` in both directions; math.inf if no such ε is known.
 
         Args:
             log_delta: the target, log δ.
@@ -121,15 +125,15 @@ class Pair:
         return Interval(min(lower, most), most)
 
     def upper_epsilon(self, log_delta: float, near: float = 0.0) -> float:
-        """Return the upper bound of `epsilon`, without the work that only the lower one takes."""
+        """Return the upper bound of `epsilon`, without the work that only the lower bound needs."""
         return self._cut(self.search.upper_epsilon(log_delta, near), log_delta)
 
     def lower_epsilon(self, log_delta: float, near: float = 0.0) -> float:
-        """Return the lower bound of `epsilon`, or one about as close, without the work of the upper one."""
+        """Return the lower bound of `epsilon`, or one about as close, without the work of the upper bound."""
         return self._cut(self.search.lower_epsilon(log_delta, near), log_delta)
 
     def _cut(self, epsilon: float, log_delta: float) -> float:
-        """Return the plateau's ε if it is smaller and δ is at most the target there."""
+        """Return the smaller of ε and the plateau's ε, if δ of the plateau is at most the target."""
         plateau = self.plateau
         if plateau is None or epsilon <= plateau.epsilon or not asks_for(log_delta, plateau.delta):
             return epsilon
@@ -145,10 +149,10 @@ def unfold(parts: Iterable[tuple[Pair, int]]) -> Iterator[tuple[Pair, int]]:
     """Replace products by their parts.
 
     Args:
-        parts: pairs, and how often each is run.
+        parts: pairs, and the number of runs of each.
 
     Yields:
-        Pairs that are no products, and how often each is run.
+        Pairs that are not products, and the number of runs of each.
     """
     for pair, times in parts:
         if pair.parts:

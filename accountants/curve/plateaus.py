@@ -1,7 +1,7 @@
 """Plateaus: (ε₀, δ₀) guarantees, with both numbers exactly as declared.
 
-Such a guarantee has δ(ε) ≤ δ₀ for ε ≥ ε₀. In logarithms its profile is above log δ₀ by the roundings that are charged.
-A search on the profile alone finds no ε at δ₀ itself. Sampling and composition carry a plateau on.
+The guarantee is δ(ε) ≤ δ₀ for ε ≥ ε₀. Its profile in logarithms is slightly above log δ₀, by the roundings that are
+charged. A search on the profile therefore finds no ε at δ₀ itself. Sampling and composition preserve plateaus.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from fractions import Fraction
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 MOST_PARTS = 1000
-"""Limit on the runs whose plateaus are composed; the rational numbers of more runs would be too long."""
+"""Limit on the number of runs whose plateaus are composed. More runs would give rational numbers that are too long."""
 
 
 @dataclass(frozen=True)
 class Plateau:
-    """δ(ε) ≤ `delta` in both directions at every ε ≥ `epsilon`."""
+    """The guarantee δ(ε) ≤ `delta` in both directions at every ε ≥ `epsilon`, with ε in nats."""
 
     epsilon: float
     delta: Fraction
 
 
 def amplify_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
-    """Return the plateau of q δ(log(1 + (e^ε' − 1)/q)), and of the other direction, which is nowhere larger.
+    """Return the plateau of q δ(log(1 + (e^ε' − 1)/q)). The other direction is nowhere larger.
 
-    From ε' = log(1 + q (e^ε₀ − 1)) on, rounded up, δ' is at most q δ₀.
+    For ε' of at least log(1 + q (e^ε₀ − 1)), rounded up, the amplified δ is at most q δ₀.
 
     Args:
-        base: the plateau of δ, if there is one.
+        base: the plateau of δ, if it has one.
         rate: a rational number that is at least q.
     """
     if base is None:
@@ -48,12 +48,15 @@ def thin_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
 
 
 def compose_plateaus(parts: Sequence[tuple[Plateau | None, int]]) -> Plateau | None:
-    """Return Σ ε_i, rounded up, and 1 − Π (1 − δ_i); None unless every part has a plateau.
+    """Return the plateau of a composition: Σ ε_i, rounded up, and 1 − Π (1 − δ_i).
 
-    Without the infinite losses, losses add up to at most Σ ε_i.
+    Without infinite losses, the sum of the losses is at most Σ ε_i.
 
     Args:
-        parts: the plateau of each part, and how often the part is run.
+        parts: the plateau of each part, and the number of runs of the part.
+
+    Returns:
+        The plateau; None if a part has no plateau or if there are more than `MOST_PARTS` runs.
     """
     plateaus = [(plateau, times) for plateau, times in parts if plateau is not None]
     if len(plateaus) < len(parts) or sum(times for _, times in plateaus) > MOST_PARTS:

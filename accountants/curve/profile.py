@@ -1,10 +1,10 @@
-"""Profiles: ε ↦ log E_{e^ε}(P‖Q) for one direction of a pair of distributions, and every question about one.
+"""Profiles: ε ↦ log E_{e^ε}(P‖Q) for one direction of a pair of distributions, and the quantities that follow from it.
 
-E_γ(P‖Q) = ∫ (dP − γ dQ)₊ for γ = e^ε ≥ 1. A profile also gives the two masses of {L > ε}, L = log dP/dQ, because
+E_γ(P‖Q) = ∫ (dP − γ dQ)₊ for γ = e^ε ≥ 1. A profile also gives the two masses of {L > ε}, L = log dP/dQ. They satisfy
 
-    Q(L > ε) = −dE_γ/dγ at γ = e^ε,   P(L > ε) = E_γ + γ Q(L > ε),
+    Q(L > ε) = −dE_γ/dγ at γ = e^ε,   P(L > ε) = E_γ + γ Q(L > ε).
 
-and differences of E would lose the digits of small tail probabilities.
+The masses are computed directly, because differences of E would lose the digits of small tail probabilities.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ RootSearch: TypeAlias = Literal["bracket", "solve", "sweep", "spare"]
 
 
 class EpsilonEstimate(NamedTuple):
-    """An ε > 0 at which log δ is about the target, as a formula without charged roundings gives it.
+    """An ε > 0 at which log δ is about the target, from a formula without charged roundings.
 
     Attributes:
         epsilon: ε, in nats.
         pad: distance from ε at which a certified bound is tried first.
-        steepness: about |d log δ/dε| there, if it is known.
+        steepness: about |d log δ/dε| there; None if it is unknown.
     """
 
     epsilon: float
@@ -46,21 +46,21 @@ class EpsilonEstimate(NamedTuple):
 class Profile(ABC):
     """ε ↦ log E_{e^ε}(P‖Q) on ε ≥ 0, elementwise on float64 arrays.
 
-    A subclass gives `log_delta`, and `log_tails` with its `tail_accuracy`. Every other question has a default that is
-    valid for every profile; a subclass overrides it with a cheaper or a closer answer. A profile that wraps another
-    one loses time, but no validity, where it leaves a question to its default.
+    A subclass defines `log_delta`, and `log_tails` with its `tail_accuracy`. Every further method has a default that is
+    valid for all profiles. A subclass overrides it with a cheaper or a closer answer. A profile that wraps another
+    profile and keeps a default loses time, but no validity.
     """
 
     pointwise: ClassVar[bool] = False
-    """True if `log_delta` evaluates one ε after the other, by `log_delta_bounds`."""
+    """True if `log_delta` evaluates one ε after another, by `log_delta_bounds`."""
     one_sided: ClassVar[bool] = False
     """True if `upper_log_delta` costs less than both bounds."""
     shares_nodes: ClassVar[bool] = False
-    """True if upper bounds at several neighbouring ε cost what one of them does (`upper_log_deltas`)."""
+    """True if upper bounds at several neighbouring ε together cost as much as a single bound (`upper_log_deltas`)."""
     estimated: ClassVar[bool] = False
     """True if evaluations are expensive, and `guess`, `likely_log_delta` and `quick_upper_log_delta` cheap."""
     closed_form: ClassVar[bool] = False
-    """True if an evaluation at one ε costs next to nothing, or is remembered."""
+    """True if an evaluation at one ε costs very little, or its value is stored."""
     root_search: ClassVar[RootSearch] = "bracket"
     """Name of the search for ε(δ) that suits the profile."""
 
@@ -85,12 +85,12 @@ class Profile(ABC):
 
     @property
     def lossy(self) -> bool:
-        """Whether δ at ε = 0 is known to be above 0 without an evaluation."""
+        """True if δ at ε = 0 is known to be above 0 without an evaluation."""
         return False
 
     @property
     def supremum(self) -> float:
-        """An ε from which on δ is zero; math.inf if none is known."""
+        """Least known ε from which on δ is zero; math.inf if none is known."""
         return math.inf
 
     @property
@@ -100,7 +100,7 @@ class Profile(ABC):
 
     @property
     def span(self) -> float | None:
-        """The largest length of which every finite loss is a multiple, if losses are too many to be located."""
+        """Largest number of which every finite loss is a multiple, if there are too many to locate; None otherwise."""
         return None
 
     # One ε, and several ---------------------------------------------------------------------------------------------
@@ -110,11 +110,11 @@ class Profile(ABC):
         return Interval(float(lower[0]), float(upper[0]))
 
     def upper_log_delta(self, epsilon: float) -> float:
-        """Return the upper bound of `log_delta` at one ε, without the work that only the lower one takes."""
+        """Return the upper bound of `log_delta` at one ε, without the work that only the lower bound needs."""
         return self.log_delta_bounds(epsilon).upper
 
     def lower_log_delta(self, epsilon: float) -> float:
-        """Return the lower bound of `log_delta` at one ε, without the work that only the upper one takes."""
+        """Return the lower bound of `log_delta` at one ε, without the work that only the upper bound needs."""
         return self.log_delta_bounds(epsilon).lower
 
     def is_at_most(self, epsilon: float, log_delta: float) -> bool:
@@ -123,19 +123,19 @@ class Profile(ABC):
         return False
 
     def quick_upper_log_delta(self, epsilon: float) -> float:
-        """Return an upper bound on log δ(ε) that costs little and may be a higher one; −inf where it fails."""
+        """Return an upper bound on log δ(ε) that costs little and may be loose; −inf on failure."""
         return self.upper_log_delta(epsilon)
 
     def upper_log_deltas(self, epsilons: Sequence[float]) -> Sequence[float]:
-        """Return upper bounds on log δ at several ε. They may be higher than those of each ε alone."""
+        """Return upper bounds on log δ at several ε. They may exceed the bounds from separate evaluations."""
         return [self.upper_log_delta(epsilon) for epsilon in epsilons]
 
     def log_delta_bounds_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
-        """Return bounds on log δ at several ε, in a search that will ask for more.
+        """Return bounds on log δ at several ε, during a search that will need more evaluations.
 
         Args:
             epsilons: ε ≥ 0, in nats.
-            lower: whether lower bounds are wanted. Otherwise an interval may hold the upper bound twice.
+            lower: whether lower bounds are needed. Otherwise an interval may hold the upper bound twice.
         """
         if self.one_sided and not lower:
             return [Interval(end, end) for end in map(self.upper_log_delta, epsilons)]
@@ -144,29 +144,32 @@ class Profile(ABC):
 
     # ε at δ ---------------------------------------------------------------------------------------------------------
     def exact_epsilon(self, log_delta: float) -> Interval | None:
-        """Return an enclosure of ε(δ) in closed form; None where there is none."""
+        """Return an enclosure of ε(δ) in closed form; None if no closed form is known."""
         del log_delta
         return None
 
     def solve(self, log_delta: float) -> EpsilonEstimate | None:
-        """Return about where log δ is `log_delta`, if a formula tells."""
+        """Return an approximate solution ε of log δ(ε) = `log_delta`; None without a formula."""
         del log_delta
         return None
 
     # Tests of given sizes -------------------------------------------------------------------------------------------
     def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
-        """Return a test L > ε of about each size under Q; None where there is none, or nothing at all."""
+        """Return a test L > ε of about each size under Q; None for a size without a test.
+
+        Return () if no size has one.
+        """
         del sizes
         return ()
 
     def best_tests(self, rates: Sequence[float]) -> BestTests | None:
-        """Return the best tests at several false positive rates; None where a search has to find them."""
+        """Return the best tests at several false positive rates; None if they must be searched for."""
         del rates
         return None
 
     # Estimates, which decide where a search starts and what is evaluated; nothing is proved by them -----------------
     def guess(self, log_delta: float) -> Guess:
-        """Return an estimate of the ε with the given log δ; ε = 0 where nothing is known."""
+        """Return an estimate of the ε with log δ(ε) = `log_delta`; ε = 0 if no estimate is known."""
         del log_delta
         return Guess(0.0, 1.0)
 
@@ -175,23 +178,23 @@ class Profile(ABC):
         return self.upper_log_delta(epsilon)
 
     def closed_decides(self, epsilon: float, share: float) -> bool:
-        """Return whether bounds in closed form are likely to be the least at ε, so that no engine need be asked.
+        """Return whether bounds in closed form are likely to be the least at ε, so that no engine is needed.
 
         Args:
             epsilon: ε, in nats.
-            share: fraction of the least log δ by which the estimates of the others must be above it.
+            share: fraction of the least log δ by which the estimates of the other bounds must exceed it.
         """
         del epsilon, share
         return False
 
     def likely_meets(self, epsilon: float, log_delta: float) -> bool:
-        """Return whether log δ(ε) is likely to be at most `log_delta`; False where it costs too much to tell."""
+        """Return whether log δ(ε) is likely to be at most `log_delta`; False if an estimate costs too much."""
         del epsilon, log_delta
         return False
 
 
 class PointwiseProfile(Profile):
-    """A profile that is evaluated at one ε after the other."""
+    """A profile that is evaluated at one ε after another."""
 
     pointwise: ClassVar[bool] = True
 
@@ -200,7 +203,7 @@ class PointwiseProfile(Profile):
         """Return an enclosure of log E_{e^ε}(P‖Q) at one ε ≥ 0."""
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Evaluate one ε after the other."""
+        """Enclose log δ at each ε, one after another."""
         points = np.asarray(epsilon, dtype=np.float64)
         bounds = [self.log_delta_bounds(point) for point in points.ravel().tolist()]
         lower, upper = (
@@ -209,7 +212,7 @@ class PointwiseProfile(Profile):
         return Enclosure(lower, upper)
 
     def log_delta_bounds_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
-        """Return bounds on log δ, one ε after the other."""
+        """Return bounds on log δ at several ε, one after another."""
         if self.one_sided and not lower:
             return [Interval(end, end) for end in map(self.upper_log_delta, epsilons)]
         return [self.log_delta_bounds(epsilon) for epsilon in epsilons]

@@ -1,6 +1,7 @@
-"""The search for δ(ε) and ε(δ) of a pair, and the root searches: from nothing, at many ε at once, with few evaluations.
+"""The searches for δ(ε) and ε(δ) of a pair.
 
-Each root search is inexact. The ε that it returns have themselves been evaluated and are on their sides of the target.
+Root searches start without an estimate, evaluate many ε at once, or use few evaluations. Each root search is inexact.
+The ε that it returns have themselves been evaluated and are on their sides of the target.
 """
 
 from __future__ import annotations
@@ -21,28 +22,29 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 PROBES = (0.0, 1 / 16, 1.0, 8.0)
-"""The ε, in nats, at which bounds are compared. Values there are remembered, so that a search may start from them."""
+"""The ε, in nats, at which bounds are compared. Values there are stored, so that a search may start from them."""
 _MOST_SQUARE = 1e6
-"""Limit on −log δ in an initial estimate, in nats: a smaller δ is as good as 0."""
+"""Limit on −log δ in an initial estimate, in nats. A smaller δ is treated as 0."""
 
 
 @dataclass(frozen=True)
 class PairSearch:
-    """How δ(ε) and ε(δ) of a pair follow from the profiles of its two directions.
+    """The computation of δ(ε) and ε(δ) of a pair from the profiles of its two directions.
 
-    Every question has a default that is valid for all pairs. A subclass serves pairs whose searches can share work; a
-    question that it leaves out is answered by the default, which may take longer.
+    Every method has a default that is valid for all pairs. A subclass serves pairs whose searches can share work.
+    Methods that it does not override may take longer.
 
     Attributes:
-        profiles: the directions of which δ of the unordered pair is the larger one.
+        profiles: the distinct directions. δ of the unordered pair is the larger of theirs.
     """
 
     profiles: tuple[Profile, ...]
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose the larger of both directions at one ε. This is the only rule for two directions.
+        """Enclose the larger δ of both directions at one ε.
 
-        The second direction is not evaluated if a cheap bound shows that it is at most the first.
+        The second direction is not evaluated if a cheap bound shows that it is at most the first. No other function
+        combines two directions.
         """
         lower, upper = -math.inf, -math.inf
         for profile in self.profiles:
@@ -53,7 +55,7 @@ class PairSearch:
         return Interval(lower, min(upper, 0.0))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Apply `log_delta_bounds` elementwise: to whole arrays, unless a profile is evaluated at each ε alone."""
+        """Apply `log_delta_bounds` elementwise. Whole arrays are evaluated at once unless a profile is pointwise."""
         profiles = self.profiles
         if any(profile.pointwise for profile in profiles):
             points = np.asarray(epsilon, dtype=np.float64)
@@ -67,23 +69,23 @@ class PairSearch:
         return Enclosure(lower, np.minimum(upper, 0.0))
 
     def upper_log_delta(self, epsilon: float) -> float:
-        """Return the upper bound of `log_delta_bounds`, without the work that only the lower one takes."""
+        """Return the upper bound of `log_delta_bounds`, without the work that only the lower bound needs."""
         profiles = self.profiles
         if len(profiles) == 1 or any(profile.one_sided for profile in profiles):
             return min(max(profile.upper_log_delta(epsilon) for profile in profiles), 0.0)
         return self.log_delta_bounds(epsilon).upper
 
     def lower_log_delta(self, epsilon: float) -> float:
-        """Return the lower bound of `log_delta_bounds`, without the work that only the upper one takes."""
+        """Return the lower bound of `log_delta_bounds`, without the work that only the upper bound needs."""
         profiles = self.profiles
         return profiles[0].lower_log_delta(epsilon) if len(profiles) == 1 else self.log_delta_bounds(epsilon).lower
 
     def epsilon(self, log_delta: float, near: float) -> Interval:
-        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, by the search that the profiles ask for.
+        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, by the search that the profiles prefer.
 
         Args:
             log_delta: the target, log δ ≤ 0.
-            near: an ε at which δ may be close to the target; 0 where none is known.
+            near: an ε at which δ may be close to the target; 0 if none is known.
         """
         profiles = self.profiles
         if len(profiles) == 1 and (known := profiles[0].exact_epsilon(log_delta)) is not None:
@@ -103,7 +105,7 @@ class PairSearch:
         return bracketed_epsilon(self.log_delta_bounds, log_delta) if enclosed is None else enclosed
 
     def _solve(self, log_delta: float) -> Interval | None:
-        """Certify the larger solution of both directions; None if there is none."""
+        """Certify the larger solution of both directions; None if a solution is missing or unusable."""
         solutions = [profile.solve(log_delta) for profile in self.profiles]
         known = [solution for solution in solutions if solution is not None]
         if len(known) < len(solutions):
@@ -115,26 +117,26 @@ class PairSearch:
         return solved_epsilon(self.upper_log_delta, self.lower_log_delta, log_delta, largest)
 
     def upper_epsilon(self, log_delta: float, near: float) -> float:
-        """Return the upper bound of `epsilon`, without the work that only the lower one takes.
+        """Return the upper bound of `epsilon`, without the work that only the lower bound needs.
 
         Args:
             log_delta: the target, log δ ≤ 0.
-            near: an ε at which δ may be close to the target; 0 where none is known.
+            near: an ε at which δ may be close to the target; 0 if none is known.
         """
         return self.epsilon(log_delta, near).upper
 
     def lower_epsilon(self, log_delta: float, near: float) -> float:
-        """Return a lower bound about as close as that of `epsilon`.
+        """Return a lower bound about as close as the lower bound of `epsilon`.
 
         Args:
             log_delta: the target, log δ ≤ 0.
-            near: an ε at which δ may be close to the target; 0 where none is known.
+            near: an ε at which δ may be close to the target; 0 if none is known.
         """
         return self.epsilon(log_delta, near).lower
 
 
 def bracketed_epsilon(read: Callable[[float], Interval], log_delta: float) -> Interval:
-    """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` without an initial estimate; math.inf if there is none.
+    """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` without an initial estimate; math.inf if no ε meets it.
 
     Args:
         read: bounds on log δ at one ε.
@@ -146,9 +148,10 @@ def bracketed_epsilon(read: Callable[[float], Interval], log_delta: float) -> In
 
 
 def upper_epsilon(upper: Callable[[float], float], log_delta: float) -> float:
-    """An ε ≥ 0 whose certified upper bound is at most `log_delta`, within 1e-9 of the smallest; math.inf if none.
+    """Return an ε ≥ 0 whose certified upper bound on log δ is at most `log_delta`; math.inf if none exists.
 
-    The search is sloppy; the ε returned has itself been evaluated and meets the target.
+    The ε is within a relative 1e-9 of the smallest such ε. The search is inexact, but the returned ε has itself been
+    evaluated and meets the target.
     """
     if upper(0.0) <= log_delta:
         return 0.0
@@ -181,9 +184,9 @@ def lower_epsilon(lower: Callable[[float], float], log_delta: float, *, guess: f
 
 
 def _bracket(above: Callable[[float], bool]) -> tuple[float, float]:
-    """An ε above the target and one that is not (math.inf past `LARGEST_EPSILON`).
+    """Return an ε above the target, and an ε that is not above it (math.inf past `LARGEST_EPSILON`).
 
-    Grown from a small ε, as a δ far below the target costs an engine more than one near it.
+    The bracket grows from a small ε, because an evaluation far below the target costs an engine more than one near it.
     """
     failing, passing = 0.0, SMALL_EPSILON
     while above(passing):
@@ -194,9 +197,10 @@ def _bracket(above: Callable[[float], bool]) -> tuple[float, float]:
 
 
 def _narrow(end: Callable[[float], float], log_delta: float, failing: float, passing: float) -> tuple[float, float]:
-    """Illinois false position on a decreasing function, kept as a bracket with end(failing) > log_delta ≥ end(passing).
+    """Narrow a bracket of a decreasing function by Illinois false position.
 
-    Falls back to bisection where the function is flat, jumps or is −inf. Stops at a relative width of 1e-10.
+    The bracket satisfies end(failing) > log_delta ≥ end(passing) throughout. The search bisects if the function is
+    flat, jumps or is −inf. It stops at a relative width of 1e-10.
     """
     value_failing, value_passing = end(failing) - log_delta, end(passing) - log_delta
     weight_failing = weight_passing = 1.0
@@ -224,9 +228,9 @@ _MOST_SWEEPS = 12
 
 
 def swept_epsilon(read: Callable[[FloatArray], Enclosure], log_delta: float) -> Interval | None:
-    """Enclose ε(δ) by evaluations at many ε at once; None where the enclosure is too wide.
+    """Enclose ε(δ) by evaluations at many ε at once; None if the enclosure is too wide.
 
-    The ε are spread evenly over the bracket, and around the place where the last values point. The bracket runs from
+    The points are spaced evenly over the bracket, and geometrically around an interpolated root. The bracket runs from
     the largest ε whose lower bound is above the target to the smallest ε whose upper bound is not.
 
     Args:
@@ -263,7 +267,7 @@ def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: 
     Args:
         read: bounds on log δ at one ε.
         log_delta: the target.
-        guess: where the search starts. By default, the values at `PROBES` tell: √−log δ is about linear in ε.
+        guess: start of the search. By default it is interpolated at `PROBES`, because √−log δ is about linear in ε.
     """
     zero = read(0.0)
     if zero.upper <= log_delta:
@@ -287,7 +291,10 @@ def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: 
 
 
 def _interpolated(read: Callable[[float], Interval], log_delta: float, at_zero: float) -> Guess:
-    """Return the target's place on the line of √−log δ through the two probes around it, and the slope there."""
+    """Return an estimate of ε at the target, and the slope of log δ there.
+
+    The estimate is linear interpolation of √−log δ between the two probes around the target.
+    """
     low, before = 0.0, at_zero
     for high in (*PROBES[1:], *(4.0**k for k in range(2, 15))):
         after = read(high).upper
@@ -304,7 +311,9 @@ def _interpolated(read: Callable[[float], Interval], log_delta: float, at_zero: 
 
 
 def line_guess(read: Callable[[float], Interval], log_delta: float, near: float) -> Guess | None:
-    """Return the target's place on the line of √−log δ through ε = 0 and `near`; None if the line does not rise.
+    """Return an estimate of ε at the target from the line of √−log δ through ε = 0 and `near`.
+
+    The result is None if the line does not rise.
 
     Args:
         read: bounds on log δ at one ε.
@@ -323,13 +332,15 @@ def line_guess(read: Callable[[float], Interval], log_delta: float, near: float)
 def solved_epsilon(
     upper: Callable[[float], float], lower: Callable[[float], float], log_delta: float, solution: EpsilonEstimate
 ) -> Interval | None:
-    """Certify a solution a little to either side; None if a bound is not found there and no slope is known.
+    """Certify an approximate solution slightly to either side of it.
+
+    The result is None if a bound fails there and no slope is known.
 
     Args:
         upper: upper bound on log δ at one ε.
         lower: lower bound likewise.
         log_delta: the target.
-        solution: about where log δ meets the target.
+        solution: an approximate ε at which log δ meets the target.
     """
     guess = Guess(solution.epsilon, 1.0 if solution.steepness is None else solution.steepness)
     above = closest(upper, log_delta, guess, solution.pad)

@@ -1,4 +1,4 @@
-"""Estimates of composed bounds, and the bounds that the least one is made of."""
+"""Estimates of composed bounds, and the alternatives whose least is a curve's upper bound."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from epsilond.accountants.curve.least import alternatives_of
 from epsilond.accountants.profiles.concentrated import LARGEST_EXPONENT, minimiser_at
 
 LIKELY_SHARE = 1 / 16
-"""Share of ε at which the bounds of single rounds are compared."""
+"""Fraction of ε at which the bounds of single rounds are compared."""
 _NEARLY = 1e-9
 """Relative tolerance of the minimiser's logarithm; the error of the bound is about its square."""
 
@@ -22,9 +22,10 @@ def alternatives(curve: Curve) -> tuple[Curve, ...]:
 
 
 def likely_least(curve: Curve, epsilon: float) -> int:
-    """Return the place of the alternative that is likely to be least at ε: its single round is, at a share of ε.
+    """Return the index of the alternative that is likely to be least at ε.
 
-    This is an estimate, because composing one alternative is expensive.
+    Its single round is the least at a fraction of ε. This is an estimate, because composing an alternative is
+    expensive.
     """
     rounds = [pair.parts for pair in alternatives_of(curve.upper)]
     if any(len(parts) != 1 for parts in rounds):
@@ -35,7 +36,7 @@ def likely_least(curve: Curve, epsilon: float) -> int:
 
 
 def quick_upper_log_delta(curve: Curve, epsilon: float) -> float:
-    """Return an upper bound on log δ(ε) that costs little where the curve is composed, and may be loose."""
+    """Return an upper bound on log δ(ε) that costs little if the curve is composed, and may be loose."""
     pair = curve.upper
     quick = max(
         order.quick_upper_log_delta(epsilon) if order.estimated else pair.log_delta_bounds(epsilon).upper
@@ -45,12 +46,12 @@ def quick_upper_log_delta(curve: Curve, epsilon: float) -> float:
 
 
 def closed_form_decides(curve: Curve, epsilon: float, share: float) -> bool:
-    """Tell whether bounds in closed form are likely to be least at ε.
+    """Return whether bounds in closed form are likely to be least at ε.
 
     Args:
         curve: the curve.
         epsilon: ε, in nats.
-        share: how far above the least closed form all composed bounds must be, relative to its log δ.
+        share: distance of all composed bounds above the least closed form, relative to its log δ.
     """
     return all(profile.closed_decides(epsilon, share) for profile in curve.upper.directions())
 

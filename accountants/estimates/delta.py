@@ -1,18 +1,18 @@
-"""About δ: formulas of estimates, by the central limit of composition and for many batches of fixed size.
+"""Estimates of δ by the central limit theorem for compositions, and for many batches of fixed size.
 
-Nothing here is certified, and it decides no answer: searches start with it.
+No estimate here is certified or decides an answer. Searches start with them.
 
 *Central limit.* R rounds at rate q and noise multiplier z are about μ-Gaussian differentially private with
 μ = q√(R(e^{(sensitivity/z)²} − 1)).
 
-*Batches of fixed size*, under replace-one. Drawing K of n leaves a contribution δ(ε) = q δ₀(log(1 + (e^ε − 1)/q)) in
-both directions, q = K/n, δ₀ that of N(μ, 1) against N(0, 1). With r(x) = 1 − q + q e^{μx − μ²/2} the symmetric pair of
-this profile has the loss log r(x) with density φ(x) r(x), −log r(x) with density φ(x), both on x > μ/2, and 0 with what
-is left, so that
+*Batches of fixed size*, under replace-one. Drawing K of n gives a contribution δ(ε) = q δ₀(log(1 + (e^ε − 1)/q)) in
+both directions. Here q = K/n, and δ₀ is that of N(μ, 1) against N(0, 1). Let r(x) = 1 − q + q e^{μx − μ²/2}. The
+symmetric pair of this profile has the loss log r(x) with density φ(x) r(x), and −log r(x) with density φ(x), both on
+x > μ/2. The remaining probability has the loss 0. Therefore
 
     M(z) = E[e^{zL}] = 1 + ∫_{μ/2}^∞ φ (r^{1+z} − r + r^{−z} − 1) dx,   δ(ε) = (1/2πi) ∫ M(z)^T e^{−zε}/(z(1 + z)) dz.
 
-The first by Gauss and Legendre's rule, the second by the trapezoidal rule through the saddle.
+The first integral is computed by Gauss–Legendre quadrature, and the second by the trapezoidal rule through the saddle.
 """
 
 from __future__ import annotations
@@ -30,30 +30,35 @@ if TYPE_CHECKING:
 _SMALL_MU = 1e-3
 """μ of one batch below which the variance of its likelihood ratio is taken from the first two terms."""
 _POINTS, _PANEL, _MOST_PANELS = 10, 1.2, 256
-"""Points of a panel, its width in standard deviations of the noise, and the most panels."""
+"""Number of points of a panel, its width in standard deviations of the noise, and the limit on the panels."""
 _BEYOND = 7.5
-"""Standard deviations beyond the mean of a tilted law that are looked at."""
+"""Standard deviations beyond the mean of a tilted distribution at which the quadrature ends."""
 _STEPS, _NEAR = 60, 1e-3
-"""Of the search for the saddle, and how near in log λ it ends."""
+"""Limit on the steps of the search for the saddle, and the step in log λ at which it ends."""
 _LEAST, _MOST = math.log(1e-6), math.log(1e6)
-"""Tilts, as logarithms."""
+"""Smallest and largest tilt, as logarithms."""
 _NATS, _SPREADS = 18.0, 7.0
-"""How small what is left out is made: nats, and deviations of one loss or of all."""
+"""Size of the omitted part: in nats, and in standard deviations of one loss or of the sum."""
 _BLOCK, _MOST_BLOCKS = 64, 96
-"""Frequencies at once, and how often."""
+"""Number of frequencies in a block, and limit on the blocks."""
 _ENOUGH = 1e-9
 _TOLD, _GONE = 2.0, 1.5
-"""Radians from a node to the next up to which a sum over nodes tells of a frequency, and in units of that, up to which
-it is looked at."""
+"""Resolution of a sum over nodes.
+
+The first is the number of radians between nodes up to which the sum resolves a frequency. The second is the multiple of
+this up to which a frequency is used.
+"""
 _RARE = 5e-3
-"""Expected number of draws below which δ is nearly that of each round, added up."""
+"""Expected number of draws below which δ is nearly the sum of the δ of the rounds."""
 _BLUR = 3e-3
-"""Of normal noise, in units of 1/λ, that is added to the loss so that few frequencies matter where large ones are rare:
-it adds half its square to log δ, nearly."""
+"""Standard deviation, in units of 1/λ, of normal noise that is added to the loss.
+
+With it few frequencies matter if large losses are rare. It adds nearly half its square to log δ.
+"""
 
 
 def central_log_delta(epsilon: float, mu: float) -> float:
-    """About log δ at ε of μ-Gaussian differential privacy (Balle and Wang 2018, Theorem 8), below 0."""
+    """Return about log δ at ε of μ-Gaussian differential privacy (Balle and Wang 2018, Theorem 8). It is below 0."""
     far = epsilon / mu - 0.5 * mu
     near = 0.5 * float(erfcx((far + mu) * math.sqrt(0.5)))
     if far < 0.0:  # then 1 − δ keeps its digits
@@ -64,12 +69,18 @@ def central_log_delta(epsilon: float, mu: float) -> float:
 
 
 def is_below_delta(log_mu: float, *, epsilon: float, log_delta: float) -> bool:
-    """Return whether log δ(ε) of μ-Gaussian differential privacy is about below a given log δ."""
+    """Return whether log δ(ε) of μ-Gaussian differential privacy is about below a log δ.
+
+    Args:
+        log_mu: log μ.
+        epsilon: ε, in nats.
+        log_delta: the log δ to compare with.
+    """
     return central_log_delta(epsilon, math.exp(log_mu)) < log_delta
 
 
 def batch_variance(mu: float, rate: float) -> float:
-    """Return about the variance of the likelihood ratio of one round with a batch of fixed size, over q².
+    """Return about the variance of the likelihood ratio of one round with a batch of fixed size, divided by q².
 
     Args:
         mu: distance of the two means if the contribution is drawn, in standard deviations.
@@ -84,24 +95,27 @@ def batch_variance(mu: float, rate: float) -> float:
 
 
 def exceeds_variance(log_noise: float, *, rate: float, distance: float, variance: float) -> bool:
-    """Return whether `batch_variance` at a noise is above a given variance.
+    """Return whether `batch_variance` at a noise is above a variance.
 
     Args:
         log_noise: logarithm of the noise multiplier.
         rate: probability q that a contribution is drawn.
         distance: sensitivity factor of the relation.
-        variance: the given variance, over q².
+        variance: the variance to compare with, divided by q².
     """
     return batch_variance(distance / math.exp(log_noise), rate) > variance
 
 
 def _below(place: float) -> float:
-    """The standard normal distribution function."""
+    """Return the standard normal distribution function."""
     return 0.5 * math.erfc(-place / math.sqrt(2.0))
 
 
 def is_below_square(square: float, *, fall: float) -> bool:
-    """Return whether s² is below the root of s² = (1 − e^{−s²}) · fall, at which log μ falls so much per log noise."""
+    """Return whether s² is below the root of s² = (1 − e^{−s²}) · fall.
+
+    At the root, log μ decreases by `fall` for each unit of log noise.
+    """
     return square < -math.expm1(-square) * fall
 
 
@@ -125,10 +139,10 @@ def _rule() -> tuple[FloatArray, FloatArray]:
 
 
 def _tilted(mu: float, rate: float, tilt: float) -> _Tilted:
-    """The law at a real tilt.
+    """Return the distribution at a real tilt.
 
     Raises:
-        ArithmeticError: its numbers leave the doubles, or it reaches too far.
+        ArithmeticError: its numbers leave the range of doubles, or it needs too many panels.
     """
     low, high = 0.5 * mu, (1.0 + tilt) * mu + _BEYOND
     panels = math.ceil((high - low) / _PANEL)
@@ -145,7 +159,7 @@ def _tilted(mu: float, rate: float, tilt: float) -> _Tilted:
         loss = np.log1p(rate * np.expm1(exponent))
     with np.errstate(over="raise", under="ignore"):
         above, below = density * np.exp((1.0 + tilt) * loss), density * np.exp(-tilt * loss)
-    # What lies within rounding of 1 is added to 1 last.
+    # The small difference from 1 is added to 1 last.
     moved = density * (np.expm1(np.minimum((1.0 + tilt) * loss, 700.0)) - np.expm1(np.minimum(loss, 700.0)))
     change = float(moved.sum() + (density * np.expm1(-tilt * loss)).sum())
     moment = 1.0 + change
@@ -163,13 +177,13 @@ class _Saddle(NamedTuple):
 
 
 def _saddle(epsilon: float, mu: float, rate: float, rounds: int, start: float) -> _Saddle:
-    """Find where M^T e^{−λε}/(λ(1 + λ)) is least, by Newton's steps on log λ within a bracket.
+    """Find the minimum of M^T e^{−λε}/(λ(1 + λ)) over λ, by Newton's steps on log λ within a bracket.
 
     Returns:
-        The last tilt at which the law stays within the doubles, with its law.
+        The last tilt at which the distribution stays within the doubles, with the distribution.
 
     Raises:
-        ArithmeticError: the law leaves the doubles at every tilt that is tried.
+        ArithmeticError: the distribution leaves the doubles at every tilt that is tried.
     """
     saddle: _Saddle | None = None
     low, high, y = _LEAST, _MOST, min(max(math.log(start), _LEAST), _MOST)
@@ -198,10 +212,17 @@ def _saddle(epsilon: float, mu: float, rate: float, rounds: int, start: float) -
 def likely_log_delta_of_batches(
     epsilon: float, *, mu: float, rate: float, rounds: int, start: float = 1.0
 ) -> tuple[float, float]:
-    """About log δ(ε) of so many rounds, 0 < rate < 1, and the tilt λ of its saddle; `start` is a guess at that.
+    """Return about log δ(ε) of a number of rounds with batches of fixed size, and the tilt λ of its saddle.
+
+    Args:
+        epsilon: ε, in nats.
+        mu: distance of the two means if the contribution is drawn, in standard deviations.
+        rate: inclusion probability q, 0 < q < 1.
+        rounds: number of rounds.
+        start: initial estimate of the tilt.
 
     Raises:
-        ArithmeticError, ValueError: it is not found.
+        ArithmeticError, ValueError: the computation fails.
     """
     if rate * rounds < _RARE:
         drawn = math.log1p(math.expm1(min(epsilon, 700.0)) / rate)
@@ -213,7 +234,7 @@ def likely_log_delta_of_batches(
     period = max(_SPREADS * deviation, float(law.loss[-1]) + _SPREADS * mu - epsilon, (_NATS - min(depth, 0.0)) / tilt)
     spacing = 2.0 * math.pi / period
     blur = _BLUR / tilt
-    # A node stands for losses as far around it as the next one: beyond a frequency it says nothing, and counts as none.
+    # A node represents the losses up to the next node. Above a frequency it has no information, and is left out.
     moment, rest = math.exp(law.log_moment), max(law.rest, 0.0)
     order = np.argsort(law.spread)
     loss, above, below, spread = (each[order] for each in (law.loss, law.above, law.below, law.spread))

@@ -1,13 +1,13 @@
-"""Noise, rates and rounds with which a search starts: estimates that decide nothing else.
+"""Initial estimates of noise, rates and rounds for a search. They decide only where the search starts.
 
-R rounds at rate q and noise multiplier z are about μ-Gaussian differentially private (`delta.py`). The noise of
-a target is the one whose μ has the target's δ at the target ε.
+R rounds at rate q and noise multiplier z are about μ-Gaussian differentially private (`delta.py`). The noise of a
+target is the noise whose μ has the target's δ at the target ε.
 
-With batches of fixed size under replace-one, K of n leaves a contribution δ(ε) = q δ₀(log(1 + (e^ε − 1)/q)) in both
-directions, q = K/n. At small rates the likelihood ratio less one is about ±q w, either sign as likely, where
-w = e^ℓ − 1 > 0 is that of the inner Gaussian pair. Its variance is 2 q² E[w²; w > 0], and not q² E[w²] as with Poisson
-batches; at rate 1 it is the latter, and between them the difference is taken times 1 − q. From there secant steps on an
-estimate of δ itself (`delta.py`) lead to within about 1e-5 of the noise.
+With batches of fixed size under replace-one, drawing K of n gives a contribution δ(ε) = q δ₀(log(1 + (e^ε − 1)/q)) in
+both directions, q = K/n. At small rates the likelihood ratio minus one is about ±q w, with both signs equally likely.
+Here w = e^ℓ − 1 > 0 is the same quantity of the inner Gaussian pair. Its variance is 2 q² E[w²; w > 0], and not
+q² E[w²] as with Poisson batches. At rate 1 it is the latter. Between the two, the difference is multiplied by 1 − q.
+From there, secant steps on an estimate of δ itself (`delta.py`) lead to within about 1e-5 of the noise.
 """
 
 from __future__ import annotations
@@ -32,59 +32,69 @@ if TYPE_CHECKING:
     from epsilond.accountants.target import Target
 
 _MU_STEPS, _SMOOTH_STEPS, _LONGEST_STEP, _EXACT = 120, 10, 2.0, 1e-14
-"""Steps in all, those before every other one halves the bracket, and the longest."""
+"""Limit on the steps, number of steps before bisections alternate with them, longest step, and tolerance."""
 TARGETS_KEPT = 64
-"""Targets whose μ is remembered: the noise of many runs is estimated for one target."""
+"""Limit on the targets whose μ is stored. The noise of many runs is estimated for one target."""
 SLOPE_STEP, STEEPEST = 1.01, 100.0
 """Factor of μ between the two points of a slope, and the steepest slope that a search starts with."""
 HALVINGS = 39
-"""Bisections of the bracket of log μ; they leave less than 1e-11 of it."""
+"""Number of bisections of the bracket of log μ. They leave less than 1e-11 of it."""
 MOST_MOVES = 12
 """Moves of the bracket of log μ, which spans a factor of 256."""
 _BATCH_HALVINGS = 40
 _LARGEST_SQUARE = 500.0
 _LARGEST_RATIO = math.sqrt(_LARGEST_SQUARE)
-"""The largest ratio of distance and noise that a guess uses, so that the exponential of its square is a double."""
+"""Largest ratio of distance and noise that an estimate uses, so that the exponential of its square is a double."""
 _LARGEST_ROOT = math.sqrt(sys.float_info.max)
-"""About the largest double whose square is a double."""
+"""Largest double, approximately, whose square is a double."""
 _LARGEST_EXPONENT = 709.0
-"""An exponent whose exponential is still a double."""
+"""Exponent whose exponential is still a double."""
 _STEP = 1e-3
 """Distance of the two points of a slope by the central limit, in log μ."""
 _SECANTS, _CLOSE, _LONGEST = 10, 1e-6, 0.7
-"""Secant steps at most, how small the last is, and the longest, of log noise."""
+"""Limit on the secant steps, size of the last step, and longest step, in log noise."""
 _SHORT = 4e-5
-"""Of log noise, less than is likely: the first trial should miss the target, so that it shows the next to be least."""
+"""Decrease of log noise below its estimate.
+
+The first trial should miss the target, to show that the next is the least.
+"""
 _LEAST_SLOPE = 0.1
 _KEPT = 64
 _LEAST_SQUARE = 1e-6
-"""From here down drawing at random is as good as none."""
+"""Value of s² below which random sampling has nearly no effect."""
 _CHART_HALVINGS = 60
-"""Bisections for s², which leave the last digit of a double."""
+"""Number of bisections for s². They leave the last digit of a double."""
 _MOST_EXPONENT = 700.0
 
 
 def likely_noise(target: Target, *, rate: float, rounds: int, distance: float) -> float:
-    """A guess at the noise multiplier; `distance` is the relation's sensitivity factor."""
+    """Return an estimate of the noise multiplier.
+
+    Args:
+        target: ε and δ.
+        rate: inclusion probability q.
+        rounds: number of rounds.
+        distance: sensitivity factor of the relation.
+    """
     wanted = central_mu(target)
     if rate == 1.0:
         return distance * math.sqrt(rounds) / wanted
     amount = wanted / rate
-    if amount > _LARGEST_ROOT:  # its square is no double
+    if amount > _LARGEST_ROOT:  # its square is not a double
         return distance / math.sqrt(2.0 * math.log(amount) - math.log(rounds))
     return distance / math.sqrt(max(math.log1p(amount**2 / rounds), sys.float_info.min))
 
 
 @functools.lru_cache(maxsize=TARGETS_KEPT)
 def central_mu(target: Target) -> float:
-    """The μ of which δ(ε) is as the target has it, nearly: plain differences of tails, which decide nothing.
+    """Return approximately the μ whose δ(ε) is the target's, by plain differences of tails. It decides no answer.
 
     Source: Balle and Wang 2018, Theorem 8.
     """
     below = functools.partial(is_below_delta, epsilon=target.epsilon, log_delta=target.log_delta)
     low, high = (math.log(factor * _likely_mu(target)) for factor in (1 / 16, 16.0))
     width = high - low
-    for _ in range(MOST_MOVES):  # where ε is far below δ, or δ is close to 1, it lies outside
+    for _ in range(MOST_MOVES):  # the root is outside if ε is far below δ, or δ is close to 1
         if below(high):
             low, high = high, high + width
         elif not below(low):
@@ -96,10 +106,15 @@ def central_mu(target: Target) -> float:
 
 
 def central_log_mu(epsilon: float, log_delta: float, start: float) -> float:
-    """About the log μ at which log δ(ε) is as given, below 0: from a start, by secant steps on log |log δ|.
+    """Return approximately the log μ at which log δ(ε) has a value below 0, by secant steps on log |log δ|.
 
-    That falls, and a step that leaves the bracket is halved into it: for huge ε, log δ all but jumps where the mean
-    loss passes ε.
+    The function decreases. A step that leaves the bracket is replaced by bisection: for huge ε, log δ nearly jumps at
+    the mean loss ε.
+
+    Args:
+        epsilon: ε, in nats.
+        log_delta: the value of log δ, below 0.
+        start: initial estimate of log μ.
     """
     wanted = math.log(-log_delta)
 
@@ -126,9 +141,15 @@ def central_log_mu(epsilon: float, log_delta: float, start: float) -> float:
 
 
 def likely_slope(target: Target, *, rate: float, noise: float, distance: float) -> float:
-    """About the slope of log |log δ| by the logarithm of the noise, at a noise multiplier that is likely.
+    """Return about the slope of log |log δ| in the logarithm of the noise, at a likely noise multiplier.
 
-    μ falls by s²e^{s²}/(e^{s²} − 1) for each e-fold of noise, s = distance/noise, or by 1 where nothing is drawn.
+    μ decreases by s²e^{s²}/(e^{s²} − 1) for each e-fold of noise, s = distance/noise, or by 1 without subsampling.
+
+    Args:
+        target: ε and δ.
+        rate: inclusion probability q.
+        noise: noise multiplier.
+        distance: sensitivity factor of the relation.
     """
     square = min(distance / noise, _LARGEST_RATIO) ** 2
     fall = 1.0 if rate == 1.0 else square / -math.expm1(-square)
@@ -136,20 +157,34 @@ def likely_slope(target: Target, *, rate: float, noise: float, distance: float) 
 
 
 def rise(target: Target) -> float:
-    """By how much log |log δ| falls at the target for each e-fold of μ."""
+    """Return the decrease of log |log δ| at the target for each e-fold of μ."""
     mu = central_mu(target)
     here, there = (central_log_delta(target.epsilon, mu * factor) for factor in (1.0, SLOPE_STEP))
     return max(math.log(here / there) / math.log(SLOPE_STEP), 1e-3)
 
 
 def likely_rate(target: Target, *, noise: float, rounds: int, distance: float) -> float:
-    """A guess at the sampling rate, above 0 and at most 1."""
+    """Return an estimate of the sampling rate, above 0 and at most 1.
+
+    Args:
+        target: ε and δ.
+        noise: noise multiplier.
+        rounds: number of rounds.
+        distance: sensitivity factor of the relation.
+    """
     spread = math.sqrt(rounds * math.expm1(min(distance / noise, _LARGEST_RATIO) ** 2))
     return min(central_mu(target) / spread, 1.0) if spread > 0.0 else 1.0
 
 
 def likely_rounds(target: Target, *, noise: float, rate: float, distance: float) -> float:
-    """A guess at the number of rounds, from 1 to the largest double."""
+    """Return an estimate of the number of rounds, from 1 to the largest double.
+
+    Args:
+        target: ε and δ.
+        noise: noise multiplier.
+        rate: inclusion probability q.
+        distance: sensitivity factor of the relation.
+    """
     log_rounds = 2.0 * (math.log(central_mu(target)) - math.log(rate)) - _log_variance(noise, distance)
     return math.exp(min(max(log_rounds, 0.0), _LARGEST_EXPONENT))
 
@@ -161,17 +196,20 @@ def _log_variance(noise: float, distance: float) -> float:
 
 
 def _likely_mu(target: Target) -> float:
-    """The μ whose ε(δ) is about the target."""
+    """Return the μ whose ε(δ) is about the target."""
     spread = math.sqrt(-2.0 * target.log_delta)
     return max(math.sqrt(-2.0 * target.log_delta + 2.0 * target.epsilon) - spread, 1e-12)
 
 
 class Chart(NamedTuple):
-    """Coordinates in which a search for noise is nearly straight; they decide no answer.
+    """Coordinates in which a search for noise is nearly linear. They decide no answer.
 
-    δ is read as the μ that has it at the target ε, and noise as the μ that the central limit gives it. The coordinate
-    of a noise is log 1/μ, but for a constant, if the sensitivity is s times the noise at `start`: μ ∝ √(e^{s²} − 1).
-    `square` is s² there, 0 where nothing is drawn at random.
+    δ is represented by the μ that has it at the target ε, and noise by its μ in the central limit. The coordinate of a
+    noise is log 1/μ, up to a constant, with μ ∝ √(e^{s²} − 1) for the ratio s of sensitivity and noise.
+
+    Attributes:
+        start: logarithm of the noise at which `square` holds.
+        square: s² at the start; 0 without random sampling.
     """
 
     start: float = 0.0
@@ -179,7 +217,10 @@ class Chart(NamedTuple):
 
     @classmethod
     def of_fall(cls, start: float, fall: float) -> Chart:
-        """The chart in which log μ falls by `fall` for each e-fold of noise at the start: s²/(1 − e^{−s²})."""
+        """Return the chart in which log μ decreases by `fall` for each e-fold of noise at the start.
+
+        The decrease is s²/(1 − e^{−s²}).
+        """
         too_small = functools.partial(is_below_square, fall=fall)
         square, _ = bisect_reals(too_small, 0.0, max(fall, 1.0), steps=_CHART_HALVINGS)
         return cls(start, square) if square > _LEAST_SQUARE else cls()
@@ -188,21 +229,21 @@ class Chart(NamedTuple):
         return self.square * math.exp(min(-2.0 * (log_noise - self.start), _MOST_EXPONENT))
 
     def of(self, log_noise: float) -> float:
-        """The coordinate of a noise, by its logarithm."""
+        """Return the coordinate of a noise, from its logarithm."""
         if not self.square:
             return log_noise
         square = self._square_at(log_noise)
         return -0.5 * (square + math.log(-math.expm1(-square)))
 
     def back(self, place: float) -> float:
-        """The logarithm of the noise at a coordinate."""
+        """Return the logarithm of the noise at a coordinate."""
         if not self.square:
             return place
         square = -2.0 * place if place < -350.0 else math.log1p(math.exp(-2.0 * place))
         return self.start - 0.5 * math.log(max(square, 1e-300) / self.square)
 
     def fall(self, log_noise: float) -> float:
-        """By how much the coordinate rises with the logarithm of the noise."""
+        """Return the derivative of the coordinate in the logarithm of the noise."""
         square = self._square_at(log_noise) if self.square else 0.0
         return square / -math.expm1(-square) if square else 1.0
 
@@ -215,20 +256,35 @@ class _Root(NamedTuple):
 
 
 def likely_noise_of_batches(target: Target, *, rate: float, rounds: int, distance: float) -> float:
-    """A guess at the noise multiplier; `distance` is the relation's sensitivity factor."""
+    """Return an estimate of the noise multiplier for batches of fixed size.
+
+    Args:
+        target: ε and δ.
+        rate: inclusion probability q.
+        rounds: number of rounds.
+        distance: sensitivity factor of the relation.
+    """
     root = _root(target, rate, rounds, distance)
     return _central_noise(target, rate, rounds, distance) if root is None else math.exp(root.log_noise - _SHORT)
 
 
 def likely_slope_of_batches(target: Target, *, rate: float, rounds: int, noise: float, distance: float) -> float:
-    """About the slope of log |log δ| by the logarithm of the noise, at a noise multiplier that is likely."""
+    """Return about the slope of log |log δ| in the logarithm of the noise, at a likely noise multiplier.
+
+    Args:
+        target: ε and δ.
+        rate: inclusion probability q.
+        rounds: number of rounds.
+        noise: noise multiplier.
+        distance: sensitivity factor of the relation.
+    """
     root = _root(target, rate, rounds, distance)
     return _central_slope(target, rate, noise, distance) if root is None else root.slope
 
 
 @functools.lru_cache(maxsize=_KEPT)
 def _root(target: Target, rate: float, rounds: int, distance: float) -> _Root | None:
-    """By secant steps from the central limit; None where no step settles, or nothing is drawn at random."""
+    """Return the root by secant steps from the central limit; None if they do not converge or nothing is subsampled."""
     if rate == 1.0 or not target.log_delta < 0.0:
         return None
     wanted, tilt = math.log(-target.log_delta), 1.0
@@ -253,7 +309,7 @@ def _root(target: Target, rate: float, rounds: int, distance: float) -> _Root | 
 
 
 def _central_noise(target: Target, rate: float, rounds: int, distance: float) -> float:
-    """By the central limit."""
+    """Return an estimate of the noise by the central limit theorem."""
     usual = likely_noise(target, rate=rate, rounds=rounds, distance=distance)
     if rate == 1.0 or distance / usual > _LARGEST_RATIO:
         return usual
@@ -264,7 +320,7 @@ def _central_noise(target: Target, rate: float, rounds: int, distance: float) ->
 
 
 def _central_slope(target: Target, rate: float, noise: float, distance: float) -> float:
-    """By the central limit."""
+    """Return an estimate of the slope by the central limit theorem."""
     mu = min(distance / noise, math.sqrt(_LARGEST_SQUARE))
     less = batch_variance(mu * math.exp(-_STEP), rate)
     fall = 0.25 * math.log(batch_variance(mu * math.exp(_STEP), rate) / less) / _STEP

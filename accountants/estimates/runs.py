@@ -1,6 +1,6 @@
-"""Where searches for a number of a run of Gaussian steps on sampled batches start, as near as the kernel can tell.
+"""Start values of searches for a parameter of a run of Gaussian steps on sampled batches, from the compiled kernel.
 
-Each function returns its guess where the compiled kernel has nothing nearer. A certified search follows.
+Each function returns its first estimate if the kernel has no better one. A certified search follows.
 """
 
 from __future__ import annotations
@@ -14,13 +14,25 @@ if TYPE_CHECKING:
     from epsilond.accountants.target import Target
 
 _SHORT = 2e-6
-"""Share of the noise less than is likely: the first trial misses the target, so that it shows the next to be least."""
+"""Relative decrease of the noise below its estimate.
+
+The first trial misses the target, to show that the next is least.
+"""
 
 
 def nearer_noise(
     target: Target, guess: float, *, sampling: Sampling, relation: Relation, rate: float, rounds: int
 ) -> float:
-    """A noise multiplier a hair below the least that meets the target."""
+    """Return a noise multiplier slightly below the smallest that meets the target.
+
+    Args:
+        target: ε and δ.
+        guess: first estimate.
+        sampling: sampling of the batches.
+        relation: the neighbouring relation.
+        rate: inclusion probability of a record.
+        rounds: number of rounds.
+    """
     shift = searched(
         "shift",
         target,
@@ -37,7 +49,16 @@ def nearer_noise(
 def nearer_rounds(
     target: Target, guess: float, *, sampling: Sampling, relation: Relation, rate: float, noise: float
 ) -> float:
-    """The number of rounds from which on the target is missed."""
+    """Return the number of rounds from which on the target is missed.
+
+    Args:
+        target: ε and δ.
+        guess: first estimate.
+        sampling: sampling of the batches.
+        relation: the neighbouring relation.
+        rate: inclusion probability of a record.
+        noise: noise multiplier.
+    """
     rounds = searched(
         "count", target, sampling=sampling, relation=relation, rate=rate, noise=noise, rounds=1, guess=max(guess, 1.0)
     )
@@ -47,7 +68,16 @@ def nearer_rounds(
 def nearer_rate(
     target: Target, guess: float, *, sampling: Sampling, relation: Relation, noise: float, rounds: int
 ) -> float:
-    """A rate a hair above the largest that meets the target."""
+    """Return a rate slightly above the largest that meets the target.
+
+    Args:
+        target: ε and δ.
+        guess: first estimate.
+        sampling: sampling of the batches.
+        relation: the neighbouring relation.
+        noise: noise multiplier.
+        rounds: number of rounds.
+    """
     rate = searched(
         "rate",
         target,

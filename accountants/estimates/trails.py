@@ -1,7 +1,7 @@
-"""Where a search may start: the noises that were lately found for the same release under other targets.
+"""Start values of a search from recent calibrations: noises of the same release under other targets.
 
-Noise is smooth in the μ of a target, in logarithms. A trail decides where a search starts and nothing else; only
-searches that answer the same wherever they start may follow one.
+Noise is a smooth function of the target's μ, in logarithms. A trail affects only where a search starts. Only searches
+whose answer does not depend on the start may use a trail.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 TRAILS_KEPT, POINTS_KEPT = 32, 16
 FURTHEST = 0.4
-"""Of log μ: nothing further away is a guide."""
+"""Distance in log μ beyond which a point is not used."""
 
 
 class TrailPoint(NamedTuple):
-    """What was found for a target: logarithms of its μ and of the noise, the slope of the search there, and its way.
+    """The result for a target: logarithms of its μ and of the noise, the slope of the search there, and its way.
 
-    The way is a choice of the search's own.
+    The way is a choice that the search makes itself.
     """
 
     log_mu: float
@@ -36,12 +36,12 @@ class Trail:
         self._points: list[TrailPoint] = []
 
     def add(self, point: TrailPoint) -> None:
-        """Remember it, in place of one for about the same target."""
+        """Store a point, and remove any point for about the same target."""
         others = [each for each in self._points if abs(each.log_mu - point.log_mu) > 1e-6]
         self._points = [*others[-POINTS_KEPT + 1 :], point]
 
     def likely(self, log_mu: float) -> TrailPoint | None:
-        """On the curve through the nearest points, of which there must be two at least; None if these are far."""
+        """Return the point on the curve through the nearest points; None if they are fewer than two, or far away."""
         near = sorted(self._points, key=lambda each: abs(each.log_mu - log_mu))[:3]
         if len(near) < 2 or abs(near[0].log_mu - log_mu) > FURTHEST or abs(near[1].log_mu - log_mu) > 2.0 * FURTHEST:
             return None
@@ -54,13 +54,13 @@ class Trail:
 
 
 class Trails:
-    """Of the releases that were lately calibrated."""
+    """Trails of the releases that were calibrated recently."""
 
     def __init__(self) -> None:
         self._trails: dict[Hashable, Trail] = {}
 
     def of(self, release: Hashable) -> Trail:
-        """The trail of a release; all are forgotten where they are many."""
+        """Return the trail of a release. All trails are deleted if there are too many."""
         if release not in self._trails and len(self._trails) >= TRAILS_KEPT:
             self._trails.clear()
         return self._trails.setdefault(release, Trail())

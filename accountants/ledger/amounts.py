@@ -28,7 +28,7 @@ Amount = Decimal
 
 
 def up(value: float | str | Decimal | Fraction) -> Amount:
-    """The smallest amount that is no less than this.
+    """Return the smallest amount that is at least this value.
 
     Raises:
         InvalidInput: it is negative, not finite, or too large for an amount.
@@ -40,7 +40,7 @@ def up(value: float | str | Decimal | Fraction) -> Amount:
 
 
 def down(value: float | str | Decimal) -> Amount:
-    """The largest amount that is no more than this.
+    """Return the largest amount that is at most this value.
 
     Raises:
         InvalidInput: as `up` does.
@@ -49,7 +49,7 @@ def down(value: float | str | Decimal) -> Amount:
 
 
 def exact(value: float | str | Decimal, pointer: str) -> Amount:
-    """An amount as it was told, in a number or in a decimal string.
+    """Return exactly the amount that a number or a decimal string states.
 
     A float is read by its shortest decimal form, as a person wrote it: 0.1 is one tenth.
 
@@ -68,7 +68,7 @@ def exact(value: float | str | Decimal, pointer: str) -> Amount:
 
 
 def shown(amount: Amount) -> str:
-    """As a decimal string without an exponent and without zeros at its end."""
+    """Return an amount as a decimal string without exponent and without trailing zeros."""
     text = f"{amount:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
@@ -92,23 +92,23 @@ def multiple(each: Amount, count: int) -> Amount:
 
 
 def root_below(amount: Amount) -> float:
-    """A float at most √amount."""
+    """Return a float that is at most √amount."""
     return math.nextafter(math.nextafter(math.sqrt(_float(amount)), 0.0), 0.0)
 
 
 def root_above(amount: Amount) -> float:
-    """A float at least √amount; zero for zero."""
+    """Return a float that is at least √amount; zero for zero."""
     return math.nextafter(math.nextafter(math.sqrt(_float(amount)), math.inf), math.inf) if amount > 0 else 0.0
 
 
 def float_below(amount: Amount) -> float:
-    """A float at most the amount, and at least zero."""
+    """Return a float that is at most the amount, and at least zero."""
     value = _float(amount)
     return value if Decimal(value) <= amount else math.nextafter(value, 0.0)
 
 
 def float_above(amount: Amount) -> float:
-    """A float at least the amount."""
+    """Return a float that is at least the amount."""
     value = _float(amount)
     return value if Decimal(value) >= amount else math.nextafter(value, math.inf)
 

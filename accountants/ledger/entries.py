@@ -28,7 +28,7 @@ Record = JsonRecord
 
 
 def opened(state: LedgerState, certified: Opening, specs: Mapping[str, str]) -> Record:
-    """Of a ledger that was opened; `specs` has each plan item's mechanism as canonical JSON text."""
+    """Return the record of an opened ledger. `specs` has each plan item's mechanism as canonical JSON text."""
     setting, declared = state.setting, state.declared
     return {
         "kind": "opened",
@@ -51,7 +51,7 @@ def opened(state: LedgerState, certified: Opening, specs: Mapping[str, str]) -> 
 
 
 def reserved(held: Reservation, spec: str) -> Record:
-    """Of a reservation, with what it holds."""
+    """Return the record of a reservation, with its holdings."""
     record: Record = {"kind": "reserved", "reservation": held.id, "spec": spec, "count": held.count}
     if held.item is not None:
         record["item"] = held.item
@@ -61,7 +61,7 @@ def reserved(held: Reservation, spec: str) -> Record:
 
 
 def committed(held: Reservation, count: int) -> Record:
-    """Of a commit, after which `count` runs more may be released."""
+    """Return the record of a commit. After it, `count` more runs may be released."""
     record: Record = {"kind": "committed", "reservation": held.id, "count": count}
     if held.charge is not None:
         record["charge"] = charged(held.charge)
@@ -69,19 +69,19 @@ def committed(held: Reservation, count: int) -> Record:
 
 
 def ended(held: Reservation) -> Record:
-    """Of a reservation that was cancelled or has expired."""
+    """Return the record of a cancelled or expired reservation."""
     return {"kind": held.state, "reservation": held.id, "count": held.count - held.committed}
 
 
 def voided(held: Reservation, count: int) -> Record:
-    """Of committed runs that were taken back on a declaration."""
+    """Return the record of committed runs that were taken back on a declaration."""
     return {"kind": "voided", "reservation": held.id, "count": count, "declared": "no-output-observed"}
 
 
 def amended(
     add: Sequence[PlanItem], lower: Mapping[str, int], declared: str | None, certified: Opening, specs: Sequence[str]
 ) -> Record:
-    """Of a plan that was amended; `specs` has each added item's mechanism as canonical JSON text."""
+    """Return the record of an amended plan. `specs` has each added item's mechanism as canonical JSON text."""
     items = [{"name": item.name, "spec": spec, "planned": item.planned} for item, spec in zip(add, specs, strict=True)]
     record: Record = {
         "kind": "amended",
@@ -120,7 +120,7 @@ def observations_of(record: JsonObject) -> tuple[Observation, ...]:
 
 
 def charged(price: Charge) -> Record:
-    """A charge."""
+    """Return the record of a charge."""
     record: Record = {"parts": amounts(price.parts), "theorem": price.theorem}
     if price.each:
         record["each"] = amounts(price.each)
@@ -135,7 +135,7 @@ def amounts(parts: Mapping[str, Amount]) -> dict[str, str]:
 
 
 def charge_of(record: JsonObject) -> Charge:
-    """A charge as it was written.
+    """Read a charge from its record.
 
     Raises:
         InvalidInput: an amount is none, or the charge is of a whole job and of single runs at once.
@@ -151,7 +151,7 @@ def charge_of(record: JsonObject) -> Charge:
 
 
 def state_of(record: JsonObject, specs: JsonObject) -> LedgerState:
-    """A ledger as it was opened; `specs` has each plan item's mechanism."""
+    """Return the state of a ledger as it was opened. `specs` has each plan item's mechanism."""
     declared = record["declared"]
     return LedgerState(
         setting=Setting(relation=record["relation"], unit=record["unit"], observer=record["observer"]),

@@ -73,7 +73,7 @@ def opening(state: LedgerState) -> Opening:
 
 
 def largest(state: LedgerState, kind: str) -> Slot:
-    """The slot of this kind with the largest capacity that the target allows beside everything else, rounded down.
+    """Return the slot of this kind with the largest capacity that the target and the rest allow, rounded down.
 
     Raises:
         Infeasible: nothing is left for it.
@@ -117,12 +117,12 @@ def _root_below(over: Callable[[float], float], low: float, high: float) -> floa
 
 
 def product(state: LedgerState) -> Pair:
-    """The pair that dominates everything the ledger allows, but for η and δ that slots add to it."""
+    """Return the pair that dominates everything that the ledger allows, except for the η and δ of its slots."""
     return composed_pair(_pairs(state), "default")
 
 
 def plan_pair(state: LedgerState) -> Pair | None:
-    """The pair of the whole plan alone; None without a plan."""
+    """Return the dominating pair of the whole plan only; None without a plan."""
     pairs = _of_plan(state)
     return composed_pair(pairs, "default") if pairs else None
 
@@ -140,12 +140,12 @@ def _of_plan(state: LedgerState) -> list[tuple[Pair, int]]:
 
 
 def item_pairs(item: PlanItem, state: LedgerState) -> Sequence[tuple[Pair, int]]:
-    """The dominating pairs of all planned runs of an item, with how often each is run."""
+    """Return the dominating pairs of all planned runs of an item, each with its number of runs."""
     return ChargeRequest(setting=state.setting, spec=item.spec, count=item.planned).parts
 
 
 def slot_pair(slot: Slot) -> Pair:
-    """The pair of a whole slot, but for η and δ that it adds."""
+    """Return the dominating pair of a whole slot, except for its η and δ."""
     if slot.kind == "gdp":
         return gaussian_pair(root_above(slot.capacity["mu_squared"]))
     if slot.kind == "zcdp":
@@ -163,7 +163,7 @@ def _filled(slot: Slot, part: str, capacity: float) -> Slot:
 
 
 def added(state: LedgerState) -> Amount:
-    """What slots may add to δ: all of their η and δ."""
+    """Return the sum that slots may add to δ: all of their η and δ."""
     return total(*(slot.capacity.get(part, ZERO) for slot in state.slots for part in ("eta", "delta")))
 
 

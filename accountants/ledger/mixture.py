@@ -21,12 +21,12 @@ _SLACK = 1e-13
 
 
 def log_coefficients(slot: Slot) -> list[float]:
-    """log of w_a C(a) e^{(a−1) B_a} of a slot to which nothing was charged, rounded up."""
+    """Return the log of w_a C(a) e^{(a−1) B_a} of a slot to which nothing was charged, rounded up."""
     return [value + _SLACK * (1.0 + abs(value)) for value in _values(slot, dict.fromkeys(slot.capacity, ZERO))]
 
 
 def may_go_on(slot: Slot, parts: Amounts) -> bool:
-    """Whether the slot is still the profile of something once all that is used, reserved and asked for is spent."""
+    """Return whether the slot stays a valid privacy profile after its used, reserved and requested amounts."""
     spent = {part: less(total(slot.capacity[part], parts.get(part, ZERO)), slot.free(part)) for part in slot.capacity}
     values = [value - _SLACK * (1.0 + abs(value)) for value in _values(slot, spent)]
     return PowerProfile(slot.orders, tuple(values)).legal

@@ -226,7 +226,7 @@ def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
 
 
 def held(state: LedgerState, made: Reservation, slot: Slot) -> LedgerState:
-    """The state in which a slot holds a charge for a reservation; whether the charge is right is the caller's to know.
+    """Return the state in which a slot holds a charge for a reservation. The caller vouches for the charge.
 
     Raises:
         LedgerExhausted: not as much is free.
@@ -238,7 +238,7 @@ def held(state: LedgerState, made: Reservation, slot: Slot) -> LedgerState:
 
 
 def unheld(slot: Slot, made: Reservation) -> Slot:
-    """The slot without what it holds for a reservation of which nothing was committed."""
+    """Return the slot without its holding for a reservation of which nothing was committed."""
     assert made.charge is not None
     return replace(slot, reserved=minus(slot.reserved, made.charge.parts))
 
@@ -269,7 +269,7 @@ def _reserve_of_slot(
 
 
 def _charge_whole_job(state: LedgerState, held: Reservation) -> LedgerState:
-    """The first commit of a residue charge: valid at what is left of the slot now, and for all runs of the job."""
+    """Charge a whole job at its first commit, with a residue charge that is valid at the slot's present remainder."""
     assert held.slot is not None
     assert held.charge is not None
     slot = _slot(state, held.slot)
@@ -292,7 +292,7 @@ def _charge_whole_job(state: LedgerState, held: Reservation) -> LedgerState:
 
 
 def _moved(slot: Slot, amounts: Amounts) -> Slot:
-    """From reserved to used."""
+    """Move amounts of a slot from reserved to used."""
     return replace(slot, reserved=minus(slot.reserved, amounts), used=plus(slot.used, amounts))
 
 
@@ -336,7 +336,7 @@ def _chosen(state: LedgerState, spec: Spec | None, name: str | None) -> PlanItem
 
 
 def _count(count: int | None, runs: int, whole: bool) -> int:
-    """How many runs of a step: `runs` of a job that says so itself, times `count` of what cannot be stepped."""
+    """Return the number of runs of a step: `count`, or `runs` by default. A stepped job has at most `runs`."""
     wanted = runs if count is None else count
     if wanted < 1 or (not whole and runs > 1 and wanted > runs):
         raise InvalidInput.at("/count", "is not a number of runs", allowed=f"1 to {runs}" if runs > 1 else "at least 1")

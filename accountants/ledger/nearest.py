@@ -81,7 +81,10 @@ def _more(asked: ChargeRequest, slot: Slot, fits: int) -> int:
 
 
 def _composed_price(asked: ChargeRequest, slot: Slot) -> float | None:
-    """As `_price`, of all runs together: at most 1 or math.inf; None where that is not known or not worth its work."""
+    """Return the price of all runs together as `_price` does: at most 1, or math.inf.
+
+    It is None if the price is not known or not worth its work.
+    """
     eta = eta_of(replace(asked, eta=None), slot)
     free, left = slot.free("mu_squared"), slot.left("mu_squared")
     if free <= 0 or not exact(asked.parts, eta):
@@ -143,7 +146,7 @@ def _counted(asked: ChargeRequest, count: float) -> ChargeRequest:
 
 
 def noise_of(spec: DataclassInstance) -> float | None:
-    """The one noise multiplier in a spec; None where there are none or several."""
+    """Return the only noise multiplier in a spec; None if there are none or several."""
     found = list(_noises(spec))
     return found[0] if len(found) == 1 else None
 
@@ -174,7 +177,7 @@ def _with_noise(asked: ChargeRequest, noise: float) -> ChargeRequest:
 
 
 def renoised(spec: Noisy, noise: Callable[[float], float]) -> Noisy:
-    """The spec with another noise multiplier in the place of each, as a function of it."""
+    """Return the spec with a function applied to each noise multiplier."""
     changed: dict[str, object] = {}
     for part in fields(spec):
         value = getattr(spec, part.name)
@@ -188,7 +191,7 @@ def renoised(spec: Noisy, noise: Callable[[float], float]) -> Noisy:
 
 
 def _by_steps(asked: ChargeRequest, slot: Slot) -> bool:
-    """Whether prices are residues, which steps tell quickly."""
+    """Return whether prices are residue charges, which are quickly computed step by step."""
     return slot.kind == "gdp" and asked.one.gaussian_dp_mu is None
 
 
@@ -205,7 +208,7 @@ def _price(asked: ChargeRequest, slot: Slot) -> float:
 
 
 def _fits(asked: ChargeRequest, slot: Slot) -> bool:
-    """Whether what is free pays for the job."""
+    """Return whether the free amounts of a slot pay for the job."""
     try:
         price = charge(asked, slot)
     except NoCertificate:

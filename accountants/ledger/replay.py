@@ -32,7 +32,7 @@ class DoesNotReplay(EpsilondError):
 
 
 def replayed(entries: Iterable[Mapping[str, object]], read: SpecReader) -> LedgerState:
-    """The state that a ledger's entries give, each checked.
+    """Return the state that results from a ledger's entries, and check each entry.
 
     `read` turns the canonical JSON text of a mechanism into its spec.
 
@@ -59,7 +59,7 @@ def replayed(entries: Iterable[Mapping[str, object]], read: SpecReader) -> Ledge
 
 
 def applied(state: LedgerState | None, entry: JsonObject, read: SpecReader) -> LedgerState:
-    """The state after one entry.
+    """Return the state after an entry.
 
     Raises:
         DoesNotReplay: what was charged does not suffice, or the entry does not fit the state.
@@ -149,7 +149,7 @@ def _require_enough(state: LedgerState, spec: Spec, count: int, slot: Slot, pric
 
 
 def _require_opened(state: LedgerState) -> None:
-    """What `opening.opened` refuses before it computes anything."""
+    """Check an opened ledger as `opening.opened` does before it computes anything."""
     _require(not state.declared.released_before, "something was released before")
     _require(all(_is_count(item.planned) and not item.name.startswith(JOB) for item in state.plan), "an item is none")
     for slot in state.slots:
@@ -170,7 +170,7 @@ def _require(holds_so: bool, otherwise: str) -> None:
 
 
 def balances(state: LedgerState) -> Mapping[str, Mapping[str, JsonObject]]:
-    """What every slot has used and holds, and every item of the plan: to be compared with what a database says."""
+    """Return the amounts used and reserved of every slot, and the runs of every item, to compare with a database."""
     return {
         "slots": {
             slot.kind: {"used": plus(nothing, slot.used), "reserved": plus(nothing, slot.reserved)}

@@ -73,7 +73,7 @@ class Residue:
 
 
 def holds(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amount, eta: Amount) -> bool:
-    """Whether the mechanism leaves the slot at least what is left after this cost: certified, or False.
+    """Return whether a mechanism leaves at least the slot's remainder after this cost: certified if True.
 
     `parts` are the mechanism's dominating pairs with how often each is run, under the ledger's relation.
     """
@@ -128,7 +128,7 @@ def least_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
 
 
 def _slots(remaining: Amount) -> list[Amount]:
-    """The slot, or smaller ones in place of one that would take too many cells; none if nothing is left."""
+    """Return the slot, or smaller slots in place of one that would take too many cells; none if nothing is left."""
     return sorted({min(remaining, most) for most in LARGEST_SLOTS}) if remaining > 0 else []
 
 
@@ -178,7 +178,7 @@ def composed_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: 
 
 
 def exact(parts: Sequence[tuple[Pair, int]], eta: Amount) -> bool:
-    """Whether several steps have exact laws, few of them different, so that their composition is quick."""
+    """Return whether several steps have exact distributions, few of them different: their composition is quick then."""
     few = len(parts) <= _FEW and all(pair.law is not None for pair, _ in parts)
     return few and sum(count for _, count in parts) > 1 and eta >= _FINE
 
@@ -210,7 +210,7 @@ def _worth_composing(parts: Sequence[tuple[Pair, int]], stepped: StepPrices, rem
 
 
 def _composed_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount) -> Residue | None:
-    """Of all steps at once, by their composition beside what is left."""
+    """Return the cost of all steps at once, by composing them with the remaining slot."""
     trial = _SlotTrial(parts, remaining, eta)
     found = trial.search()
     if found is None:  # the search leaves room that the whole slot may do without
@@ -244,7 +244,7 @@ class _SlotTrial:
         self._points = np.linspace(0.0, self._reach(remaining), 25)
 
     def certified(self, cost: Amount) -> tuple[bool, float]:
-        """Whether a cost is enough, in both orders; and the ε where it is nearest to failing."""
+        """Return whether a cost suffices in both directions, and the ε at which it is nearest to failing."""
         left = self._left(less(self._remaining, cost))
         last = max(left.epsilon(self._log_eta - 1e-12).upper, 1e-6)
         if math.isinf(last):
@@ -272,7 +272,7 @@ class _SlotTrial:
         return self.meet(first, _TOLERANCE)
 
     def worst(self, cost: float) -> float:
-        """The largest gap at the points."""
+        """Return the largest gap at the points."""
         return float(np.max(self._gaps(cost)))
 
     def refine(self, cost: float) -> None:

@@ -82,11 +82,11 @@ class Slot:
     """Of the Rényi orders, in the order of `capacity`; they sum to one."""
 
     def left(self, part: str) -> Amount:
-        """What is not used: capacity less charges that were committed. Reservations are not taken off."""
+        """Return the unused amount: capacity less committed charges. Reservations are not taken off."""
         return less(self.capacity[part], self.used.get(part, ZERO))
 
     def free(self, part: str) -> Amount:
-        """What is neither used nor reserved."""
+        """Return the amount that is neither used nor reserved."""
         return less(self.left(part), self.reserved.get(part, ZERO))
 
     @property
@@ -182,40 +182,40 @@ class LedgerState:
                 raise InvalidInput.at(pointer, "has two entries of one name")
 
     def item(self, name: str) -> PlanItem | None:
-        """The plan item of this name."""
+        """Return the plan item with this name, or None."""
         return next((item for item in self.plan if item.name == name), None)
 
     def slot(self, kind: str) -> Slot | None:
-        """The slot of this kind."""
+        """Return the slot of this kind, or None."""
         return next((slot for slot in self.slots if slot.kind == kind), None)
 
     def with_item(self, item: PlanItem) -> LedgerState:
-        """With this item in the place of the one of its name, or at the end."""
+        """Return the state with this item in place of its namesake, or at the end."""
         if self.item(item.name) is None:
             return replace(self, plan=(*self.plan, item))
         return replace(self, plan=tuple(item if one.name == item.name else one for one in self.plan))
 
     def with_slot(self, slot: Slot) -> LedgerState:
-        """With this slot in the place of the one of its kind."""
+        """Return the state with this slot in place of the slot of its kind."""
         return replace(self, slots=tuple(slot if one.kind == slot.kind else one for one in self.slots))
 
     def with_reservation(self, reservation: Reservation) -> LedgerState:
-        """With this reservation in the place of the one of its id."""
+        """Return the state with this reservation in place of the reservation with its id."""
         return replace(self, reservations={**self.reservations, reservation.id: reservation})
 
     @property
     def released(self) -> bool:
-        """Whether anything was committed, so that an output may have been seen."""
+        """True if anything was committed, so that an output may have been seen."""
         return any(reservation.committed for reservation in self.reservations.values())
 
 
 def plus(some: Amounts, more: Amounts) -> Amounts:
-    """The sum, part by part."""
+    """Return the sum, part by part."""
     return {part: total(some.get(part, ZERO), more.get(part, ZERO)) for part in {**some, **more}}
 
 
 def minus(some: Amounts, other: Amounts) -> Amounts:
-    """The difference, part by part. What would be negative is a fault of the caller."""
+    """Return the difference, part by part. A negative difference is a fault of the caller."""
     found = {part: less(some.get(part, ZERO), other.get(part, ZERO)) for part in {**some, **other}}
     if any(amount < 0 for amount in found.values()):
         raise ValueError("more would be taken back than there is")

@@ -11,7 +11,7 @@ from epsilond.accountants.specs import Repeated, Spec
 
 
 def steps_of(spec: Spec) -> tuple[Spec, int]:
-    """One step of a job and how many there are: (the spec itself, 1) for what cannot be stepped."""
+    """Return a step of a job and the number of steps: (the spec itself, 1) if the job cannot be stepped."""
     count = 1
     while isinstance(spec, Repeated) and spec.stepped:
         count *= spec.times

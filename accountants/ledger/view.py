@@ -40,7 +40,7 @@ UNSEEN = Condition(
 
 
 def conditions(state: LedgerState, *, of_block: bool) -> tuple[Condition, ...]:
-    """What the ledger's promise rests on and no computation can check, in the order of reading."""
+    """Return the conditions of the ledger's promise that no computation can check, in the order of reading."""
     found = [BEFORE, DECISIONS, ONCE, RUNNER, SEALED]
     found += [BLOCK] if of_block else []
     decided = state.conditional and state.amended

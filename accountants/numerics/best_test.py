@@ -1,4 +1,4 @@
-"""Estimates of the t at which h(t) = α e^t + E(t) is least: the place of the best test at a false positive rate α."""
+"""Estimates of the minimum of h(t) = α e^t + E(t): the best test at a false positive rate α."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from epsilond.accountants.numerics.special import FloatArray
 
 _GRID = np.linspace(0.0, 1.0, 65)
 _LARGE = 0.7
-"""−log E below which E is near 1."""
+"""Value of −log E below which E is near 1."""
 
 
 def gaussian_mu(advantage: float) -> float:
-    """Return the μ at which N(μ, 1) and N(0, 1) have a given total variation distance."""
+    """Return the μ at which N(μ, 1) and N(0, 1) have a total variation distance of `advantage`."""
     return 2.0 * float(ndtri(0.5 + 0.5 * min(advantage, 1.0 - 1e-15)))
 
 
@@ -25,16 +25,16 @@ def gaussian_minimum(mu: float, rate: float) -> float:
 def interpolated_minimum(
     places: FloatArray, values: FloatArray, *, low: float, high: float, rate: float
 ) -> tuple[float, float, float]:
-    """Return where h is about least between two places, h″/h there, and h itself.
+    """Return about the minimiser of h between two places, h″/h there, and h itself.
 
-    √−log E is about straight in t where E is small, and log −log E where it is near 1.
+    √−log E is about linear in t if E is small, and log −log E is about linear if E is near 1.
 
     Args:
         places: t of the known points, the nearest to the minimum first.
         values: E there, in (0, 1).
-        low: the place above which the minimum is sought.
-        high: the place below which it is sought.
-        rate: α.
+        low: lower limit of the search, as t.
+        high: upper limit of the search, as t.
+        rate: false positive rate α.
     """
     bent = -np.log(values)
     large = bool(bent[0] < _LARGE)

@@ -1,4 +1,4 @@
-"""Binomial laws in logarithms, with stated accuracy at any size.
+"""Binomial distributions in logarithms, with stated accuracy at any size.
 
 The mass is Loader's saddle-point form, b(k) = √(n/(2πk(n − k))) e^{s(n) − s(k) − s(n − k) − D}, with s the error of
 Stirling's formula and D = n KL(k/n‖p) summed from positive terms. Above the mean, with β = n − k, o = p/(1 − p) and
@@ -6,10 +6,10 @@ d = (k − np)/(1 − p),
 
     P(K ≥ k)/b(k) = k ∫₀^∞ e^{−g(v)} dv,   g(v) = d v + β (o v − log(1 + o(1 − e^{−v}))),
 
-where g is convex and g″ falls. On [0, V] with g(V) = 48 it is a Gauss–Legendre sum: F = e^{−g} is entire (β is a whole
-number), and |F(x + iy)| ≤ e^{−g(x) + g″(x)y²/2} on its Bernstein ellipses, which bounds the sum's relative error below
-1e-14 for the numbers of nodes used here. In w = 1 − e^{−v} the integrand is a polynomial of degree n − 1, so for
-n ≤ 47 one sum of 24 nodes is exact. What lies beyond V is less than e^{−48} of the whole, by convexity.
+where g is convex and g″ decreases. On [0, V] with g(V) = 48 it is a Gauss–Legendre sum: F = e^{−g} is entire (β is a
+whole number), and |F(x + iy)| ≤ e^{−g(x) + g″(x)y²/2} on its Bernstein ellipses, which bounds the sum's relative error
+below 1e-14 for the numbers of nodes used here. In w = 1 − e^{−v} the integrand is a polynomial of degree n − 1. For
+n ≤ 47 one sum of 24 nodes is therefore exact. The part beyond V is less than e^{−48} of the whole, by convexity.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 RATIO_ACCURACY = 2.0**-44
-"""Relative error of `tail_ratio` where p = 1/2, measured below 2^-47; elsewhere `Binomial.accuracy` adds to it."""
+"""Relative error of `tail_ratio` for p = 1/2, measured below 2^-47. For other p, `Binomial.accuracy` adds to it."""
 
 _EXACT_UP_TO, _LARGE = 47, 2e4
 _MOST_TABLED, _ASKED = 4096, 16
@@ -40,7 +40,7 @@ _STIRLING_TABLE = np.asarray(
 
 
 def _rule(panels: int) -> tuple[FloatArray, FloatArray]:
-    """Nodes and weights on [0, 1] of 24-node Gauss–Legendre sums over equal panels."""
+    """Return nodes and weights on [0, 1] of 24-node Gauss–Legendre sums over equal panels."""
     x, w = np.polynomial.legendre.leggauss(24)
     starts = np.arange(panels)[:, None]
     return ((starts + 0.5 * (1.0 + x)) / panels).ravel(), np.tile(0.5 * w / panels, panels)
@@ -51,7 +51,7 @@ _POLYNOMIAL_RULE = _rule(1)
 
 
 def _stirling_error(n: FloatArray) -> FloatArray:
-    """log n! − (n + 1/2) log n + n − log √(2π); 0 at n = 0, where it is not used."""
+    """Return log n! − (n + 1/2) log n + n − log √(2π), and 0 at n = 0, where it is not used."""
     small = n < 16.0
     x = 1.0 / np.where(small, 16.0, n)
     y = x * x
@@ -60,7 +60,7 @@ def _stirling_error(n: FloatArray) -> FloatArray:
 
 
 def _deviance(x: FloatArray, mean: FloatArray) -> FloatArray:
-    """x log(x/mean) + mean − x ≥ 0, to a few units in the last place of x − mean (Loader's bd0), x > 0."""
+    """Return x log(x/mean) + mean − x ≥ 0, to a few units in the last place of x − mean (Loader's bd0), for x > 0."""
     v = (x - mean) / (x + mean)
     near = np.abs(v) < 0.1
     z = np.where(near, v, 0.0)
@@ -75,7 +75,7 @@ def _deviance(x: FloatArray, mean: FloatArray) -> FloatArray:
 
 
 def _deficit(x: FloatArray) -> FloatArray:
-    """x − log(1 + x) for x ≥ 0, with relative accuracy."""
+    """Return x − log(1 + x) for x ≥ 0, with relative accuracy."""
     z = np.where(x < 0.125, x, 0.0)
     series = np.zeros_like(z)
     for j in range(20, 1, -1):
@@ -84,7 +84,7 @@ def _deficit(x: FloatArray) -> FloatArray:
 
 
 def _excess(v: FloatArray) -> FloatArray:
-    """v + e^{−v} − 1 for v ≥ 0, with relative accuracy."""
+    """Return v + e^{−v} − 1 for v ≥ 0, with relative accuracy."""
     z = np.where(v < 0.125, v, 0.0)
     series = np.zeros_like(z)
     for j in range(12, 1, -1):
@@ -94,9 +94,12 @@ def _excess(v: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Binomial:
-    """The number of successes in `trials`, each of probability `p`; `q` is 1 − p with its own relative accuracy.
+    """The distribution of the number of successes in independent trials.
 
-    `trials` and the counts asked for are whole numbers held in floats, and broadcast.
+    Attributes:
+        trials: number n of trials, a whole number held in a float, or an array, which broadcasts with the counts.
+        p: probability of success.
+        q: 1 − p, with its own relative accuracy.
     """
 
     trials: FloatArray
@@ -105,12 +108,12 @@ class Binomial:
 
     @property
     def accuracy(self) -> float:
-        """Error of log masses and tails per unit of 1 + |their log|: that of p itself is felt √n times over."""
+        """Error of log masses and tails per unit of 1 + |their log|. The error of p itself is multiplied by √n."""
         largest = float(np.max(self.trials, initial=0.0))
         return 32 * UNIT_ROUNDOFF + (0.0 if self.p == self.q else 16 * UNIT_ROUNDOFF * math.sqrt(largest))
 
     def log_mass(self, k: FloatArray) -> FloatArray:
-        """log P(K = k), −inf outside 0 … n."""
+        """Return log P(K = k); −inf outside 0 … n."""
         n, k = np.broadcast_arrays(self.trials, k)
         inside = (k > 0) & (k < n)
         x, y, size = np.where(inside, k, 1.0), np.where(inside, n - k, 1.0), np.where(inside, n, 2.0)
@@ -123,13 +126,13 @@ class Binomial:
         return np.asarray(np.where(inside, middle, ends))
 
     def _logs(self) -> tuple[float, float]:
-        """log p and log q, the nearer to zero from the other."""
+        """Return log p and log q. The logarithm nearer to zero is computed from the other probability."""
         log_p = math.log1p(-self.q) if self.p > 0.5 else (math.log(self.p) if self.p > 0 else -math.inf)
         log_q = math.log1p(-self.p) if self.q > 0.5 else (math.log(self.q) if self.q > 0 else -math.inf)
         return log_p, log_q
 
     def tail_ratio(self, k: FloatArray) -> FloatArray:
-        """P(K ≥ k)/P(K = k) for np < k ≤ n (1 elsewhere, where it is not wanted)."""
+        """Return P(K ≥ k)/P(K = k) for np < k ≤ n, and 1 for other k, where it is not needed."""
         if self._tabled and np.ndim(k) and np.size(k) >= _ASKED:
             at = np.clip(np.asarray(k, dtype=np.float64), 0.0, self.trials)
             return np.asarray(np.where(at > self.trials * self.p, self._ratios[at.astype(np.int64)], 1.0))
@@ -152,15 +155,15 @@ class Binomial:
 
     @property
     def _tabled(self) -> bool:
-        """Whether all ratios are worked out where several are asked for: of one number of not so many trials."""
+        """True if all ratios are tabulated when several are requested: for a single, moderate number of trials."""
         return np.ndim(self.trials) == 0 and _EXACT_UP_TO < float(self.trials) <= _MOST_TABLED and self.q > 0.0
 
     @cached_property
     def _ratios(self) -> FloatArray:
-        """R(k) = P(K ≥ k)/P(K = k) at every k: R(n) = 1, R(k) = 1 + R(k + 1) (n − k) p/((k + 1) q).
+        """Ratios R(k) = P(K ≥ k)/P(K = k) at every k: R(n) = 1, R(k) = 1 + R(k + 1) (n − k) p/((k + 1) q).
 
-        A step rounds by at most six units, and of R(k) the share 1 − 1/R has the error of the ratio before. So R(k) is
-        off by at most 6 R units, relatively, where R ≤ 2 √(n p q) + 2 above the mean.
+        A step rounds by at most six units. Of R(k), the share 1 − 1/R has the error of the previous ratio. The relative
+        error of R(k) is therefore at most 6 R units, with R ≤ 2 √(n p q) + 2 above the mean.
         """
         size = int(self.trials)
         below = np.arange(size)
@@ -171,16 +174,16 @@ class Binomial:
         return np.asarray(found[::-1])
 
     def _polynomial_ratio(self, n: FloatArray, k: FloatArray) -> FloatArray:
-        """k ∫₀¹ (1 − w)^{k−1} (1 + ow)^β dw, exactly up to rounding."""
+        """Return k ∫₀¹ (1 − w)^{k−1} (1 + ow)^β dw, exactly up to rounding."""
         w, weight = _POLYNOMIAL_RULE
         log_f = (k - 1.0)[:, None] * np.log1p(-w) + (n - k)[:, None] * np.log1p(self.p / self.q * w)
         return np.asarray(k * (np.exp(log_f) @ weight))
 
     def _ratio(self, n: FloatArray, k: FloatArray, *, large: bool) -> FloatArray:
-        """k ∫₀^V e^{−g}."""
+        """Return k ∫₀^V e^{−g}."""
         odds = self.p / self.q
         drift, rest = (k - n * self.p) / self.q, n - k
-        # g(v) ≥ kv − β log(1 + o), so this start lies beyond the root; Newton then falls to it, g being convex.
+        # g(v) ≥ kv − β log(1 + o), so this start is beyond the root. Newton's method decreases to it, as g is convex.
         end = (_DEPTH + rest * math.log1p(odds)) / k
         for _ in range(40):
             decay = np.exp(-end)
@@ -197,11 +200,11 @@ class Binomial:
 
     @staticmethod
     def _curved(v: FloatArray, odds: float) -> FloatArray:
-        """o v − log(1 + o(1 − e^{−v}))."""
+        """Return o v − log(1 + o(1 − e^{−v}))."""
         return odds * _excess(v) + _deficit(-odds * np.expm1(-v))
 
     def log_tail(self, k: FloatArray) -> FloatArray:
-        """log P(K ≥ k)."""
+        """Return log P(K ≥ k)."""
         n, k = np.broadcast_arrays(np.asarray(self.trials, dtype=np.float64), np.asarray(k, dtype=np.float64))
         above = k > n * self.p
         upper = self.log_mass(k) + np.log(self.tail_ratio(k))

@@ -1,7 +1,9 @@
-"""The compiled kernel, module `epsilond._kernel`: loaded where it was built, is not turned off, and computes rightly.
+"""The compiled kernel, module `epsilond._kernel`.
 
-kernel/README.md says how it is built. The environment variable EPSILOND_KERNEL=off turns it off. It is asked by
-`epsilond.accountants.engine.kernel` alone.
+It is used if it was built, is not turned off, and computes correctly.
+
+kernel/README.md explains how to build it. The environment variable EPSILOND_KERNEL=off turns it off. Only
+`epsilond.accountants.engine.kernel` calls it.
 """
 
 from __future__ import annotations
@@ -13,52 +15,72 @@ import os
 from typing import Protocol, TypeAlias, cast
 
 INTERFACE = 6
-"""Of the kernel that is asked; one with another is left alone."""
+"""Version of the kernel's interface. A kernel with another version is not used."""
 NAME = "epsilond._kernel"
 
 
 SampledSteps: TypeAlias = tuple[float, float, int, float]
-"""Rate, shift, order and count of steps of one kind."""
+"""Rate, shift, direction and count of steps of one kind."""
 MixedSteps: TypeAlias = tuple[float, float, int, float, tuple[float, ...], tuple[float, ...]]
-"""The same of a mixture, with the shifts of its components by rising size, and their weights."""
+"""Rate, shift, direction and count of steps of a mixture, and the shifts and weights of its components.
+
+Shifts are in increasing order.
+"""
 
 
 class KernelSum(Protocol):
-    """A composition in the kernel. Each answer is None where it refuses."""
+    """A composition in the kernel. Each answer is None if the kernel refuses."""
 
     def epsilon(self, log_delta: float, slack: float, /) -> tuple[float, float, float] | None:
-        """Lower and upper bound of ε, and the width of log δ behind them."""
+        """Return the lower and upper bound of ε, and the width of log δ behind them."""
 
     def log_delta(self, epsilon: float, /) -> tuple[float, float, float] | None:
-        """Lower and upper bound of log δ, and their width."""
+        """Return the lower and upper bound of log δ, and their width."""
 
     def upper_log_delta(self, epsilon: float, /) -> float | None:
-        """A Chernoff bound of log δ."""
+        """Return a Chernoff bound on log δ."""
 
     def threshold(self, log_size: float, /) -> tuple[float, float, float] | None:
-        """About the ε of a test of a size, the width of log δ there, and about |d log Q(S > ε)/dε|."""
+        """Return about the ε of a test of a size, the width of log δ there, and about |d log Q(S > ε)/dε|."""
 
     def best_tests(
         self, rates: tuple[float, ...], rounding: float, /
     ) -> tuple[tuple[tuple[float, float, float] | None, ...], tuple[float, float]] | None:
-        """Bounds of the true positive rate and about the ε of the best test at each rate; bounds of log δ(0)."""
+        """Return bounds on the true positive rate and about the ε of the best test at each rate, and bounds on δ(0).
+
+        The bounds on δ(0) are logarithms.
+        """
 
     def upper_log_deltas(self, epsilons: tuple[float, ...], /) -> tuple[float, ...] | None:
-        """Upper bounds of log δ at several ε, from the nodes that suit the first."""
+        """Return upper bounds on log δ at several ε, from the nodes that suit the first."""
 
 
 class MakeSum(Protocol):
-    """The kernel's type of a composition."""
+    """The kernel's type of compositions."""
 
     def __call__(
         self, steps: tuple[SampledSteps | MixedSteps, ...], square: float, laplace: tuple[tuple[float, float], ...], /
     ) -> KernelSum:
-        """From sampled steps, the square of the Gaussian shift of all others, and Laplace shifts with their counts."""
+        """Return the composition of sampled steps, one Gaussian step and Laplace steps.
+
+        Args:
+            steps: sampled steps.
+            square: square of the Gaussian shift of all steps without sampling.
+            laplace: Laplace shifts with their counts.
+        """
 
     def search(
         self, orders: tuple[SampledSteps, ...], unknown: int, epsilon: float, log_delta: float, guess: float, /
     ) -> float | None:
-        """About the shift (0), count (1) or rate (2) of a run in one or both orders, for the larger δ(ε); or None."""
+        """Return about the shift (0), count (1) or rate (2) of a run, for the larger δ(ε); None without an answer.
+
+        Args:
+            orders: the steps of the run in one direction or in both.
+            unknown: number of the unknown, as above.
+            epsilon: ε, in nats.
+            log_delta: the target, log δ.
+            guess: initial estimate of the unknown.
+        """
 
 
 class _Module(Protocol):
@@ -75,12 +97,12 @@ _LOG_DELTA, _APART = math.log(1e-6), 1e-11
 
 
 class KernelAbsent(Exception):
-    """There is no kernel to ask; the message says why."""
+    """The error of a missing kernel. Its message gives the reason."""
 
 
 @functools.cache
 def loaded() -> MakeSum | None:
-    """Return what makes sums, or None where Python answers alone."""
+    """Return the kernel's type of compositions; None if only Python answers."""
     try:
         return _load()
     except KernelAbsent:
@@ -88,7 +110,7 @@ def loaded() -> MakeSum | None:
 
 
 def reason_for_absence() -> str | None:
-    """Say why Python answers alone; None where there is a kernel."""
+    """Return the reason why only Python answers; None if there is a kernel."""
     try:
         _load()
     except KernelAbsent as absent:
@@ -100,7 +122,7 @@ def _load() -> MakeSum:
     """Import the kernel and check it.
 
     Raises:
-        KernelAbsent: it is turned off, was not built, is of another version, or computes wrongly.
+        KernelAbsent: the kernel is turned off, was not built, is of another version, or computes wrongly.
     """
     if os.environ.get("EPSILOND_KERNEL", "").lower() == "off":
         raise KernelAbsent("the compiled kernel is turned off by EPSILOND_KERNEL")
@@ -116,7 +138,7 @@ def _load() -> MakeSum:
 
 
 def agrees(make: MakeSum) -> bool:
-    """Return whether a kernel, with the mathematical library it is linked to, knows ε of a few questions."""
+    """Return whether a kernel, with its linked mathematical library, gives the known ε of a few questions."""
     for composition, known in _KNOWN:
         answer = make(*composition).epsilon(_LOG_DELTA, 0.0)
         if answer is None or not (known * (1.0 - _APART) <= answer[0] <= answer[1] <= known * (1.0 + _APART)):

@@ -1,19 +1,20 @@
-"""E[(Y₁ + … + Y_n)₊] for independent copies of one variable, certified, at the same cost for any n.
+"""Certified bounds on E[(Y₁ + … + Y_n)₊] for independent copies of one variable, at the same cost for any n.
 
-It is what the privacy blanket of a shuffled mechanism asks for. For any tilt λ > 0, with M(z) = E e^{zY}, K = n log M
-and S the sum,
+The privacy blanket of a shuffled mechanism needs this expectation. For any tilt λ > 0, with M(z) = E e^{zY},
+K = n log M and S the sum,
 
-    E[S₊] = (1/π) e^{K(λ)} ∫₀^∞ Re[φ(t)ⁿ/(λ + it)²] dt,   φ(t) = M(λ + it)/M(λ),
+    E[S₊] = (1/π) e^{K(λ)} ∫₀^∞ Re[φ(t)ⁿ/(λ + it)²] dt,   φ(t) = M(λ + it)/M(λ).
 
-and the trapezoid sum of step 2π/A exceeds it by Σ_{k≠0} e^{λkA} E[(S − kA)₊], terms that (y)₊ ≤ e^{μy}/(eμ) bounds at
-other tilts. Y is a law of atoms and of uniform pieces; the pieces bound |φ| beyond the last node, where atoms alone
-would not: for a piece of length ℓ, with a = λℓ/2 and y = tℓ/2,
+The trapezoid sum of step 2π/A exceeds it by Σ_{k≠0} e^{λkA} E[(S − kA)₊]. These terms are bounded by
+(y)₊ ≤ e^{μy}/(eμ) at other tilts μ. Y is a distribution of atoms and of uniform pieces. The pieces bound |φ| beyond the
+last node, where atoms give no bound. For a piece of length ℓ, with a = λℓ/2 and y = tℓ/2,
 
-    |φ_piece(t)|² = (a/sinh a)² (sinh²a + sin²y)/(a² + y²),
+    |φ_piece(t)|² = (a/sinh a)² (sinh²a + sin²y)/(a² + y²).
 
-which falls on 0 ≤ y ≤ π and stays below (a coth a)²/(a² + y²). Where that is not enough, as with atoms only, an
-independent Gaussian ξ is added to S: (·)₊ is convex, so E[(S + ξ)₊] is an upper end, and E[(S + ξ − c)₊] − E[(ξ − c)₊]
-a lower one. What the trapezoid rule, the truncation and every rounding cost is bounded by running sums and charged.
+It decreases on 0 ≤ y ≤ π and stays below (a coth a)²/(a² + y²). If this bound is not enough, as with atoms only, an
+independent Gaussian ξ is added to S. Since (·)₊ is convex, E[(S + ξ)₊] is an upper bound, and
+E[(S + ξ − c)₊] − E[(ξ − c)₊] a lower bound. The errors of the trapezoid rule, of the truncation and of every rounding
+are bounded by running sums and charged.
 """
 
 from __future__ import annotations
@@ -42,26 +43,26 @@ _MOST_NODES = 6000
 _CACHED = 1 << 15
 _UNWEIGHTY = 1e-12
 _LARGEST_PLACE = 1e100
-"""Squares of places, over any count, are doubles below this."""
+"""Limit on places whose squares, multiplied by any count, are doubles."""
 NEGLIGIBLE = 30.0
 _SMOOTHEST = 1.0 / 160.0
 _FACTORS = (1.03, 1.1, 1.3, 1.7, 2.5)
 
 
 class LogEnds(NamedTuple):
-    """Two ends of the logarithm of a number; the lower may be −inf."""
+    """Bounds on the logarithm of a number. The lower bound may be −inf."""
 
     lower: float
     upper: float
 
     def widened(self, accuracy: float) -> LogEnds:
-        """Both ends moved outward by that much per unit of 1 + |end|; an end at −inf stays."""
+        """Return both bounds moved outward by `accuracy` per unit of 1 + |bound|. A bound at −inf does not change."""
         low, high = (0.0 if math.isinf(end) else accuracy * (1.0 + abs(end)) for end in self)
         return LogEnds(self.lower - low, self.upper + high)
 
 
 class Pieces(NamedTuple):
-    """Uniform laws on [low, high] of the given masses."""
+    """Uniform distributions on [low, high] with their masses."""
 
     low: FloatArray
     high: FloatArray
@@ -69,7 +70,7 @@ class Pieces(NamedTuple):
 
 
 class WeightedPlaces(NamedTuple):
-    """A law as finitely many places and weights, with bounds of their errors."""
+    """A distribution of finitely many places and weights, with bounds on their errors."""
 
     places: FloatArray
     weights: FloatArray
@@ -82,14 +83,17 @@ NO_PIECES = Pieces(np.zeros(0), np.zeros(0), np.zeros(0))
 
 @dataclass(frozen=True, eq=False)
 class StepLaw:
-    """A law of atoms and uniform pieces, known within the atoms' errors; what is missing to one lies at zero."""
+    """A distribution of atoms and uniform pieces, known within the atoms' errors.
+
+    The mass missing to one is at zero.
+    """
 
     atoms: WeightedPlaces
     pieces: Pieces = NO_PIECES
 
     @cached_property
     def nodes(self) -> WeightedPlaces:
-        """The atoms, and the pieces as Gauss–Legendre sums."""
+        """Atoms, and the pieces as Gauss–Legendre sums."""
         low, high, mass = self.pieces
         middle, half = 0.5 * (high + low)[:, None], 0.5 * (high - low)[:, None]
         places = (middle + half * _PIECE_X).ravel()
@@ -99,16 +103,19 @@ class StepLaw:
 
     @cached_property
     def most(self) -> float:
-        """The largest place, or 0."""
+        """Largest place, or 0 if no place is positive."""
         return max(0.0, float(self.nodes.places.max(initial=0.0)), float(self.pieces.high.max(initial=0.0)))
 
     @property
     def widest(self) -> float:
-        """The largest modulus of a place."""
+        """Largest absolute value of a place."""
         return max(float(np.abs(each).max(initial=0.0)) for each in (self.nodes.places, *self.pieces[:2]))
 
     def halved(self, times: int) -> StepLaw:
-        """The law of the variable over 2^times. It is exact where nothing underflows, and what does is charged."""
+        """Return the distribution of the variable divided by 2^times.
+
+        It is exact except for underflow, which is charged.
+        """
         scale = math.ldexp(1.0, -times)
         errors = scale * self.atoms.place_errors + math.ulp(0.0)
         atoms = self.atoms._replace(places=scale * self.atoms.places, place_errors=errors)
@@ -118,7 +125,7 @@ class StepLaw:
 
 @dataclass(frozen=True)
 class _TiltedSum:
-    """S at one tilt λ: K(λ) with a bound of its error, and the tilted mean and variance."""
+    """S at one tilt λ: K(λ) with a bound on its error, and the tilted mean and variance."""
 
     tilt: float
     log_transform: float
@@ -128,16 +135,16 @@ class _TiltedSum:
 
     @property
     def deviation(self) -> float:
-        """The width of what is integrated."""
+        """Width of the integrand."""
         return math.sqrt(self.variance + 2.0 / self.tilt**2)
 
 
 @dataclass(frozen=True, eq=False)
 class CompoundSum:
-    """The sum S of `count` independent copies of a variable of law `law`.
+    """The sum S of `count` independent copies of a variable with distribution `law`.
 
     Attributes:
-        start: a tilt near the best one, where it is known of a similar sum; it decides where the search starts.
+        start: a tilt near the best one, if it is known from a similar sum. It affects only where the search starts.
     """
 
     law: StepLaw
@@ -145,7 +152,7 @@ class CompoundSum:
     start: float | None = None
 
     def at(self, tilt: float) -> _TiltedSum:
-        """K(λ) = n log M(λ), its error and derivatives."""
+        """Return K(λ) = n log M(λ), its error and its derivatives."""
         places, weights, place_errors, weight_errors = self.law.nodes
         change = np.expm1(tilt * places)
         size = np.abs(change)
@@ -160,7 +167,7 @@ class CompoundSum:
         return _TiltedSum(tilt, log_transform, error, self.count * mean, self.count * max(spread, 0.0))
 
     def _log_transforms(self, tilts: Sequence[float]) -> list[float]:
-        """Upper ends of K(λ) at several tilts, with the errors of `at`."""
+        """Return upper bounds on K(λ) at several tilts, with the errors of `at`."""
         places, weights, place_errors, weight_errors = self.law.nodes
         found: list[float] = []
         rows = max(_CACHED // max(places.size, 1), 1)
@@ -184,7 +191,7 @@ class CompoundSum:
 
     @cached_property
     def _saddle(self) -> _TiltedSum:
-        """Near the minimum of K(λ) − 2 log λ. Every tilt is correct; this one is close to the best."""
+        """Approximate minimum of K(λ) − 2 log λ. Every tilt is valid, and this one is close to the best."""
         places, weights, _, _ = self.law.nodes
         start = self.start or 1.0 / math.sqrt(self.count * float(weights @ (places * places)))
         tilt = min(start, 0.5 * self._largest_tilt)
@@ -202,12 +209,12 @@ class CompoundSum:
 
     @property
     def tilt(self) -> float:
-        """The tilt that is used."""
+        """Tilt λ of the saddle, which the integral uses."""
         return self._saddle.tilt
 
     @cached_property
     def log_estimate(self) -> float:
-        """log E[S₊] by the saddle point: an estimate, with no bound of its error."""
+        """Estimate of log E[S₊] by the saddle point, without a bound on its error."""
         return self._saddle.log_transform + self._log_guess
 
     @cached_property
@@ -216,10 +223,13 @@ class CompoundSum:
         return -2.0 * math.log(here.tilt) - 0.5 * math.log(2.0 * math.pi) - math.log(here.deviation)
 
     def log_positive_part(self, negligible: float = NEGLIGIBLE) -> LogEnds:
-        """log E[S₊]. Guarantees: lower ≤ truth ≤ upper, honest whatever the width; the upper end is finite or −inf.
+        """Return bounds on log E[S₊].
 
-        `negligible` is how far below the estimate, in logarithms, the alias and what is cut off are wanted: 30 for ends
-        that agree to thirteen digits, less for a quicker answer. What they are is charged.
+        Guarantees: lower ≤ truth ≤ upper, for any width. The upper bound is finite or −inf.
+
+        Args:
+            negligible: distance in nats below the estimate that the alias and the truncated part should have. 30 gives
+                bounds that agree to thirteen digits; less is quicker. Their actual size is charged.
         """
         if self.law.most == 0.0:
             return LogEnds(-math.inf, -math.inf)
@@ -247,14 +257,17 @@ class CompoundSum:
         return LogEnds(here.log_transform + math.log(left) - slack if left > 0.0 else -math.inf, upper)
 
     def _shift(self, smooth: float) -> float:
-        """How far the sum is lowered for the lower end where a Gaussian of deviation `smooth` is added."""
+        """Return the decrease of the sum for the lower bound, if a Gaussian of deviation `smooth` is added."""
         if smooth == 0.0:
             return 0.0
         gap = max(math.log(smooth) - self.log_estimate, 0.0)
         return smooth * math.sqrt(2.0 * gap + 8.0)
 
     def _period(self, negligible: float) -> tuple[float, float, float]:
-        """A period at which the alias is negligible, log of its bound in units of e^{K(λ)}, and its largest tilt."""
+        """Return a period with a negligible alias, the log of the alias bound, and its largest tilt.
+
+        The alias bound is in units of e^{K(λ)}.
+        """
         here, period, log_alias = self._saddle, 0.0, -math.inf
         sides = (
             [t for f in _FACTORS for t in (here.tilt * f, here.tilt + 8.0 * (f - 1.0) / here.deviation)],
@@ -284,7 +297,7 @@ class CompoundSum:
         return mass * np.exp(log_share - self._saddle.log_transform / self.count) * (1.0 - 1e-9), half
 
     def _log_modulus(self, t: float, smooth: float) -> float:
-        """Upper bound of n log |φ|, with the Gaussian's factor; falls in t."""
+        """Return an upper bound on n log |φ|, with the Gaussian's factor. It decreases in t."""
         share, a = self._shares
         if share.size == 0:
             return 0.5 * smooth * smooth * (self._saddle.tilt**2 - t * t)
@@ -298,12 +311,12 @@ class CompoundSum:
         return self.count * math.log1p(-held) + 0.5 * smooth * smooth * (self._saddle.tilt**2 - t * t)
 
     def _truncation(self, spacing: float, negligible: float) -> tuple[float, int, float]:
-        """Deviation of the Gaussian that is added, index of the last node, and a bound of what lies beyond it."""
+        """Return the deviation of the added Gaussian, the index of the last node, and a bound on the part beyond it."""
 
         def beyond(last: int, smooth: float) -> float:
             return self._log_modulus(last * spacing, smooth) - math.log(math.pi * last * spacing)
 
-        # The pieces' quadrature holds up to here.
+        # The pieces' quadrature is accurate up to this frequency.
         widest = float((self.law.pieces.high - self.law.pieces.low).max(initial=0.0))
         reach = 2.0 * _PIECE_REACH / widest if widest > 0.0 else math.inf
         furthest = math.sqrt(max(reach**2 - self._saddle.tilt**2, 0.0))
@@ -320,13 +333,16 @@ class CompoundSum:
         return 0.0, _MOST_NODES + 1, 0.0
 
     def _trapezoid(self, spacing: float, last: int, smooth: float, shift: float) -> tuple[float, float, float]:
-        """(dt/π) Re[g(0)/2 + Σ g(k dt)] for S and for S − shift, in units of e^{K(λ)}, and their rounding error."""
+        """Return (dt/π) Re[g(0)/2 + Σ g(k dt)] for S and for S − shift, and their rounding error.
+
+        All three are in units of e^{K(λ)}.
+        """
         tilt = self._saddle.tilt
         places, weights, place_errors, weight_errors = self.law.nodes
         grown = np.exp(tilt * places)
         total = 1.0 + float(weights @ np.expm1(tilt * places))
         share, error_share = weights * grown / total, weight_errors * grown / total
-        # Places that weigh next to nothing are left out, at twice their weight in every value of the transform.
+        # Places of negligible weight are left out. Twice their weight is charged to every value of the transform.
         kept = share > _UNWEIGHTY / (self.count * places.size)
         left_out = 2.0 * float(share[~kept].sum() + error_share[~kept].sum())
         places, place_errors, share, error_share = (part[kept] for part in (places, place_errors, share, error_share))
@@ -362,7 +378,10 @@ class CompoundSum:
 
 
 def _turns(places: FloatArray, step: float, count: int) -> np.ndarray[tuple[int, ...], np.dtype[np.complex128]]:
-    """e^{ikty} − 1 for k = 0, 1, … (rows) and places y, t = `step`, by doubling: z_{j+k} = z_j z_k + z_j + z_k."""
+    """Return e^{ikty} − 1 for k = 0, 1, … (rows) and places y, with t = `step`, by doubling.
+
+    The recurrence is z_{j+k} = z_j z_k + z_j + z_k.
+    """
     half = 0.5 * step * places
     first = 2.0 * np.sin(half) * (-np.sin(half) + 1j * np.cos(half))
     turns = np.zeros((count, places.size), dtype=np.complex128)
@@ -371,7 +390,7 @@ def _turns(places: FloatArray, step: float, count: int) -> np.ndarray[tuple[int,
         turns[1], known = first, 2
     while known < count:
         more = min(known, count - known)
-        # From the row `known`, which is the one before it turned once more.
+        # The row `known` is the previous row, turned once more.
         lead = turns[known - 1] * first + turns[known - 1] + first
         turns[known : known + more] = turns[:more] * lead + turns[:more] + lead
         known += more

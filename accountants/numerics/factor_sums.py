@@ -1,7 +1,7 @@
 """Sums of products of contraction factors, with their rounding errors.
 
 A release at step τ carries Σ_{j ≤ τ} A_j Π_{j<k≤τ} B_k with A_j, B_k ∈ [0, 1]. With B constant these are geometric sums
-in u = 1 − B, which must come as u (never as 1 − fl(B)); with schedules they are one backward pass in logarithms.
+in u = 1 − B, which must be given as u (never as 1 − fl(B)). With schedules they are one backward pass in logarithms.
 """
 
 from __future__ import annotations
@@ -29,29 +29,31 @@ if TYPE_CHECKING:
 ROUNDING = 64 * UNIT_ROUNDOFF
 """Error of log θ and log(1 − θ) per unit of 1 + |value| + ε, for a shift known to eight units of roundoff.
 
-`log_theta` errs by 16 units of 1 + |value|. Of the shift: d log θ/d log r = r/(R(a) − R(b)) ≤ 2(2 |log θ| + ε + 2) and
+The error of `log_theta` is at most 16 units of 1 + |value|. For the error of the shift,
+d log θ/d log r = r/(R(a) − R(b)) ≤ 2(2 |log θ| + ε + 2). Likewise
 −d log(1 − θ)/d log r = r/(R(−a) + R(b)) ≤ 6 |log(1 − θ)| + ε + 4, with a, b, R as in `special`.
 """
 CHUNK = 2**14
 BLOCK = 2**10
-"""Stops are summed in blocks: the error of a running sum of logarithms grows with the square of its length."""
+"""Number of stops in a block of a sum. The error of a running sum of logarithms grows with the square of its length."""
 LEAST_LOG_FACTOR = -1e3
-"""A factor below e^−1000 counts as e^−1000: the bound stays a bound, and products stay finite in logarithms."""
+"""Least logarithm of a factor. A smaller factor is raised to e^−1000: the bound remains valid, and products finite."""
 NEGLIGIBLE = 45.0
 PIECE, LEAST_PIECES = 1e-4, 64
 SAVING = 4
-"""θ of many shifts that are close to one another is read off a table: its step over the least shift, fewest pieces,
-and how many shifts to a piece there must be for it.
+"""Least number of shifts for each piece of a table of θ, for many shifts that are close together.
+
+`PIECE` is the length of a piece relative to the least shift, and `LEAST_PIECES` the least number of pieces.
 """
 MOST_RANGE = 500.0
 _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 
 
 def theta_with_error(epsilon: float | FloatArray, shift: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """log θ_ε(r) and a bound of its absolute error, elementwise, for shifts known to eight units of roundoff.
+    """Return log θ_ε(r) and a bound on its absolute error, elementwise, for shifts known to eight units of roundoff.
 
-    Near θ = 1 the error is relative to log θ itself, so that ten million factors may be multiplied. Of a column of ε
-    there is a row for each.
+    Near θ = 1 the error is relative to log θ itself, so that ten million factors may be multiplied. A column of ε gives
+    one row for each ε.
     """
     if isinstance(epsilon, float) and _all_large(epsilon, shift):
         value, rest = None, log_rest(epsilon, shift)
@@ -70,10 +72,10 @@ def theta_with_error(epsilon: float | FloatArray, shift: FloatArray) -> tuple[Fl
 
 
 def log_rest(epsilon: float, shift: FloatArray) -> FloatArray:
-    """log(1 − θ_ε(r)) within `ROUNDING` · (1 + |value| + ε); plain double arithmetic where all shifts are large.
+    """Return log(1 − θ_ε(r)) within `ROUNDING` · (1 + |value| + ε), in plain double arithmetic if all shifts are large.
 
-    For a = ε/r − r/2 < −1 it is −a²/2 − log √2π + log(R(−a) + R(a + r)): the rounding of a, at most 2u(ε/r + r/2),
-    moves a²/2 by at most 4u(|value| + ε + 1).
+    For a = ε/r − r/2 < −1 it is −a²/2 − log √2π + log(R(−a) + R(a + r)). The rounding of a is at most 2u(ε/r + r/2),
+    with u the unit of roundoff. It changes a²/2 by at most 4u(|value| + ε + 1).
     """
     if not _all_large(epsilon, shift):
         return log_theta_complement(epsilon, shift)
@@ -83,19 +85,25 @@ def log_rest(epsilon: float, shift: FloatArray) -> FloatArray:
 
 
 def _all_large(epsilon: float, shift: FloatArray) -> bool:
-    """Whether ε/r − r/2 < −1 for every shift, and none is so large that its square overflows."""
+    """Return whether ε/r − r/2 < −1 for every shift, and no shift is so large that its square overflows."""
     return bool(shift.size) and bool(shift.max() <= FARTHEST and 2.0 * epsilon < shift.min() * (shift.min() - 2.0))
 
 
 def geometric_sum(rest: float, count: float) -> float:
-    """G_T = Σ_{k<T} (1 − u)^k = (1 − (1 − u)^T)/u, for u = `rest` in [0, 1] and real T = `count` ≥ 1. Within 1e-15."""
+    """Return G_T = Σ_{k<T} (1 − u)^k = (1 − (1 − u)^T)/u, for u = `rest` in [0, 1] and real T = `count` ≥ 1.
+
+    The relative error is at most 1e-15.
+    """
     if rest * count < 1e-17:
         return count
     return 1.0 if rest >= 1.0 else -math.expm1(count * math.log1p(-rest)) / rest
 
 
 def triangular_sum(rest: float, count: float) -> float:
-    """H_T = Σ_{τ=1}^T G_τ, for u = `rest` in [0, 1] and T = `count` ≥ 0. Within 1e-14, T up to 1e9."""
+    """Return H_T = Σ_{τ=1}^T G_τ, for u = `rest` in [0, 1] and T = `count` ≥ 0.
+
+    The relative error is at most 1e-14 for T up to 1e9.
+    """
     if count <= 0:
         return 0.0
     if rest * count >= 0.5:
@@ -114,29 +122,38 @@ class ShiftSequence(Protocol):
 
     @property
     def count(self) -> int:
-        """How many steps."""
+        """Number of steps."""
 
     @property
     def largest_sensitivity(self) -> float:
-        """The largest of all sensitivity shifts."""
+        """Largest of all sensitivity shifts."""
 
     @property
     def one_sensitivity(self) -> bool:
-        """Whether all sensitivity shifts are equal."""
+        """True if all sensitivity shifts are equal."""
 
     def least_contraction(self, first: int, last: int) -> float:
-        """The least contraction shift of steps first, …, last."""
+        """Return the least contraction shift of steps first, …, last."""
 
     def shifts(self, first: int, last: int) -> tuple[FloatArray, FloatArray]:
-        """Sensitivity shifts r_s(t) and contraction shifts r_c(t) of steps first, …, last, within eight roundoffs."""
+        """Return sensitivity shifts r_s(t) and contraction shifts r_c(t) of steps first, …, last.
+
+        Their relative error is at most eight units of roundoff.
+        """
 
 
 def log_scheduled_sum(epsilon: float, steps: ShiftSequence, first_stop: int, *, worst: bool) -> Interval:
-    """Ends of log Σ_j A_j R_j, or of log max_j A_j R_j if `worst`; A = θ_ε(r_s), B = θ_ε(r_c).
+    """Enclose log Σ_j A_j R_j, or log max_j A_j R_j if `worst`, with A = θ_ε(r_s) and B = θ_ε(r_c).
 
-    R_j = Σ_{τ ≥ max(j, first_stop)} Π_{j<k≤τ} B_k is what a use at step j leaves in the releases after it; it obeys
-    R_j = [j ≥ first_stop] + B_{j+1} R_{j+1}. One pass from the end, in O(T) time and constant memory; it stops early
-    where what is left cannot matter, and charges it.
+    R_j = Σ_{τ ≥ max(j, first_stop)} Π_{j<k≤τ} B_k is the effect of a use at step j on the later releases. It satisfies
+    R_j = [j ≥ first_stop] + B_{j+1} R_{j+1}. The method is one backward pass, in O(T) time and constant memory. It
+    stops early if the rest is negligible, and charges the rest.
+
+    Args:
+        epsilon: ε, in nats.
+        steps: shifts of the run.
+        first_stop: first step that may be released.
+        worst: whether the maximum is taken instead of the sum.
     """
     total_lower = total_upper = inflow = -math.inf
     inflow_error = 0.0
@@ -175,7 +192,7 @@ def log_scheduled_sum(epsilon: float, steps: ShiftSequence, first_stop: int, *, 
 
 
 def log_sum(values: FloatArray) -> float:
-    """log Σ e^values; −inf for none."""
+    """Return log Σ e^values; −inf for no values."""
     largest = float(values.max()) if values.size else -math.inf
     return largest if math.isinf(largest) else largest + math.log(float(np.exp(values - largest).sum()))
 
@@ -185,7 +202,7 @@ def _log_add(first: float, second: float) -> float:
 
 
 def theta_of_many(epsilon: float, shift: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """`theta_with_error`, once where all shifts are equal, and off a table where they are many and close."""
+    """Return the result of `theta_with_error`, computed once for equal shifts, and by a table for many close shifts."""
     least, most = float(shift.min()), float(shift.max())
     if least == most:
         value, error = theta_with_error(epsilon, shift[:1])
@@ -198,11 +215,11 @@ def theta_of_many(epsilon: float, shift: FloatArray) -> tuple[FloatArray, FloatA
 
 
 def _tabulated(epsilon: float, shift: FloatArray, nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """log θ_ε between the chord and the neighbouring chords drawn on: it is concave in r.
+    """Return log θ_ε with an error, between its chord and the extended neighbouring chords: it is concave in r.
 
-    dθ_ε/dr = φ(ε/r − r/2), whose logarithm is concave: θ is the integral from 0 of a log-concave function, hence
-    log-concave itself. Between r_i and r_{i+1} it is above the chord, and above it by at most the step times the
-    smaller of the two changes of slope at the ends.
+    dθ_ε/dr = φ(ε/r − r/2), whose logarithm is concave. θ is the integral from 0 of a log-concave function, and so is
+    itself log-concave. Between the nodes r_i and r_{i+1} it is above the chord. The difference is at most the step
+    times the smaller of the two changes of slope at the nodes.
     """
     pieces, least, most = nodes.size - 1, nodes[0], nodes[-1]
     value, error = theta_with_error(epsilon, nodes)
@@ -212,7 +229,7 @@ def _tabulated(epsilon: float, shift: FloatArray, nodes: FloatArray) -> tuple[Fl
     bend = np.maximum(rise[:-1] - rise[1:], 0.0)
     gap = np.minimum(np.append(bend[0], bend), np.append(bend, bend[-1]))
     around = np.maximum(error[:-1], error[1:])
-    # A rise errs by two nodes' errors and a bend by four; a shift's place by some roundoffs of its size.
+    # A rise has the errors of two nodes, and a bend those of four. A shift's place has a few roundoffs of its size.
     around = 6.0 * np.max(np.stack((around, np.roll(around, 1), np.roll(around, -1))), axis=0)
     place = np.clip((shift - least) * (pieces / (most - least)), 0.0, pieces)
     piece = np.minimum(place.astype(np.int64), pieces - 1)
@@ -222,7 +239,7 @@ def _tabulated(epsilon: float, shift: FloatArray, nodes: FloatArray) -> tuple[Fl
 
 
 def _negligible_rest(epsilon: float, least_contraction: float, count: int) -> float | None:
-    """The largest 1 − B of a chunk if so many of them do not matter, None if they do."""
+    """Return the largest 1 − B of a chunk if `count` of them are negligible; None otherwise."""
     rest = float(log_rest(epsilon, np.asarray([least_contraction]))[0]) + ROUNDING
     return math.exp(rest) if rest < -NEGLIGIBLE - math.log(count) else None
 
@@ -230,10 +247,10 @@ def _negligible_rest(epsilon: float, least_contraction: float, count: int) -> fl
 def _factors(
     epsilon: float, contraction: FloatArray, rest: float | None, count: int, *, stops_before: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """log B and its error. Where every factor of a chunk is 1 for all that matters, it is 1.
+    """Return log B and its error. If every factor of a chunk is negligibly close to 1, it counts as 1.
 
-    Where all are as good as 0 and the step before the chunk may be released too, no R_j feels them: the largest stands
-    for all.
+    If all factors are negligibly close to 0, and the step before the chunk may be released too, no R_j depends on them.
+    The largest factor then replaces all.
     """
     if rest is not None:
         return np.zeros(contraction.shape), np.full(contraction.shape, 2.0 * rest)
@@ -248,9 +265,9 @@ def _factors(
 def _reached(
     factor: FloatArray, factor_error: FloatArray, stops: BoolArray, inflow: float, inflow_error: float
 ) -> tuple[FloatArray, FloatArray]:
-    """log R_j and its error in a block, from log B there and log(B R) of the first step after it.
+    """Return log R_j and its error in a block, from log B there and log(B R) of the first step after the block.
 
-    R_j = e^{S_j} (Σ_{stops τ ≥ j} e^{−S_τ} + inflow), S_j the sum of log B over the steps after j in the block.
+    R_j = e^{S_j} (Σ_{stops τ ≥ j} e^{−S_τ} + inflow), with S_j the sum of log B over the steps after j in the block.
     """
     after, error = _suffix(factor), _suffix(factor_error) + inflow_error
     distance = np.arange(factor.size, 0.0, -1.0)
@@ -262,7 +279,7 @@ def _reached(
 
 
 def _running_sum(logs: FloatArray) -> FloatArray:
-    """log Σ_{k ≤ j} e^{logs_k}; without logarithms on the way where all terms are doubles beside the largest."""
+    """Return log Σ_{k ≤ j} e^{logs_k}, by a plain sum if all terms are doubles relative to the largest."""
     finite = logs[np.isfinite(logs)]
     if not finite.size or finite.max() - finite.min() > MOST_RANGE:
         return np.asarray(np.logaddexp.accumulate(logs))
@@ -271,6 +288,6 @@ def _running_sum(logs: FloatArray) -> FloatArray:
 
 
 def _suffix(values: FloatArray) -> FloatArray:
-    """Σ_{k>j} values_k."""
+    """Return Σ_{k>j} values_k."""
     sums = np.cumsum(values[::-1])[::-1]
     return np.append(sums[1:], 0.0)

@@ -1,10 +1,10 @@
 """Minima of functions of one variable: searched by golden sections, and enclosed if the function is convex.
 
-A chord of a convex function, extended beyond its ends, is nowhere above the function. So between two
-neighbouring points the extended chord on the left of them and that on the right of them bound it from below. They meet
-close to its least value if the points are close around that: within the order of the square of their distance, and
-exactly where the function is made of straight pieces and bends only between the two points. Of values known as
-enclosures a chord takes the bounds that make its extension lower; chords to further points may then be the better ones.
+A chord of a convex function, extended beyond its endpoints, is nowhere above the function. Between two neighbouring
+points, the extended chords on the left and on the right of them therefore bound the function from below. They meet
+close to its least value if the points are close to the minimum. The gap is of the order of the square of their
+distance. It is zero if the function is piecewise linear and bends only between the two points. If values are known as
+enclosures, a chord takes the bounds that make its extension lower. Chords to further points may then be better.
 """
 
 from __future__ import annotations
@@ -19,9 +19,16 @@ RATIO = 0.5 * (math.sqrt(5.0) - 1.0)
 
 
 def golden_section(cost: Callable[[float], float], low: float, high: float, *, width: float, most: int = 200) -> float:
-    """Where a unimodal function is least on an interval, to `width`, or to 0.62^`most` of the interval.
+    """Return the minimiser of a unimodal function on an interval, to `width`, or to 0.62^`most` of the interval.
 
-    The same points for the same arguments: where it is used to choose a parameter, answers are reproducible.
+    The same arguments give the same points. A choice of a parameter by this search is therefore reproducible.
+
+    Args:
+        cost: the function.
+        low: lower end of the interval.
+        high: upper end of the interval.
+        width: length of the interval at which the search ends.
+        most: limit on the steps.
     """
     left, right = high - RATIO * (high - low), low + RATIO * (high - low)
     at_left, at_right = cost(left), cost(right)
@@ -40,7 +47,7 @@ def golden_section(cost: Callable[[float], float], low: float, high: float, *, w
 
 
 class Known(NamedTuple):
-    """A point, and the ends of the function's value there. The point itself may be off by a few units of roundoff."""
+    """A point with bounds on the function's value there. The point itself may be off by a few units of roundoff."""
 
     place: float
     lower: float
@@ -48,28 +55,28 @@ class Known(NamedTuple):
 
 
 class Slopes(NamedTuple):
-    """Bounds of the function's slope, everywhere."""
+    """Bounds on the function's slope, everywhere."""
 
     least: float
     most: float
 
 
 class Least(NamedTuple):
-    """A lower bound of the function between the first and the last point, and where it is as low as that."""
+    """A lower bound on the function between the first and the last point, and the place at which it is this low."""
 
     value: float
     place: float
 
 
 def least_value(known: Sequence[Known], slopes: Slopes) -> Least:
-    """A lower bound of a convex function from two or more points in increasing order.
+    """Return a lower bound on a convex function from two or more points in increasing order.
 
-    Guarantees: the value is at most that of every convex function with such slopes that lies within the ends at all
-    points, anywhere between the first and the last of them.
+    Guarantees: consider any convex function with such slopes whose values at all points are within the bounds. The
+    returned value is at most its minimum between the first and the last point.
     """
     bounds = {place: _between(known, place, slopes, 1) for place in _intervals_of_minimum(known)}
     seen: set[int] = set()
-    while True:  # chords to all other points where the bound is least: those of close neighbours are known roughly
+    while True:  # chords to all other points on the least interval: close neighbours have rough slopes
         place = min(bounds, key=lambda interval: bounds[interval].value)
         if place in seen:
             return bounds[place]
@@ -78,9 +85,9 @@ def least_value(known: Sequence[Known], slopes: Slopes) -> Least:
 
 
 def _intervals_of_minimum(known: Sequence[Known]) -> range:
-    """Return the intervals that may hold the least value, each by the number of its first point.
+    """Return the intervals that may contain the minimum, each by the index of its first point.
 
-    Where a point lies above the next one towards the lowest, a convex function rises from there outwards.
+    If a point is above the next point towards the lowest, a convex function increases from there outwards.
     """
     lowest = min(range(len(known)), key=lambda place: known[place].upper)
     first, last = 0, len(known) - 1
@@ -96,9 +103,13 @@ def _intervals_of_minimum(known: Sequence[Known]) -> range:
 
 
 def _between(known: Sequence[Known], place: int, slopes: Slopes, most: int) -> Least:
-    """On one interval: where the falling extension from the left meets the rising one from the right.
+    """Return the lower bound on one interval: the intersection of the extended chords from the left and from the right.
 
-    The chords are those from its ends to at most so many points on either side.
+    Args:
+        known: the points.
+        place: index of the interval's first point.
+        slopes: bounds on the slope.
+        most: limit on the points on either side to which chords are drawn.
     """
     left, right = known[place], known[place + 1]
     falling, rising = slopes
@@ -110,7 +121,7 @@ def _between(known: Sequence[Known], place: int, slopes: Slopes, most: int) -> L
         return Least(left.lower, left.place)
     if rising <= 0.0:
         return Least(right.lower, right.place)
-    # At any place the lower of the two lines is below where they meet, if one falls and the other rises.
+    # If one line falls and the other rises, the lower of the two is everywhere at most their intersection.
     meeting = (right.lower - left.lower + falling * left.place - rising * right.place) / (falling - rising)
     meeting = min(max(meeting, left.place), right.place)
     fallen, risen = falling * (meeting - left.place), rising * (meeting - right.place)
@@ -119,6 +130,6 @@ def _between(known: Sequence[Known], place: int, slopes: Slopes, most: int) -> L
 
 
 def _slope(first: float, second: float, start: float, end: float, side: float) -> float:
-    """(second − first)/(end − start), moved to the side by what the rounding of the points does to it."""
+    """Return (second − first)/(end − start), moved to the side by the possible effect of the points' rounding."""
     slope = (second - first) / (end - start)
     return slope + side * abs(slope) * 8 * UNIT_ROUNDOFF * (1.0 + (abs(start) + abs(end)) / (end - start))

@@ -1,8 +1,9 @@
-"""Sums of many weighted terms at many points, of which few matter at each: log Σ_k e^{f_k(x)}, every f_k monotone.
+"""Sums of many weighted terms at many points, few of which matter at each: log Σ_k e^{f_k(x)}, every f_k monotone.
 
-Points are taken in blocks. In a block every f_k lies between its values at the least and at the largest point; so a
-term whose larger value lies e^−50 below the largest of the smaller ones adds nothing to the sum anywhere in the block.
-Of some hundred terms that leaves out most, and what is left out is less than a rounding.
+Points are taken in blocks. In a block every f_k is between its values at the least and at the largest point. A term is
+left out if the larger of these two is 50 below the largest of the smaller values of all terms. It then adds nothing to
+the sum anywhere in the block. For some hundred terms this leaves out most of them, and their sum is less than a
+rounding.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ if TYPE_CHECKING:
     IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 _NEGLIGIBLE = 50.0
-"""A million terms so far below the largest add 2e-16 of it."""
+"""Distance below the largest term, in nats, at which a term is left out.
+
+A million such terms add 2e-16 of the largest.
+"""
 _BLOCK, _FEWEST_POINTS, _FEWEST_TERMS = 256, 512, 6
 _STEP = 4
-"""Windows begin and end at multiples of so many terms, so that neighbouring blocks share one."""
+"""Number of terms of which windows start and end at a multiple, so that neighbouring blocks share a window."""
 
 
 class TermWindow(NamedTuple):
@@ -33,7 +37,10 @@ class TermWindow(NamedTuple):
 
 
 def log_sums(logs: FloatArray) -> FloatArray:
-    """log Σ e^{logs} over the first axis, −inf where every term is: one rounding for each term, and those of |logs|."""
+    """Return log Σ e^{logs} over the first axis; −inf if every term is −inf.
+
+    The error is one rounding for each term, and the roundings of |logs|.
+    """
     most = logs.max(axis=0)
     most = np.where(np.isneginf(most), 0.0, most)
     shares = logs - most
@@ -43,7 +50,7 @@ def log_sums(logs: FloatArray) -> FloatArray:
 
 
 class PointRuns(NamedTuple):
-    """Runs of consecutive points: where each starts, and where the last one ends, with its least and largest point."""
+    """Runs of consecutive points: the start of each, the end of the last, and the least and largest point of each."""
 
     stops: IntArray
     least: FloatArray
@@ -51,7 +58,7 @@ class PointRuns(NamedTuple):
 
 
 def blocks_of(terms: int, points: FloatArray) -> PointRuns | None:
-    """Blocks of a line of points; None where all terms may as well be taken at all of them."""
+    """Return blocks of an array of points; None if the sum of all terms at all points costs no more."""
     if terms < _FEWEST_TERMS or points.size < _FEWEST_POINTS:
         return None
     starts = np.arange(0, points.size, _BLOCK)
@@ -60,11 +67,11 @@ def blocks_of(terms: int, points: FloatArray) -> PointRuns | None:
 
 
 def windows(blocks: PointRuns, *terms: tuple[FloatArray, FloatArray]) -> Iterator[TermWindow]:
-    """The terms that matter on each run of blocks, for one or several sums of the same number of terms.
+    """Yield the terms that matter on each run of blocks, for several sums with the same number of terms.
 
     Args:
-        blocks: of `blocks_of`.
-        terms: of each sum, the terms at the least and at the largest point of each block, a row for each term.
+        blocks: the result of `blocks_of`.
+        terms: for each sum, the terms at the least and at the largest point of each block, a row for each term.
     """
     needed = np.logical_or.reduce([_needed(first, last) for first, last in terms])
     count = needed.shape[0]
@@ -81,6 +88,6 @@ def _runs(changes: Sequence[int], blocks: int) -> Iterator[tuple[int, int]]:
 
 
 def _needed(first: FloatArray, last: FloatArray) -> FloatArray:
-    """Terms that may matter in each block."""
+    """Return which terms may matter in each block."""
     least = np.minimum(first, last).max(axis=0)
     return np.asarray(np.maximum(first, last) > least - _NEGLIGIBLE)

@@ -22,8 +22,8 @@ def round_up(value: Fraction) -> float:
 def sum_up(values: Iterable[float]) -> float:
     """Return the least double that is not below the exact sum of finite floats.
 
-    `math.fsum` rounds the exact sum to the nearest double. The sign of the sum of all values and of minus that double,
-    which `math.fsum` gives exactly, says on which side of the exact sum it is.
+    `math.fsum` rounds the exact sum to the nearest double. It also gives exactly the sign of the sum of all values and
+    of minus that double. This sign decides on which side of the exact sum the double is.
     """
     terms = list(values)
     nearest = math.fsum(terms)
@@ -51,7 +51,7 @@ def raise_log_by_units(value: float, units: float) -> float:
 
 
 def root_up(square: Fraction) -> float:
-    """The square root of a rational number, rounded up by at most two units in the last place."""
+    """Return the square root of a rational number, rounded up by at most two units in the last place."""
     scale = 2 ** (max(square.denominator.bit_length() - square.numerator.bit_length(), 0) // 2 + 80)
     whole = math.isqrt(math.ceil(square * scale * scale)) + 1
     found = Fraction(whole, scale)
@@ -68,7 +68,7 @@ def round_to_digits(value: float, digits: int, *, up: bool) -> float:
     Args:
         value: a number. An infinite number is returned as it is.
         digits: the number of significant decimal digits.
-        up: whether the result must be at least the value; else it is at most the value.
+        up: whether the result must be at least the value. Otherwise it is at most the value.
     """
     if not math.isfinite(value):
         return value

@@ -1,4 +1,4 @@
-"""Harmonic numbers and sums of roots, by Euler and Maclaurin beyond the first terms; to 4 units of roundoff."""
+"""Harmonic numbers and sums of roots, by the Euler–Maclaurin formula beyond the first terms, to 4 units of roundoff."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ EULER = 0.5772156649015328606
 ZETA_OF_MINUS_HALF = -0.2078862249773545660
 _DIRECT = 64
 PAD = 16 * UNIT_ROUNDOFF
-"""More than the relative rounding of a harmonic number, its root, and a few products with it."""
+"""Upper bound on the relative rounding of a harmonic number, its root, and a few products with it."""
 
 
 def harmonic(count: int) -> float:
-    """1 + 1/2 + … + 1/count, 0 for none."""
+    """Return 1 + 1/2 + … + 1/count, and 0 for a count of 0."""
     if count < _DIRECT:
         return math.fsum(1.0 / k for k in range(1, count + 1))
     inverse = 1.0 / count
@@ -24,7 +24,7 @@ def harmonic(count: int) -> float:
 
 
 def root_sum(count: int) -> float:
-    """√1 + √2 + … + √count."""
+    """Return √1 + √2 + … + √count."""
     if count < _DIRECT:
         return math.fsum(math.sqrt(k) for k in range(1, count + 1))
     n = float(count)

@@ -1,15 +1,15 @@
-"""Rényi divergences at any order above one: of finitely many outcomes, and of the sampled Gaussian mechanism, enclosed.
+"""Rényi divergences at any order above one, enclosed: of finitely many outcomes, and of the sampled Gaussian mechanism.
 
-For two laws P and Q with r = dP/dQ, E_Q[r] = 1. Hence E_Q[r^a] − 1 = E_Q[r^a − 1 − a (r − 1)]. This integrand is never
-negative: nothing cancels, however close P and Q are and however close the order a is to one.
+For two distributions P and Q with r = dP/dQ, E_Q[r] = 1. Hence E_Q[r^a] − 1 = E_Q[r^a − 1 − a (r − 1)]. This integrand
+is never negative. No cancellation occurs, for any distance of P and Q and any order a above one.
 
 For the Poisson-subsampled Gaussian mechanism, with r = 1 − q + q e^{sy − s²/2}, s = 1/z and y standard normal,
 
     A − 1 = E[r^a] − 1 = E[r^a − 1 − a (r − 1)],   D_a = log(A)/(a − 1).
 
-Nothing cancels, however small q is. The trapezoid rule with step h errs by at most 2 e^{w²/2}/(e^{2πw/h} − 1) of
-E[r^a] for every w < π z. Cutting it off at c on either side errs by at most 2 Φ(−c) of it (docs/engine-certificate.md
-A2, direction "remove").
+No cancellation occurs for any small q. The error of the trapezoid rule with step h is at most
+2 e^{w²/2}/(e^{2πw/h} − 1) of E[r^a] for every w < π z. The error of truncation at c on either side is at most 2 Φ(−c)
+of it (docs/engine-certificate.md A2, direction "remove").
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LEAST_LOG_INTEGRAL = -50.0
 
 
 def divergence_of_atoms(order: float, log_second: FloatArray, log_ratio: FloatArray) -> Interval:
-    """Enclose D_a(P‖Q) of two laws on the same finitely many atoms.
+    """Enclose D_a(P‖Q) of two distributions on the same finitely many atoms.
 
     The logarithm of each term errs by at most 64 units of roundoff, and by four units of |log Q|, of a |log r| and of
     itself. The second part covers the errors of the given numbers. The sum, the logarithm and the quotient add less
@@ -66,7 +66,7 @@ def divergence_of_atoms(order: float, log_second: FloatArray, log_ratio: FloatAr
 def sampled_gaussian_renyi(*, order: float, rate: float, noise_multiplier: float) -> Interval:
     """Enclose D_a((1 − q) N(0, z²) + q N(1, z²) ‖ N(0, z²)), which is at least that of the other direction.
 
-    Accuracy: the bounds differ by less than 1e-12 relative where a² ≤ 10 z² and (a − 1) D_a ≥ 1e-18. For larger orders
+    Accuracy: the bounds differ by less than 1e-12 relative if a² ≤ 10 z² and (a − 1) D_a ≥ 1e-18. For larger orders
     the difference grows by a²/z² units of roundoff. For a smaller (a − 1) D_a it is at most 1e-30/((a − 1) D_a).
 
     Args:
@@ -114,7 +114,7 @@ def _log_sum(logs: FloatArray) -> float:
 
 
 def _step(noise_multiplier: float) -> tuple[float, float]:
-    """A step with a quadrature error below e^−75, and the log of its bound."""
+    """Return a step with a quadrature error below e^−75, and the log of the bound on this error."""
     height = min(3.0 * noise_multiplier, 12.0)
     step = 2.0 * math.pi * height / (0.5 * height * height - _LOG_QUADRATURE + 2.0)
     exponent = 2.0 * math.pi * height / step
@@ -122,19 +122,19 @@ def _step(noise_multiplier: float) -> tuple[float, float]:
 
 
 def _log_ends(step: float) -> float:
-    """log 2 Φ(−c), one step inside."""
+    """Return log 2 Φ(−c), one step inside."""
     return math.log(2.0) + float(log_normal_tail(_BEYOND - step))
 
 
 def _log_ratio(exponent: FloatArray, rate: float) -> FloatArray:
-    """log(1 − q + q e^t)."""
+    """Return log(1 − q + q e^t)."""
     near = np.log1p(rate * np.expm1(np.minimum(exponent, 30.0)))
     far = exponent + np.log(rate + (1.0 - rate) * np.exp(-np.maximum(exponent, 30.0)))
     return np.asarray(np.where(exponent < 30.0, near, far))
 
 
 def log_excess(order: float, log_ratio: FloatArray) -> FloatArray:
-    """Compute log(r^a − 1 − a (r − 1)) within 64 units of roundoff, for r near 1 and for a near 1 too.
+    """Compute log(r^a − 1 − a (r − 1)) within 64 units of roundoff, also for r near 1 and for a near 1.
 
     Let L = log r and b = a − 1. There are three forms:
 

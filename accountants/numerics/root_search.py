@@ -19,7 +19,7 @@ Point = TypeVar("Point", int, float)
 MOST_STEPS = 200
 """Limit on the steps of one search. A bisection of doubles takes fewer to end at two neighbouring doubles."""
 HALVE_EVERY, HALVE_INTEGERS_EVERY = 6, 3
-"""Numbers of steps after which one bisects, so that a curved function cannot stall false position."""
+"""Numbers of steps after which the search bisects, so that a curved function cannot stall false position."""
 LEAST_RELATIVE = 4 * sys.float_info.epsilon
 """The smallest relative tolerance that the method of Brent accepts."""
 _CROSSING_RELATIVE, _CROSSING_ABSOLUTE = 1e-10, 1e-15
@@ -29,7 +29,7 @@ _FIRST_STEP, _GROWTH = 1e-6, 3.0
 _PADS = 6
 """Limit on the distances from an estimate at which a side is tried."""
 _FAR = 50.0
-"""Limit on the distance of a value from the target, in nats. A value that is further away tells only its side."""
+"""Limit on the distance of a value from the target, in nats. Only the side of a value further away is used."""
 
 
 def bisect_reals(
@@ -122,15 +122,15 @@ def _narrow(
     place: Callable[[Point, Point, float], Point],
     every: int,
 ) -> tuple[Point, Point]:
-    """Run the Illinois algorithm: false position that halves the value of a point which is kept twice.
+    """Run the Illinois algorithm: false position that halves the value of a point that stays in two successive steps.
 
     Args:
         excess: a decreasing function.
-        points: where the function is positive, and where it is at most zero.
-        values: of the function at these two points.
+        points: a point at which the function is positive, and one at which it is at most zero.
+        values: values of the function at these two points.
         width: the distance at which the search ends.
-        place: the point at a share of the way between two points.
-        every: the number of steps after which one bisects.
+        place: returns the point at a share of the way between two points.
+        every: the number of steps after which the search bisects.
     """
     (low, high), (above, below) = points, values
     side = 0
@@ -163,14 +163,14 @@ def brent_root(
 
     Args:
         excess: a continuous function.
-        low: one end of the bracket.
-        high: the other end.
+        low: lower end of the bracket.
+        high: upper end of the bracket.
         absolute: tolerance of the root, to which `relative` times its size is added.
         relative: relative tolerance, at least `LEAST_RELATIVE`.
     """
     from scipy.optimize import brentq  # noqa: PLC0415  half a second of imports, for callers that search
 
-    # brentq leaves the function that it is given in a reference cycle. `_value` holds nothing.
+    # brentq leaves its function in a reference cycle. `_value` refers to no other object.
     return float(brentq(_value, low, high, args=(excess,), xtol=absolute, rtol=relative, maxiter=MOST_STEPS))
 
 
@@ -180,14 +180,14 @@ def _value(point: float, function: Callable[[float], float]) -> float:
 
 
 class Guess(NamedTuple):
-    """About where log δ is as asked, and about |d log δ/dε| there."""
+    """An estimate of the ε at which log δ is the target, and of |d log δ/dε| there."""
 
     epsilon: float
     steepness: float
 
 
 class Crossing(NamedTuple):
-    """The largest ε found above the target (0 if none), and the smallest found at or below it (math.inf if none)."""
+    """The largest known ε above the target (0 if none), and the smallest known ε at or below it (math.inf if none)."""
 
     above: float
     below: float
@@ -209,8 +209,8 @@ def crossing(
         within: the least and the largest ε at which the bound may be evaluated.
 
     Guarantees: each returned ε is at least 0, has itself been evaluated, and is on its side of the target. The
-    exception is the 0 that is returned if no ε is above the target. The two differ by a relative 1e-10 where the bound
-    falls.
+    exception is the 0 that is returned if no ε is above the target. The two differ by a relative 1e-10 if the bound
+    decreases.
 
     Raises:
         ValueError: the search leaves `within`.
@@ -244,7 +244,7 @@ def crossing(
 
 
 def _bracket_crossing(excess: Callable[[float], float], guess: Guess) -> tuple[float, float] | None:
-    """Two ε on either side of the target, or None if there are none."""
+    """Return two ε on either side of the target; None if there are none."""
     here = min(max(guess.epsilon, 0.0), LARGEST_EPSILON)
     value = excess(here)
     forward = value > 0.0
@@ -258,9 +258,13 @@ def _bracket_crossing(excess: Callable[[float], float], guess: Guess) -> tuple[f
 
 
 def closest(end: Callable[[float], float], log_delta: float, guess: Guess, pad: float) -> float | None:
-    """The first of ε + pad, ε + 4 pad, ε + 16 pad, … at which an end has crossed the target; None if none has.
+    """Return the first of ε + pad, ε + 4 pad, ε + 16 pad, … at which a bound has crossed the target; None if none has.
 
-    A positive pad looks for an end at or below the target, a negative one for an end above it.
+    Args:
+        end: the bound on log δ at an ε ≥ 0.
+        log_delta: the target.
+        guess: the estimate whose ε is the start.
+        pad: first distance. If it is positive, the bound must be at or below the target; if negative, above it.
     """
     for _ in range(_PADS):
         epsilon = guess.epsilon + pad
@@ -273,17 +277,17 @@ def closest(end: Callable[[float], float], log_delta: float, guess: Guess, pad: 
 
 
 SLOW, SLOW_STEPS = 0.3, 3
-"""What share of a distance a step should leave, and after how many that leave more the least offered is tried."""
+"""Share of a distance that a step should leave, and number of slower steps after which the least offer is tried."""
 
 
 class RootEvaluations:
-    """Values of a falling function on the way to its root, in the order of evaluation."""
+    """Values of a decreasing function during the search for its root, in the order of evaluation."""
 
     def __init__(self) -> None:
         self._points: list[tuple[float, float]] = []
 
     def add(self, place: float, value: float) -> float | None:
-        """Note a value; the slope from the one before, None where it does not fall."""
+        """Store a value, and return the slope from the previous value; None if the function does not decrease there."""
         before = self._points[-1] if self._points else None
         self._points.append((place, value))
         if before is None or before[0] == place:
@@ -293,16 +297,20 @@ class RootEvaluations:
 
     @property
     def slow(self) -> bool:
-        """Whether just the third value in a row is below 0, each step having brought it less closer than was hoped."""
+        """True if exactly three values are known, all below 0, and each step reduced the distance too little.
+
+        A step reduces the distance too little if it leaves more than the share `SLOW`.
+        """
         values = [value for _, value in self._points]
         return len(values) == SLOW_STEPS and all(
             after < SLOW * before < 0.0 for before, after in itertools.pairwise(values)
         )
 
     def at(self, wanted: float, newton: float) -> float:
-        """Where the function is likely to be `wanted`: by inverse interpolation in three points, or Newton's step.
+        """Return about the place at which the function is `wanted`.
 
-        Between a place known to be above and one known to be below it is kept, by bisection.
+        The method is inverse interpolation in three points, or Newton's step. Bisection keeps the place between the
+        known places above and below `wanted`.
         """
         place = newton
         last = self._points[-3:]

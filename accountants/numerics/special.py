@@ -1,7 +1,7 @@
 """Log-space primitives of Gaussian privacy, with stated and tested accuracy.
 
 θ_ε(r) = Φ(r/2 − ε/r) − e^ε Φ(−r/2 − ε/r) is the hockey-stick divergence between N(0, 1) and N(r, 1) at e^ε (Balle and
-Wang 2018, Theorem 8; the contraction coefficient of Asoodeh et al. 2021, Lemma 2). The textbook difference loses every
+Wang 2018, Theorem 8; the contraction coefficient of Asoodeh et al. 2021, Lemma 2). The textbook difference loses all
 digit for small r and overflows for ε > 709. Here both log θ and log(1 − θ) are sums of positive terms.
 
 With φ the standard normal density and R(x) = (1 − Φ(x))/φ(x) the Mills ratio, a = ε/r − r/2 and b = a + r,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FloatArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.float64]]"
 Numbers = TypeVar("Numbers", float, "FloatArray")
-"""One number or an array of them: arithmetic that serves both."""
+"""A number or an array of numbers, for arithmetic that supports both."""
 
 UNIT_ROUNDOFF = 2.0**-53
 LOG_ACCURACY = 16 * UNIT_ROUNDOFF
@@ -33,8 +33,10 @@ LOG_ACCURACY = 16 * UNIT_ROUNDOFF
 
 FARTHEST = 1e145
 LEAST_LOG = -0.5 * FARTHEST**2
-"""Where the argument of φ is beyond `FARTHEST`, a logarithm stands as this: its upper end, and the doubles hold its
-multiples. It says nothing from below."""
+"""Logarithm that represents smaller ones, if the argument of φ is beyond `FARTHEST`. Its multiples are doubles.
+
+It is an upper bound on the logarithm, and not a lower bound.
+"""
 
 _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 _SQRT_HALF = math.sqrt(0.5)
@@ -45,21 +47,21 @@ _NEGLIGIBLE_TERM = 60.0 * math.log(2.0)
 _DAMPED, _LEAST_STEPS = 20.0, 16
 _FEW = 16
 _FAR_RATIO = 1e7
-"""Of ε to the shift: beyond it the series is its first term."""
+"""Ratio of ε to the shift above which the series equals its first term."""
 
 
 def mills(x: FloatArray) -> FloatArray:
-    """The Mills ratio R(x) = (1 − Φ(x))/φ(x), to a few units in the last place for x ≥ −37."""
+    """Return the Mills ratio R(x) = (1 − Φ(x))/φ(x), to a few units in the last place for x ≥ −37."""
     return _SQRT_HALF_PI * np.asarray(erfcx(x * _SQRT_HALF))
 
 
 def log_normal_tail(x: ArrayLike) -> FloatArray:
-    """log(1 − Φ(x)); −inf at +inf."""
+    """Return log(1 − Φ(x)); −inf at +inf."""
     return np.asarray(log_ndtr(-np.asarray(x, dtype=np.float64)))
 
 
 def log_difference(larger: FloatArray, smaller: FloatArray) -> FloatArray:
-    """log(e^larger − e^smaller) for larger ≥ smaller, −inf where they are equal."""
+    """Return log(e^larger − e^smaller) for larger ≥ smaller; −inf if they are equal."""
     with np.errstate(divide="ignore", invalid="ignore"):
         gap = np.where(np.isneginf(smaller), -np.inf, smaller - larger)
         # log1p keeps digits for wide gaps, expm1 for narrow ones.
@@ -69,17 +71,17 @@ def log_difference(larger: FloatArray, smaller: FloatArray) -> FloatArray:
 
 
 def log1m_exp(x: ArrayLike) -> FloatArray:
-    """log(1 − e^x) for x ≤ 0, −inf at 0."""
+    """Return log(1 − e^x) for x ≤ 0; −inf at 0."""
     values = np.asarray(x, dtype=np.float64)
     return log_difference(np.zeros_like(values), values)
 
 
 def log_one_minus_exp(x: FloatArray) -> FloatArray:
-    """log(1 − e^x), −inf at 0 and above: `log1m_exp` for arguments that rounding may lift above 0.
+    """Return log(1 − e^x); −inf at 0 and above, for arguments that rounding may raise above 0.
 
-    It changes formula at −0.7 instead of −log 2, so that the two may differ in the last place between these.
+    It changes formula at −0.7, and `log1m_exp` at −log 2. The two may differ in the last place between these.
     """
-    if np.size(x) == 1:  # for one number this is many times quicker
+    if np.size(x) == 1:  # many times quicker for one number
         one = float(np.reshape(x, ()))
         if not one < 0.0:
             value = one if math.isnan(one) else -math.inf
@@ -92,18 +94,18 @@ def log_one_minus_exp(x: FloatArray) -> FloatArray:
 
 
 def log_sum(first: float, second: float) -> float:
-    """log(e^first + e^second) of two numbers."""
+    """Return log(e^first + e^second) of two numbers."""
     larger, smaller = max(first, second), min(first, second)
     return larger + math.log1p(math.exp(smaller - larger)) if smaller > -math.inf else larger
 
 
 def log_expm1(x: float) -> float:
-    """log(e^x − 1) for x ≥ 0, −inf at 0."""
+    """Return log(e^x − 1) for x ≥ 0; −inf at 0."""
     return x + math.log(-math.expm1(-x)) if x > 0 else -math.inf
 
 
 def _two_product(x: Numbers, y: Numbers) -> tuple[Numbers, Numbers]:
-    """x·y as an unevaluated sum high + low, exactly (Dekker), for |x|, |y| < 2^996."""
+    """Return x·y as an unevaluated sum high + low, exactly (Dekker), for |x|, |y| < 2^996."""
     product = x * y
     high_x = _SPLITTER * x - (_SPLITTER * x - x)
     high_y = _SPLITTER * y - (_SPLITTER * y - y)
@@ -112,9 +114,9 @@ def _two_product(x: Numbers, y: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def _threshold(epsilon: Numbers, shift: Numbers) -> tuple[Numbers, Numbers]:
-    """a = ε/r − r/2 as high + low: one Newton correction of the division with an exact remainder.
+    """Return a = ε/r − r/2 as high + low, by one Newton correction of the division with an exact remainder.
 
-    For ε = 1e9 and r = 5e4 the plain quotient is off by 1e-11, which a²/2 would amplify to 1e-6.
+    For ε = 1e9 and r = 5e4 the plain quotient has an error of 1e-11, which a²/2 would amplify to 1e-6.
     """
     square, square_low = _two_product(shift, shift)
     half, half_low = 0.5 * square, 0.5 * square_low
@@ -129,16 +131,16 @@ def _threshold(epsilon: Numbers, shift: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def _log_density(high: Numbers, low: Numbers) -> Numbers:
-    """log φ(high + low)."""
+    """Return log φ(high + low)."""
     square, square_low = _two_product(high, high)
     return -0.5 * square - (0.5 * square_low + high * low) - _LOG_SQRT_2PI
 
 
 def _odd_moment_series(c: FloatArray, shift: FloatArray) -> FloatArray:
-    """2 ∫ e^{−ct−t²/2} sinh(rt/2) dt / r by its power series in r, for r < max(1, c)/2.
+    """Return 2 ∫ e^{−ct−t²/2} sinh(rt/2) dt / r by its power series in r, for r < max(1, c)/2.
 
-    The moments M_n = ∫ tⁿ e^{−ct−t²/2} dt obey M_{n+1} = n M_{n−1} − c M_n, stable forwards for c ≤ 1 only; beyond,
-    the ratios h_n = M_n/M_{n−1} = n/(c + h_{n+1}) are run backwards from their large-n form.
+    The moments M_n = ∫ tⁿ e^{−ct−t²/2} dt satisfy M_{n+1} = n M_{n−1} − c M_n. This is stable forwards only for c ≤ 1.
+    For larger c, the ratios h_n = M_n/M_{n−1} = n/(c + h_{n+1}) are computed backwards from their large-n form.
     """
     if c.size <= _FEW:
         each = zip(c.ravel().tolist(), mills(c).ravel().tolist(), shift.ravel().tolist(), strict=True)
@@ -177,11 +179,11 @@ def _odd_moment_series(c: FloatArray, shift: FloatArray) -> FloatArray:
 
 
 def _odd_moment_sum(c: float, first: float, shift: float) -> float:
-    """The same for one c, M_0 given; for few numbers this is quicker.
+    """Return the sum of `_odd_moment_series` for one c, from M_0. This is quicker for few numbers.
 
-    As h_n ≤ n/c and h_n ≤ √n, a term is at most q = (r/(2 max(1, c)))² of the one before: those from q^J < 2^−60 on are
-    below a unit of the first. Run backwards, an error of h_N is multiplied by h_n/(c + h_{n+1}) at each n: about
-    e^{−2c(√N − √n)} in all where √n is beyond c, and less than n/c² each where it is not.
+    As h_n ≤ n/c and h_n ≤ √n, a term is at most q = (r/(2 max(1, c)))² times the previous one. From q^J < 2^−60 on, the
+    terms are below a unit of the first. In the backward recurrence an error of h_N is multiplied at each n by
+    h_n/(c + h_{n+1}). The product is about e^{−2c(√N − √n)} if √n is beyond c, and less than n/c² for each n otherwise.
     """
     step = 0.5 * shift / max(1.0, c)
     terms = min(math.ceil(_NEGLIGIBLE_TERM / max(-2.0 * math.log(step), 1e-9)), _SERIES_TERMS) if step > 0.0 else 1
@@ -213,21 +215,23 @@ def _odd_moment_sum(c: float, first: float, shift: float) -> float:
 
 
 def log_theta(epsilon: ArrayLike, shift: ArrayLike) -> FloatArray:
-    """log θ_ε(r) for ε ≥ 0 and shift r ≥ 0 (in standard deviations), broadcast.
+    """Return log θ_ε(r) for ε ≥ 0 and shift r ≥ 0 (in standard deviations), broadcast.
 
-    Guarantees: within `LOG_ACCURACY · (1 + |value|)` of the truth for ε ≤ 1e15 and r in [1e-300, 1e7], but for values
-    below `LEAST_LOG`, which are that: never below the truth. −inf, which means zero, at r = 0 alone; 0 at r = inf.
+    The value is −inf, which means zero, only at r = 0. It is 0 at r = inf.
+
+    Guarantees: the error is at most `LOG_ACCURACY · (1 + |value|)` for ε ≤ 1e15 and r in [1e-300, 1e7]. Values below
+    `LEAST_LOG` are replaced by `LEAST_LOG`, which is never below the truth.
     """
     return _theta(epsilon, shift)[0]
 
 
 def log_theta_complement(epsilon: ArrayLike, shift: ArrayLike) -> FloatArray:
-    """log(1 − θ_ε(r)), with the same accuracy as `log_theta`. 0 at r = 0, −inf at r = inf."""
+    """Return log(1 − θ_ε(r)), with the same accuracy as `log_theta`: 0 at r = 0, −inf at r = inf."""
     return _theta(epsilon, shift)[1]
 
 
 def log_theta_and_complement(epsilon: ArrayLike, shift: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """`log_theta` and `log_theta_complement`, in the time of one."""
+    """Return `log_theta` and `log_theta_complement`, in the time of one evaluation."""
     return _theta(epsilon, shift)
 
 
@@ -252,7 +256,10 @@ def _theta(epsilon: ArrayLike, shift: ArrayLike) -> tuple[FloatArray, FloatArray
 
 
 def theta_logs(epsilon: float, shift: float) -> tuple[float, float]:
-    """log θ_ε(r) and log(1 − θ_ε(r)) of two numbers, with the accuracy of `log_theta`: for few this is quicker."""
+    """Return log θ_ε(r) and log(1 − θ_ε(r)) of two numbers, with the accuracy of `log_theta`.
+
+    This is quicker for few numbers.
+    """
     if shift == math.inf:
         return 0.0, -math.inf
     if not shift > 0.0 or not math.isfinite(epsilon):
@@ -285,7 +292,7 @@ def _odd_moment_at(c: float, shift: float) -> float:
 
 
 def log1m_exp_at(x: float) -> float:
-    """log(1 − e^x) for x ≤ 0."""
+    """Return log(1 − e^x) for x ≤ 0."""
     if x == 0.0:
         return -math.inf
     return math.log1p(-math.exp(x)) if x < -math.log(2.0) else math.log(-math.expm1(x))
@@ -314,5 +321,5 @@ def _theta_inside(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArra
 
 
 def _log_far_bracket(c: FloatArray, r: FloatArray) -> FloatArray:
-    """log of ∫ e^{−ct} (2/r) sinh(rt/2) dt = 1/(c² − r²/4): t²/2 is negligible for c > 1e7."""
+    """Return the log of ∫ e^{−ct} (2/r) sinh(rt/2) dt = 1/(c² − r²/4). The term t²/2 is negligible for c > 1e7."""
     return -np.log(c - 0.5 * r) - np.log(c + 0.5 * r)

@@ -1,8 +1,8 @@
-"""The truncated discrete Laplace law in decimal arithmetic, wherever a double would lose the answer.
+"""The truncated discrete Laplace distribution in decimal arithmetic, for cases in which doubles would lose the answer.
 
-P(y) = e^(−α|y|)/Z for |y| ≤ m, α ≥ 0. Written with D = (1 − e^−α) Z = 1 + e^−α − 2 e^(−α(m+1)), everything here is
-elementary; but α is often 1e-9 and m beyond 2^53, so that Lemma 1 of Das et al. cancels thirty digits, and the least m
-for a δ of 2^−1e6 is decided in the sixteenth digit of log δ. Digits are therefore carried as α and m ask for.
+P(y) = e^(−α|y|)/Z for |y| ≤ m, α ≥ 0. With D = (1 − e^−α) Z = 1 + e^−α − 2 e^(−α(m+1)), all quantities are elementary.
+But α is often 1e-9 and m beyond 2^53, so that Lemma 1 of Das et al. cancels thirty digits. The least m for a δ of
+2^−1e6 depends on the sixteenth digit of log δ. The number of digits therefore depends on α and m.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from typing import NamedTuple
 from epsilond.accountants.numerics.root_search import bisect_integers
 
 DIGITS = 50
-"""Digits that are left after every cancellation."""
+"""Number of digits that remain after every cancellation."""
 CANCELLED = 27
-"""Digits that one less a product of many survivals may lose."""
+"""Number of digits that 1 minus a product of many survival probabilities may lose."""
 _SMALL = Decimal("1e-26")
-"""Escape probabilities below this are added up, not multiplied out."""
+"""Escape probability below which probabilities are added instead of multiplied out."""
 _NEGLIGIBLE = Decimal("1e-20")
-"""Of a logarithm of one less this, the fourth term of the series is 1e-60 of the first."""
+"""Value of x below which log(1 − x) uses its series. The fourth term of the series is 1e-60 of the first."""
 
 
 class LogProbability(NamedTuple):
-    """Two ends of the logarithm of a probability."""
+    """Bounds on the logarithm of a probability."""
 
     lower: Decimal
     upper: Decimal
@@ -37,7 +37,13 @@ class LogProbability(NamedTuple):
 
 @contextmanager
 def digits_for(decay_rate: float, levels: int, further: int = 0) -> Iterator[None]:
-    """A decimal context with room for what α and m cancel, and `further` digits, and for exponents of any size."""
+    """Yield within a decimal context with digits for the cancellation at α and m, and with exponents of any size.
+
+    Args:
+        decay_rate: α.
+        levels: m.
+        further: number of additional digits.
+    """
     lost = 0.0 if decay_rate == 0.0 else max(0.0, -math.log10(decay_rate))
     context = decimal.Context(
         prec=math.ceil(DIGITS + further + 4 * lost + len(str(levels))),
@@ -50,12 +56,12 @@ def digits_for(decay_rate: float, levels: int, further: int = 0) -> Iterator[Non
 
 
 def _scaled_total(decay: Decimal, levels: int) -> Decimal:
-    """D = (1 − e^−α) Z."""
+    """Return D = (1 − e^−α) Z."""
     return 1 + (-decay).exp() - 2 * (-decay * (levels + 1)).exp()
 
 
 def normaliser(decay_rate: float, levels: int) -> Decimal:
-    """Z = Σ e^(−α|y|) over |y| ≤ m: equation (4)."""
+    """Return Z = Σ e^(−α|y|) over |y| ≤ m: equation (4)."""
     if decay_rate == 0.0:
         return Decimal(2 * levels + 1)
     with digits_for(decay_rate, levels):
@@ -64,7 +70,13 @@ def normaliser(decay_rate: float, levels: int) -> Decimal:
 
 
 def probability(decay_rate: float, levels: int, value: int) -> Decimal:
-    """P(Y = y): equation (3); 0 beyond m."""
+    """Return P(Y = y): equation (3). It is 0 beyond m.
+
+    Args:
+        decay_rate: α.
+        levels: m.
+        value: y.
+    """
     if abs(value) > levels:
         return Decimal(0)
     with digits_for(decay_rate, levels):
@@ -72,7 +84,10 @@ def probability(decay_rate: float, levels: int, value: int) -> Decimal:
 
 
 def _top(decay: Decimal, levels: int, ratio: Decimal, count: int) -> Decimal:
-    """P(Y in its top `count` levels) for 0 ≤ count ≤ m + 1 and `ratio` = e^(−α(m+1))/D: Lemma 1, without logarithms."""
+    """Return P(Y in its top `count` levels) for 0 ≤ count ≤ m + 1, by Lemma 1 without logarithms.
+
+    `ratio` is e^(−α(m+1))/D.
+    """
     if not decay:
         return Decimal(count) / (2 * levels + 1)
     reached = (-decay * count).exp()
@@ -80,7 +95,10 @@ def _top(decay: Decimal, levels: int, ratio: Decimal, count: int) -> Decimal:
 
 
 class _Shifted(NamedTuple):
-    """What escapes when one coordinate is shifted, and what does not, each to all its digits; how many coordinates."""
+    """Probabilities of escape and of no escape for one shifted coordinate, and the number of coordinates.
+
+    Both probabilities have all digits.
+    """
 
     escaping: Decimal
     staying: Decimal
@@ -88,7 +106,10 @@ class _Shifted(NamedTuple):
 
 
 def _shifted(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]]) -> list[_Shifted]:
-    """Each shift by itself; what does not escape is the mass of the levels below."""
+    """Return the probabilities for each shift separately.
+
+    The probability of no escape is the mass of the levels below.
+    """
     decay = Decimal(decay_rate)
     edge = (-decay * (levels + 1)).exp()
     ratio = edge / (1 + (-decay).exp() - 2 * edge) if decay else edge
@@ -104,7 +125,13 @@ def _shifted(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]]) -
 
 
 def log_top(decay_rate: float, levels: int, count: int) -> Decimal:
-    """log P(Y in its top `count` levels), −∞ for none, 0 for all."""
+    """Return log P(Y in its top `count` levels): −∞ for no level, 0 for all levels.
+
+    Args:
+        decay_rate: α.
+        levels: m.
+        count: number of levels.
+    """
     if count <= 0:
         return Decimal("-Infinity")
     with digits_for(decay_rate, levels):
@@ -113,18 +140,30 @@ def log_top(decay_rate: float, levels: int, count: int) -> Decimal:
 
 
 def _log_rest(value: Decimal) -> Decimal:
-    """log(1 − x) for 0 ≤ x ≤ 1, by its series where 1 − x would lose the digits of x."""
+    """Return log(1 − x) for 0 ≤ x ≤ 1, by its series if 1 − x would lose the digits of x."""
     return -value - value * value / 2 - value**3 / 3 if value < _NEGLIGIBLE else (1 - value).ln()
 
 
 def cumulative(decay_rate: float, levels: int, value: int) -> Decimal:
-    """P(Y ≤ y)."""
+    """Return P(Y ≤ y).
+
+    Args:
+        decay_rate: α.
+        levels: m.
+        value: y.
+    """
     with digits_for(decay_rate, levels):
         return log_top(decay_rate, levels, levels + value + 1).exp()
 
 
 def log_survival(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]]) -> Decimal:
-    """log Π (1 − esc k)^count over (shift k, count): the mass that both neighbours can give; −∞ if there is none."""
+    """Return log Π (1 − esc k)^count: the mass that both neighbours can give; −∞ if there is none.
+
+    Args:
+        decay_rate: α.
+        levels: m.
+        parts: pairs of a shift k and the number of coordinates with that shift.
+    """
     with digits_for(decay_rate, levels):
         total = Decimal(0)
         for escaping, staying, count in _shifted(decay_rate, levels, parts):
@@ -133,18 +172,24 @@ def log_survival(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]
 
 
 def log_escape(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]]) -> LogProbability:
-    """log(1 − Π (1 − esc k)^count), over (shift k, count): Theorem E of the errata, for α‖k‖₁ ≤ ε.
+    """Return bounds on log(1 − Π (1 − esc k)^count): Theorem E of the errata, for α‖k‖₁ ≤ ε.
 
-    Accuracy: 1e-40, or, where nothing else is a double any more, 2 e^value.
+    The accuracy is 1e-40, or 2 e^value if no other quantity is a double any more.
+
+    Args:
+        decay_rate: α.
+        levels: m.
+        parts: pairs of a shift k and the number of coordinates with that shift.
     """
     return _log_escape(decay_rate, levels, tuple(parts))
 
 
 @functools.lru_cache(maxsize=64)
 def _log_escape(decay_rate: float, levels: int, parts: tuple[tuple[int, int], ...]) -> LogProbability:
-    """Of few noises; an answer asks for the same one in several of its parts.
+    """Return the bounds of `log_escape`, stored for a few noises because an answer needs the same ones several times.
 
-    1 − Π loses the digits of the largest escape probability, at most 27 of them, which are carried beside the others.
+    1 − Π loses the digits of the largest escape probability, at most 27. They are carried in addition to the usual
+    digits.
     """
     with digits_for(decay_rate, levels, CANCELLED):
         each = [one for one in _shifted(decay_rate, levels, parts) if one.escaping and one.times]
@@ -163,7 +208,15 @@ def _log_escape(decay_rate: float, levels: int, parts: tuple[tuple[int, int], ..
 
 
 def least_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta: float) -> int:
-    """The least m with escape probability at most δ, exactly: it falls with m (errata, D-1). 0 for δ = 1."""
+    """Return the least m with escape probability at most δ, exactly; 0 for δ = 1.
+
+    The escape probability decreases with m (errata, D-1).
+
+    Args:
+        decay_rate: α.
+        parts: pairs of a shift k and the number of coordinates with that shift.
+        log_delta: ln δ.
+    """
     target = Decimal(log_delta)
     guess = math.ceil(min(max(_likely_levels(decay_rate, parts, log_delta), 0.0), 1e30))
     return _least(lambda levels: log_escape(decay_rate, levels, parts).upper <= target, guess)
@@ -185,7 +238,7 @@ def _likely_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delt
         return 0.0
     if log_delta < -40.0:
         log_expected = log_delta
-    else:  # ln(−ln(1 − δ)); 1 − δ keeps its digits where δ is next to 1
+    else:  # ln(−ln(1 − δ)); 1 − δ keeps its digits if δ is close to 1
         log_expected = math.log(
             -math.log(-math.expm1(log_delta)) if log_delta > -0.7 else -math.log1p(-math.exp(log_delta))
         )
@@ -199,7 +252,10 @@ def _likely_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delt
 
 
 def _least(meets: Callable[[int], bool], guess: int) -> int:
-    """The least integer ≥ 0 that meets a monotone demand: by steps that double away from a guess, then bisection."""
+    """Return the least integer ≥ 0 that meets a monotone condition.
+
+    Steps double away from an initial estimate, and bisection follows.
+    """
     low, high, step = guess - 1, guess, 1
     while not meets(high):
         low, high, step = high, high + step, 2 * step
@@ -210,7 +266,7 @@ def _least(meets: Callable[[int], bool], guess: int) -> int:
 
 
 def largest_rate(epsilon: float, total: int) -> float:
-    """The largest double α with α · total ≤ ε, exactly."""
+    """Return the largest double α with α · total ≤ ε, exactly."""
     rate = epsilon / total
     while Fraction(rate) * total > Fraction(epsilon):
         rate = math.nextafter(rate, 0.0)
@@ -219,7 +275,7 @@ def largest_rate(epsilon: float, total: int) -> float:
 
 @functools.lru_cache(maxsize=64)
 def variance(decay_rate: float, levels: int) -> float:
-    """E Y² in squared grid steps: Lemma 1's closed form, with the digits it cancels carried."""
+    """Return E Y² in squared grid steps, by Lemma 1's closed form with enough digits for its cancellation."""
     if decay_rate == 0.0:
         return levels * (levels + 1) / 3
     with digits_for(decay_rate, levels):
@@ -231,10 +287,10 @@ def variance(decay_rate: float, levels: int) -> float:
 
 
 def bits_per_coordinate(quantization_levels: int, noise_levels: int) -> int:
-    """⌈log₂(2(s + m) + 1)⌉: equation (7), exactly."""
+    """Return ⌈log₂(2(s + m) + 1)⌉: equation (7), exactly."""
     return (2 * (quantization_levels + noise_levels)).bit_length()
 
 
 def extra_bits(quantization_levels: int, noise_levels: int) -> int:
-    """What noise adds to the ⌈log₂(2s + 1)⌉ bits of the value alone, exactly."""
+    """Return the exact number of bits that noise adds to the ⌈log₂(2s + 1)⌉ bits of the value."""
     return bits_per_coordinate(quantization_levels, noise_levels) - bits_per_coordinate(quantization_levels, 0)

@@ -1,1 +1,1 @@
-"""Profiles in closed form: δ(ε) of concrete laws, and what amplification makes of a profile."""
+"""Profiles in closed form: δ(ε) of concrete distributions, and their amplification by subsampling."""

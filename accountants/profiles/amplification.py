@@ -1,10 +1,11 @@
-"""Amplification of a profile: the change of variable that subsampling makes.
+"""Amplification of a profile: the change of variable of subsampling.
 
-A batch contains a given record with probability q. Writing α = e^ε' and 1 + (α − 1)/q = e^ε, advanced joint convexity
+A batch contains a given record with probability q. With α = e^ε' and 1 + (α − 1)/q = e^ε, advanced joint convexity
 (Balle, Barthe and Gaboardi 2018, Theorem 2) turns the base profile δ into δ'(ε') = q δ(ε). The tails follow by
 differentiation, with positive terms only: Q'(L' > ε') = Q(L > ε) and P'(L' > ε') = q P(L > ε) + (1 − q) Q(L > ε).
 
-Roundings of the change of variable are charged by shifting its argument outward, which is safe as profiles decrease.
+Roundings of the change of variable are charged by an outward shift of its argument. This is valid because profiles
+decrease.
 """
 
 from __future__ import annotations
@@ -34,19 +35,19 @@ if TYPE_CHECKING:
 NUDGE = 8 * UNIT_ROUNDOFF
 """Relative rounding of a change of variable."""
 _ROUNDED_END = 32 * UNIT_ROUNDOFF
-"""The same of a largest loss."""
+"""Relative rounding of a largest loss."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """The probability q with which a record is drawn, and 1 − q, each rounded by itself.
+    """The inclusion probability q of a record, and 1 − q, each rounded separately.
 
-    Where q is a quotient of counts near 1, 1 − q formed from the double nearest to q has lost its digits.
+    If q is a quotient of counts near 1, 1 − q from the double nearest to q has lost its digits.
 
     Attributes:
         rate: q, 0 < q ≤ 1, to half a unit in the last place.
-        absent: 1 − q, likewise.
-        exact: whether `rate` is q itself.
+        absent: 1 − q, to half a unit in the last place.
+        exact: True if `rate` is exactly q.
     """
 
     rate: float
@@ -55,7 +56,7 @@ class Share:
 
     @classmethod
     def of(cls, spec: Subsampled) -> Share:
-        """The share of a Poisson batch or one without replacement, from its rate or its counts."""
+        """Return the share of a Poisson batch, or of a batch without replacement, from its rate or its counts."""
         if spec.rate is not None:
             return cls.at(spec.rate)
         chosen, population = spec.batch_size or 1, spec.population or 1
@@ -64,19 +65,19 @@ class Share:
 
     @classmethod
     def at(cls, rate: float) -> Share:
-        """The share that is this very double."""
+        """Return the share whose q is exactly this double."""
         return cls(rate, 1.0 - rate)
 
     @property
     def around(self) -> tuple[float, float]:
-        """Doubles at or below and at or above q, the same one where q is a double."""
+        """A double at or below q, and a double at or above q. Both are q if q is a double."""
         if self.exact:
             return self.rate, self.rate
         return math.nextafter(self.rate, 0.0), math.nextafter(self.rate, 1.0)
 
 
 def base_epsilon(epsilon: FloatArray, rate: float) -> FloatArray:
-    """log(1 + (e^ε' − 1)/q), to a few units in the last place for every ε' ≥ 0."""
+    """Return log(1 + (e^ε' − 1)/q), to a few units in the last place for every ε' ≥ 0."""
     small = np.minimum(epsilon, 30.0)
     with np.errstate(over="ignore", divide="ignore"):
         quotient = np.expm1(small) / rate
@@ -86,12 +87,12 @@ def base_epsilon(epsilon: FloatArray, rate: float) -> FloatArray:
 
 
 def outward(at: Callable[[FloatArray], Enclosure], epsilon: FloatArray) -> Enclosure:
-    """Charge the rounding of a change of variable: profiles decrease, so shift the argument outward."""
+    """Charge the rounding of a change of variable by an outward shift of its argument, because profiles decrease."""
     return Enclosure(at(epsilon * (1 + NUDGE)).lower, at(epsilon * (1 - NUDGE)).upper)
 
 
 def log_complement(rate: float, absent: float | None = None) -> float:
-    """log(1 − q), from 1 − q where that is known better than from the double nearest to q."""
+    """Return log(1 − q), from `absent` = 1 − q if this is more accurate than the double nearest to q."""
     if absent is None or rate < 0.5:
         return math.log1p(-rate) if rate < 1.0 else -math.inf
     return math.log(absent) if absent > 0 else -math.inf
@@ -99,7 +100,10 @@ def log_complement(rate: float, absent: float | None = None) -> float:
 
 @dataclass(frozen=True)
 class AmplifiedProfile(Profile):
-    """q δ(log(1 + (e^ε' − 1)/q)): the law with the record, (1 − q) Q + q P, against the law without it, Q."""
+    """q δ(log(1 + (e^ε' − 1)/q)): the subsampled pair (1 − q) Q + q P against Q.
+
+    Q is the distribution without the record.
+    """
 
     base: Profile
     rate: float
@@ -107,27 +111,27 @@ class AmplifiedProfile(Profile):
 
     @property
     def log_infinite_mass(self) -> float:
-        """An infinite loss needs the record to be drawn."""
+        """Log of the infinite mass. An infinite loss requires the record to be included."""
         return self.base.log_infinite_mass + math.log(self.rate)
 
     @property
     def lossy(self) -> bool:
-        """Whether δ at ε = 0 is known to be above 0 without an evaluation, as the base's is."""
+        """True if δ of the base at ε = 0 is known to be above 0 without an evaluation."""
         return self.base.lossy
 
     @property
     def supremum(self) -> float:
-        """log(1 − q + q e^s), rounded up, s the largest loss of the base; math.inf where none is known."""
+        """log(1 − q + q e^s), rounded up, for the largest loss s of the base; math.inf if none is known."""
         most = self.base.supremum
         return drawn_epsilon(most, self.rate) * (1.0 + _ROUNDED_END) if most < math.inf else most
 
     @property
     def tail_accuracy(self) -> float:
-        """The base's own, and a few roundings of the argument."""
+        """Accuracy of the base's tails, with a few roundings of the argument."""
         return 2 * self.base.tail_accuracy + NUDGE
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """log q + log δ."""
+        """Enclose log q + log δ."""
 
         def at(point: FloatArray) -> Enclosure:
             lower, upper = self.base.log_delta(base_epsilon(point, self.rate))
@@ -138,22 +142,25 @@ class AmplifiedProfile(Profile):
         return outward(at, np.asarray(epsilon, dtype=np.float64))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """q P + (1 − q) Q, and Q."""
+        """Return the log tails of q P + (1 − q) Q and of Q."""
         log_p, log_q = self.base.log_tails(base_epsilon(np.asarray(epsilon, dtype=np.float64), self.rate))
         mixed = np.logaddexp(log_p + math.log(self.rate), log_q + log_complement(self.rate, self.absent))
         return Tails(np.asarray(mixed), log_q)
 
     def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
-        """Those of the base of the same sizes, as both look at the same events; nothing where it finds none itself."""
+        """Return the base's tests of the same sizes, because both test the same events.
+
+        The list is empty if the base's is.
+        """
         tests = zip(self.base.near_tests(sizes), sizes, strict=False)
         return [None if test is None else drawn_test(test, size, self.rate) for test, size in tests]
 
 
 @dataclass(frozen=True)
 class DilutedProfile(Profile):
-    """The other order: Q against (1 − q) Q + q P, from the base's E(Q‖P). The loss stays below −log(1 − q).
+    """The other direction: Q against (1 − q) Q + q P, from the base's E(Q‖P). The loss is below −log(1 − q).
 
-    With u = (1 − q)(e^ε' − 1)/q < 1 it is q (1 − u) δ(ε' − log(1 − u)), and zero beyond.
+    With u = (1 − q)(e^ε' − 1)/q < 1 the profile is q (1 − u) δ(ε' − log(1 − u)). It is zero for u ≥ 1.
     """
 
     base: Profile
@@ -164,7 +171,7 @@ class DilutedProfile(Profile):
 
     @property
     def supremum(self) -> float:
-        """−log(1 − q + q e^{−s}), rounded up, s the largest loss of the base; −log(1 − q) where none is known."""
+        """−log(1 − q + q e^{−s}), rounded up, for the largest loss s of the base; −log(1 − q) if none is known."""
         turned = math.exp(-self.base.supremum)
         kept = self.rate * (turned - 1.0) if turned < 0.5 else self.rate * math.expm1(-self.base.supremum)
         if kept > -0.5:
@@ -174,18 +181,18 @@ class DilutedProfile(Profile):
 
     @property
     def tail_accuracy(self) -> float:
-        """The base's own, and a few roundings of the argument."""
+        """Accuracy of the base's tails, with a few roundings of the argument."""
         return 2 * self.base.tail_accuracy + NUDGE
 
     def _log_share(self, epsilon: FloatArray) -> FloatArray:
-        """log(1 − u), −inf from u = 1 on."""
+        """Return log(1 − u), and −inf for u ≥ 1."""
         with np.errstate(over="ignore"):
             absent = 1.0 - self.rate if self.absent is None else self.absent
             odds = np.expm1(np.minimum(epsilon, 700.0)) * (absent / self.rate)
         return np.asarray(np.log1p(-np.minimum(odds, 1.0), where=odds < 1.0, out=np.full(np.shape(odds), -np.inf)))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """log q + log(1 − u) + log δ."""
+        """Enclose log q + log(1 − u) + log δ."""
 
         def at(point: FloatArray) -> Enclosure:
             share = self._log_share(point)
@@ -201,7 +208,7 @@ class DilutedProfile(Profile):
         return outward(at, np.asarray(epsilon, dtype=np.float64))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Q of the base, and (1 − q) Q + q P."""
+        """Return the log tails of the base's Q, and of (1 − q) Q + q P."""
         point = np.asarray(epsilon, dtype=np.float64)
         share = self._log_share(point)
         inside = np.isfinite(share)
@@ -212,9 +219,9 @@ class DilutedProfile(Profile):
 
 @dataclass(frozen=True)
 class ThinnedProfile(Profile):
-    """q δ(ε): with probability q the base pair, otherwise nothing about the record at all, and one may know which.
+    """q δ(ε): the base pair with probability q, and otherwise no loss. The observer may know which case occurred.
 
-    All losses keep their size; only how often they occur changes. The rest, 1 − q, lies at loss zero.
+    All losses keep their size, and only their probabilities change. The remaining probability 1 − q is at loss zero.
     """
 
     base: Profile
@@ -222,34 +229,34 @@ class ThinnedProfile(Profile):
 
     @property
     def log_infinite_mass(self) -> float:
-        """An infinite loss needs the base pair."""
+        """Log of the infinite mass. An infinite loss requires the base pair."""
         return self.base.log_infinite_mass + math.log(self.rate)
 
     @property
     def lossy(self) -> bool:
-        """Whether δ at ε = 0 is known to be above 0 without an evaluation, as the base's is."""
+        """True if δ of the base at ε = 0 is known to be above 0 without an evaluation."""
         return self.base.lossy
 
     @property
     def tail_accuracy(self) -> float:
-        """The base's own, and the rounding of log q."""
+        """Accuracy of the base's tails, with the rounding of log q."""
         return self.base.tail_accuracy + NUDGE
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """log q + log δ."""
+        """Enclose log q + log δ."""
         lower, upper = self.base.log_delta(epsilon)
         share = math.log(self.rate)
         slack = NUDGE * (1.0 + abs(share))
         return Enclosure(lower + share - slack, np.minimum(upper + share + slack, 0.0))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Both scaled by q."""
+        """Return both log tails, scaled by q."""
         log_p, log_q = self.base.log_tails(epsilon)
         return Tails(log_p + math.log(self.rate), log_q + math.log(self.rate))
 
 
 def thinned(base: Pair, rate: float) -> Pair:
-    """The base pair with probability q, else two equal laws."""
+    """Return the pair that is the base pair with probability q, and otherwise two equal distributions."""
     if rate == 1.0:
         return base
     forward = ThinnedProfile(base.forward, rate)
@@ -258,15 +265,16 @@ def thinned(base: Pair, rate: float) -> Pair:
 
 
 def with_and_without(base: Pair, rate: float) -> Pair:
-    """The law with the record, drawn or not, against the law without it, in both orders; q is this very double."""
+    """Return the pair of Poisson subsampling at exactly the rate q, in both directions."""
     return drawn_or_not(base, Share.at(rate))[0]
 
 
 def drawn_or_not(base: Pair, share: Share) -> tuple[Pair, Pair]:
-    """The law with the record, drawn or not, against the law without it: a pair above, and one that is realised.
+    """Return the dominating pair of subsampling, with the record against without it, and a pair that is attained.
 
-    The two are one pair, unless q is no double: the law of a composed loss is that of a very double, and the pair at a
-    smaller q is a post-processing of the pair at a larger one.
+    Both are one pair unless q is not a double. The law of a composed loss belongs to exactly one double. The dominating
+    pair then uses a double above q, and the attained pair a double below it. This is valid because the pair at a
+    smaller q is a post-processing of the pair at a larger q.
     """
     if share.rate == 1.0:
         return base, base
@@ -284,7 +292,9 @@ def drawn_or_not(base: Pair, share: Share) -> tuple[Pair, Pair]:
 
 
 def amplified_in_both_orders(base: Pair, share: Share) -> Pair:
-    """Return the base's profile, amplified, as a bound of both orders of a pair whose orders the base bounds alike.
+    """Return the base's amplified profile as a bound of both directions of a pair.
+
+    The base must bound both directions of that pair.
 
     For a Gaussian base the pair is that of a double q′ at or above q. The profile rises with q, so this pair dominates
     in every composition, and profile and law are of the same q′: both bounds on its δ enclose one number (certificate,
@@ -300,7 +310,17 @@ def amplified_in_both_orders(base: Pair, share: Share) -> Pair:
 def with_laws_around(
     forward: Profile, backward: Profile, share: Share, shift: float, direction: Direction
 ) -> tuple[Pair, Pair]:
-    """A pair that falls with q, with its exact law at doubles above and below q; one pair where q is a double."""
+    """Return a pair with its exact law at a double above q, and a pair with the law at a double below q.
+
+    The δ of the pair must increase with q. The two are one pair if q is a double.
+
+    Args:
+        forward: profile of the forward direction.
+        backward: profile of the backward direction.
+        share: the inclusion probability q.
+        shift: norm of one contribution, in standard deviations of the noise.
+        direction: direction of the law.
+    """
     below, above = share.around
     upper = Pair(forward, backward, law=SampledGaussianLaw(above, shift, direction))
     if below == above:

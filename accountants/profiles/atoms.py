@@ -1,11 +1,12 @@
-"""The profile of a law of losses with finitely many atoms.
+"""The profile of a distribution of losses with finitely many atoms.
 
-With losses l₁ < … < l_n of first-law masses p_i, the second law gives them q_i = p_i e^{−l_i}, and between two losses
+With losses l₁ < … < l_n of masses p_i under the first distribution, the second gives q_i = p_i e^{−l_i}. Between two
+losses
 
     δ(ε) = δ(l_i) + (1 − e^{ε − l_i}) e^{l_i} Σ_{j ≥ i} q_j,   l_{i−1} ≤ ε ≤ l_i,
 
-so δ at the losses follows from the last one down by sums of positive terms, and is known everywhere without any
-cancellation, whatever the number of atoms.
+so δ at the losses follows from the last loss down by sums of positive terms. It is computed without
+cancellation for any number of atoms.
 """
 
 from __future__ import annotations
@@ -41,13 +42,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AtomicProfile(Profile):
-    """Losses `losses`, increasing, of first-law masses e^`log_masses`, and an infinite loss.
+    """Increasing `losses` with masses e^`log_masses` under the first distribution, and an infinite loss.
 
-    What is missing to one lies at losses of no interest (ε ≥ 0 asks for the positive ones only). The law is that of
-    these very losses; `mass_accuracy` bounds the error of each log mass per unit of 1 + |log mass|.
+    The masses may sum to less than one. The rest is at losses that are not positive, which do not affect δ for ε ≥ 0.
+    The distribution has exactly these losses. `mass_accuracy` bounds the error of each log mass per unit of
+    1 + |log mass|.
 
-    Guarantees: `log_delta` encloses; exactly −inf from the largest loss on, if no loss is infinite. One pass over the
-    atoms, then O(log n) a point.
+    Guarantees: `log_delta` encloses. It is exactly −inf from the largest loss on, if no loss is infinite. The work is
+    one pass over the atoms, and then O(log n) for each point.
     """
 
     root_search: ClassVar[RootSearch] = "solve"
@@ -59,7 +61,7 @@ class AtomicProfile(Profile):
 
     @property
     def tail_accuracy(self) -> float:
-        """Sums of n positive terms, each rounded a few times."""
+        """Bound on the error of sums of n positive terms, each rounded a few times, per unit of 1 + |log tail|."""
         return self.mass_accuracy + 4 * UNIT_ROUNDOFF * (len(self.losses) + 8)
 
     @cached_property
@@ -76,7 +78,7 @@ class AtomicProfile(Profile):
 
     @cached_property
     def _log_delta_at_losses(self) -> FloatArray:
-        """log δ at every loss, then beyond the last."""
+        """log δ at every loss, and then beyond the last."""
         _, log_q = self._tails
         steps = self._places[1:] + log_one_minus_exp(self._places[:-1] - self._places[1:]) + log_q[1:-1]
         if not log_q[:-1].size:
@@ -88,17 +90,17 @@ class AtomicProfile(Profile):
         return found
 
     def _next(self, epsilon: FloatArray) -> IntArray:
-        """Index of the first loss above ε; n if there is none."""
+        """Return the index of the first loss above ε; n if no loss is."""
         return np.asarray(np.searchsorted(self._places, epsilon, side="right"), dtype=np.int64)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Masses of the losses strictly above ε."""
+        """Return the log masses of the losses strictly above ε."""
         place = self._next(np.asarray(epsilon, dtype=np.float64))
         log_p, log_q = self._tails
         return Tails(np.minimum(log_p[place], 0.0), np.minimum(log_q[place], 0.0))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclosure of log δ, by the sum over atoms above."""
+        """Enclose log δ by the sum over atoms above."""
         at = np.asarray(epsilon, dtype=np.float64)
         place = self._next(at)
         beyond = np.append(self._places, np.inf)[place]
@@ -113,7 +115,7 @@ class AtomicProfile(Profile):
         return self._log_delta_at_losses.tolist(), self._tails[1].tolist()
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """`log_delta` at one ε, without arrays."""
+        """Enclose log δ at one ε, without arrays."""
         place = bisect.bisect_right(self.losses, epsilon)
         at_losses, log_q = self._lists
         value = at_losses[place]
@@ -134,18 +136,23 @@ class AtomicProfile(Profile):
         return [self.log_delta_bounds(epsilon) for epsilon in epsilons]
 
     def log_second_above(self, epsilon: float) -> float:
-        """`log_tails` of the second law at one ε, without arrays."""
+        """Return the log tail of the second distribution at one ε, without arrays."""
         return min(self._lists[1][bisect.bisect_right(self.losses, epsilon)], 0.0)
 
     def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
-        """For each size the atom at which the best test of that size ends; None where its loss is not above 0."""
+        """Return for each size the test at the atom where the best test ends; None if its loss is not positive."""
         return [self.test_of(size, self.log_delta_bounds, self.tail_accuracy) for size in sizes]
 
     def test_of(self, size: float, bounds: Callable[[float], Interval], width: float) -> NearTest | None:
-        """The test of larger losses than some atom's that Q passes with at most `size`, with more if with the atom.
+        """Return the test at the atom at which the best test of a size ends; None if its loss is not above 0.
 
-        γ α + E_γ is straight between atoms, so that it is least at this one. `bounds` of log δ and their `width` are
-        those of the requested distribution, if this is one that is near it.
+        Under Q, losses above the atom have probability at most `size`, and losses at or above it have more. γ α + E_γ
+        is linear between atoms, so it is least at this atom.
+
+        Args:
+            size: false positive rate α, in (0, 1).
+            bounds: bounds on log δ of the requested distribution, to which this one may be an approximation.
+            width: relative width of these bounds.
         """
         place = bisect.bisect_left(self._lists[1], -math.log(size), key=operator.neg) - 1
         if place < 0:
@@ -156,9 +163,9 @@ class AtomicProfile(Profile):
         return NearTest(here, bounds, width, LOSS / (step * step), bent=True) if here >= 2.0 * step else None
 
     def estimated_epsilon(self, log_delta: float) -> float:
-        """About where log δ is as asked, −∞ below every loss, math.inf where the infinite loss is more likely.
+        """Return about the ε at log δ; −∞ below every loss, math.inf if the infinite loss is more likely than δ.
 
-        Between two losses δ is linear in e^ε, so that no search is needed; but roundings are not charged.
+        Between two losses δ is linear in e^ε, so that no search is needed. Roundings are not charged.
         """
         values, log_q = self._lists
         if values[-1] > log_delta:
@@ -174,8 +181,11 @@ class AtomicProfile(Profile):
 
 
 _OF_THE_GAP, _LEAST_STEP = 1e-4, 1e-7
-"""A test is read at half a step and at one and a half to either side: near to its atom, as what is known of δ there is
-in proportion to δ, and short of the next one but where atoms are too close together to be told apart.
+"""Steps from an atom at which a test is evaluated, relative to the gap and absolute.
+
+The test is evaluated at half a step and at one and a half steps to either side. The places are near the atom, because
+the accuracy of δ there is proportional to δ. They are also short of the next atom, unless atoms are too close together
+to be separated.
 """
 PAD = 1e-14
-"""First step to either side of an ε that is solved for, of 1 + ε."""
+"""First step to either side of a solved ε, relative to 1 + ε."""

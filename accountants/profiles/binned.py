@@ -1,8 +1,8 @@
-"""Witnesses of finitely many outcomes: what an observer sees who is told only in which cell an output lies.
+"""Witnesses with finitely many outcomes: the observer sees only the cell that contains an output.
 
-To tell less is to post-process, so that two laws over cells are realised whenever the two laws behind them are, and a
-composition of cells by a composition of these. Losses are understated and masses rounded down, which lowers every δ,
-also of compositions (docs/engine-certificate.md, B).
+Merging outputs into cells is post-processing. Two distributions over cells are therefore attained whenever the two
+distributions over outputs are. A composition of cells is likewise attained by a composition of the outputs. Losses are
+understated and masses rounded down. This lowers every δ, also of compositions (docs/engine-certificate.md, B).
 """
 
 from __future__ import annotations
@@ -28,15 +28,20 @@ ACCURACY = 64 * UNIT_ROUNDOFF
 """Bound on the error of each log mass, per unit of 1 + |log mass|."""
 MOST_ATOMS = 512
 _PIECES = 512
-"""Cells between two neighbouring means."""
+"""Number of cells between two neighbouring means."""
 _CELLS, _REACH = 4097, 40.0
-"""Cells of Gaussian noise, and how far they reach beyond the outer means."""
+"""Number of cells of Gaussian noise, and their reach beyond the outer means, in standard deviations."""
 
 
 def finite_pair(log_p: FloatArray, log_q: FloatArray, accuracy: float = ACCURACY) -> Pair:
-    """The pair of two laws over the same outcomes, by the logarithms of their masses, each within `accuracy`.
+    """Return the pair of two distributions over the same outcomes.
 
-    Outcomes with nearly the same loss are told together, so that at most a few hundred losses are left.
+    Outcomes with nearly the same loss are merged, so that at most a few hundred losses remain.
+
+    Args:
+        log_p: log masses of the outcomes under the first distribution.
+        log_q: log masses of the outcomes under the second distribution.
+        accuracy: bound on the error of each log mass, per unit of 1 + |log mass|.
     """
     return Pair(_profile(log_p, log_q, accuracy), _profile(log_q, log_p, accuracy))
 
@@ -52,7 +57,7 @@ def _profile(log_p: FloatArray, log_q: FloatArray, accuracy: float) -> AtomicPro
         log_infinite -= 2 * accuracy * (1.0 + abs(log_infinite))
         log_p, log_q = log_p[~certain], log_q[~certain]
     p, q, cells = _merged(log_p, log_q)
-    # Sums of so many positive terms, one after the other.
+    # Roundings of sequential sums of `cells` positive terms.
     slack = accuracy * (1.0 + np.abs(p)) + accuracy * (1.0 + np.abs(q)) + 2.0 * UNIT_ROUNDOFF * cells
     losses = p - q - 2.0 * slack
     kept = losses > 0.0
@@ -63,9 +68,13 @@ def _profile(log_p: FloatArray, log_q: FloatArray, accuracy: float) -> AtomicPro
 
 
 def _merged(log_p: FloatArray, log_q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Cells of positive losses, joined where these are alike, until there are few; and how many each is joined of.
+    """Merge cells of positive loss that have similar losses, until at most `MOST_ATOMS` remain.
 
-    How cells are joined decides how much is told, not whether it is so.
+    Merging affects the tightness, but not the validity.
+
+    Returns:
+        Log masses of the cells under both distributions, and the number of cells merged into each; 0 if none was
+            merged.
     """
     losses = log_p - log_q
     positive = losses > 0.0
@@ -81,7 +90,7 @@ def _merged(log_p: FloatArray, log_q: FloatArray) -> tuple[FloatArray, FloatArra
 
 
 def _log_sums(logs: FloatArray, place: IntArray) -> FloatArray:
-    """log Σ e^{logs} over what is in each place."""
+    """Return log Σ e^{logs} over the entries of each place."""
     top = np.full(int(place.max()) + 1, -np.inf)
     np.maximum.at(top, place, logs)
     with np.errstate(divide="ignore"):
@@ -90,7 +99,7 @@ def _log_sums(logs: FloatArray, place: IntArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Mixture:
-    """A mixture of one noise moved to several places on the line, in units of the noise's scale."""
+    """A mixture of copies of one noise at several places on the line, in units of the noise's scale."""
 
     means: tuple[float, ...]
     log_weights: tuple[float, ...]
@@ -98,17 +107,17 @@ class Mixture:
 
 @dataclass(frozen=True)
 class Noise:
-    """Symmetric noise on the line, known by the masses of cells.
+    """Symmetric noise on the line, described by the masses of cells.
 
-    `gaussian` of standard deviation one; `laplace` of scale one; `geometric`, P(y) ∝ e^{−|y|} on the multiples of
-    `step`, where cells hold their lower edge.
+    `gaussian` has standard deviation one and `laplace` has scale one. `geometric` has P(y) ∝ e^{−|y|} on the multiples
+    of `step`, and its cells contain their lower edge.
     """
 
     kind: Literal["gaussian", "laplace", "geometric"]
     step: float = 0.0
 
     def edges(self, means: Sequence[float]) -> FloatArray:
-        """Places that cells lie between: the means, at which Laplace and geometric noise have a kink, and others."""
+        """Return the edges of the cells: the means, at which Laplace and geometric noise have a kink, and others."""
         distinct = np.unique(np.asarray(means, dtype=np.float64))
         if self.kind == "gaussian":
             return np.linspace(distinct[0] - _REACH, distinct[-1] + _REACH, _CELLS)
@@ -124,7 +133,7 @@ class Noise:
         return np.unique(np.concatenate([places[apart > 1e-6 * float(np.diff(distinct).min())], distinct]))
 
     def log_cells(self, mixture: Mixture, edges: FloatArray) -> FloatArray:
-        """log masses between consecutive edges, and beyond the first and the last one."""
+        """Return the log masses between consecutive edges, below the first edge and above the last edge."""
         low, high = np.append(-np.inf, edges), np.append(edges, np.inf)
         found = np.full(low.size, -np.inf)
         for mean, weight in zip(mixture.means, mixture.log_weights, strict=True):
@@ -144,9 +153,15 @@ class Noise:
 
 
 def cells_pair(p: Mixture, q: Mixture, noise: Noise, accuracy: float = 0.0) -> Pair:
-    """Two mixtures told in cells; `accuracy` bounds the error of each log weight.
+    """Return the pair of two mixtures, merged into cells.
 
-    Means and edges are rounded, which moves a log mass by units of the largest edge over the narrowest cell.
+    Means and edges are rounded. This changes a log mass by units of the largest edge over the narrowest cell.
+
+    Args:
+        p: the first mixture.
+        q: the second mixture.
+        noise: the noise of both mixtures.
+        accuracy: bound on the error of each log weight.
     """
     edges = noise.edges((*p.means, *q.means))
     widest = float(np.max(np.abs(edges)) / np.min(np.diff(edges, prepend=edges[0] - 1.0)))

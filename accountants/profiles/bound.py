@@ -1,7 +1,7 @@
-"""Profiles of upper bounds on δ that are known at one ε at a time.
+"""Profiles of upper bounds on δ that are evaluated at one ε at a time.
 
-The divergence of a pair is convex in e^ε. A bound that is convex too is a profile, and its slopes are the tails with
-which it is composed.
+The divergence of a pair is convex in e^ε. A bound that is also convex is a profile. Its slopes are the tails with which
+it is composed.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 NEGLIGIBLE_LOG_DELTA = -745.0
 CORNERS = 384
-"""Entries of a table of tails: dense near ε = 0, where losses are; a chord is about 1 % above a bound of 1e-6."""
+"""Number of entries of a table of tails. They are dense near ε = 0; a chord is about 1 % above a bound of 1e-6."""
 
 
 class Bound(ABC):
-    """An upper bound on log δ in both directions of every pair of neighbours. Hashable."""
+    """An upper bound on log δ in both directions of every pair of neighbours. It is hashable."""
 
     @abstractmethod
     def log_bound(self, epsilon: float) -> Interval:
@@ -35,17 +35,17 @@ class Bound(ABC):
 
     @property
     def convex(self) -> Bound:
-        """A bound that is convex in e^ε, falls, and is nowhere below this one."""
+        """A bound that is convex in e^ε, decreasing and nowhere below this bound."""
         return self
 
     def log_bounds(self, epsilons: FloatArray) -> list[Interval]:
-        """Return `log_bound` at each ε, up to roundings within its bounds, where many together cost less."""
+        """Return `log_bound` at each ε, up to roundings within its bounds, if many evaluations together cost less."""
         return [self.log_bound(float(epsilon)) for epsilon in epsilons]
 
 
 @dataclass(frozen=True)
 class BoundProfile(Profile):
-    """The profile of a bound. Its tails are the slopes of a table of it, or of the convex bound above it."""
+    """The profile of a bound. Its tails are the slopes of a table of the bound, or of the convex bound above it."""
 
     closed_form: ClassVar[bool] = True
     root_search: ClassVar[RootSearch] = "spare"
@@ -54,11 +54,11 @@ class BoundProfile(Profile):
 
     @cached_property
     def _known(self) -> dict[float, Interval]:
-        """Ends at every ε that was asked: a bound over many steps is dear, and searches come back to a place."""
+        """Stored bounds at every ε so far. A bound over many steps is expensive, and searches return to the same ε."""
         return {}
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """The bound's ends, point by point."""
+        """Enclose the bound at each ε separately."""
         points = np.asarray(epsilon, dtype=np.float64)
         for point in points.ravel():
             if float(point) not in self._known:
@@ -69,17 +69,17 @@ class BoundProfile(Profile):
 
     @property
     def tail_accuracy(self) -> float:
-        """How accurate the tails of a table are."""
+        """Accuracy of the tails of a table."""
         return TABLE_ACCURACY
 
     @property
     def log_infinite_mass(self) -> float:
-        """The value the table ends with."""
+        """Last log value of the table."""
         return self._table.log_infinite_mass
 
     @cached_property
     def _table(self) -> PiecewiseTails:
-        """Upper values where the bound, or the convex one above it, is not negligible."""
+        """Table of upper values over the ε at which the bound, or the convex bound above it, is not negligible."""
         bound, end = self.bound.convex, 2.0**-20
         while end < LARGEST_EPSILON and bound.log_bound(end).upper > NEGLIGIBLE_LOG_DELTA:
             end *= 2.0
@@ -87,7 +87,7 @@ class BoundProfile(Profile):
         return tabulated(epsilon, _pointwise(bound, epsilon).upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """The table's slopes."""
+        """Return the log tails from the slopes of the table."""
         return self._table.tails(np.asarray(epsilon, dtype=np.float64))
 
 

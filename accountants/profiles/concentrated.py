@@ -1,13 +1,13 @@
 """A pair that dominates every ρ-zCDP mechanism: tails in closed form.
 
 ρ-zCDP bounds E_{e^ε} by the least over a > 1 of e^{(a−1)(aρ−ε)} (1 − 1/a)^a/(a − 1) (Canonne, Kamath and Steinke 2020,
-Corollary 13). At the minimiser b = a − 1, the root of (2b + 1) ρ + log(b/(1 + b)) = ε, this is e^{−ρb²}/(1 + b), and it
-is convex in e^ε with slope −e^{−ρ(b+1)²}: a dominating pair exists and its tails are
+Corollary 13). At the minimiser b = a − 1, the root of (2b + 1) ρ + log(b/(1 + b)) = ε, this is e^{−ρb²}/(1 + b). It
+is convex in e^ε with slope −e^{−ρ(b+1)²}. A dominating pair therefore exists, and its tails are
 
     P(L > ε) = e^{−ρ b²},   Q(L > ε) = e^{−ρ (b+1)²}.
 
-Near ε = 0 these sum to more than one. There the chord between e^ε₀ and e^−ε₀, which bounds every convex profile that is
-the same in both orders, takes over: linear in e^ε, with P + Q = 1 (docs/shifted-noise.md).
+Near ε = 0 these sum to more than one. There the chord between e^ε₀ and e^−ε₀ takes over. It bounds every convex profile
+that is the same in both directions. It is linear in e^ε, with P + Q = 1 (docs/shifted-noise.md).
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ LARGEST_EXPONENT = 709.0
 
 
 def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
-    """log b, b the root of (2b + 1) ρ + log(b/(1 + b)) = ε: safeguarded Newton steps, to a few units in the last place.
+    """Return log b for the root b of (2b + 1) ρ + log(b/(1 + b)) = ε, to a few units in the last place.
 
-    Domain: ρ in (0, 1e9], ε in [0, 1e9].
+    The method is Newton's with a bracket. The domain is ρ in (0, 1e9] and ε in [0, 1e9].
     """
     at = np.asarray(epsilon, dtype=np.float64)
     if at.size <= _FEW:
@@ -86,15 +86,15 @@ def minimiser_at(rho: float, epsilon: float, *, near: float = UNIT_ROUNDOFF) -> 
 
 
 def concentrated_log_delta(rho: float, epsilon: FloatArray) -> FloatArray:
-    """log of the bound on δ at ε that ρ-zCDP gives; any b gives a bound, so the root need not be exact.
+    """Return the log of the bound on δ at ε from ρ-zCDP. Any b gives a bound, so the root need not be exact.
 
-    Accuracy: 16 units of roundoff times 1 + |value| + b ε at the minimiser.
+    The accuracy is 16 units of roundoff times 1 + |value| + b ε at the minimiser b.
     """
     return _log_bound(rho, np.asarray(epsilon, dtype=np.float64), minimiser(rho, epsilon))
 
 
 def _log_bound(rho: float, epsilon: FloatArray, log_b: FloatArray) -> FloatArray:
-    """b ((b + 1) ρ − ε) − log b − (b + 1) log(1 + 1/b), without cancellation for small or large b."""
+    """Return b ((b + 1) ρ − ε) − log b − (b + 1) log(1 + 1/b), without cancellation for small or large b."""
     b = np.exp(log_b)
     small = b * log_b - (b + 1.0) * np.log1p(b)
     large = -log_b - (b + 1.0) * np.log1p(np.exp(-np.maximum(log_b, 0.0)))
@@ -102,7 +102,7 @@ def _log_bound(rho: float, epsilon: FloatArray, log_b: FloatArray) -> FloatArray
 
 
 class Chord(NamedTuple):
-    """Where the chord ends, log δ there, and log Q(L > ε) below."""
+    """The upper end of the chord, with log δ there and log Q(L > ε) below it."""
 
     epsilon: float
     log_delta: float
@@ -111,12 +111,12 @@ class Chord(NamedTuple):
 
 @dataclass(frozen=True)
 class ConcentratedProfile(Profile):
-    """ρ-zCDP given an event of probability S under both laws, and an infinite loss without it.
+    """ρ-zCDP given an event of probability S under both distributions, and an infinite loss without the event.
 
     Attributes:
         rho: ρ in (0, 1e9].
         log_survival: log S.
-        log_escape: log(1 − S), an upper bound.
+        log_escape: upper bound on log(1 − S).
     """
 
     rho: float
@@ -125,17 +125,17 @@ class ConcentratedProfile(Profile):
 
     @property
     def log_infinite_mass(self) -> float:
-        """log(1 − S)."""
+        """log(1 − S), the log-probability of an infinite loss."""
         return self.log_escape
 
     @property
     def tail_accuracy(self) -> float:
-        """Exponents up to ρb² are rounded a few times."""
+        """Bound on the error of the log tails. Exponents up to ρb² are rounded a few times."""
         return 256 * UNIT_ROUNDOFF
 
     @cached_property
     def _chord(self) -> Chord:
-        # Both tails are functions of b alone, and so is ε. An end that is not quite there is an end of a chord, too.
+        # Both tails and ε are functions of b only. An approximate end of the chord is valid too.
         most = 1.0 + 4.0 * self.rho + 4.0 * math.sqrt(self.rho)
         low, high = minimiser_at(self.rho, 0.0), minimiser_at(self.rho, most)
         while high - low > UNIT_ROUNDOFF * (1.0 + abs(low)):
@@ -152,7 +152,7 @@ class ConcentratedProfile(Profile):
         return Chord(epsilon, log_delta, float(log1m_exp(log_delta)) - float(np.logaddexp(epsilon, 0.0)))
 
     def _inside(self, epsilon: FloatArray) -> FloatArray:
-        """log of the chord's height."""
+        """Return the log of the chord's height."""
         end = self._chord
         beyond = np.minimum(epsilon, end.epsilon)
         return np.asarray(
@@ -160,7 +160,7 @@ class ConcentratedProfile(Profile):
         )
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Numerical bounds of the bound itself."""
+        """Enclose the bound on log δ numerically."""
         at = np.asarray(epsilon, dtype=np.float64)
         log_b = minimiser(self.rho, at)
         slack = 16 * UNIT_ROUNDOFF * (1.0 + np.exp(np.minimum(log_b, 600.0)) * at)
@@ -170,7 +170,7 @@ class ConcentratedProfile(Profile):
         return Enclosure(lower.lower, upper.upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """e^{−ρb²} and e^{−ρ(b+1)²} given the event; constant along the chord."""
+        """Return the logs of e^{−ρb²} and e^{−ρ(b+1)²}, given the event. They are constant along the chord."""
         at = np.asarray(epsilon, dtype=np.float64)
         b = np.exp(minimiser(self.rho, at))
         along = at < self._chord.epsilon
@@ -192,14 +192,14 @@ def concentrated_pair(rho: float, log_survival: float = 0.0, log_escape: float =
 
 
 def log_escape_of(log_survival: float, log_escapes: Iterable[float]) -> float:
-    """Return log(1 − S) for S = Π (1 − e_i), rounded up: by the union bound where the digits of S are gone."""
+    """Return log(1 − S) for S = Π (1 − e_i), rounded up, by the union bound if S is too close to 1."""
     if log_survival < -1e-14:
         return min(float(log1m_exp(log_survival)) + 64 * UNIT_ROUNDOFF, 0.0)
     return float(np.logaddexp.reduce([-math.inf, *log_escapes]))
 
 
 def composed_concentrated(parts: Iterable[tuple[Concentrated, int]]) -> Pair:
-    """Return the pair of the product: Σ T_i ρ_i, rounded up, and Π S_i^{T_i}."""
+    """Return the pair of the product, with Σ T_i ρ_i, rounded up, and Π S_i^{T_i}, for T_i runs of part i."""
     listed = list(parts)
     rho = math.fsum(times * known.rho for known, times in listed) * (1 + 4 * UNIT_ROUNDOFF)
     log_survival = math.fsum(times * known.log_survival for known, times in listed)

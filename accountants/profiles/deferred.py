@@ -1,4 +1,4 @@
-"""Profiles that are made when they are first asked, because making them is expensive."""
+"""Profiles that are made at first use, because making them is expensive."""
 
 from __future__ import annotations
 
@@ -23,117 +23,117 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, eq=False)
 class DeferredProfile(Profile):
-    """A profile that `make` returns when a question is first asked. It answers every question as that profile does."""
+    """A profile that `make` returns at first use. Every method gives the answer of that profile."""
 
     make: Callable[[], Profile]
 
     @cached_property
     def made(self) -> Profile:
-        """The profile itself."""
+        """The wrapped profile."""
         return self.make()
 
     @property
     def tail_accuracy(self) -> float:
-        """As of the profile itself."""
+        """Accuracy of the tails of the wrapped profile."""
         return self.made.tail_accuracy
 
     @property
     def log_infinite_mass(self) -> float:
-        """As of the profile itself."""
+        """Log of the infinite mass of the wrapped profile."""
         return self.made.log_infinite_mass
 
     @property
     def lossy(self) -> bool:
-        """As of the profile itself."""
+        """True if the wrapped profile is known to have δ above 0 at ε = 0."""
         return self.made.lossy
 
     @property
     def supremum(self) -> float:
-        """As of the profile itself."""
+        """Largest loss of the wrapped profile, as far as it is known."""
         return self.made.supremum
 
     @property
     def span(self) -> float | None:
-        """As of the profile itself."""
+        """Span of the losses of the wrapped profile."""
         return self.made.span
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Ask the profile itself."""
+        """Enclose log δ elementwise by the wrapped profile."""
         return self.made.log_delta(epsilon)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Ask the profile itself."""
+        """Return the log tails of the wrapped profile."""
         return self.made.log_tails(epsilon)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Ask the profile itself."""
+        """Enclose log δ at one ε by the wrapped profile."""
         return self.made.log_delta_bounds(epsilon)
 
     def upper_log_delta(self, epsilon: float) -> float:
-        """Ask the profile itself."""
+        """Return the upper bound of the wrapped profile."""
         return self.made.upper_log_delta(epsilon)
 
     def lower_log_delta(self, epsilon: float) -> float:
-        """Ask the profile itself."""
+        """Return the lower bound of the wrapped profile."""
         return self.made.lower_log_delta(epsilon)
 
     def is_at_most(self, epsilon: float, log_delta: float) -> bool:
-        """Ask the profile itself."""
+        """Return whether the wrapped profile proves log δ(ε) ≤ `log_delta`."""
         return self.made.is_at_most(epsilon, log_delta)
 
     def quick_upper_log_delta(self, epsilon: float) -> float:
-        """Ask the profile itself."""
+        """Return the quick upper bound of the wrapped profile."""
         return self.made.quick_upper_log_delta(epsilon)
 
     def upper_log_deltas(self, epsilons: Sequence[float]) -> Sequence[float]:
-        """Ask the profile itself."""
+        """Return the upper bounds of the wrapped profile at several ε."""
         return self.made.upper_log_deltas(epsilons)
 
     @property
     def finds_best_tests(self) -> bool:
-        """Ask the profile itself."""
+        """True if the wrapped profile computes best tests."""
         return self.made.finds_best_tests
 
     def best_tests(self, rates: Sequence[float]) -> BestTests | None:
-        """Ask the profile itself."""
+        """Return the best tests of the wrapped profile."""
         return self.made.best_tests(rates)
 
     def log_delta_bounds_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
-        """Ask the profile itself."""
+        """Return the bounds of the wrapped profile at several ε, during a search."""
         return self.made.log_delta_bounds_in_search(epsilons, lower=lower)
 
     def exact_epsilon(self, log_delta: float) -> Interval | None:
-        """Ask the profile itself."""
+        """Return the enclosure of ε(δ) in closed form of the wrapped profile."""
         return self.made.exact_epsilon(log_delta)
 
     def solve(self, log_delta: float) -> EpsilonEstimate | None:
-        """Ask the profile itself."""
+        """Return the solution of the wrapped profile."""
         return self.made.solve(log_delta)
 
     def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
-        """Ask the profile itself."""
+        """Return the tests of the wrapped profile."""
         return self.made.near_tests(sizes)
 
     def guess(self, log_delta: float) -> Guess:
-        """Ask the profile itself."""
+        """Return the initial estimate of the wrapped profile."""
         return self.made.guess(log_delta)
 
     def likely_log_delta(self, epsilon: float) -> float:
-        """Ask the profile itself."""
+        """Return the estimate of log δ(ε) of the wrapped profile."""
         return self.made.likely_log_delta(epsilon)
 
     def closed_decides(self, epsilon: float, share: float) -> bool:
-        """Ask the profile itself."""
+        """Return whether closed forms are likely to be the least in the wrapped profile."""
         return self.made.closed_decides(epsilon, share)
 
     def likely_meets(self, epsilon: float, log_delta: float) -> bool:
-        """Ask the profile itself."""
+        """Return whether log δ(ε) is likely to be at most `log_delta` in the wrapped profile."""
         return self.made.likely_meets(epsilon, log_delta)
 
 
 @dataclass(frozen=True, eq=False)
 class DeferredValue(Generic[Value]):
-    """A function without arguments whose value is made at the first call and kept. Its pickle has no value."""
+    """A function without arguments whose value is made at the first call and stored. Its pickle omits the value."""
 
     make: Callable[[], Value]
 
@@ -146,7 +146,7 @@ class DeferredValue(Generic[Value]):
         return self.make()
 
     def __reduce__(self) -> tuple[type[DeferredValue[Value]], tuple[Callable[[], Value]]]:
-        """Pickle what makes the value."""
+        """Pickle the function that makes the value."""
         return DeferredValue, (self.make,)
 
 
@@ -159,9 +159,9 @@ def _backward(make: Callable[[], Pair]) -> Profile:
 
 
 def deferred_pair(make: Callable[[], Pair]) -> Pair:
-    """Return a pair of which both profiles are made when one of them is first asked.
+    """Return a pair whose profiles are both made at the first use of one of them.
 
-    A search that reads only upper bounds never evaluates an attained pair, which then is not made at all.
+    A search that uses only upper bounds never evaluates an attained pair, so that pair is never made.
     """
     made = DeferredValue(make)
     forward, backward = functools.partial(_forward, made), functools.partial(_backward, made)

@@ -1,15 +1,16 @@
-"""Pairs of a mechanism that runs on a batch, read off the pair of the mechanism itself.
+"""Pairs of a mechanism that runs on a batch, computed from the pair of the mechanism itself.
 
 A batch holds the record with probability q. With γ' = e^ε', γ = e^ε = 1 + (γ' − 1)/q,
 
     E_γ'((1 − q) Q + q P ‖ Q) = q E_γ(P‖Q) for γ' ≥ 1 − q,      {L' > ε'} = {L > ε},
 
-so that ε'(δ') is where the base's δ is δ'/q, and a test of the drawn pair is one of the base, of the same size under Q.
-A base of which every ε is dear is then searched in its own way, once, and not anew at each ε of another search.
+so that ε'(δ') is at the ε of the base's δ'/q. A test of the subsampled pair is a test of the base, of the same size
+under Q. If evaluations of the base are expensive, its own search then runs once, and not again at each ε of another
+search.
 
-*The other order is nowhere larger* where both orders of the base are one profile. It is q (1 − u) δ(ε' − log(1 − u))
-with 1 − u = (1 − (1 − q) γ')/q, and δ falls: it is enough that γ'/(1 − u) ≥ γ, which says that q² γ' is at least
-(γ' − 1 + q)(1 − (1 − q) γ'). The difference of the two is (1 − q)(γ' − 1)² ≥ 0.
+*The other direction is nowhere larger* if both directions of the base are one profile. It is
+q (1 − u) δ(ε' − log(1 − u)) with 1 − u = (1 − (1 − q) γ')/q, and δ decreases. It is enough that γ'/(1 − u) ≥ γ. This
+says that q² γ' is at least (γ' − 1 + q)(1 − (1 − q) γ'). The difference of the two is (1 − q)(γ' − 1)² ≥ 0.
 """
 
 from __future__ import annotations
@@ -32,17 +33,17 @@ if TYPE_CHECKING:
 
 
 _PAD = 2.5e-11
-"""How far beside the base's own ends, relative to ε', the first place is that is tried for a certified one."""
+"""Distance from the base's own bounds at which a certified bound is tried first, relative to ε'."""
 _ROUNDED = 32 * UNIT_ROUNDOFF
 """Relative error of the base's ε, for q e^ε' well above zero, and of log q per unit of 1 + |log q|."""
 _LEAST = -0.5
-"""The least (γ' − 1)/q at which a test is read: the base's ε loses its digits near −1."""
+"""Least (γ' − 1)/q at which a test is evaluated. The base's ε loses its digits near −1."""
 
 
 def drawn_epsilon(epsilon: float, rate: float) -> float:
-    """ε' = log(1 + q (e^ε − 1)), to a few units in the last place; any ε, 0 < q ≤ 1.
+    """Return ε' = log(1 + q (e^ε − 1)), to a few units in the last place, for any ε and 0 < q ≤ 1.
 
-    ε + log q would lose its digits where q e^ε is small.
+    The formula ε + log q would lose its digits if q e^ε is small.
     """
     if epsilon < 700.0:
         return math.log1p(rate * math.expm1(epsilon))
@@ -56,7 +57,7 @@ class DrawnSearch(PairSearch):
     """The search of a pair whose batch holds the record with probability q: ε(δ) is searched on the base.
 
     The forward profile of the pair is the amplified one of the base. The pair is either the distribution with the
-    record, subsampled, against the one without it, or a profile that bounds both directions.
+    record, subsampled, against the distribution without it, or a profile that bounds both directions.
 
     Attributes:
         profiles: the forward direction only, if the base is symmetric: the backward one is then nowhere larger.
@@ -68,10 +69,10 @@ class DrawnSearch(PairSearch):
     rate: float
 
     def epsilon(self, log_delta: float, near: float) -> Interval:
-        """Enclose ε(δ) next to where the base's δ is the target over q.
+        """Enclose ε(δ) near the ε at which the base's δ is the target over q.
 
-        If the base has two directions, its ε may be that of the direction that is not subsampled. No lower bound is
-        found then.
+        If the base has two directions, its ε may be that of the direction that is not subsampled. Its lower bound
+        then fails, and the search starts without an estimate.
         """
         del near
         base = self.base.epsilon(log_delta - math.log(self.rate))
@@ -82,20 +83,20 @@ class DrawnSearch(PairSearch):
         return Interval(min(lower, upper), upper)
 
     def upper_epsilon(self, log_delta: float, near: float) -> float:
-        """Return the upper bound, from that of the base."""
+        """Return the upper bound from that of the base."""
         if not self.base.symmetric:
             return self.epsilon(log_delta, near).upper
         upper = self._end(self.base.upper_epsilon(log_delta - math.log(self.rate)), log_delta, 1)
         return bracketed_epsilon(self.log_delta_bounds, log_delta).upper if upper is None else upper
 
     def lower_epsilon(self, log_delta: float, near: float) -> float:
-        """Return the lower bound, from that of the base. The base is read at other ε, so that `near` is of no use."""
+        """Return the lower bound from that of the base. The base is evaluated at other ε, so that `near` has no use."""
         del near
         lower = self._end(self.base.lower_epsilon(log_delta - math.log(self.rate)), log_delta, -1)
         return bracketed_epsilon(self.log_delta_bounds, log_delta).lower if lower is None else lower
 
     def _end(self, base: float, log_delta: float, side: int) -> float | None:
-        """Return a certified ε' on its side of the target, next to the base's bound; None where none is found."""
+        """Return a certified ε' on its side of the target, near the base's bound; None if none can be certified."""
         if base == 0.0:
             met = side < 0 or self.upper_log_delta(0.0) <= log_delta
             return 0.0 if met else None
@@ -106,7 +107,7 @@ class DrawnSearch(PairSearch):
         certified = closest(read, log_delta, guess, side * _PAD * guess.epsilon)
         if certified is not None or not self.base.symmetric:
             return certified
-        # The base's bounds are those of another transform there.
+        # The base's bounds may come from another transform at this ε.
         near = crossing(read, log_delta, guess._replace(steepness=1.0 / guess.epsilon))
         if side > 0:
             return near.below if near.below < math.inf else None
@@ -114,7 +115,13 @@ class DrawnSearch(PairSearch):
 
 
 def drawn_test(test: NearTest, size: float, rate: float) -> NearTest:
-    """The test of a drawn pair of the same size under Q, from that of the base, with log E_γ' around it."""
+    """Return the test of a subsampled pair of the same size under Q, from that of the base, with log E_γ' around it.
+
+    Args:
+        test: the test of the base.
+        size: size of the test under Q.
+        rate: inclusion probability q.
+    """
     epsilon = drawn_epsilon(test.epsilon, rate)
     gamma = math.exp(min(epsilon, 700.0))
     # dε/dε' = γ'/(γ' − 1 + q).
@@ -124,7 +131,7 @@ def drawn_test(test: NearTest, size: float, rate: float) -> NearTest:
 
 
 def _drawn_bounds(base: Callable[[float], Interval], rate: float, epsilon: float) -> Interval:
-    """log q + log E_γ(P‖Q) of any ε' well above log(1 − q); below nothing is said but that E ≤ 1."""
+    """Return log q + log E_γ(P‖Q) at any ε' well above log(1 − q). For smaller ε' the result is only E ≤ 1."""
     excess = math.expm1(min(epsilon, 30.0)) / rate
     if not excess > _LEAST:
         return Interval(-math.inf, 0.0)

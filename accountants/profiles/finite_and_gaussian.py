@@ -1,11 +1,11 @@
-"""Finitely many losses beside one Gaussian mechanism: a weighted sum of the Gaussian's own profile, shifted.
+"""The product of finitely many losses and one Gaussian mechanism: a weighted sum of the Gaussian's shifted profile.
 
-If the loss of one part takes the values l_i with masses p_i under its first law, and the other part is N(μ, 1) against
-N(0, 1), then with E(x) the Gaussian's profile at any real x
+Suppose that the loss of one part takes the values l_i with masses p_i under its first distribution. The other part is
+N(μ, 1) against N(0, 1). With E(x) the Gaussian's profile at any real x
 
-    δ(ε) = Σ p_i E(ε − l_i),   E(x) = 1 − e^x + e^x E(−x) for x < 0,
+    δ(ε) = Σ p_i E(ε − l_i),   E(x) = 1 − e^x + e^x E(−x) for x < 0.
 
-sums of positive terms, so that nothing cancels; the tails are likewise sums of normal tails.
+These are sums of positive terms, so that no cancellation occurs. The tails are likewise sums of normal tails.
 """
 
 from __future__ import annotations
@@ -27,19 +27,21 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 _MOST_AT_ONCE = 2**18
-"""Values of one pass: two megabytes an array."""
+"""Number of values of one pass: two megabytes for each array."""
 _TAIL_UNITS = 64
 
 
 @dataclass(frozen=True, eq=False)
 class FiniteAndGaussianProfile(Profile):
-    """One order of the product.
+    """One direction of the product.
 
     Attributes:
         losses: the values of the finite part, each within `misplacement`.
         log_masses: log p_i, each within `log_error`.
+        misplacement: bound on the error of each loss, in nats.
+        log_error: bound on the error of each log mass.
         mu: μ of the Gaussian part, positive.
-        log_infinite_mass: log P of an infinite loss, an upper bound.
+        log_infinite_mass: upper bound on the log-probability P of an infinite loss.
     """
 
     losses: FloatArray
@@ -51,16 +53,17 @@ class FiniteAndGaussianProfile(Profile):
 
     @property
     def tail_accuracy(self) -> float:
-        """Sums of positive terms, their masses' errors, and what raising the losses does to the second law's.
+        """Bound on the error of the log tails: roundings, errors of the masses, and the effect of raised losses.
 
-        A difference ε − l is rounded by units of both, and a normal tail is steep in it by up to the reciprocal of μ.
+        The raised losses affect the tail of the second distribution. A difference ε − l is rounded by units of both
+        numbers. A normal tail is steep in it, by up to the reciprocal of μ.
         """
         steep = _TAIL_UNITS * (1.0 + float(np.max(np.abs(self.losses)))) / self.mu
         rounding = (4 * self.losses.size + _TAIL_UNITS + steep) * UNIT_ROUNDOFF
         return self.log_error + 2.0 * self.misplacement + rounding
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclosure of log δ, read where the misplacement makes it smaller and larger."""
+        """Enclose log δ, evaluated at shifted ε for which the misplacement makes it smaller and larger."""
         at = np.asarray(epsilon, dtype=np.float64)
         slack = self.misplacement + 8 * UNIT_ROUNDOFF * (at + float(np.max(np.abs(self.losses))))
         gaussian = gaussian_pair(self.mu).forward
@@ -72,7 +75,7 @@ class FiniteAndGaussianProfile(Profile):
         return Enclosure(lower, np.minimum(whole, 0.0))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Of the law whose losses are all raised by the misplacement, which dominates."""
+        """Return the log tails of the distribution with all losses raised by the misplacement, which dominates."""
         at = np.asarray(epsilon, dtype=np.float64) - self.misplacement
         first = self._summed(at, lambda x: log_ndtr(0.5 * self.mu - x / self.mu))
         second = self._summed(at, lambda x: log_ndtr(-0.5 * self.mu - x / self.mu), self.log_masses - self.losses)
@@ -81,7 +84,7 @@ class FiniteAndGaussianProfile(Profile):
     def _summed(
         self, at: FloatArray, value: Callable[[FloatArray], FloatArray], weights: FloatArray | None = None
     ) -> FloatArray:
-        """log Σ e^{w_i + value(x − l_i)} at every x, a few of them at a time."""
+        """Return log Σ e^{w_i + value(x − l_i)} at every x, in blocks of limited size."""
         log_weights = self.log_masses if weights is None else weights
         flat = np.atleast_1d(at).ravel()
         rows = max(1, _MOST_AT_ONCE // self.losses.size)
@@ -93,12 +96,12 @@ class FiniteAndGaussianProfile(Profile):
 
 
 def _size(log_value: FloatArray) -> FloatArray:
-    """1 + |value|, and 1 of −∞, so that what is exactly nothing stays so."""
+    """Return 1 + |value|, and 1 for −∞, so that an exact zero remains exact."""
     return np.asarray(1.0 + np.abs(np.where(np.isneginf(log_value), 0.0, log_value)))
 
 
 def _anywhere(gaussian: Profile, at: FloatArray) -> Enclosure:
-    """The profile of a symmetric pair at any real ε."""
+    """Return the profile of a symmetric pair at any real ε."""
     found = gaussian.log_delta(np.abs(at))
     below = np.minimum(at, 0.0)
     with np.errstate(divide="ignore"):

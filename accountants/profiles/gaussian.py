@@ -39,7 +39,7 @@ _NEARLY_ONE = -20.0
 
 @dataclass(frozen=True)
 class ZeroProfile(Profile):
-    """Two equal laws: δ = 0 at every ε."""
+    """Two equal distributions: δ = 0 at every ε."""
 
     closed_form: ClassVar[bool] = True
 
@@ -47,18 +47,18 @@ class ZeroProfile(Profile):
     tail_accuracy: float = 0.0
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """−inf everywhere."""
+        """Return −inf everywhere."""
         nothing = np.full(np.shape(epsilon), -np.inf)
         return Enclosure(nothing, nothing)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """−inf everywhere."""
+        """Return −inf everywhere."""
         return Tails(*self.log_delta(epsilon))
 
 
 @dataclass(frozen=True)
 class GaussianProfile(Profile):
-    """N(μ, 1) against N(0, 1): μ-Gaussian differential privacy, exactly. Both orders are the same function.
+    """N(μ, 1) against N(0, 1): exact μ-Gaussian differential privacy. Both directions are the same function.
 
     Source: Balle and Wang 2018, Theorem 8.
     """
@@ -71,16 +71,19 @@ class GaussianProfile(Profile):
 
     @property
     def lossy(self) -> bool:
-        """Whether δ at ε = 0 is above 0."""
+        """True if δ at ε = 0 is above 0."""
         return self.mu > 0.0
 
     @property
     def tail_accuracy(self) -> float:
-        """A unit of roundoff in ε/μ − μ/2 moves a log tail by (1 + μ)(1 + |log tail|) units at most."""
+        """Bound on the error of the log tails, per unit of 1 + |log tail|.
+
+        A unit of roundoff in ε/μ − μ/2 changes a log tail by at most (1 + μ)(1 + |log tail|) units.
+        """
         return LOG_ACCURACY * (1.0 + self.mu)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """log θ_ε(μ), for a μ that is itself known to four units of roundoff."""
+        """Enclose log θ_ε(μ), for a μ that is known to four units of roundoff."""
         points = np.asarray(epsilon, dtype=np.float64)
         shifts = self.mu * np.asarray([1 - 4 * UNIT_ROUNDOFF, 1 + 4 * UNIT_ROUNDOFF])
         least, most = log_theta(points, shifts.reshape(2, *(1,) * points.ndim))
@@ -101,10 +104,10 @@ class GaussianProfile(Profile):
         return value if math.isinf(value) else min(value + LOG_ACCURACY * (1.0 + abs(value)), 0.0)
 
     def solve(self, log_delta: float) -> EpsilonEstimate | None:
-        """Return ε(δ) by plain differences of Mills' ratios, which cancel where μ is small; None where they fail.
+        """Return ε(δ) by plain differences of Mills' ratios, which cancel if μ is small; None if they fail.
 
-        Newton steps are kept inside a bracket. R is Mills' ratio, φ the normal density, a = ε/μ − μ/2 and b = a + μ.
-        Then δ = φ(a)(R(a) − R(b)). The derivative is −φ(a) R(b).
+        Newton steps stay inside a bracket. R is Mills' ratio, φ the normal density, a = ε/μ − μ/2 and b = a + μ. Then
+        δ = φ(a)(R(a) − R(b)). The derivative is −φ(a) R(b).
         """
         mu = self.mu
         half = 0.5 * mu
@@ -137,18 +140,18 @@ class GaussianProfile(Profile):
         return EpsilonEstimate(root, pad, steepness)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Φ(μ/2 − ε/μ) and Φ(−μ/2 − ε/μ)."""
+        """Return the logs of Φ(μ/2 − ε/μ) and Φ(−μ/2 − ε/μ)."""
         middle = epsilon / self.mu
         return Tails(log_normal_tail(middle - 0.5 * self.mu), log_normal_tail(middle + 0.5 * self.mu))
 
 
 def scaled_tail(x: float) -> float:
-    """(1 − Φ(x))/e^{−x²/2}."""
+    """Return (1 − Φ(x))/e^{−x²/2}."""
     return 0.5 * float(erfcx(x * math.sqrt(0.5)))
 
 
 def gaussian_pair(mu: float) -> Pair:
-    """The symmetric pair of N(μ, 1) against N(0, 1)."""
+    """Return the symmetric pair of N(μ, 1) against N(0, 1)."""
     if not mu > 0:
         return Pair(ZeroProfile(), ZeroProfile(), gaussian_dp_mu=mu, law=GaussianLaw(mu))
     profile = GaussianProfile(mu)
@@ -157,23 +160,23 @@ def gaussian_pair(mu: float) -> Pair:
 
 @dataclass(frozen=True)
 class GaussianMixture:
-    """A mixture Σ w_k N(m_k, 1) on the line, by the logarithms of its weights."""
+    """A mixture Σ w_k N(m_k, 1) on the line, with the logarithms of its weights."""
 
     log_weights: tuple[float, ...]
     means: tuple[float, ...]
 
     @cached_property
     def _columns(self) -> tuple[FloatArray, FloatArray]:
-        """Log weights and means, one row each."""
+        """Log weights and means as columns, one row for each component."""
         return np.asarray(self.log_weights)[:, None], np.asarray(self.means)[:, None]
 
     def log_density_ratio(self, x: FloatArray) -> FloatArray:
-        """log of the density over that of N(0, 1), at the points of a line of them."""
+        """Return the log of the density over that of N(0, 1), at an array of points on the line."""
         weights, means = self._columns
         return log_sums(weights + means * (x - 0.5 * means))
 
     def log_density_ratio_and_slope(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """`log_density_ratio`, and its derivative: the mean of the component that x came from."""
+        """Return `log_density_ratio` and its derivative, which is the posterior mean of the component of x."""
         weights, means = self._columns
         value, slope = np.empty(x.size), np.empty(x.size)
         for points, chosen in self._windows(x, lambda at: weights + means * (at - 0.5 * means)):
@@ -188,7 +191,7 @@ class GaussianMixture:
         return value, slope
 
     def log_tail(self, x: FloatArray, *, side: int) -> FloatArray:
-        """log mass above x (side = 1) or below x (side = −1), at the points of a line of them."""
+        """Return the log mass above x (side = 1) or below x (side = −1), at an array of points on the line."""
         weights, means = self._columns
         found = np.empty(x.size)
         for points, chosen in self._windows(x, lambda at: weights + log_normal_tail(side * (at - means))):
@@ -196,7 +199,7 @@ class GaussianMixture:
         return found
 
     def _windows(self, x: FloatArray, terms: Callable[[FloatArray], FloatArray]) -> Iterable[TermWindow]:
-        """Which components matter where, of terms that rise or fall with x."""
+        """Return the components that matter at each block of points, for terms that are monotone in x."""
         blocks = blocks_of(len(self.means), x)
         if blocks is None:
             return (TermWindow(slice(None), slice(None)),)
@@ -205,10 +208,10 @@ class GaussianMixture:
 
 @dataclass(frozen=True)
 class MixtureProfile(Profile):
-    """Two Gaussian mixtures whose log-ratio log dP/dQ is monotone in x: rising if `side` is 1, falling if −1.
+    """Two Gaussian mixtures whose log-ratio log dP/dQ is monotone in x: increasing if `side` is 1, decreasing if −1.
 
-    The event {L > ε} is a half-line whose end is found numerically; as the hockey-stick divergence is a supremum
-    over events, an error in that end costs second order only, and it is charged.
+    The event {L > ε} is a half-line whose boundary is computed numerically. The hockey-stick divergence is a supremum
+    over events, so an error of the boundary has only a second-order effect. This effect is charged.
     """
 
     p: GaussianMixture
@@ -219,16 +222,16 @@ class MixtureProfile(Profile):
 
     @cached_property
     def _table(self) -> tuple[FloatArray, FloatArray]:
-        """Places over 60 standard deviations of every mean, and the loss there, rising, with the sign of `side`."""
+        """Places within 60 standard deviations of every mean, and the increasing product of loss and `side` there."""
         means = (*self.p.means, *self.q.means)
         places = np.linspace(min(means) - 60.0, max(means) + 60.0, _TABLE)
         return places, self.side * (self.p.log_density_ratio(places) - self.q.log_density_ratio(places))
 
     def _end(self, epsilon: FloatArray) -> FloatArray:
-        """x with L(x) = ε; ±inf where the loss stays on one side of ε over 60 standard deviations of every mean.
+        """Return x with L(x) = ε; ±inf if the loss stays on one side of ε over 60 standard deviations of every mean.
 
-        Tabulated, inverted by interpolation, and polished by Newton steps kept inside their cell of the table, until
-        they are so small that the next would be a rounding.
+        The root is interpolated in a table. Newton steps that stay inside a cell of the table refine it, until the next
+        step would be a rounding.
         """
         table, losses = self._table
         wanted = self.side * epsilon
@@ -246,19 +249,19 @@ class MixtureProfile(Profile):
             end = moved
             if settled:
                 break
-        # The loss exceeds ε above `end` if it rises, below if it falls; off the table, nowhere or everywhere.
+        # The loss exceeds ε above `end` if it increases, below if it decreases; nowhere or everywhere off the table.
         end = np.where(wanted > losses[-1], np.inf, end)
         return np.where(wanted < losses[0], -np.inf, end)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Masses of the half-line {L > ε}."""
+        """Return the log masses of the half-line {L > ε}."""
         points = np.asarray(epsilon, dtype=np.float64)
         end = self._end(points.ravel())
         log_p, log_q = (each.log_tail(end, side=self.side).reshape(points.shape) for each in (self.p, self.q))
         return Tails(log_p, log_q)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """log(P(L > ε) − e^ε Q(L > ε)), widened by the cancellation it suffers."""
+        """Enclose log(P(L > ε) − e^ε Q(L > ε)), widened by the effect of cancellation."""
         epsilon = np.asarray(epsilon, dtype=np.float64)
         log_p, log_q = self.log_tails(epsilon)
         slack = self.tail_accuracy * (1.0 + np.abs(np.where(np.isneginf(log_p), 0.0, log_p)) + epsilon)
@@ -272,7 +275,7 @@ class MixtureProfile(Profile):
 
 
 def mixture_pair(p: GaussianMixture, q: GaussianMixture) -> Pair:
-    """The pair of two mixtures whose likelihood ratio P/Q rises with x."""
+    """Return the pair of two mixtures whose likelihood ratio P/Q increases with x."""
     forward = MixtureProfile(p, q, side=1)
     mirrored = GaussianMixture(p.log_weights, tuple(-mean for mean in p.means)) == q
     return Pair(forward, forward if mirrored else MixtureProfile(q, p, side=-1))

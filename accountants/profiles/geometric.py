@@ -1,13 +1,13 @@
 """The profile of integer noise with geometric tails, whole or cut off at m levels, shifted by k: in closed form.
 
-P(y) ∝ e^{−α|y|} for |y| ≤ m (m = ∞ for the discrete Laplace law) against its shift by k. On the common support the
-loss is α (k − 2c), c = y clamped to [0, k]; outside it is infinite. With D = (1 − e^{−α}) Σ_{|y| ≤ m} e^{−α|y|}, n the
-number of atoms α (k − 2c) above ε other than c = 0, c* the largest c among them and θ = α (k − 2c*) − ε ≥ 0,
+P(y) ∝ e^{−α|y|} for |y| ≤ m (m = ∞ for the discrete Laplace distribution) against its shift by k. On the common support
+the loss is α (k − 2c), c = y clamped to [0, k]; outside it is infinite. With D = (1 − e^{−α}) Σ_{|y| ≤ m} e^{−α|y|}, n
+the number of atoms α (k − 2c) above ε other than c = 0, c* the largest c among them and θ = α (k − 2c*) − ε ≥ 0,
 
     δ(ε) = P(L = ∞) + P(L = αk) (1 − e^{ε − αk})
          + (1 − e^{−αn}) [e^{−αc*} (1 − e^{−θ}) + e^{−α(c* − n + 1)} (1 − e^{−α(n − 1)})]/D :
 
-positive terms only, at the same cost for every m and k. Source: docs/shifted-noise.md.
+This sum has positive terms only, and costs the same for every m and k. Source: docs/shifted-noise.md.
 """
 
 from __future__ import annotations
@@ -36,9 +36,11 @@ MANY = 64
 
 @dataclass(frozen=True)
 class GeometricProfile(Profile):
-    """Noise of `decay_rate` α cut off at `levels` m (None: never), shifted by `shift` k ≥ 1: the same in either order.
+    """Noise of `decay_rate` α, truncated at `levels` m (None: never), against its shift by k ≥ 1, in either direction.
 
-    Domain: α in (0, 700], k up to 1e15, m up to 1e24. Guarantees: `log_delta` encloses for this very α.
+    The domain is α in (0, 700], k up to 1e15, m up to 1e24.
+
+    Guarantees: `log_delta` encloses for exactly this double α.
     """
 
     root_search: ClassVar[RootSearch] = "sweep"
@@ -50,22 +52,22 @@ class GeometricProfile(Profile):
 
     @property
     def lossy(self) -> bool:
-        """Whether δ at ε = 0 is above 0: the noise falls with distance, so that it and its shift differ."""
+        """True if δ at ε = 0 is above 0. The noise decreases with distance, so that it and its shift differ."""
         return self.decay_rate > 0.0 and self.shift > 0
 
     @cached_property
     def _log_total(self) -> float:
-        """log D."""
+        """log D, the log of the normalising sum."""
         levels = math.inf if self.levels is None else self.levels
         return math.log(-2.0 * math.expm1(-self.decay_rate * (levels + 1)) + math.expm1(-self.decay_rate))
 
     @property
     def _least(self) -> int:
-        """The least c on the common support."""
+        """Smallest c on the common support."""
         return 0 if self.levels is None else max(0, self.shift - self.levels)
 
     def log_at_least(self, y: FloatArray) -> FloatArray:
-        """log P(noise ≥ y) for y ≥ 1, −inf beyond the last level."""
+        """Return log P(noise ≥ y) for y ≥ 1; −inf beyond the last level."""
         tail = -self.decay_rate * y - self._log_total
         if self.levels is None:
             return tail
@@ -73,7 +75,7 @@ class GeometricProfile(Profile):
 
     @cached_property
     def _escape(self) -> tuple[float, float]:
-        """log P(L = ∞) and log P(L < ∞): the noise is in its lowest k levels, or is not."""
+        """log P(L = ∞) and log P(L < ∞). The loss is infinite if the noise is in its lowest k levels."""
         if self.levels is None:
             return -math.inf, 0.0
         left = self.levels - self.shift + 1
@@ -87,17 +89,20 @@ class GeometricProfile(Profile):
 
     @property
     def log_infinite_mass(self) -> float:
-        """log of the escape probability, rounded up within `tail_accuracy`."""
+        """Log of the probability of an infinite loss, rounded up within `tail_accuracy`."""
         escape = self._escape[0]
         return escape if math.isinf(escape) else min(escape + 8 * UNIT_ROUNDOFF * (1.0 + abs(escape)), 0.0)
 
     @property
     def log_survival(self) -> float:
-        """log(1 − escape probability): −inf where the supports are apart."""
+        """Log of the probability of a finite loss; −inf if the supports are disjoint."""
         return self._escape[1]
 
     def atoms(self) -> FiniteLaw | None:
-        """The law as atoms, by P(y ≤ 0), P(y = c) and P(y ≥ k) on the common support; None for many or other ones."""
+        """Return the pair as a finite law, from P(y ≤ 0), P(y = c) and P(y ≥ k) on the common support.
+
+        The result is None if there are many atoms, or if the levels are fewer than the shift.
+        """
         shift, rate = self.shift, self.decay_rate
         if shift > _MOST_ATOMS or (self.levels is not None and self.levels < shift):
             return None
@@ -115,23 +120,23 @@ class GeometricProfile(Profile):
 
     @property
     def supremum(self) -> float:
-        """αk, rounded up; math.inf where levels are cut off, as the loss is then infinite now and then."""
+        """αk, rounded up; math.inf if the noise is truncated, because the loss may then be infinite."""
         return self.decay_rate * self.shift * (1.0 + 8 * UNIT_ROUNDOFF) if self.levels is None else math.inf
 
     @property
     def span(self) -> float | None:
-        """The largest length of which every finite loss α (k − 2c) is a multiple; None for few losses."""
+        """Largest number of which every finite loss α (k − 2c) is a multiple; None for few losses."""
         if self.shift + 1 - 2 * self._least <= MANY:
             return None
         return self.decay_rate if self.shift % 2 else 2.0 * self.decay_rate
 
     def _lowest(self, epsilon: FloatArray) -> FloatArray:
-        """c*: the largest c with α (k − 2c) > ε; below `_least` if there is none."""
-        with np.errstate(over="ignore"):  # −∞ where ε is beyond every loss
+        """Return c*, the largest c with α (k − 2c) > ε. It is below `_least` if no loss exceeds ε."""
+        with np.errstate(over="ignore"):  # −∞ if ε is beyond every loss
             return np.asarray(np.ceil(0.5 * (self.shift - epsilon / self.decay_rate)) - 1.0)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """P(noise ≤ c*) and P(noise ≥ k − c*)."""
+        """Return the logs of P(noise ≤ c*) and P(noise ≥ k − c*)."""
         lowest = self._lowest(np.asarray(epsilon, dtype=np.float64))
         some = lowest >= self._least
         inside = np.where(some, lowest, self._least)
@@ -161,7 +166,7 @@ class GeometricProfile(Profile):
         return np.asarray(np.logaddexp(terms, kept - total + log_one_minus_exp(epsilon - rate * self.shift)))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """The formula above; roundings of the atoms' places are charged as shifts of ε."""
+        """Enclose log δ by the formula above. Roundings of the atoms' places are charged as shifts of ε."""
 
         def at(point: FloatArray) -> Enclosure:
             return Enclosure.around(self._log_delta(point), self.tail_accuracy)
@@ -170,7 +175,13 @@ class GeometricProfile(Profile):
 
 
 def geometric_pair(decay_rate: float, shift: int, levels: int | None = None) -> Pair:
-    """The symmetric pair of geometric noise against its shift by k ≥ 0."""
+    """Return the symmetric pair of geometric noise against its shift by k ≥ 0.
+
+    Args:
+        decay_rate: α, in (0, 700].
+        shift: k ≥ 0.
+        levels: level m at which the noise is truncated; None if it is not.
+    """
     if shift == 0:
         return Pair(ZeroProfile(), ZeroProfile())
     profile = GeometricProfile(decay_rate, shift, levels)

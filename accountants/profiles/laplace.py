@@ -1,10 +1,11 @@
 """The profiles of Laplace noise, in closed form.
 
-With s the ℓ1 shift over the noise's scale, Laplace(s) against Laplace(0) has losses in [−s, s], atoms at both ends and
+With s the ℓ1 shift over the noise's scale, Laplace(s) against Laplace(0) has losses in [−s, s], atoms at −s and s, and
 
     δ(ε) = 1 − e^{(ε − s)/2},   P(L > ε) = 1 − e^{(ε − s)/2}/2,   Q(L > ε) = e^{−(s + ε)/2}/2   for ε < s.
 
-Drawn with probability q, and replaced by its opposite (the loss then has an atom at its end), it has
+If the contribution is included with probability q and replaced by its opposite, the loss has an atom at its maximum,
+and
 
     δ(ε) = q (1 − u),   u² = e^{−2s} + (e^ε − 1) e^{−s} (1 − q + q e^{−s})/q   while u < 1.
 """
@@ -33,10 +34,11 @@ _LOG2 = math.log(2.0)
 
 @dataclass(frozen=True)
 class LaplaceProfile(Profile):
-    """Laplace(s) against Laplace(0), in either order, for a shift s that is itself known to two units of roundoff.
+    """Laplace(s) against Laplace(0), in either direction, for a shift s that is known to two units of roundoff.
 
-    Source: the integral of the positive part, elementary. Guarantees: `log_delta` encloses, and is exactly −inf from
-    s (1 + 4 units) on.
+    Source: the integral of the positive part, elementary.
+
+    Guarantees: `log_delta` encloses, and is exactly −inf from s (1 + 4 units) on.
     """
 
     root_search: ClassVar[RootSearch] = "sweep"
@@ -47,11 +49,11 @@ class LaplaceProfile(Profile):
 
     @property
     def supremum(self) -> float:
-        """s, rounded up."""
+        """Largest loss s, rounded up, in nats."""
         return self.shift * (1.0 + 8 * UNIT_ROUNDOFF)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """log(1 − e^{(ε − s)/2}) at both ends of the shift."""
+        """Enclose log(1 − e^{(ε − s)/2}), with both bounds of the shift s."""
         at = np.asarray(epsilon, dtype=np.float64)
         low, high = (self.shift * (1 + side * 3 * UNIT_ROUNDOFF) for side in (-1, 1))
         lower = log_one_minus_exp(0.5 * (at - low))
@@ -59,7 +61,7 @@ class LaplaceProfile(Profile):
         return Enclosure(Enclosure.around(lower, ACCURACY).lower, Enclosure.around(upper, ACCURACY).upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """As above; nothing from s on."""
+        """Return the log tails by the formulas above; −inf from s on."""
         at = np.asarray(epsilon, dtype=np.float64)
         inside = at < self.shift
         log_p = np.log1p(-0.5 * np.exp(0.5 * np.minimum(at - self.shift, 0.0)))
@@ -68,7 +70,7 @@ class LaplaceProfile(Profile):
 
 @dataclass(frozen=True)
 class OppositeLaplaceProfile(Profile):
-    """(1 − q) Laplace(0) + q Laplace(s) against (1 − q) Laplace(0) + q Laplace(−s): the same in either order."""
+    """(1 − q) Laplace(0) + q Laplace(s) against (1 − q) Laplace(0) + q Laplace(−s), in either direction."""
 
     root_search: ClassVar[RootSearch] = "sweep"
 
@@ -80,11 +82,11 @@ class OppositeLaplaceProfile(Profile):
 
     @property
     def _log_absent(self) -> float:
-        """log(1 − q), from 1 − q where it is given."""
+        """log(1 − q), from 1 − q if it is known."""
         return log_complement(self.rate, self.absent)
 
     def _log_u(self, epsilon: FloatArray) -> FloatArray:
-        """log u; 0 or more where δ is zero."""
+        """Return log u; 0 or more if δ is zero."""
         log_kept = float(np.logaddexp(self._log_absent, math.log(self.rate) - self.shift))
         with np.errstate(divide="ignore"):
             log_odds = np.where(epsilon > 30.0, epsilon + np.log1p(-np.exp(-np.maximum(epsilon, 1.0))), 0.0)
@@ -92,7 +94,7 @@ class OppositeLaplaceProfile(Profile):
         return np.asarray(0.5 * np.logaddexp(-2.0 * self.shift, log_odds - self.shift + log_kept - math.log(self.rate)))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """log q + log(1 − u), for log u known to a few units of 1 + s + ε + |log q|."""
+        """Enclose log q + log(1 − u), for log u known to a few units of 1 + s + ε + |log q|."""
         at = np.asarray(epsilon, dtype=np.float64)
         log_u, log_rate = self._log_u(at), math.log(self.rate)
         slack = 16 * UNIT_ROUNDOFF * (1.0 + self.shift + at + abs(log_rate))
@@ -101,7 +103,7 @@ class OppositeLaplaceProfile(Profile):
         return Enclosure(lower.lower, upper.upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Masses of the half-line beyond x, x = s + log u."""
+        """Return the log masses of the half-line beyond x = s + log u."""
         log_u = self._log_u(np.asarray(epsilon, dtype=np.float64))
         inside = log_u < 0
         beyond = self.shift + np.minimum(log_u, 0.0)
@@ -113,7 +115,7 @@ class OppositeLaplaceProfile(Profile):
 
 
 def laplace_pair(shift: float) -> Pair:
-    """The symmetric pair of Laplace(s) against Laplace(0), s in units of the scale."""
+    """Return the symmetric pair of Laplace(s) against Laplace(0), with s in units of the scale."""
     if not shift > 0:
         return Pair(ZeroProfile(), ZeroProfile())
     profile = LaplaceProfile(shift)
@@ -121,6 +123,12 @@ def laplace_pair(shift: float) -> Pair:
 
 
 def opposite_laplace_pair(rate: float, shift: float, *, absent: float | None = None) -> Pair:
-    """The symmetric pair of `OppositeLaplaceProfile`."""
+    """Return the symmetric pair of `OppositeLaplaceProfile`.
+
+    Args:
+        rate: inclusion probability q.
+        shift: norm s of the contribution, in units of the noise's scale.
+        absent: 1 − q, if it is known more accurately than from `rate`.
+    """
     profile = OppositeLaplaceProfile(rate, shift, absent)
     return Pair(profile, profile)

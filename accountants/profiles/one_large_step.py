@@ -1,12 +1,13 @@
-"""Compositions in which one step does it all: rare large losses, and a δ far below the chance of a single one.
+"""Compositions dominated by one step: rare large losses, and a δ far below the probability of a single large loss.
 
-With S = Σ L_t, M the largest of the losses and R = S − M what the others add, δ(ε) = E[(1 − e^{ε−S})₊] lies between
+Let S = Σ L_t, M the largest of the losses and R = S − M the sum of the rest. Then δ(ε) = E[(1 − e^{ε−S})₊] lies between
 
     Σ_t δ_t(ε) − ½ (Σ_t P(L_t > ε))²   and   Σ_t δ_t(ε − c₀) + Σ_k Σ_t δ_t(ε − c_k) P(R > c_{k−1}) + P(S > ε, R > c_m)
 
-for every c₀ < c₁ < … < c_m: below by the event that some step's loss exceeds ε, above by a union bound over which step
-is the large one. What the others add is bounded by Bennett's inequality for losses cut off at b, and by P(L > b) for
-the rest (docs/engine-certificate.md, One large step). All of it comes from the tails of one step, whatever T is.
+for every c₀ < c₁ < … < c_m. The lower bound uses the event that some step's loss exceeds ε. The upper bound is a union
+bound over the step with the large loss. The sum of the rest is bounded by Bennett's inequality for losses truncated at
+b, and by P(L > b) for larger losses (docs/engine-certificate.md, One large step). All bounds use only the tails of one
+step, for any number T of steps.
 """
 
 from __future__ import annotations
@@ -34,22 +35,22 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 NARROW = 0.02
-"""A relative width of ε with which no other way is tried."""
+"""Relative width of ε below which no other method is tried."""
 NARROW_LOG_DELTA = 0.25
-"""The same of log δ: about twenty times that of ε, where losses are rare and large."""
+"""Width of log δ below which no other method is tried: about twenty times that of ε if losses are rare and large."""
 HOPELESS = 8.0
-"""A width of log δ at a first guess with which no search is begun."""
+"""Width of log δ at an initial estimate above which no search starts."""
 _STARTS, _FINER = np.append(0.0, np.geomspace(SMALL_EPSILON**3, LARGEST_EPSILON, 127)), 4
 _RATIO = 1.2
 _SLACK = 1e-12
 _FAR = -1790.0
-"""What a tabulated mixture leaves out weighs less than e to this."""
+"""Log of the mass outside a tabulated mixture, as an upper bound."""
 _SQUARE_PEAK = 4.0 * math.exp(-2.0)
 """The largest value of t² e^{−t}."""
 
 
 def step_pair(law: NormalLaw) -> Pair:
-    """The pair of one step."""
+    """Return the pair of one step."""
     if isinstance(law, GaussianMixtureLaw):
         return gaussian_mixture_pair(law)
     if isinstance(law, DrawnMixtureLaw):
@@ -73,13 +74,13 @@ def _geometric(low: float, high: float) -> FloatArray:
 
 @dataclass(frozen=True)
 class RepeatedStep:
-    """One step, by the profiles of both orders, and how many there are."""
+    """One step, with the profiles of both directions and the number of repetitions."""
 
     pair: Pair
     count: int
 
     def log_tail(self, profile: Profile, at: FloatArray) -> FloatArray:
-        """log P(L > t) under the first law of an order, rounded up."""
+        """Return log P(L > t) under the first distribution of a direction, rounded up."""
         log_p = np.maximum(profile.log_tails(at).log_p, _FAR if self.pair.symmetric else -np.inf)
         with np.errstate(invalid="ignore"):
             raised = log_p + profile.tail_accuracy * (1.0 + np.abs(log_p))
@@ -87,10 +88,10 @@ class RepeatedStep:
 
     @cached_property
     def negative_moments(self) -> tuple[float, float]:
-        """Upper bounds of E[L²; L < 0] and E[L − 1 + e^{−L}; L < 0], from the tail of the other order.
+        """Upper bounds on E[L²; L < 0] and E[L − 1 + e^{−L}; L < 0], from the tail of the other direction.
 
-        With L' = −L under the second law Q they are E_Q[L'² e^{−L'}] and E_Q[1 − (1 + L') e^{−L'}]; the first grows no
-        more than t² up to t² = 4 e^{−2}, its peak, and the second no more than t²/2 up to 1.
+        With L' = −L under the second distribution Q they are E_Q[L'² e^{−L'}] and E_Q[1 − (1 + L') e^{−L'}]. The first
+        integrand grows no more than t² up to t² = 4 e^{−2}, its peak. The second grows no more than t²/2 up to 1.
         """
         grid = _geometric(1e-20, math.sqrt(2.0))
         tail = np.exp(self.log_tail(self.pair.backward, np.append(0.0, grid[:-1])))
@@ -104,20 +105,20 @@ class RepeatedStep:
 
 @dataclass(frozen=True)
 class OneLargeStep:
-    """A composition of steps of which one is large: bounds of log δ for the forward order."""
+    """A composition in which one step has a large loss: bounds on log δ for the forward direction."""
 
     steps: tuple[RepeatedStep, ...]
 
     @classmethod
     def of(cls, laws: Sequence[tuple[NormalLaw, int]]) -> OneLargeStep:
-        """Of laws with counts; steps whose loss is always zero are left out."""
+        """Return the composition of laws with counts, without the steps whose loss is always zero."""
         silent = (count == 0 or law.distance == 0.0 or getattr(law, "rate", 1.0) == 0.0 for law, count in laws)
         return cls(
             tuple(RepeatedStep(step_pair(law), n) for (law, n), none in zip(laws, silent, strict=True) if not none)
         )
 
     def log_delta(self, epsilon: float) -> Interval:
-        """Certified bounds of log δ at ε > 0; at worst −inf and 0."""
+        """Return certified bounds on log δ at ε > 0; −inf and 0 at worst."""
         if sum(step.count for step in self.steps) == 1:
             bounds = self.steps[0].pair.forward.log_delta(np.asarray([epsilon]))
             return Interval(float(bounds.lower[0]), float(bounds.upper[0]))
@@ -125,7 +126,7 @@ class OneLargeStep:
         return Interval(lower - _SLACK * (1.0 + abs(lower)) if math.isfinite(lower) else lower, upper)
 
     def epsilon(self, log_delta: float) -> Interval:
-        """Certified bounds of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; at worst 0 and math.inf."""
+        """Return certified bounds on the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; 0 and math.inf at worst."""
         start = self._start(log_delta)
         if start is None:
             return Interval(0.0, math.inf)
@@ -139,7 +140,7 @@ class OneLargeStep:
         return Interval(min(lower, upper), upper)
 
     def _start(self, log_delta: float) -> float | None:
-        """About where Σ_t δ_t is as asked: ever finer grids of many ε at once; None where it is not above 0."""
+        """Return about the ε at which Σ_t δ_t is the target, by successively finer grids; None if it is not above 0."""
         grid = _STARTS
         for _ in range(_FINER):
             above = self._sum(grid).upper > log_delta
@@ -150,7 +151,7 @@ class OneLargeStep:
         return float(grid[-1])
 
     def _sum(self, epsilon: FloatArray) -> Enclosure:
-        """log Σ_t δ_t(ε)."""
+        """Return log Σ_t δ_t(ε)."""
         bounds = [(math.log(step.count), step.pair.forward.log_delta(epsilon)) for step in self.steps]
         lower, upper = (logsumexp([shift + end[side] for shift, end in bounds], axis=0) for side in (0, 1))
         return Enclosure(np.asarray(lower), np.asarray(upper))
@@ -159,7 +160,7 @@ class OneLargeStep:
         return float(self._sum(np.asarray([epsilon])).lower[0])
 
     def _tail(self, at: FloatArray) -> FloatArray:
-        """log Σ_t P(L_t > t), rounded up."""
+        """Return log Σ_t P(L_t > t), rounded up."""
         tails = [math.log(step.count) + step.log_tail(step.pair.forward, at) for step in self.steps]
         return np.asarray(logsumexp(tails, axis=0))
 
@@ -183,7 +184,7 @@ class OneLargeStep:
         return min(found + _SLACK * (1.0 + abs(found)), 0.0) if math.isfinite(found) else min(found, 0.0)
 
     def _bennett(self, cuts: FloatArray) -> Callable[[FloatArray], FloatArray]:
-        """For each cut b a bound of log P(Σ L_t > c, every L_t ≤ b), as a function of c."""
+        """Return for each cut b a bound on log P(Σ L_t > c, every L_t ≤ b), as a function of c."""
         square, mean = np.zeros_like(cuts), np.zeros_like(cuts)
         lower = np.append(0.0, cuts[:-1])
         for step in self.steps:

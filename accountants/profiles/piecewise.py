@@ -1,8 +1,8 @@
-"""A dominating pair read off a table: tails of the curve that is linear in e^ε between certified upper bounds.
+"""A dominating pair from a table: tails of the convex curve, linear in e^ε, below certified upper bounds.
 
-If D_i ≥ H(α_i) for a convex H, the greatest convex minorant of the points (α_i, D_i) is at least H between the first
-and the last, since H itself is a convex minorant of their interpolation. With a constant beyond the last point it is a
-privacy profile that dominates, and its tails are its slopes.
+Let D_i ≥ H(α_i) for a convex H. The greatest convex minorant of the points (α_i, D_i) is at least H between the first
+and the last point, since H itself is a convex minorant of their interpolation. With a constant beyond the last point it
+is a privacy profile that dominates, and its tails are its slopes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 TABLE_ACCURACY = 2.0**12 * UNIT_ROUNDOFF
-"""Bound on the error of a tail per unit of 1 + |log tail|: a slope is a difference of values at least 1 % apart."""
+"""Bound on the error of a tail per unit of 1 + |log tail|. A slope is a difference of values at least 1 % apart."""
 
 
 @dataclass(frozen=True)
@@ -33,19 +33,22 @@ class PiecewiseTails:
 
     @property
     def log_infinite_mass(self) -> float:
-        """The value that is never left."""
+        """Last log value, which is constant beyond the table."""
         return float(self.log_value[-1])
 
     @cached_property
     def log_slopes(self) -> FloatArray:
-        """log −dD/dα on each piece, but no more than that of the line from (0, 1), below which every profile runs."""
+        """log −dD/dα on each piece, at most that of the line from (0, 1), below which every profile is."""
         slopes = log_difference(self.log_value[:-1], self.log_value[1:]) - log_difference(
             self.epsilon[1:], self.epsilon[:-1]
         )
         return np.minimum(slopes, log1m_exp(np.minimum(self.log_value[1:], 0.0)) - self.epsilon[1:])
 
     def tails(self, epsilon: FloatArray) -> Tails:
-        """Q(L > ε) = −dD/dα to the right of ε, and P(L > ε) = D at the piece's right end + α_right Q(L > ε)."""
+        """Return Q(L > ε) = −dD/dα to the right of ε, and P(L > ε) = D(α_right) + α_right Q(L > ε).
+
+        Here α_right is the right end of the piece.
+        """
         piece = np.searchsorted(self.epsilon, epsilon, side="right") - 1
         inside = piece < self.epsilon.size - 1
         piece = np.minimum(piece, max(self.epsilon.size - 2, 0))
@@ -57,11 +60,11 @@ class PiecewiseTails:
 
 
 NEAR_TIE = 0.01
-"""Rows whose log values differ by less are one: a slope between them would have no digits."""
+"""Difference of log values below which rows are merged. A slope between such rows would have no digits."""
 
 
 def tabulated(epsilon: FloatArray, log_value: FloatArray) -> PiecewiseTails:
-    """The greatest convex minorant, non-increasing, of the points (e^ε, D), with near-ties dropped."""
+    """Return the greatest convex minorant, non-increasing, of the points (e^ε, D), without near-ties."""
     log_value = np.minimum.accumulate(log_value)
     apart, last = list[int](), math.inf
     for i, value in enumerate(log_value.tolist()):

@@ -1,13 +1,13 @@
-"""The greatest symmetric profile below a sum of powers: what is known of mechanisms by their Rényi divergences.
+"""The greatest symmetric profile below a sum of powers, for mechanisms with known Rényi divergences.
 
-A bound f(γ) = Σ_a c_a γ^−(a−1) on E_γ, as divergences of orders a give it in both orders, passes one near γ = 0. With
+Divergences of orders a in both directions give a bound f(γ) = Σ_a c_a γ^−(a−1) on E_γ. It exceeds one near γ = 0. With
 y = log γ
 
     f = Σ e^{l_a − (a−1) y},   Q = −f′ = Σ (a − 1) e^{l_a − a y},   P = f − γ f′ = Σ a e^{l_a − (a−1) y}.
 
-As far as P + Q > 1 a chord takes its place, linear in γ with P + Q = 1: no symmetric profile below f lies above it
-(docs/ledger.md, "Slots"). Any end of the chord at or beyond that place gives an upper bound, so that it need not be
-exact. Some mechanism has such divergences if and only if f is at least 1 − γ for all γ in (0, 1): `legal`.
+While P + Q > 1 a chord replaces f, linear in γ with P + Q = 1. No symmetric profile below f lies above it
+(docs/ledger.md, "Slots"). Every upper end of the chord at or beyond that place gives an upper bound, so that it need
+not be exact. Some mechanism has such divergences if and only if f is at least 1 − γ for all γ in (0, 1): `legal`.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ _ACCURACY = 256 * UNIT_ROUNDOFF
 
 @dataclass(frozen=True)
 class PowerProfile(Profile):
-    """The sum of powers, and the chord near γ = 1: see above.
+    """The sum of powers f, and the chord near γ = 1, as above.
+
+    A slot of a ledger may continue while it is `legal`.
 
     Attributes:
         orders: orders a, each above 1.
         log_coefficients: log c_a.
-
-    A slot of a ledger may go on while it is `legal`.
     """
 
     orders: tuple[float, ...]
@@ -51,7 +51,7 @@ class PowerProfile(Profile):
 
     @property
     def tail_accuracy(self) -> float:
-        """Exponents up to (a − 1) ε are rounded a few times."""
+        """Bound on the error of the log tails. Exponents up to (a − 1) ε are rounded a few times."""
         return _ACCURACY
 
     def _logs(self, epsilon: FloatArray, weights: Sequence[float]) -> FloatArray:
@@ -64,9 +64,9 @@ class PowerProfile(Profile):
 
     @property
     def legal(self) -> bool:
-        """Whether f is above 1 − γ on (0, 1), with room for rounding.
+        """True if f is above 1 − γ on (0, 1), with a margin for rounding.
 
-        It is if and only if its tangent from (0, 1), which touches where P = 1, falls no more steeply than 1 − γ.
+        This holds if and only if the tangent of f from (0, 1), which touches at P = 1, decreases no faster than 1 − γ.
         """
         touching = self._falls_to_one(self._log_p)
         if touching >= 0.0:
@@ -77,13 +77,13 @@ class PowerProfile(Profile):
 
     @cached_property
     def _chord(self) -> Chord:
-        """Where the chord ends, log f there, and log Q along it; at 0 where there is none."""
+        """Upper end of the chord, log f there, and log Q along it. The end is 0 if there is no chord."""
         end = max(self._falls_to_one(lambda at: np.logaddexp(self._log_p(at), self._log_q(at))), 0.0)
         log_f = min(float(self._log_f(np.asarray(end))) + 64 * UNIT_ROUNDOFF, 0.0)
         return Chord(end, log_f, float(log1m_exp(log_f)) - float(np.logaddexp(end, 0.0)))
 
     def _falls_to_one(self, log_value: Callable[[FloatArray], FloatArray]) -> float:
-        """Where a falling function of y is one, from above."""
+        """Return the y at which a decreasing function is one, from above."""
         low, high = -1.0, 1.0
         while float(log_value(np.asarray(low))) < 0.0:
             low *= 2.0
@@ -101,7 +101,7 @@ class PowerProfile(Profile):
         return np.asarray(self._logs(at, [order - 1.0 for order in self.orders]) - at)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Numerical bounds of the bound itself, ε ≥ 0."""
+        """Enclose the bound on log δ numerically, for ε ≥ 0."""
         at = np.asarray(epsilon, dtype=np.float64)
         size = (max(self.orders) - 1.0) * (1.0 + at) + max(abs(one) for one in self.log_coefficients)
         end = self._chord
@@ -113,7 +113,7 @@ class PowerProfile(Profile):
         return Enclosure(lower.lower, upper.upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """P and Q; constant along the chord."""
+        """Return the log tails P and Q, which are constant along the chord."""
         at = np.asarray(epsilon, dtype=np.float64)
         along = at < self._chord.epsilon
         log_p = np.where(along, log1m_exp(self._chord.log_q), self._log_p(at))
@@ -122,11 +122,11 @@ class PowerProfile(Profile):
 
 
 def powers_pair(orders: Sequence[float], log_coefficients: Sequence[float]) -> Pair:
-    """The symmetric pair of a sum of powers."""
+    """Return the symmetric pair of a sum of powers."""
     profile = PowerProfile(tuple(orders), tuple(log_coefficients))
     return Pair(profile, profile)
 
 
 def log_conversion(order: float) -> float:
-    """log C(a), C(a) = (a − 1)^(a−1)/a^a: E_γ ≤ C(a) e^{(a−1) D_a} γ^−(a−1)."""
+    """Return log C(a), with C(a) = (a − 1)^(a−1)/a^a. It satisfies E_γ ≤ C(a) e^{(a−1) D_a} γ^−(a−1)."""
     return (order - 1.0) * math.log1p(-1.0 / order) - math.log(order)

@@ -1,4 +1,4 @@
-"""Compositions of very many steps that tell next to nothing: bounds from the second moment, and from one large step.
+"""Compositions of very many steps with tiny losses: bounds from the second moment, and from one large step.
 
 Proof: docs/engine-certificate.md, A second moment.
 
@@ -12,8 +12,8 @@ E_Q X² is the steps' product of E_Q[R²; R ≤ e^c] ≤ 1 + E_Q[(R − 1)²; R 
 
     E_Q[(R − 1)²; R ≤ e^c] ≤ 2 ∫₁^{e^c} E_γ(P‖Q) dγ + 2 ∫₁^∞ γ⁻³ E_γ(Q‖P) dγ,
 
-both E_γ being convex and falling, so that chords bound them from above, and γ⁻³ ≤ 1; twice the second integral is at
-most E_g(Q‖P) beyond g. Where ε is far above √v one large step is what δ comes from, and its bounds are better.
+Both E_γ are convex and decreasing, so that chords bound them from above, and γ⁻³ ≤ 1. Twice the second integral is at
+most E_g(Q‖P) beyond g. If ε is far above √v, δ comes from one large step, whose bounds are then better.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 LATTICE_ERROR = 1e-15
-"""Standard deviations of the composed loss below this for each step are lost in the roundings of a lattice."""
+"""Standard deviation of the composed loss per step below which a lattice loses it in its roundings."""
 _NEGLIGIBLE = -110.0
-"""log P that any step's loss is beyond where moments are taken."""
+"""Largest log-probability that any step's loss exceeds the range in which moments are computed."""
 _RATIO, _LEAST_SHARE, _FURTHEST = 1.05, 1e-4, 700.0
 _ROUNDING = 1.0 + 1e-9
 
 
 @dataclass(frozen=True)
 class Moment:
-    """Of a composition: v and log η as above."""
+    """The second moment of a composition: v and log η as above."""
 
     variance: float
     log_exceeding: float
 
     def log_delta(self, epsilon: float) -> float:
-        """An upper bound of log δ."""
+        """Return an upper bound on log δ."""
         excess, beyond = math.expm1(min(epsilon, _FURTHEST)), math.exp(self.log_exceeding)
         square = self.variance + 2.0 * (1.0 + excess) * beyond
         most = beyond + 0.5 * square / (excess + math.hypot(excess, math.sqrt(square))) if square > 0.0 else beyond
@@ -57,7 +57,7 @@ class Moment:
 
 
 def second_moment(parts: Sequence[tuple[Pair, int]], *, backward: bool = False) -> Moment | None:
-    """v and η of a product, of order Q‖P if `backward`; None where v + 2η ≥ 1, for which nothing is proved."""
+    """Return v and η of a product, in the direction Q‖P if `backward`; None if v + 2η ≥ 1, which has no proof."""
     log_growth, exceeding = 0.0, -math.inf
     for pair, count in parts:
         first, second = (pair.backward, pair.forward) if backward else (pair.forward, pair.backward)
@@ -78,28 +78,34 @@ def second_moment(parts: Sequence[tuple[Pair, int]], *, backward: bool = False) 
 
 
 def _log_beyond(profile: Profile, epsilon: FloatArray) -> FloatArray:
-    """log P(L > ε) at most, for any pair of such a profile: E_e^b ≥ P(L > ε)·(1 − e^(b − ε)), b the point before."""
+    """Return an upper bound on log P(L > ε), for any pair with this profile.
+
+    It uses E_e^b ≥ P(L > ε)·(1 − e^(b − ε)), with b the previous point.
+    """
     before, gap = profile.log_delta(epsilon[:-1]).upper, np.diff(epsilon)
     return np.append(0.0, np.minimum(before - np.log(-np.expm1(-gap)) + 1e-9, 0.0))
 
 
 def _integral(profile: Profile, epsilon: FloatArray) -> float:
-    """2 ∫ E_γ dγ over the ε given, by chords, and E_γ at the last one: more than what is beyond it of ∫ γ⁻³ E_γ dγ."""
+    """Return a bound on 2 ∫ E_γ dγ over the ε by chords, plus E_γ at the last point.
+
+    The last term exceeds the part of ∫ γ⁻³ E_γ dγ beyond the last point.
+    """
     value = np.exp(profile.log_delta(epsilon).upper)
     return float(np.diff(np.expm1(np.minimum(epsilon, _FURTHEST))) @ (value[:-1] + value[1:])) + float(value[-1])
 
 
 @dataclass(frozen=True, eq=False)
 class RareProfile(PointwiseProfile):
-    """One order of such a composition.
+    """One direction of a product of very many steps with tiny losses.
 
-    Guarantees: lower ≤ log δ ≤ upper at every ε ≥ 0. Tails and infinite mass are those of a pair that dominates.
+    Guarantees: lower ≤ log δ ≤ upper at every ε ≥ 0. Tails and infinite mass are those of a dominating pair.
 
     Attributes:
         moment: the second moment of the loss.
         large: bounds for one large step.
-        fallback: makes the pair that dominates; called twice it returns the same pair.
-        is_backward: whether this is the backward direction of that pair.
+        fallback: makes the dominating pair. A second call returns the same pair.
+        is_backward: True for the backward direction of that pair.
     """
 
     moment: Moment
@@ -109,22 +115,22 @@ class RareProfile(PointwiseProfile):
 
     @property
     def behind(self) -> Profile:
-        """The profile of the pair that dominates, in this direction."""
+        """Profile of the dominating pair, in this direction."""
         pair = self.fallback()
         return pair.backward if self.is_backward else pair.forward
 
     @property
     def log_infinite_mass(self) -> float:
-        """Of the pair behind."""
+        """Log of the infinite mass of the dominating pair."""
         return self.behind.log_infinite_mass
 
     @property
     def tail_accuracy(self) -> float:
-        """Of the pair behind."""
+        """Accuracy of the tails of the dominating pair."""
         return self.behind.tail_accuracy
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Of the pair behind."""
+        """Return the log tails of the dominating pair."""
         return self.behind.log_tails(epsilon)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
@@ -135,10 +141,10 @@ class RareProfile(PointwiseProfile):
 
 
 class RareComposition(NamedTuple):
-    """The product of many steps whose losses are tiny.
+    """The product of many steps with tiny losses.
 
     Attributes:
-        pair: its bounds, which are close where ε is about the deviation or more.
+        pair: bounds on the product, which are close if ε is about the deviation or more.
         deviation: √v, the standard deviation of the total loss, in nats.
     """
 
@@ -150,7 +156,7 @@ def rare_composition(parts: Sequence[tuple[Pair, int]], behind: Callable[[], Pai
     """Return the product of many steps whose loss is so small that no lattice resolves it; None for any other product.
 
     Args:
-        parts: pairs, and how often each is run.
+        parts: pairs, and the number of runs of each.
         behind: makes a pair that dominates the product; it gives the tails.
     """
     count = sum(times for _, times in parts)
@@ -168,6 +174,6 @@ def rare_composition(parts: Sequence[tuple[Pair, int]], behind: Callable[[], Pai
 
 
 def _may_be_lost(pair: Pair, count: int) -> bool:
-    """Whether a step's loss may be that small: it deviates by twice its δ at ε = 0 at least."""
+    """Return whether a step's loss may be too small for a lattice. Its deviation is at least twice its δ at ε = 0."""
     most = max(float(profile.log_delta(np.zeros(1)).upper[0]) for profile in pair.directions())
     return 2.0 * math.exp(most) * math.sqrt(count) <= LATTICE_ERROR * count

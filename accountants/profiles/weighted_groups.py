@@ -1,6 +1,6 @@
 """Pairs of a contribution that counts a random number of times: weighted sums of the profiles of groups, and mixtures.
 
-Both are known by a law of several components, from whose numbers their profiles are formed (docs/engine-certificate.md,
+Both are described by a law of several components, from which their profiles are formed (docs/engine-certificate.md,
 A10).
 """
 
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
 
 
 class GroupProfiles(Protocol):
-    """The base profiles of several groups at once: one row for each group in every answer."""
+    """The base profiles of several groups at once. Every result has one row for each group."""
 
     @property
     def tail_accuracy(self) -> float:
-        """The worst of them all."""
+        """Largest error of the tails of all groups."""
 
     def lower_log_delta(self, epsilon: FloatArray) -> FloatArray:
-        """Lower ends of log δ_k at a line of points."""
+        """Return lower bounds on log δ_k at an array of points."""
 
     def upper_log_delta(self, epsilon: FloatArray) -> FloatArray:
-        """Upper ends of log δ_k at a line of points."""
+        """Return upper bounds on log δ_k at an array of points."""
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Log tails of both laws at a line of points."""
+        """Return the log tails of both distributions at an array of points."""
 
     def part(self, chosen: slice) -> GroupProfiles:
-        """Some of the groups."""
+        """Return the profiles of some of the groups."""
 
 
 @dataclass(frozen=True)
@@ -58,64 +58,64 @@ class GaussianGroups:
 
     @property
     def tail_accuracy(self) -> float:
-        """As of one profile with the largest μ."""
+        """Accuracy of the tails of the profile with the largest μ."""
         return GaussianProfile(max(self.mus)).tail_accuracy
 
     def lower_log_delta(self, epsilon: FloatArray) -> FloatArray:
-        """log θ_ε, of a smaller μ."""
+        """Return lower bounds on log δ_k, from log θ_ε of a smaller μ."""
         least = log_theta(epsilon, self._column * (1 - 4 * UNIT_ROUNDOFF))
         return Enclosure.around(least, LOG_ACCURACY).lower
 
     def upper_log_delta(self, epsilon: FloatArray) -> FloatArray:
-        """log θ_ε, of a larger μ."""
+        """Return upper bounds on log δ_k, from log θ_ε of a larger μ."""
         most = log_theta(epsilon, self._column * (1 + 4 * UNIT_ROUNDOFF))
         return Enclosure.around(most, LOG_ACCURACY).upper
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Φ(μ/2 − ε/μ) and Φ(−μ/2 − ε/μ)."""
+        """Return the logs of Φ(μ/2 − ε/μ) and Φ(−μ/2 − ε/μ)."""
         middle = epsilon / self._column
         return Tails(log_normal_tail(middle - 0.5 * self._column), log_normal_tail(middle + 0.5 * self._column))
 
     def part(self, chosen: slice) -> GaussianGroups:
-        """Of some of the μ."""
+        """Return the profiles of some of the μ."""
         return GaussianGroups(self.mus[chosen])
 
 
 @dataclass(frozen=True)
 class SeparateGroups:
-    """Profiles that are asked one after the other."""
+    """Profiles that are evaluated one after another."""
 
     profiles: tuple[Profile, ...]
 
     @property
     def tail_accuracy(self) -> float:
-        """The worst of them all."""
+        """Largest error of the tails of all groups."""
         return max(profile.tail_accuracy for profile in self.profiles)
 
     def lower_log_delta(self, epsilon: FloatArray) -> FloatArray:
-        """Row by row."""
+        """Return lower bounds on log δ_k, row by row."""
         return np.stack([profile.log_delta(epsilon).lower for profile in self.profiles])
 
     def upper_log_delta(self, epsilon: FloatArray) -> FloatArray:
-        """Row by row."""
+        """Return upper bounds on log δ_k, row by row."""
         return np.stack([profile.log_delta(epsilon).upper for profile in self.profiles])
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Row by row."""
+        """Return the log tails of both distributions, row by row."""
         tails = [profile.log_tails(epsilon) for profile in self.profiles]
         return Tails(np.stack([tail.log_p for tail in tails]), np.stack([tail.log_q for tail in tails]))
 
     def part(self, chosen: slice) -> SeparateGroups:
-        """Some of the profiles."""
+        """Return some of the profiles."""
         return SeparateGroups(self.profiles[chosen])
 
 
 @dataclass(frozen=True)
 class MultiplicityProfile(Profile):
-    """Σ_k w_k δ_k(log(1 + (e^ε' − 1)/η)): drawn k times with weight w_k, η = Σ w_k, each δ_k a base profile.
+    """Σ_k w_k δ_k(log(1 + (e^ε' − 1)/η)), for a contribution that is drawn k times with weight w_k.
 
-    `accuracy` bounds the error of each log weight; the weights beyond the list, e^`log_infinite_mass` in all at most,
-    are charged as an infinite loss.
+    η is Σ w_k, and each δ_k is a base profile. `accuracy` bounds the error of each log weight. The weights beyond the
+    list sum to at most e^`log_infinite_mass`. They are charged as an infinite loss.
     """
 
     groups: GroupProfiles
@@ -126,13 +126,13 @@ class MultiplicityProfile(Profile):
 
     @property
     def tail_accuracy(self) -> float:
-        """The worst of the bases, and a few roundings."""
+        """Largest error of the bases' tails, with a few roundings."""
         return 2 * self.groups.tail_accuracy + 2 * NUDGE + self.accuracy
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """The weighted sum; what was left out is charged to the upper end only.
+        """Enclose the weighted sum. The weights beyond the list are charged to the upper bound only.
 
-        Roundings of the change of variable are charged by shifting its argument outward, as profiles fall.
+        Roundings of the change of variable are charged by an outward shift of its argument, because profiles decrease.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         flat, slack = points.ravel(), 4 * NUDGE + self.accuracy
@@ -142,7 +142,10 @@ class MultiplicityProfile(Profile):
         return Enclosure(lower.reshape(points.shape), upper.reshape(points.shape))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """P' = Σ w_k (P_k + (1 − η)/η Q_k) plus what was left out, Q' = Σ w_k Q_k/η."""
+        """Return the logs of P' = Σ w_k (P_k + (1 − η)/η Q_k) and Q' = Σ w_k Q_k/η.
+
+        P' includes the weights beyond the list.
+        """
         points = np.asarray(epsilon, dtype=np.float64)
         weighted_p, weighted_q = (
             each.reshape(points.shape) for each in self._weighted_tails(base_epsilon(points.ravel(), self.rate))
@@ -152,7 +155,7 @@ class MultiplicityProfile(Profile):
         return Tails(np.asarray(log_p), weighted_q - math.log(self.rate))
 
     def _weighted_tails(self, base: FloatArray) -> Tails:
-        """log Σ w_k P_k and log Σ w_k Q_k beyond each point, of the groups that matter there."""
+        """Return log Σ w_k P_k and log Σ w_k Q_k beyond each point, from the groups that matter there."""
         blocks = blocks_of(self._column.size, base)
         if blocks is None:
             return Tails(*map(self._weighted, self.groups.log_tails(base)))
@@ -170,12 +173,12 @@ class MultiplicityProfile(Profile):
         return np.asarray(self.log_weights)[:, None]
 
     def _weighted(self, logs: FloatArray) -> FloatArray:
-        """log Σ w_k e^{logs_k}."""
+        """Return log Σ w_k e^{logs_k}."""
         return log_sums(logs + self._column)
 
 
 def gaussian_mixture_pair(law: GaussianMixtureLaw) -> Pair:
-    """Return the pair that a law names."""
+    """Return the pair of a law."""
     log_weights = tuple(math.log(weight) for _, weight in law.components)
     means = tuple(sensitivity for sensitivity, _ in law.components)
     other = GaussianMixture((0.0,), (0.0,))
@@ -186,7 +189,7 @@ def gaussian_mixture_pair(law: GaussianMixtureLaw) -> Pair:
 
 
 def drawn_mixture_pair(law: DrawnMixtureLaw) -> Pair:
-    """Return the symmetric pair that a law names; every shift is positive."""
+    """Return the symmetric pair of a law. Every shift is positive."""
     log_weights = tuple(math.log(weight) + math.log(law.rate) for _, weight in law.components)
     groups = GaussianGroups(tuple(shift for shift, _ in law.components))
     profile = MultiplicityProfile(groups, log_weights, law.rate, 16 * UNIT_ROUNDOFF, law.log_rest)

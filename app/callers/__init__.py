@@ -1,1 +1,1 @@
-"""Who asks: keys, addresses, tokens, and what each may do."""
+"""Callers: their keys, addresses and tokens, and their rights."""

@@ -1,8 +1,9 @@
-"""Whoever asks: their address or name, what they may ask, and what they have used.
+"""Callers: their addresses or names, their rights, and their use of CPU time.
 
-Two figures of CPU time for each caller: what was used, halved every minute, by which the pool chooses who is next; and
-what is owed, which falls at a constant rate. Whoever owes ten minutes' worth is refused until it has fallen. What is in
-the cache costs nothing, and an answer is charged when it is there, so that one question may go beyond the limit.
+Each caller has two amounts of CPU time. The used time is halved every minute, and the pool chooses the next caller by
+it. The owed time falls at a constant rate. A caller who owes ten minutes' worth is rejected until it has fallen.
+Answers from the cache cost nothing. An answer is charged when it is complete, so that one question may exceed the
+limit.
 """
 
 from __future__ import annotations
@@ -30,22 +31,22 @@ from epsilond.app.metrics import Metrics
 from epsilond.app.settings import Settings
 
 UNKNOWN = "unknown"
-"""A socket without addresses, or a proxy that names no address."""
+"""Address of a socket without addresses, or of a client for which a proxy names no address."""
 NETWORK = 64
-"""Bits of an IPv6 address that name a subscriber; whoever has one such network has all the addresses in it."""
+"""Bits of an IPv6 address that identify a subscriber; a subscriber has all the addresses of this network."""
 REMEMBERED = 1024
-"""Addresses of which it is known how they are written."""
+"""Number of addresses whose canonical spelling is cached."""
 
 
 def address_of(scope: Scope) -> str:
-    """The address of the client, as the server or a proxy that it believes has told it."""
+    """Return the address of the client, as the server or a trusted proxy reports it."""
     client = scope.get("client")
     return _written(client[0]) if client else UNKNOWN
 
 
 @lru_cache(REMEMBERED)
 def _written(host: str) -> str:
-    """An address as it is written here, whatever spelling it came in."""
+    """Return the canonical spelling of an address, or `UNKNOWN` if it is not an address."""
     try:
         return str(ipaddress.ip_address(host))
     except ValueError:
@@ -54,7 +55,7 @@ def _written(host: str) -> str:
 
 @lru_cache(REMEMBERED)
 def network_of(address: str) -> str:
-    """The address if it is one of IPv4, else its network of 64 bits: all that one subscriber can choose from."""
+    """Return an IPv4 address itself, or the network of 64 bits of an IPv6 address: the range of one subscriber."""
     if address == UNKNOWN:
         return address
     parsed = ipaddress.ip_address(address)
@@ -68,41 +69,41 @@ def network_of(address: str) -> str:
 HALF_LIFE_SECONDS = 60.0
 BURST_MINUTES = 10.0
 MOST_IDENTITIES = 10_000
-"""How many callers are remembered; beyond that, whoever was seen least recently and computes nothing is forgotten."""
+"""Largest number of remembered callers; the least recently seen of those without computations is forgotten first."""
 
 
 @dataclass(eq=False, slots=True)
 class CallerUsage:
-    """What is known of one caller's use. Times are seconds of `Budgets.clock`."""
+    """The use of one caller. Times are seconds of `Budgets.clock`."""
 
     at: float
     per_minute: float
-    """CPU seconds a minute that are given to them; 0: no limit."""
+    """CPU seconds per minute that the caller may use; 0 for no limit."""
     owed: float = 0.0
-    """CPU seconds used that have not been given to them since."""
+    """CPU seconds used that the allowance has not covered since."""
     used: float = 0.0
-    """CPU seconds used, each halved every minute since."""
+    """CPU seconds used, halved every minute."""
     computing: int = 0
-    """Questions of theirs that run or wait."""
+    """Number of the caller's questions that run or wait."""
 
     def advance(self, now: float) -> None:
-        """Let time pass."""
+        """Let time pass: halve the used time, and reduce the owed time."""
         passed = max(0.0, now - self.at)
         self.at += passed
         self.used *= 0.5 ** (passed / HALF_LIFE_SECONDS)
         self.owed = max(0.0, self.owed - passed * self.per_minute / 60.0)
 
     def charge(self, cpu_seconds: float) -> None:
-        """So much was used now."""
+        """Add CPU seconds that were used now."""
         self.used += cpu_seconds
         if self.per_minute:
             self.owed += cpu_seconds
 
     def require_allowance(self) -> None:
-        """Refuse whoever has used up their CPU time.
+        """Reject a caller who has used up the allowed CPU time.
 
         Raises:
-            Problem: with the seconds until they have some again.
+            Problem: it states the seconds until some time is allowed again.
         """
         over = self.owed - BURST_MINUTES * self.per_minute
         if self.per_minute and over >= 0.0:
@@ -113,7 +114,7 @@ class CallerUsage:
 
 @dataclass(eq=False)
 class Budgets:
-    """The accounts of all callers, by their identities. All of it belongs to the event loop's thread."""
+    """The accounts of all callers, by identity. Only the thread of the event loop uses them."""
 
     settings: Settings
     metrics: Metrics
@@ -121,14 +122,17 @@ class Budgets:
     rates: SlidingWindowCounterRateLimiter = field(
         default_factory=lambda: SlidingWindowCounterRateLimiter(MemoryStorage())
     )
-    """How often the names with a limit on requests have asked; bounded, as they all stand in the file of keys."""
+    """Request rates of the names with a limit on requests; bounded, because the file of keys lists all these names."""
     _accounts: OrderedDict[str, CallerUsage] = field(default_factory=OrderedDict)
 
     def __post_init__(self) -> None:
         self._usual_rate = self.settings.cpu_seconds_of_each_caller
 
     def account(self, identity: str, per_minute: float | None = None) -> CallerUsage:
-        """The account of a caller as of now; `per_minute` is their own limit, if they have one."""
+        """Return the account of a caller, advanced to the present time.
+
+        `per_minute` is the caller's own limit, if there is one. None leaves the limit of a remembered caller unchanged.
+        """
         account, now = self._accounts.get(identity), self.clock()
         if account is None:
             account = self._accounts[identity] = CallerUsage(now, self._rate(per_minute))
@@ -140,17 +144,17 @@ class Budgets:
         return account
 
     def known(self, identity: str, per_minute: float | None) -> CallerUsage:
-        """As `account`, for one whose limits are known: without a limit of their own, everybody's is theirs."""
+        """Return the account of a caller, with the usual limit if `per_minute` is None."""
         return self.account(identity, self._rate(per_minute))
 
     def charge(self, identity: str, cpu_seconds: float) -> None:
-        """A computation of theirs has used so many seconds of CPU."""
+        """Charge a caller for a computation that used some CPU seconds."""
         account = self.account(identity)
         account.charge(cpu_seconds)
         self.metrics.caller_cpu_seconds.labels(label_of(identity)).inc(cpu_seconds)
 
     def used(self, identity: str) -> float:
-        """CPU seconds that they have used, each halved every minute since: the order of a fair queue. 0 if unknown."""
+        """Return the CPU seconds that a caller used, halved every minute, which order a fair queue; 0 if unknown."""
         account = self._accounts.get(identity)
         if account is None:
             return 0.0
@@ -175,7 +179,7 @@ BUDGETS: ServicePart[Budgets] = ServicePart("budgets")
 
 
 def label_of(identity: str) -> str:
-    """The metrics' label of a caller: the name of a key, or one word for all tokens and one for all addresses."""
+    """Return the label of a caller in metrics: a key's name, `token` for tokens, or `anonymous` for addresses."""
     kind, _, name = identity.partition(":")
     return name if kind == "key" else "token" if kind.startswith("token") else "anonymous"
 
@@ -187,21 +191,24 @@ RETRY_SOON = {"Retry-After": "5"}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Caller:
-    """Whoever asks."""
+    """The caller of a request."""
 
     name: str
-    """The owner of their jobs: a key's name, or token:… ; "" of everybody where no credentials are asked for."""
+    """Owner of the caller's jobs: a key's name, or token:…; empty for all callers if no credentials are required."""
     identity: str
-    """Whose queue and budget: key:NAME, token:…, or address:… without credentials (a network of IPv6)."""
+    """Identifier of the caller's queue and budget: key:NAME, token:…, or address:… without credentials.
+
+    The address is a network for IPv6.
+    """
     shown: str
-    """What the log calls them: their name, else their address."""
+    """Name of the caller in the log: the name, or the address."""
     scopes: frozenset[ScopeName]
     limits: CallerLimits
     budgets: Budgets = field(repr=False)
     organisation: str = ""
-    """Whose data sets and ledgers they may use; empty: those of all callers that name none."""
+    """Organisation of the data sets and ledgers that the caller may use; empty: those of all callers that name none."""
     roles: frozenset[RoleName] = frozenset()
-    """What they may do with these."""
+    """Rights of the caller on these data sets and ledgers."""
 
     @classmethod
     def of_key(
@@ -214,7 +221,16 @@ class Caller:
         organisation: str = "",
         roles: frozenset[RoleName] = frozenset(),
     ) -> Caller:
-        """Return whoever has a key of this name."""
+        """Return the caller who has a key of this name.
+
+        Args:
+            name: name of the key.
+            scopes: scopes of the key.
+            limits: limits of the name.
+            budgets: accounts of all callers.
+            organisation: organisation of the key; empty if it names none.
+            roles: roles of the key in its organisation.
+        """
         return cls(
             name=name,
             identity=f"key:{name}",
@@ -236,7 +252,15 @@ class Caller:
         organisation: str = "",
         roles: frozenset[RoleName] = frozenset(),
     ) -> Caller:
-        """Return whoever a token names; `name` begins with token, which no name of a key can with what follows."""
+        """Return the caller of a token.
+
+        Args:
+            name: owner of jobs. It begins with "token", in a form that no name of a key can have.
+            scopes: scopes of the token.
+            budgets: accounts of all callers.
+            organisation: organisation of the token; empty if it names none.
+            roles: roles of the token in its organisation.
+        """
         return cls(
             name=name,
             identity=name,
@@ -250,7 +274,7 @@ class Caller:
 
     @classmethod
     def at(cls, address: str, budgets: Budgets) -> Caller:
-        """Whoever asks from an address, where no credentials are asked for."""
+        """Return the caller at an address, for a service that requires no credentials."""
         identity = f"address:{network_of(address)}"
         return cls(
             name="",
@@ -264,19 +288,19 @@ class Caller:
 
     @property
     def label(self) -> str:
-        """What metrics call them."""
+        """The label of the caller in metrics."""
         return label_of(self.identity)
 
     @cached_property
     def account(self) -> CallerUsage:
-        """What they have used."""
+        """The account of the caller."""
         return self.budgets.known(self.identity, self.limits.cpu_seconds_per_minute)
 
     async def request(self) -> None:
-        """One request more.
+        """Count one more request.
 
         Raises:
-            Problem: they have asked too often within a minute.
+            Problem: the caller has sent too many requests within a minute.
         """
         most = self.limits.requests_per_minute
         if most is None:
@@ -289,38 +313,38 @@ class Caller:
         raise Problem("rate-limited", "This key has asked too often.", headers={"Retry-After": seconds})
 
     def require_scope(self, *any_of: ScopeName) -> None:
-        """Refuse what none of their scopes allows.
+        """Reject a caller who has none of these scopes.
 
         Raises:
-            Problem: naming the scopes of which one is missing.
+            Problem: it names the scopes, of which one is required.
         """
         if self.scopes.isdisjoint(any_of):
             raise Problem("forbidden", f"This needs the scope {' or '.join(sorted(any_of))}.")
 
     def require_role(self, *any_of: RoleName) -> None:
-        """Reject a caller who has none of these roles in their organisation.
+        """Reject a caller who has none of these roles in the organisation.
 
         Raises:
-            Problem: names the roles of which one is missing.
+            Problem: it names the roles, of which one is required.
         """
         if self.roles.isdisjoint(any_of):
             raise Problem("forbidden", f"This needs the role {' or '.join(sorted(any_of))} in the organisation.")
 
     def require_cpu(self) -> None:
-        """Refuse whoever has used up their CPU time.
+        """Reject a caller who has used up the allowed CPU time.
 
         Raises:
-            Problem: with the seconds until they have some again.
+            Problem: it states the seconds until some time is allowed again.
         """
         self.account.advance(self.budgets.clock())
         self.account.require_allowance()
 
     @contextmanager
     def computation(self) -> Iterator[None]:
-        """Within this, one computation of theirs runs or waits.
+        """Count one computation of the caller as running or waiting, within this context.
 
         Raises:
-            Problem: too many do, or they have used up their CPU time.
+            Problem: too many computations run or wait, or the caller has used up the allowed CPU time.
         """
         self.require_cpu()
         most = self.limits.concurrent_computations
@@ -333,10 +357,10 @@ class Caller:
             self.account.computing -= 1
 
     def require_job(self, live: int) -> None:
-        """One job more, beside so many of theirs that have not ended.
+        """Require that the caller may have one more job, given the number of jobs that have not ended.
 
         Raises:
-            Problem: that would be too many, or they have used up their CPU time.
+            Problem: the caller would have too many jobs, or has used up the allowed CPU time.
         """
         most = self.limits.jobs or self.budgets.settings.caller_jobs
         if live >= most:
@@ -345,16 +369,16 @@ class Caller:
 
 
 def caller_of(request: Request) -> Caller:
-    """Whoever asks this."""
+    """Return the caller of a request."""
     caller: Caller = request.scope[CALLER]
     return caller
 
 
 async def caller_again(request: Request) -> Caller:
-    """Whoever asks this, as their credentials are taken now: what goes on for long asks again whether it may.
+    """Return the caller of a request after a new check of the credentials, which long requests repeat.
 
     Raises:
-        Problem: they are not taken any more, do not open this path any more, or it cannot be found out.
+        Problem: the credentials are not accepted any more, do not open this path any more, or cannot be checked.
     """
     again: Callable[[], Awaitable[Caller]] | None = request.scope.get(AGAIN)
     return caller_of(request) if again is None else await again()

@@ -1,6 +1,6 @@
 """An OpenID Connect issuer: its keys, fetched in a thread and kept, and the tokens that they sign.
 
-Nothing is taken that was not checked: signature, issuer, audience, expiry, and not before its time.
+A token is accepted only after these checks: signature, issuer, audience, expiry, and start of validity.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from epsilond.accountants.json_types import JsonObject
 from epsilond.app.settings import is_private_url
 
 ALGORITHMS = ("RS256", "ES256", "EdDSA")
-"""Signatures by a private key alone: a secret that both sides know could be made up from what is public here."""
+"""Accepted signature algorithms, all with a private key; a shared secret could be made up from public data."""
 LEEWAY_SECONDS = 60
 KEPT_SECONDS = 600.0
-"""How long fetched keys are used without asking again."""
+"""Seconds for which fetched keys are used before they are fetched again."""
 UNKNOWN_SECONDS = 60.0
-"""How often at most a token with an unknown key makes us ask again."""
+"""Least seconds between two fetches that tokens with an unknown key cause."""
 FAILED_SECONDS = 5.0
-"""How long after a failure nobody is asked."""
+"""Seconds after a failed fetch without another fetch."""
 TIMEOUT_SECONDS = 5.0
 MOST_BYTES = 1_048_576
 
 
 class IssuerUnreachable(Exception):
-    """Its keys cannot be had, so that nothing can be said of a token."""
+    """The issuer's keys cannot be fetched, and tokens cannot be judged."""
 
 
 class Issuer:
-    """One issuer. Its keys belong to the event loop's thread."""
+    """An issuer. Only the thread of the event loop uses its keys."""
 
     def __init__(
         self, issuer: str, audience: str, jwks_url: str = "", clock: Callable[[], float] = time.monotonic
@@ -55,10 +55,10 @@ class Issuer:
         self._log = structlog.get_logger()
 
     async def claims(self, token: str) -> JsonObject | None:
-        """What a token says; None of one that is not this issuer's for this audience, now.
+        """Return the claims of a token; None if it is not a valid token of this issuer for this audience at present.
 
         Raises:
-            IssuerUnreachable: the keys cannot be had.
+            IssuerUnreachable: the keys cannot be fetched.
         """
         try:
             header = jwt.get_unverified_header(token)
@@ -85,10 +85,10 @@ class Issuer:
         return claims
 
     async def _key(self, identifier: str) -> jwt.PyJWK | None:
-        """The issuer's key of this id, None if it has none.
+        """Return the issuer's key with this id, or None if the issuer does not have it.
 
         Raises:
-            IssuerUnreachable: that cannot be found out.
+            IssuerUnreachable: the keys cannot be fetched.
         """
         if self._fresh and identifier in self._keys:
             return self._keys[identifier]
@@ -115,20 +115,20 @@ class Issuer:
 
 
 def _keys_of(issuer: str, jwks_url: str) -> Sequence[jwt.PyJWK]:
-    """The keys with which an issuer signs.
+    """Return the keys with which an issuer signs.
 
     Raises:
-        OSError, HTTPException, ValueError, PyJWTError: they cannot be had.
+        OSError, HTTPException, ValueError, PyJWTError: the keys cannot be fetched.
     """
     url = jwks_url or _discovered(issuer)
     return jwt.PyJWKClient(url, cache_jwk_set=False, timeout=TIMEOUT_SECONDS).get_signing_keys()
 
 
 def _discovered(issuer: str) -> str:
-    """Where an issuer says that its keys are.
+    """Return the URL of an issuer's keys, from its configuration document.
 
     Raises:
-        OSError, HTTPException, ValueError: it does not say, or somewhere others could change them.
+        OSError, HTTPException, ValueError: the document cannot be fetched, or names no URL that is safe from changes.
     """
     where = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
     try:
@@ -146,7 +146,7 @@ def _discovered(issuer: str) -> str:
 
 
 class _Here(urllib.request.HTTPRedirectHandler):
-    """No other place than the one that was asked for."""
+    """A handler that follows no redirects."""
 
     def redirect_request(self, *_: object) -> None:
-        """Refuse."""
+        """Reject the redirect."""

@@ -1,6 +1,6 @@
-"""Changes of a file of keys: a line more, or keys revoked. The file is replaced whole, so that nobody reads half of it.
+"""Changes of a file of keys: adding a line, or revoking keys. Files are replaced as a whole; no reader sees a part.
 
-Comments and the order of lines stay. Two who change it at one time wait for each other, where the system has locks.
+Comments and the order of lines are kept. Simultaneous changes wait for each other, if the system has file locks.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if sys.platform != "win32":
 
 
 def add(path: Path, line: KeyLine) -> None:
-    """One line more. A file that is made here can be read by its owner alone.
+    """Add one line. Only the owner can read a file that is created here.
 
     Raises:
-        ValueError: the line does not go with the others; nothing is written.
+        ValueError: the line conflicts with the others; nothing is written.
         OSError: the file cannot be read or replaced.
     """
 
@@ -36,10 +36,18 @@ def add(path: Path, line: KeyLine) -> None:
 
 
 def revoke(path: Path, which: str, now: datetime) -> tuple[KeyLine, ...]:
-    """Revoke the key of this id, else all of this name; those that are revoked now, none if there are none such.
+    """Revoke the key with this id; if there is none, revoke every key with this name.
+
+    Args:
+        path: the file of keys.
+        which: id of a key, or name of keys.
+        now: time of the revocation.
+
+    Returns:
+        The lines of these keys, with the time at which each was revoked; empty if neither id nor name exists.
 
     Raises:
-        ValueError: a line of the file is none; nothing is written.
+        ValueError: the file has an invalid line; nothing is written.
         OSError: the file cannot be read or replaced.
     """
     found: list[KeyLine] = []
@@ -62,7 +70,7 @@ def revoke(path: Path, which: str, now: datetime) -> tuple[KeyLine, ...]:
 
 
 def _change(path: Path, change: Callable[[str], str], *, may_be_new: bool = False) -> None:
-    path = path.resolve()  # a link stays one
+    path = path.resolve()  # a symbolic link is kept
     with _alone_in(path.parent):
         there = path.exists()
         whole = path.read_text(encoding="utf-8") if there or not may_be_new else ""
@@ -73,7 +81,7 @@ def _change(path: Path, change: Callable[[str], str], *, may_be_new: bool = Fals
 
 
 def _replace(path: Path, text: str, was: os.stat_result | None) -> None:
-    """Write beside the file, and put it in its place."""
+    """Write a new file in the same folder, and put it in the place of the file."""
     descriptor, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
@@ -82,7 +90,7 @@ def _replace(path: Path, text: str, was: os.stat_result | None) -> None:
             os.fsync(opened.fileno())
         if was is not None:
             Path(beside).chmod(was.st_mode & 0o7777)
-            with suppress(OSError, AttributeError):  # of another owner: only root can keep that
+            with suppress(OSError, AttributeError):  # only root can keep another owner
                 os.chown(beside, was.st_uid, was.st_gid)
         Path(beside).replace(path)
     except BaseException:
@@ -92,15 +100,15 @@ def _replace(path: Path, text: str, was: os.stat_result | None) -> None:
 
 @contextmanager
 def _alone_in(folder: Path) -> Iterator[None]:
-    """While nobody else changes a file of keys in this folder."""
-    if sys.platform == "win32":  # whoever is last wins
+    """Lock the files of keys in this folder against other changes, within this context."""
+    if sys.platform == "win32":  # without locks, the last change wins
         yield
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
-        with suppress(OSError):  # not every file system can
+        with suppress(OSError):  # not every file system supports this
             os.fsync(descriptor)
     finally:
         os.close(descriptor)

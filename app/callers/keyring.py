@@ -1,7 +1,7 @@
 """The keyring: the keys of a running service, which follow their file.
 
-The file is looked at once a second, in a thread. One that cannot be read, or has a line that is none, changes nothing:
-the keys of before stay, and the log says why.
+A thread looks at the file once a second. If the file cannot be read, or has an invalid line, the earlier keys remain
+and the log says why.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from epsilond.app.http.record import ServicePart
 
 LOOK_SECONDS = 1.0
 SETTLED_NANOSECONDS = 2_000_000_000
-"""A file that was changed less long ago may be changed again within the same tick of its clock."""
+"""Age in nanoseconds below which a file may still change within the same tick of its file system's clock."""
 
 Signature = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
 class KeyState:
-    """A key as it is now: its line with what this service knows of it."""
+    """A key at present: its line, with the time of its last use in this service."""
 
     line: KeyLine
     last_used: datetime | None
 
 
 class Keyring:
-    """Everybody who has a key."""
+    """The keys of a running service."""
 
     def __init__(self, path: Path, budgets: Budgets) -> None:
-        """The keys of a file.
+        """Read the keys of a file.
 
         Raises:
-            ValueError: it cannot be read.
+            ValueError: the file cannot be read.
         """
         self._path = path
         self._budgets = budgets
@@ -61,7 +61,7 @@ class Keyring:
 
     @classmethod
     def of(cls, path: str, budgets: Budgets) -> Keyring | None:
-        """Those of a file; None if no file is named.
+        """Return the keyring of a file; None if no file is named.
 
         Raises:
             ValueError: the file cannot be read.
@@ -69,9 +69,9 @@ class Keyring:
         return cls(Path(path), budgets) if path else None
 
     def caller(self, key: str) -> Caller | None:
-        """Whose key this is; None of one that is unknown, expired or revoked.
+        """Return the caller with this key; None if the key is unknown, expired or revoked.
 
-        Every digest is compared, each in constant time, so that the time says nothing.
+        Every digest is compared, each in constant time, so that the duration reveals nothing.
         """
         given, found = digest(key), None
         for line in self._lines:
@@ -91,19 +91,19 @@ class Keyring:
         )
 
     def organisations(self) -> dict[str, str]:
-        """Return the organisation of each name that has or had a key; empty where its lines name none."""
+        """Return the organisation of each name that has or had a key; empty if its lines name none."""
         newest_last = sorted(self._lines, key=lambda line: line.revoked is None)
         return {line.name: line.belongs_to for line in newest_last}
 
     def states(self) -> tuple[KeyState, ...]:
-        """Every key of the file, in its order."""
+        """Return the state of every key of the file, in the order of the file."""
         return tuple(map(self._state, self._lines))
 
     async def revoke(self, identifier: str) -> KeyState | None:
-        """Revoke the key of this id, here at once and then in the file; None if there is no such key.
+        """Revoke the key with this id, in this service at once and then in the file; None if the id is unknown.
 
         Raises:
-            OSError, ValueError: the file could not be changed; here the key is revoked nevertheless.
+            OSError, ValueError: the file could not be changed. The key is revoked in this service nevertheless.
         """
         line = next((line for line in self._lines if line.id == identifier), None)
         if line is None:
@@ -117,7 +117,7 @@ class Keyring:
 
     @asynccontextmanager
     async def following(self) -> AsyncIterator[None]:
-        """Within this the keys follow their file."""
+        """Follow changes of the file within this context."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._follow)
             yield
@@ -154,7 +154,7 @@ KEYRING: ServicePart[Keyring | None] = ServicePart("keyring")
 
 
 def _signature(path: Path) -> Signature | None:
-    """What tells one state of a file from another; None if it is too fresh to say, or cannot be had."""
+    """Return data that distinguishes states of a file; None if it changed too recently, or cannot be accessed."""
     try:
         found = path.stat()
     except OSError:
@@ -164,7 +164,7 @@ def _signature(path: Path) -> Signature | None:
 
 
 def _looked(path: Path, before: Signature | None) -> tuple[Signature | None, tuple[KeyLine, ...], str]:
-    """The file's signature; and its lines if it has changed, or what is wrong with it."""
+    """Return the file's signature, its lines if it has changed, and the fault if it cannot be read."""
     signature = _signature(path)
     if signature is not None and signature == before:
         return signature, (), ""

@@ -1,9 +1,9 @@
-"""API keys and their lines: whose a key is, what it allows, until when.
+"""API keys and their lines: the owner of a key, its rights, and its time of expiry.
 
-A file of keys holds one JSON object a line: {"name": …, "sha256": …} and, where wanted, "organisation", "roles",
-"scopes", "expires", "revoked" and "limits". It has digests only. A key is 256 random bits, which nobody finds from its
-SHA-256; a slow hash is for secrets that people choose, and would only slow us down. Two lines of one name are two keys
-of one owner, so that a key can be replaced without a gap.
+A file of keys holds one JSON object per line: {"name": …, "sha256": …} and optionally "organisation", "roles",
+"scopes", "expires", "revoked" and "limits". It has only digests of keys. A key is 256 random bits, which cannot be
+recovered from its SHA-256. A slow hash would protect only secrets that people choose. Two lines of one name are two
+keys of one owner, so that a key can be replaced without a gap.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from epsilond.app.callers.scopes import ASKING, UNSAID, UNSAID_ROLES, RoleName, 
 from epsilond.app.settings import PREFIX
 
 PREFIX_OF_KEYS = "epsk_"
-"""So that a key which has leaked is known for what it is, by people and by scanners."""
+"""Prefix of every key, by which people and scanners recognise a leaked key."""
 SETTING = f"{PREFIX}API_KEYS_FILE"
 ID_DIGITS = 12
 NAME_PATTERN = r"^[A-Za-z0-9._-]{1,64}$"
-"""Of names of keys and of organisations."""
+"""Pattern of the names of keys and of organisations."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class KeyLine:
-    """A line of the file."""
+    """A line of the file of keys."""
 
     __pydantic_config__ = ConfigDict(extra="forbid", strict=True, revalidate_instances="always")
 
@@ -40,22 +40,22 @@ class KeyLine:
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     scopes: Annotated[tuple[ScopeName, ...], Field(min_length=1)] | None = None
     organisation: Annotated[str, Field(pattern=NAME_PATTERN)] | None = None
-    """Whose data sets it may use; absent: those of all keys that name none."""
+    """Organisation of the data sets that the key may use; absent: the data sets of all keys without an organisation."""
     roles: Annotated[tuple[RoleName, ...], Field(min_length=1)] | None = None
-    """What it may do with them; absent: owner and analyst."""
+    """Roles on these data sets; absent for owner and analyst."""
     expires: AwareDatetime | None = None
     revoked: AwareDatetime | None = None
-    """When it was revoked; such a line is kept, so that it can be seen that there was such a key."""
+    """Time of the revocation. The line of a revoked key is kept as a record of the key."""
     limits: CallerLimits = NONE
 
     @property
     def id(self) -> str:
-        """By which one key of a name is told from another; it says nothing of the key."""
+        """Identifier that distinguishes keys of one name; it reveals nothing of the key."""
         return self.sha256[:ID_DIGITS]
 
     @property
     def allowed(self) -> frozenset[ScopeName]:
-        """Its scopes, said or not."""
+        """The scopes of the key, including the default ones."""
         return UNSAID if self.scopes is None else frozenset(self.scopes)
 
     @property
@@ -65,18 +65,18 @@ class KeyLine:
 
     @property
     def held_roles(self) -> frozenset[RoleName]:
-        """Its roles on the ledgers of its organisation; none without the scope `ledger`."""
+        """The roles of the key on the ledgers of its organisation; none without the scope `ledger`."""
         if "ledger" not in self.allowed:
             return frozenset()
         return UNSAID_ROLES if self.roles is None else frozenset(self.roles)
 
     @property
     def text(self) -> str:
-        """As it stands in the file."""
+        """The text of the line in the file."""
         return LINE.dump_json(self, exclude_defaults=True).decode()
 
     def expired(self, now: datetime) -> bool:
-        """Whether its time is over."""
+        """Return whether the key has expired."""
         return self.expires is not None and self.expires <= now
 
 
@@ -92,18 +92,18 @@ def new(
     organisation: str | None = None,
     roles: Collection[RoleName] = (),
 ) -> tuple[str, KeyLine]:
-    """Make a key and its line; the key is nowhere else.
+    """Make a key and its line; the key is kept nowhere.
 
     Args:
-        name: whose it is.
-        limits: what the keys of this name may use together.
-        scopes: what it allows.
-        expires: when it ends; None: never.
-        organisation: whose data sets it may use; None: those of all keys that name none.
-        roles: what it may do with them; empty: owner and analyst.
+        name: owner of the key.
+        limits: limits on the use of all keys of this name together.
+        scopes: scopes of the key.
+        expires: time of expiry; None for no expiry.
+        organisation: organisation of the data sets that the key may use; None: data sets of keys without organisation.
+        roles: roles on these data sets; empty for owner and analyst.
 
     Raises:
-        ValueError: a name cannot be one, a limit is none, a role lacks the scope `ledger`, or it has expired.
+        ValueError: a name or a limit is invalid, a role lacks the scope `ledger`, or the key has expired already.
     """
     if roles and "ledger" not in scopes:
         raise ValueError("a role is one on ledgers: it needs the scope ledger")
@@ -129,15 +129,15 @@ def new(
 
 
 def digest(key: str) -> str:
-    """The SHA-256 of a key, in hexadecimal."""
+    """Return the SHA-256 of a key, in hexadecimal."""
     return hashlib.sha256(key.encode()).hexdigest()
 
 
 def read(path: Path) -> tuple[KeyLine, ...]:
-    """The lines of a file of keys.
+    """Return the lines of a file of keys.
 
     Raises:
-        ValueError: the file cannot be read, or a line is none. Nothing of the line is repeated.
+        ValueError: the file cannot be read, or a line is invalid. The message does not repeat the line.
     """
     try:
         texts = path.read_text(encoding="utf-8")
@@ -147,15 +147,15 @@ def read(path: Path) -> tuple[KeyLine, ...]:
 
 
 def says_nothing(text: str) -> bool:
-    """Whether a line is empty or a comment."""
+    """Return whether a line is empty or a comment."""
     return not text.strip() or text.lstrip().startswith("#")
 
 
 def lines_of(whole: str, path: Path) -> tuple[KeyLine, ...]:
-    """The lines of the text of a file; empty ones and those that begin with # say nothing.
+    """Return the lines of the text of a file, without empty lines and lines that begin with #.
 
     Raises:
-        ValueError: a line is none, or does not go with an earlier one. Nothing of it is repeated.
+        ValueError: a line is invalid, or conflicts with an earlier line. The message does not repeat the line.
     """
     lines: list[KeyLine] = []
     digests: set[str] = set()
@@ -184,12 +184,12 @@ def lines_of(whole: str, path: Path) -> tuple[KeyLine, ...]:
 
 
 def _require_organisations(lines: Sequence[KeyLine], path: Path) -> None:
-    """Require that all keys that open ledgers name an organisation, or none of them.
+    """Require that either all keys with the scope `ledger` name an organisation, or none of them.
 
     Otherwise a key without an organisation and a key with one would spend a data set of the same owner twice.
 
     Raises:
-        ValueError: some do, and others do not.
+        ValueError: some of these keys name an organisation, and others do not.
     """
     of_ledgers = [line for line in lines if line.revoked is None and "ledger" in line.allowed]
     nameless = [line.name for line in of_ledgers if line.organisation is None]

@@ -1,4 +1,4 @@
-"""Bearer tokens of an OpenID Connect issuer: whom they name, and what they allow."""
+"""Bearer tokens of an OpenID Connect issuer: their callers, and their rights."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from epsilond.app.callers.issuer import Issuer
 
 NAME_LENGTH = 64
-"""Most that the owner of a job may have."""
+"""Most characters of the owner of a job."""
 SUBJECT_LENGTH = 1024
 RETRY = {"Retry-After": "5"}
 
 
 class Tokens:
-    """Everybody who has a token."""
+    """The callers with a token of one issuer."""
 
     def __init__(self, issuer: Issuer, settings: Settings, budgets: Budgets) -> None:
         self._issuer = issuer
@@ -33,7 +33,7 @@ class Tokens:
 
     @classmethod
     def of(cls, settings: Settings, budgets: Budgets) -> Tokens | None:
-        """Those of the issuer of the settings; None if there is none.
+        """Return the tokens of the issuer of the settings; None if the settings name no issuer.
 
         Raises:
             MissingExtra: the packages that check tokens are not installed.
@@ -46,10 +46,10 @@ class Tokens:
         return cls(issuer, settings, budgets)
 
     async def caller(self, token: str) -> Caller | None:
-        """Whom a token names; None of one that is not taken.
+        """Return the caller of a token; None if the token is not accepted.
 
         Raises:
-            Problem: its issuer cannot be asked for its keys.
+            Problem: the keys of the issuer cannot be fetched.
         """
         from epsilond.app.callers.issuer import IssuerUnreachable  # noqa: PLC0415  as above
 
@@ -69,7 +69,10 @@ class Tokens:
 
 
 def owner_of(subject: object) -> str | None:
-    """The name of a token's subject, which no key can have; of a long or unusual one, of its digest."""
+    """Return the owner of jobs for a token's subject, in a form that no key's name has; None for an invalid subject.
+
+    A long or unusual subject is represented by its digest.
+    """
     if not isinstance(subject, str) or not 0 < len(subject) <= SUBJECT_LENGTH:
         return None
     name = f"token:{subject}"
@@ -79,20 +82,20 @@ def owner_of(subject: object) -> str | None:
 
 
 def scopes_of(claims: Mapping[str, object], claim: str) -> frozenset[ScopeName]:
-    """The scopes of ours that a token has; it may have others, for other services."""
+    """Return the scopes of this service that a token has; scopes of other services are ignored."""
     words = _words(claims.get(claim, ""))
     return frozenset(scope for scope in SCOPES if scope in words)
 
 
 def organisation_of(claims: Mapping[str, object], claim: str) -> str | None:
-    """Return the organisation of a token in lower case; the nameless one where no claim is configured.
+    """Return the organisation of a token in lower case; empty if no claim is configured.
 
     Args:
-        claims: what the token says.
-        claim: name of the claim; empty where none is configured.
+        claims: claims of the token.
+        claim: name of the claim; empty if none is configured.
 
     Returns:
-        None if the claim is missing or no name: such a token has no rights on ledgers.
+        None if the claim is missing or not a valid name. A token without an organisation has no rights on ledgers.
     """
     if not claim:
         return ""
@@ -101,11 +104,11 @@ def organisation_of(claims: Mapping[str, object], claim: str) -> str | None:
 
 
 def roles_of(claims: Mapping[str, object], claim: str) -> frozenset[RoleName]:
-    """Return the roles of a token; owner and analyst where no claim is configured.
+    """Return the roles of a token; owner and analyst if no claim is configured.
 
     Args:
-        claims: what the token says.
-        claim: name of the claim, words with spaces between or a list; empty where none is configured.
+        claims: claims of the token.
+        claim: name of the claim, words with spaces between or a list; empty if none is configured.
     """
     if not claim:
         return UNSAID_ROLES

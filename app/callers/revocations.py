@@ -1,6 +1,6 @@
-"""Revocations made in the running service: they hold at once and as long as it runs, whatever the file of keys says.
+"""Revocations made in the running service: they hold at once and until it ends, regardless of the file of keys.
 
-A key that was revoked is not opened again; its owner gets another.
+A revoked key is never restored; its owner gets another key.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from epsilond.app.callers.keys import KeyLine
 
 @dataclass(eq=False)
 class Revocations:
-    """Which keys were revoked here, and when, by their ids."""
+    """Keys that were revoked in this service, with the times, by their ids."""
 
     _since: dict[str, datetime] = field(default_factory=dict)
 
     def add(self, line: KeyLine, now: datetime) -> None:
-        """This key opens nothing any more."""
+        """Revoke this key, unless it is revoked already."""
         self._since.setdefault(line.id, now)
 
     def since(self, line: KeyLine) -> datetime | None:
-        """When a key was revoked, in the file or here; None if it was not."""
+        """Return the time when a key was revoked, in the file or in this service; None if it was not."""
         return line.revoked or self._since.get(line.id)

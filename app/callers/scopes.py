@@ -1,4 +1,4 @@
-"""Scopes: what a key or a token allows, and which path needs which; and roles on the ledgers of an organisation."""
+"""Scopes: rights of a key or a token, and the scopes that each path requires; and roles on ledgers."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Literal, get_args
 ScopeName = Literal["calibrate", "simulate", "ledger", "admin", "metrics"]
 SCOPES: frozenset[ScopeName] = frozenset(get_args(ScopeName))
 ASKING: frozenset[ScopeName] = frozenset({"calibrate", "simulate"})
-"""Of a key that is made without saying which."""
+"""Default scopes of a new key."""
 UNSAID: frozenset[ScopeName] = ASKING | {"metrics"}
-"""Of a line that has none, as the files of earlier versions do: what every key was for."""
+"""Scopes of a line without scopes, as in files of earlier versions: the uses that every key had."""
 ANYBODYS: frozenset[ScopeName] = SCOPES - {"admin"}
-"""Of everybody, where no credentials are asked for."""
+"""Scopes of every caller, if no credentials are required."""
 RoleName = Literal["owner", "analyst", "approver", "auditor"]
 ROLES: frozenset[RoleName] = frozenset(get_args(RoleName))
 UNSAID_ROLES: frozenset[RoleName] = frozenset({"owner", "analyst"})
-"""Of a key of scope `ledger` that names no roles: what every such key was allowed before there were roles."""
+"""Roles of a key with the scope `ledger` that names no roles: the rights of these keys before there were roles."""
 ANYBODYS_ROLES: frozenset[RoleName] = ROLES - {"approver"}
-"""Of everybody, where no credentials are required."""
+"""Roles of every caller, if no credentials are required."""
 METRICS = "/metrics"
 BY_PATH: tuple[tuple[str, frozenset[ScopeName]], ...] = (
     ("/v1/simulations", frozenset({"simulate"})),
@@ -30,11 +30,11 @@ BY_PATH: tuple[tuple[str, frozenset[ScopeName]], ...] = (
     ("/v1/api-keys", frozenset({"admin"})),
     (METRICS, frozenset({"metrics", "admin"})),
 )
-"""Any of these opens the path and what is below it."""
+"""Paths with their scopes, of which any opens the path and the paths below it."""
 ELSEWHERE: frozenset[ScopeName] = frozenset({"calibrate"})
-"""Questions and documents."""
+"""Scopes for all other paths: questions and documents."""
 
 
 def needed(path: str) -> frozenset[ScopeName]:
-    """The scopes of which one is enough for this path; which job of /v1/jobs it may be, the job itself says."""
+    """Return the scopes of which any suffices for this path. A job of /v1/jobs checks its own scope in addition."""
     return next((any_of for start, any_of in BY_PATH if path == start or path.startswith(f"{start}/")), ELSEWHERE)

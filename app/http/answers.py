@@ -1,4 +1,4 @@
-"""Answers of the service's own, which change from one moment to the next, and links to further pages of them."""
+"""Answers that change from one moment to the next, and links to further pages of lists."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from epsilond.app.workers.work import render
 
 
 def json_response(answer: object, status: int = 200) -> Response:
-    """An answer that is to be asked for anew each time."""
+    """Return an answer in JSON that clients must request anew each time."""
     return Response(render(answer), status, media_type="application/json", headers={"cache-control": "no-cache"})
 
 
@@ -20,6 +20,6 @@ def page_link(path: str, query: Mapping[str, object]) -> str:
 
     Args:
         path: the path of the list.
-        query: the parameters of the page by name; those that are None are left out.
+        query: the parameters of the page by name; parameters that are None are left out.
     """
     return f"{path}?{urlencode({name: value for name, value in query.items() if value is not None})}"

@@ -1,6 +1,6 @@
-"""How a request comes in: its body, bounded, in time and declared as JSON, and how it wants to be answered.
+"""Incoming requests: a body of bounded size and time, declared as JSON, and the preferences for the answer.
 
-What the body says is read elsewhere. Of Prefer (RFC 7240), `wait` and `respond-async` are honoured.
+The content of the body is read elsewhere. Of Prefer (RFC 7240), `wait` and `respond-async` are honoured.
 """
 
 from __future__ import annotations
@@ -28,32 +28,32 @@ AT_ONCE = re.compile(r"respond-async\s*(?:;.*)?", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Preferences:
-    """What a request says of how it is to be answered."""
+    """The preferences of a request for its answer."""
 
     wait: int | None = None
-    """Most seconds that it wants to wait; None: as long as the service lets it."""
+    """Longest wait in seconds that the request prefers; None for the longest that the service allows."""
     key: str | None = None
     """The idempotency key."""
     most: float = 0.0
-    """Longest that this service lets a request wait that says how long."""
+    """Longest wait in seconds that this service grants to a request that states a wait."""
 
     def seconds(self, settings: Settings) -> float:
-        """How long to wait for the answer to a question."""
+        """Return the time to wait for the answer to a question, in seconds."""
         return settings.deadline_seconds if self.wait is None else float(self.granted or 0)
 
     @property
     def granted(self) -> int | None:
-        """The seconds of waiting that are granted, if any were asked for."""
+        """The seconds of waiting that are granted; None if the request states no wait."""
         return None if self.wait is None else min(self.wait, int(self.most))
 
     @property
     def applied(self) -> Mapping[str, str]:
-        """The header that says so."""
+        """The header that states the granted wait; empty if there is none."""
         return {} if self.granted is None else {"preference-applied": f"wait={self.granted}"}
 
 
 def wait_of(headers: Sequence[str]) -> int | None:
-    """The seconds of the first `wait` of the headers, 0 for `respond-async`; None if neither can be read."""
+    """Return the seconds of the first `wait` of the headers, 0 for `respond-async`, or None if neither can be read."""
     preferences = [preference for header in headers for preference in parse_http_list(header)]
     found = next(filter(None, map(WAIT.fullmatch, preferences)), None)
     if found is not None:
@@ -88,7 +88,13 @@ STATED_IN = ("prefer", "idempotency-key")
 async def preferences_of(
     request: Request, prefer: Prefer = None, idempotency_key: IdempotencyKey = None
 ) -> Preferences:
-    """Those that the headers of a request state."""
+    """Return the preferences that the headers of a request state.
+
+    Args:
+        request: the HTTP request.
+        prefer: values of its Prefer headers.
+        idempotency_key: value of its Idempotency-Key header.
+    """
     return Preferences(wait_of(prefer or ()), idempotency_key, SETTINGS.of(request).job_wait_seconds)
 
 
@@ -97,43 +103,43 @@ async def _waits(request: Request, prefer: Prefer = None) -> Preferences:
 
 
 def unstated(request: Request) -> Preferences | None:
-    """The preferences of a request that states none; None if it states some, which are to be read."""
+    """Return the default preferences for a request that states none, or None if its headers must be read."""
     if any(name in request.headers for name in STATED_IN):
         return None
     return Preferences(most=SETTINGS.of(request).job_wait_seconds)
 
 
 OfQuestion = Annotated[Preferences, Depends(preferences_of)]
-"""A parameter of an endpoint that starts something."""
+"""Parameter of an endpoint that starts a computation."""
 OfLook = Annotated[Preferences, Depends(_waits)]
-"""A parameter of an endpoint that only looks."""
+"""Parameter of an endpoint that only reads state."""
 
 
 DRAINED = 16
-"""How many times the limit a body may be for the rest of it to be read and thrown away before it is refused."""
+"""Largest body, as a multiple of the limit, that is read and discarded to its end before the request is rejected."""
 Handler = Callable[[Request], Coroutine[object, object, Response]]
 Endpoint = Callable[..., Awaitable[Response]]
 Direct = Callable[[Request, bytes, Preferences], Awaitable[Response]]
 
 
 CONFIG = "__pydantic_config__"
-"""Attribute by which pydantic takes its configuration of a dataclass."""
+"""Attribute in which pydantic looks for its configuration of a dataclass."""
 
 
 class BytesRoute(APIRoute):
-    """A route whose endpoint gets its body as the bytes that came. It declares the body `unread`.
+    """A route with an endpoint that gets its body as the received bytes. The endpoint declares the body `unread`.
 
-    Raises, besides what the endpoint raises:
+    In addition to the exceptions of the endpoint, it raises:
         Problem: the body is too large, too slow, empty, or not declared as JSON.
     """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **described: Any) -> None:
-        """Make a route whose answers pydantic describes when the contract is first needed: the start is quicker.
+        """Make a route. Pydantic describes its answers when the contract is first needed, for a quicker start.
 
         Args:
-            path: of the route.
-            endpoint: answers its requests.
-            **described: as for every route of FastAPI.
+            path: path of the route.
+            endpoint: function that answers its requests.
+            **described: further arguments of a route of FastAPI.
         """
         responses = (described.get("responses") or {}).values()
         for model in (described.get("response_model"), *(response.get("model") for response in responses)):
@@ -142,7 +148,7 @@ class BytesRoute(APIRoute):
         super().__init__(path, endpoint, **described)
 
     def get_route_handler(self) -> Handler:
-        """FastAPI's handler, with the bytes in place of its own parsing."""
+        """Return FastAPI's handler, with the received bytes in place of its own parsing."""
         handle = super().get_route_handler()
         if self.body_field is None:
             return handle
@@ -155,10 +161,10 @@ class BytesRoute(APIRoute):
 
     @property
     def directly(self) -> Direct | None:
-        """The endpoint where it takes the request, its body and its preferences alone, to be called without FastAPI.
+        """The endpoint, for calls without FastAPI, or None if it takes more than request, body and preferences.
 
-        FastAPI would look for each header, read the media type again and validate bytes that are not to be validated,
-        which takes longer than an answer from the cache.
+        FastAPI would look for each header, read the media type again and validate bytes that are not to be validated.
+        That takes longer than an answer from the cache.
         """
         wanted = self.dependant
         names = [wanted.request_param_name, *(one.name for one in wanted.body_params)]
@@ -176,7 +182,7 @@ class BytesRoute(APIRoute):
 
 
 def unread(declared: object) -> object:
-    """The annotation of a body that stands in the OpenAPI document as `declared`, and comes as bytes."""
+    """Return the annotation of a body that the OpenAPI document shows as `declared`, and that arrives as bytes."""
     return Annotated[declared, WrapValidator(lambda body, _: body)]
 
 
@@ -192,13 +198,14 @@ async def read_json(request: Request) -> bytes:
 
 
 async def read(request: Request) -> bytes:
-    """The whole body, of which never more than the limit is kept.
+    """Return the whole body, and never keep more of it than the limit.
 
-    A client that is still sending would find its connection reset and never see the answer. So what is beyond the limit
-    is read too, up to a bound, and thrown away; a client that asks before it sends is answered at once.
+    A client that is still sending would find its connection reset and never see the answer. The part beyond the limit
+    is therefore read too, up to a bound, and discarded. A client that expects a go-ahead before it sends is answered at
+    once.
 
     Raises:
-        Problem: it is empty, over the limit, or does not arrive in time.
+        Problem: the body is empty, over the limit, or does not arrive in time.
     """
     settings = SETTINGS.of(request)
     limit, declared = settings.body_limit_bytes, request.headers.get("content-length", "")
@@ -232,15 +239,18 @@ async def read(request: Request) -> bytes:
 
 
 def too_large(limit: int) -> Problem:
-    """The rest of the body may not have been read, so the connection cannot serve another request."""
+    """Return the problem of a body over the limit.
+
+    The answer closes the connection: unread bytes of the body may remain, and prevent another request.
+    """
     return Problem("too-large", f"The body is larger than {limit} bytes.", headers={"Connection": "close"})
 
 
 def require_json(request: Request) -> None:
-    """Accept application/json alone, in UTF-8.
+    """Accept only application/json in UTF-8.
 
     Raises:
-        Problem: the body is declared as anything else, or not at all.
+        Problem: the body is declared as another media type, or not at all.
     """
     media_type, _, parameters = request.headers.get("content-type", "").partition(";")
     charset = parameters.replace(" ", "").replace('"', "").lower()

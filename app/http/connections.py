@@ -106,7 +106,7 @@ class BoundedConnection(H11Protocol):
             self.cycle.message_event.set()
 
     def _is_sending(self) -> bool:
-        """Whether the client may be in the middle of a request."""
+        """Return whether the client may be in the middle of a request."""
         return self._malformed or self.conn.their_state is h11.SEND_BODY
 
     def _update_timers(self) -> None:
@@ -150,10 +150,10 @@ class ConditionTimer:
 
 
 class LingeringTransport:
-    """A transport whose `close` lets a client that is still sending read the answer.
+    """A transport with a `close` that lets a client that is still sending read the answer.
 
     The kernel resets a connection that is closed while received data is unread, and the client may then lose the
-    answer. So only the sending direction ends at first. What the client still sends is discarded for some seconds.
+    answer. So only the sending direction ends at first. Further data from the client is discarded for some seconds.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
-"""What the service serves again and again: bytes made once, compressed once, with a tag to ask about them.
+"""Documents that are served repeatedly: made once, compressed once, and with an entity tag for revalidation.
 
-A document is made outside the event loop, when the service starts or when it is first asked for. After that, an answer
-costs the loop a look at two headers.
+A document is made outside the event loop, when the service starts or on the first request. After that, an answer costs
+the loop a look at two headers.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from starlette.responses import Response
 from epsilond.app.http.middleware import SMALLEST, compressed, takes_gzip
 
 KEPT = "no-cache"
-"""Kept by clients, who ask each time whether it is still the same: a new release changes it."""
+"""Value of Cache-Control: clients keep a document and revalidate it each time, because a new release changes it."""
 K = TypeVar("K")
 
 
 class Document:
-    """One document, plain and compressed. Its tag is weak: it stands for both."""
+    """A document, plain and compressed. Its entity tag is weak, because it denotes both forms."""
 
     def __init__(self, body: bytes, media_type: str, headers: Mapping[str, str] | None = None) -> None:
         self.body = body
@@ -39,7 +39,7 @@ class Document:
         }
 
     def response(self, request: Request) -> Response:
-        """The document as this client can take it; 304 if it has it."""
+        """Return the document in a form that this client accepts, or 304 if the client has it."""
         if _names(request.headers.get("if-none-match", ""), self.etag):
             return Response(status_code=304, headers=self.headers)
         if self.gzip is not None and takes_gzip(request.headers):
@@ -49,7 +49,7 @@ class Document:
 
 
 class Documents(Generic[K]):
-    """Documents by a key, each made when it is first asked for, in a thread, and kept. Keys come from our lists."""
+    """Documents by key. A thread makes each on the first request, and it is kept. Keys come from fixed lists."""
 
     def __init__(self, make: Callable[[K], Document]) -> None:
         self._make = make
@@ -57,10 +57,10 @@ class Documents(Generic[K]):
         self._one_at_a_time = anyio.Lock()
 
     async def of(self, key: K) -> Document:
-        """The document of a key.
+        """Return the document of a key.
 
         Raises:
-            Exception: what making it raises; it is tried again when it is next asked for.
+            Exception: any exception of making the document; the next request tries again.
         """
         if key not in self._made:
             async with self._one_at_a_time:
@@ -70,11 +70,11 @@ class Documents(Generic[K]):
 
 
 def json_document(body: bytes) -> Document:
-    """A document in JSON."""
+    """Return a document in JSON."""
     return Document(body, "application/json")
 
 
 def _names(tags: str, etag: str) -> bool:
-    """Whether a list of tags names this one, compared weakly (RFC 9110)."""
+    """Return whether a list of entity tags contains this tag, by weak comparison (RFC 9110)."""
     given = {tag.strip().removeprefix("W/") for tag in tags.split(",")}
     return "*" in given or etag.removeprefix("W/") in given

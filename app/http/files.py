@@ -1,4 +1,4 @@
-"""Static files that the service carries with it: read and compressed once, when they are first asked for."""
+"""Static files of the service, read and compressed once, on the first request."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ TYPES = {
     ".svg": "image/svg+xml",
     ".json": "application/json",
 }
-"""What the machine's own table of types must not decide."""
+"""Media types by suffix that do not depend on the table of the machine."""
 
 
 def media_type_of(name: str) -> str:
-    """What a file is, by its name."""
+    """Return the media type of a file, by its name."""
     return TYPES.get(Path(name).suffix) or mimetypes.guess_type(name)[0] or "application/octet-stream"
 
 
 class PackageFiles:
-    """The files of one folder of a package, all under the same headers; Python's own files are not among them."""
+    """The files of one folder of a package, with equal headers, except for Python files."""
 
     def __init__(self, package: str, folder: str, headers: Mapping[str, str]) -> None:
         spec = find_spec(package)
@@ -47,14 +47,14 @@ class PackageFiles:
         self._documents = Documents(self._read)
 
     def add(self, app: FastAPI, below: str) -> None:
-        """Serve all of them below a path."""
+        """Serve all files below a path."""
         app.add_api_route(f"{below}/{{path:path}}", self.file, include_in_schema=False)
 
     async def file(self, request: Request, path: str) -> Response:
-        """One of them; the folder itself stands for its page.
+        """Return the answer with one file; the path of the folder itself gives its index page.
 
         Raises:
-            HTTPException: there is none of this name.
+            HTTPException: no file has this name.
         """
         name = path or INDEX
         if name not in self._files:
@@ -62,7 +62,7 @@ class PackageFiles:
         return (await self._documents.of(name)).response(request)
 
     async def index(self, request: Request) -> Response:
-        """The page of the folder."""
+        """Return the answer with the index page of the folder."""
         return await self.file(request, INDEX)
 
     def _read(self, name: str) -> Document:

@@ -1,4 +1,4 @@
-"""The built documents as the service carries them: pages under a policy of their own scripts, and what is not found."""
+"""The built documentation site: pages that may run only their own scripts, and the page for unknown paths."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from epsilond.app.http.document import Document, Documents
 from epsilond.app.http.files import INDEX, media_type_of
 
 FOLDER = "guide"
-"""Beside the package's modules: where `scripts/guide` builds the site."""
+"""Folder next to the package's modules, in which `scripts/guide` builds the site."""
 NOT_FOUND = "404.html"
 BELOW = "/.guide"
-"""What stands in the page of what is not found for the place of the guide, which differs by how deep was asked."""
+"""Placeholder in the page for unknown paths. The relative path to the guide replaces it, as it depends on the depth."""
 KEPT_FOR_A_YEAR = "public, max-age=31536000, immutable"
 NAMED_BY_CONTENT = re.compile(r"^assets/.*\.[0-9a-f]{8}\.min\.(js|css)$")
 POLICY = (
@@ -27,7 +27,9 @@ POLICY = (
     " font-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none';"
     " frame-ancestors 'none'"
 )
-"""A page's own scripts stand inline and are allowed by their hashes; the browser refuses any other, and other hosts."""
+"""Content security policy of a page. Its inline scripts are allowed by their hashes; other scripts and hosts are
+refused.
+"""
 SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 UNBUILT = (
     "<!doctype html><html lang=en><meta charset=utf-8><title>No documents here</title><h1>No documents here</h1>"
@@ -38,7 +40,7 @@ UNBUILT = (
 
 
 def policy(page: bytes) -> str:
-    """The policy of a page that allows the scripts which stand in it, and no other."""
+    """Return the content security policy of a page, which allows the page's inline scripts and no others."""
     hashes = {f"'sha256-{base64.b64encode(hashlib.sha256(each).digest()).decode()}'" for each in SCRIPT.findall(page)}
     return POLICY.format(scripts=" ".join(sorted(hashes)))
 
@@ -60,18 +62,18 @@ class Guide:
 
     @classmethod
     def of_package(cls, package: str) -> Guide:
-        """The site that a package carries."""
+        """Return the site that a package contains."""
         spec = find_spec(package)
         if spec is None or spec.origin is None:
             raise ModuleNotFoundError(package)
         return cls(Path(spec.origin).parent / FOLDER)
 
     async def enter(self, request: Request) -> Response:
-        """The guide's address without the last stroke: relative links need it."""
+        """Redirect the guide's address to the same address with a final slash, which relative links need."""
         return RedirectResponse(f"{request.scope.get('root_path', '')}/guide/", 308)
 
     async def page(self, request: Request, path: str) -> Response:
-        """One file of the site; a folder stands for its first page."""
+        """Return one file of the site; the path of a folder gives its index page."""
         name = f"{path}{INDEX}" if path.endswith("/") or not path else path
         if not self._files:
             self._files = self._list_files()

@@ -1,4 +1,4 @@
-"""Exceptions of the table become responses here."""
+"""Handlers that turn the exceptions of the problem table into responses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MESSAGES: Mapping[str, str] = {
 
 
 async def answer_problem(request: Request, error: Exception) -> Response:
-    """The problem that an exception is; a refused OPTIONS is answered with what is allowed instead."""
+    """Return the response for an exception; a rejected OPTIONS request is answered with the allowed methods."""
     problem = problem_of(error)
     if problem.kind.status == 405:
         problem.headers = {"allow": ", ".join(allowed_methods(request))}
@@ -34,7 +34,7 @@ async def answer_problem(request: Request, error: Exception) -> Response:
 
 
 def allowed_methods(request: Request) -> list[str]:
-    """The methods of every route with this path, except those that only say there is nothing here."""
+    """Return the methods of every route with this path, except for routes that answer unknown names."""
     methods = {"OPTIONS"}
     for route in request.app.routes:
         if route.name != UNKNOWN_NAME and route.matches(request.scope)[0] is not Match.NONE:
@@ -43,7 +43,7 @@ def allowed_methods(request: Request) -> list[str]:
 
 
 def _parameters(error: RequestValidationError) -> Problem:
-    """Errors of path and query parameters; the body's are turned into faults before they come here."""
+    """Return the problem of wrong path and query parameters; errors in a body become faults before this point."""
     faults = (
         FieldError(
             parameter=str(item["loc"][-1]),

@@ -1,4 +1,4 @@
-"""How late the event loop is: a task that sleeps a tenth of a second looks how much longer it slept."""
+"""Lag of the event loop: a task that sleeps a tenth of a second measures how much longer it slept."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from epsilond.app.metrics import Metrics
 
 PAUSE_SECONDS = 0.1
 KEPT = 600
-"""Lags of the last minute."""
+"""Number of lags kept: the lags of the last minute."""
 
 
 class LoopLag:
-    """The lags of one event loop, while `running()`."""
+    """The lags of one event loop, measured within `running()`."""
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
@@ -26,13 +26,13 @@ class LoopLag:
 
     @property
     def p99(self) -> float:
-        """Seconds; of 100 lags of the last minute, 99 were at most this. 0 if none was seen."""
+        """The 99th percentile of the lags of the last minute, in seconds; 0 without lags."""
         lags = sorted(self._lags)
         return lags[(99 * len(lags)) // 100] if lags else 0.0
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Lags are seen until the end."""
+        """Measure lags within this context."""
         async with anyio.create_task_group() as watching:
             watching.start_soon(self._watch)
             yield
@@ -46,6 +46,6 @@ class LoopLag:
             self.saw(max(0.0, loop.time() - asked))
 
     def saw(self, seconds: float) -> None:
-        """One lag more."""
+        """Record one lag."""
         self._lags.append(seconds)
         self._metrics.loop_lag.observe(seconds)

@@ -8,11 +8,11 @@ from epsilond.app.http.problems import Problem
 
 
 async def gone(request: Request) -> None:
-    """Until the client disconnects. The body has been read, so nothing else can come."""
+    """Wait until the client disconnects. The body has been read, and no other message can come."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
 
 def client_gone() -> Problem:
-    """The problem of a client that has left; a fresh one, for a raised exception holds on to what raised it."""
+    """Return a new problem of a client that has left; a raised exception keeps its frames alive and is not reused."""
     return Problem("client-closed-request", "The client went away.")

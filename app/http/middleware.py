@@ -33,12 +33,12 @@ from epsilond.app.metrics import Metrics
 
 SANE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 NAMED = re.compile(r"(/v1/(?:calibrations|risk-bounds)/)([^/{]+)(.*)")
-"""Routes generated from the lists carry their name in the path; it is a label of its own."""
+"""Paths of routes that are generated from lists. Metrics take the name in the path as a label of its own."""
 QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
-"""Probes come every second; they are logged at debug level only."""
+"""Paths of probes. Probes come every second and are logged at debug level only."""
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 TOLD = ("theorem", "cache", "caller", "problem", "cpu_milliseconds", "queued_milliseconds")
-"""What a log line has of a request's record, where it is known."""
+"""Fields of a request's record that a log line includes if they are known."""
 HEADERS = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
@@ -49,17 +49,17 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
-"""Of every answer that does not say otherwise."""
+"""Headers of every answer that does not set them itself."""
 CSP = b"content-security-policy"
 PAGE_POLICY = (
     b"default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self';"
     b" frame-ancestors 'none'"
 )
-"""Of an HTML page of ours: its code and styles are files of ours, and a browser runs no other."""
+"""Content security policy of the service's HTML pages: browsers run only code and styles from files of the service."""
 
 
 def template(scope: Scope) -> tuple[str, str | None]:
-    """The route's path with its name taken out, and the name: of what was matched, never of what was sent."""
+    """Return the route's path without its name, and the name, from the matched route only, not from the request."""
     route = scope.get("route")
     path = getattr(route, "path_format", None)
     if path is None:
@@ -69,7 +69,7 @@ def template(scope: Scope) -> tuple[str, str | None]:
 
 
 class Observe:
-    """The outer layer: the id, one log line, the metrics, the security headers, HEAD, and the last resort."""
+    """The outer layer: request id, log line, metrics, security headers, HEAD, and the answer to unforeseen errors."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, hsts_seconds: int = 0) -> None:
         self.app = app
@@ -85,7 +85,7 @@ class Observe:
         self.log = structlog.get_logger()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, whatever happens, and tell of it."""
+        """Answer one request in every case, and record it in the log and the metrics."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -110,7 +110,7 @@ class Observe:
 
         try:
             await self.app(scope, receive, observed)
-        except Exception as error:  # the last resort: logged whole, answered without a word of it
+        except Exception as error:  # logged in full, answered without detail
             self.log.exception("unexpected", id=record.id)
             if not record.started:
                 await response_of(problem_of(error))(scope, receive, observed)
@@ -118,7 +118,13 @@ class Observe:
             self.tell(scope, record, "HEAD" if bodiless else scope["method"])
 
     def tell(self, scope: Scope, record: RequestRecord, method: str) -> None:
-        """One line and the figures."""
+        """Write the log line of a request, and update the metrics.
+
+        Args:
+            scope: scope of the request.
+            record: record of the request.
+            method: method that the client sent.
+        """
         route, name = template(scope)
         seconds = time.perf_counter() - record.began
         method = method if method in METHODS else "OTHER"
@@ -136,24 +142,24 @@ class Observe:
 
 
 SMALLEST = 1_024
-"""Bytes; a shorter answer fits in a packet as it is."""
+"""Smallest answer in bytes that is compressed; shorter answers fit in a packet uncompressed."""
 AT_ONCE = 32_768
-"""Bytes; a longer answer is compressed in a thread. Up to here it takes a millisecond or two."""
+"""Largest answer in bytes that the event loop compresses, in a millisecond or two; a thread compresses larger ones."""
 LEVEL = 6
 GZIP = 16 + zlib.MAX_WBITS
-"""To zlib: with the head and the end of gzip."""
+"""Window bits by which zlib writes the header and the trailer of gzip."""
 OFFERS = 512
-"""Characters of Accept-Encoding that are read; whatever stands behind them is taken as absent."""
+"""Number of characters of Accept-Encoding that are read; the rest, with an offer cut off there, is taken as absent."""
 COMPRESSIBLE = (b"application/json", b"application/problem+json", b"text/", b"image/svg+xml")
 
 
 def compressed(body: bytes) -> bytes:
-    """The bytes as gzip."""
+    """Return the bytes, compressed as gzip."""
     return zlib.compress(body, LEVEL, GZIP)
 
 
 def takes_gzip(headers: Mapping[str, str]) -> bool:
-    """Whether a client that sends these headers takes gzip: it names it, or anything, with a weight above zero."""
+    """Return whether a client that sends these headers accepts gzip, by `gzip` or by `*` with a weight above zero."""
     weights, offers = {}, headers.get("accept-encoding", "")
     if len(offers) > OFFERS:
         offers = offers[:OFFERS].rpartition(",")[0]  # the last one may lack its weight
@@ -164,13 +170,13 @@ def takes_gzip(headers: Mapping[str, str]) -> bool:
 
 
 class Compress:
-    """The layer that compresses for clients that take gzip: small answers at once, large ones in a thread."""
+    """The layer that compresses for clients that accept gzip: small answers at once, large answers in a thread."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and its answer back, compressed if it comes in one piece and is worth it."""
+        """Pass a request on and its answer back, compressed if the answer comes in one piece of sufficient size."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -212,7 +218,7 @@ OPEN = frozenset(
     {"/", "/ledgers", "/healthz", "/readyz", "/openapi.json", "/docs", "/guide", "/problems", "/favicon.ico"}
 )
 OPEN_BELOW = ("/docs/", "/guide/", "/problems/", "/explorer/")
-"""What says nothing of anybody: probes, documents, and the pages that people type their key into."""
+"""Paths that reveal nothing about callers: documents, and pages in which people enter their key."""
 CHALLENGE = 'Bearer realm="epsilond"'
 
 
@@ -230,7 +236,7 @@ class Authenticate:
         self.open = OPEN | ({METRICS} if metrics_open else set())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on with its caller, or refuse it before anything of it is read."""
+        """Pass a request on with its caller, or reject the request before any of it is read."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -253,10 +259,10 @@ class Authenticate:
         await self.app(scope, receive, send)
 
     async def _caller(self, given: list[str]) -> Caller:
-        """Whoever these credentials name.
+        """Return the caller with these credentials.
 
         Raises:
-            Problem: there are none, or they are not taken, or it cannot be found out.
+            Problem: the credentials are missing or not accepted, or the identity provider cannot be reached.
         """
         scheme, _, text = given[0].partition(" ") if len(given) == 1 else ("", "", "")
         credentials = text.strip()
@@ -273,10 +279,10 @@ class Authenticate:
         return caller
 
     async def _again(self, given: list[str], path: str, name: str) -> Caller:
-        """Whoever was let in to this path, as these credentials are taken now.
+        """Return the caller of an admitted request, after these credentials are checked again.
 
         Raises:
-            Problem: they are not, or are somebody else's by now, or do not open the path.
+            Problem: the credentials are not accepted any more, now name another caller, or do not open the path.
         """
         caller = await self._caller(given)
         if caller.name != name:
@@ -329,7 +335,7 @@ class Shortcut:
 
 
 def direct_routes(app: Starlette) -> dict[str, tuple[BytesRoute, Direct]]:
-    """Return the routes whose path has no parameters, and whose endpoint takes a request, its body and preferences."""
+    """Return the POST routes without path parameters that have a direct endpoint, by path, each with this endpoint."""
     routes: dict[str, tuple[BytesRoute, Direct]] = {}
     for route in app.routes:
         if isinstance(route, BytesRoute) and "{" not in route.path and route.methods == {"POST"}:

@@ -236,7 +236,7 @@ OF_LEDGERS = frozenset(
         "ledgers-not-durable",
     }
 )
-"""Kinds that only requests of ledgers are answered with."""
+"""Kinds of problem that only requests of ledgers are answered with."""
 
 BY_STATUS: Mapping[int, str] = {
     400: "bad-request",
@@ -250,4 +250,4 @@ BY_STATUS: Mapping[int, str] = {
     429: "too-many-requests",
     503: "unavailable",
 }
-"""Of the exceptions that the framework raises by status."""
+"""Kinds of the exceptions that the framework raises, by HTTP status."""

@@ -1,8 +1,8 @@
-"""Every refusal of the service: RFC 9457 problems, and the one table from exception to problem.
+"""Every refusal of the service: RFC 9457 problems, and the only table from exceptions to problems.
 
     422 invalid-input         a field, or a pair of fields, that no run can have
     409 infeasible, …         a well-formed question that no proof answers
-    503 deadline-exceeded     it took too long; 429 too-many-requests: too many at once
+    503 deadline-exceeded     the computation took too long; 429 too-many-requests: too many at a time
 
 A problem never repeats the input beyond the names of fields.
 """
@@ -33,10 +33,10 @@ from epsilond.ledgers.book.contradictions import ObservationAnswer
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = "5"
-"""After which a client may ask again that was put off, where nothing better is known."""
+"""Seconds after which a deferred client may retry, if no better value is known."""
 
 LOST_SECONDS = "30"
-"""After which a question may be asked again that lost its workers: not at once, as it may be the reason."""
+"""Seconds after which a question that lost its workers may be repeated: not at once, as it may be the cause."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,12 +50,12 @@ class FieldError:
 
     @classmethod
     def of(cls, fault: Fault) -> FieldError:
-        """From the mathematics' own fault."""
+        """Return the error of a fault that the mathematics reports."""
         return cls(pointer=fault.pointer, message=fault.message, allowed=fault.allowed)
 
 
 class Problem(Exception):
-    """A refusal of the web's own, by the slug of its kind."""
+    """A refusal of the HTTP service, by the slug of its kind."""
 
     def __init__(self, slug: str, detail: str, *errors: FieldError, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(detail)
@@ -104,11 +104,13 @@ TABLE: dict[type[Exception], Callable[[Any], Problem]] = {
     WorkerLost: _worker_lost,
     MissingExtra: lambda error: Problem("not-installed", str(error)),
 }
-"""From exception to problem. What is not here is our fault: it is logged whole and answered without a word of it."""
+"""Functions from exception to problem. Other exceptions are faults of the service: logged in full, answered without
+detail.
+"""
 
 
 def problem_of(error: Exception) -> Problem:
-    """What an exception is to a client."""
+    """Return the problem that a client is answered with for an exception."""
     known = next((TABLE[cls] for cls in type(error).__mro__ if cls in TABLE), None)
     if known is None:
         return Problem("internal-error", "The service failed; its logs have this request under its X-Request-ID.")
@@ -116,7 +118,7 @@ def problem_of(error: Exception) -> Problem:
 
 
 def text_of(problem: Problem) -> bytes:
-    """The problem as JSON."""
+    """Return the problem as JSON."""
     body: JsonRecord = {
         "type": f"/problems/{problem.kind.slug}",
         "title": problem.kind.title,
@@ -138,7 +140,7 @@ def text_of(problem: Problem) -> bytes:
 
 
 class ProblemResponse(Response):
-    """The problem as application/problem+json; the record of the request gets its kind."""
+    """The response with a problem as application/problem+json; it enters the kind in the record of the request."""
 
     def __init__(self, problem: Problem) -> None:
         headers = Headers(problem.headers)
@@ -148,13 +150,13 @@ class ProblemResponse(Response):
         self.slug = problem.kind.slug
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it."""
+        """Send the response, and enter its kind in the record of the request."""
         record_in(scope).problem = self.slug
         await super().__call__(scope, receive, send)
 
 
 def response_of(problem: Problem) -> Response:
-    """The problem as application/problem+json."""
+    """Return the response with a problem as application/problem+json."""
     return ProblemResponse(problem)
 
 

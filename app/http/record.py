@@ -1,4 +1,4 @@
-"""What belongs to a request: its record, which the log and the figures tell, and the parts of the service."""
+"""Data of a request: its record, which the log and the metrics show, and the parts of the service."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RECORD = "epsilond.request-record"
 
 @dataclass
 class RequestRecord:
-    """What is known of a request by the time it is answered; 499 if it never is. Endpoints add the rest."""
+    """Facts about a request when it is answered; the status is 499 if it never is. Endpoints add further facts."""
 
     id: str
     began: float = field(default_factory=time.perf_counter)
@@ -25,19 +25,19 @@ class RequestRecord:
     cache: str | None = None
     theorem: str | None = None
     caller: str | None = None
-    """The name of a key or of a token's subject, else the address. Never a credential."""
+    """Name of the key or of the token's subject, or the address. Never a credential."""
     caller_label: str = "anonymous"
-    """What metrics call them: the name of a key, `token` or `anonymous`."""
+    """Label of the caller in metrics: the name of a key, `token` or `anonymous`."""
     problem: str | None = None
-    """The slug of the problem that was answered."""
+    """Slug of the problem in the answer."""
     cpu_milliseconds: float | None = None
-    """CPU time of the computation behind the answer, if there was one."""
+    """CPU milliseconds of the computation behind the answer, if there was a computation."""
     queued_milliseconds: float | None = None
-    """How long it waited for a worker."""
+    """Milliseconds that the computation waited for a worker."""
 
 
 def record_in(scope: Scope) -> RequestRecord:
-    """The record of this request; one that nobody reads where no observer stands around it."""
+    """Return the record of this request, or a discarded record if no observer surrounds the request."""
     record: RequestRecord | None = scope.get(RECORD)
     return RequestRecord("") if record is None else record
 

@@ -1,7 +1,7 @@
-"""What FastAPI generates, made what our clients need.
+"""Changes to the OpenAPI document of FastAPI for client generators.
 
-Problems are declared on every operation; optional fields of a request are absent, never null; answers have no
-defaults; the tag of a union is required; enumerations have names; a header is one string.
+Problems are declared on every operation. Optional fields of a request are absent, never null. Answers have no defaults.
+The tag of a union is required. Enumerations have names. A header is one string.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from epsilond.app.http.problems import MEDIA_TYPE, ProblemDocument
 RESPONSES = "#/components/responses/"
 POSTED = (400, 408, 409, 413, 415, 422, 429, 500, 503)
 KEYED = (401, 403, 429, 503)
-"""Where the service asks for API keys or tokens; 503 while it cannot ask whose a token is."""
+"""Statuses of operations that need API keys or tokens, if required; 503 if the identity provider cannot be reached."""
 SECURITY = {
     "ApiKey": {"type": "http", "scheme": "bearer", "description": "an API key or a token, if this service asks for one"}
 }
 LARGE = ("bits", "noise_levels")
-"""Ends of the names of integers in answers that may exceed 2^53."""
+"""Suffixes of the names of integers in answers that may exceed 2^53."""
 BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
 def tidy(document: Schema) -> Schema:
-    """The document with all of the above done to it."""
+    """Apply all changes of this module to the document, and return it."""
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
     for framework_own in ("HTTPValidationError", "ValidationError"):
         schemas.pop(framework_own, None)
@@ -74,7 +74,7 @@ def tidy(document: Schema) -> Schema:
 
 
 def _declare_exact(schema: Schema) -> None:
-    """Declare the digits that an answer has beside an integer from 2^53 on."""
+    """Declare the exact digits that an answer has in addition to an integer from 2^53 on."""
     for name, member in list(schema.get("properties", {}).items()):
         if member.get("type") == "integer" and name.endswith(LARGE):
             schema["properties"][f"{name}_exact"] = {"type": "string", "description": f"{name} in full, from 2^53 on"}
@@ -95,9 +95,10 @@ def _read_by_generators(schema: Schema) -> Schema:
 
 
 def _share_problems(document: Schema) -> Schema:
-    """Answers with a problem, each once and by its name: they are a fifth of the document where each operation has all.
+    """Move problem responses into components, once each, and return them by name.
 
-    Named by their status; those of one status that list other problems are numbered, in the order of their texts.
+    Without sharing, they are a fifth of the document. Their names are their statuses. Responses of one status that list
+    different problems are numbered, in the order of their texts.
     """
     every = [operation["responses"] for operations in document["paths"].values() for operation in operations.values()]
     kinds: dict[str, set[str]] = {}
@@ -121,14 +122,14 @@ def _share_problems(document: Schema) -> Schema:
 
 
 def rewritten(node: object, change: Callable[[Schema], Schema]) -> Any:
-    """The tree with `change` applied to every object, leaves first; examples are data and left alone."""
+    """Return the tree with `change` applied to every object, leaves first; examples are data and remain unchanged."""
     if isinstance(node, dict):
         return change({key: item if key == "examples" else rewritten(item, change) for key, item in node.items()})
     return [rewritten(item, change) for item in node] if isinstance(node, list) else node
 
 
 def without_null(schema: Schema) -> Schema:
-    """Without `default: null`, and without null among the alternatives."""
+    """Return a schema without `default: null`, and without null among the alternatives."""
     schema = {key: item for key, item in schema.items() if key != "default" or item is not None}
     alternatives = schema.get("anyOf")
     if not isinstance(alternatives, list) or {"type": "null"} not in alternatives:
@@ -139,7 +140,7 @@ def without_null(schema: Schema) -> Schema:
 
 
 def _plain(schema: Schema) -> Schema:
-    """Without null, and with whole bounds for whole numbers."""
+    """Return a schema without null, and with integer bounds for integers."""
     schema = without_null(schema)
     if schema.get("type") == "integer":
         schema |= {key: int(Decimal(repr(schema[key]))) for key in BOUNDS if key in schema}  # 1e24 is 10**24
@@ -149,7 +150,7 @@ def _plain(schema: Schema) -> Schema:
 
 
 def _problems(method: str, path: str, operation: Schema) -> Schema:
-    """The problems an operation may answer with."""
+    """Return the problem responses of an operation, by status."""
     asked = any(item["in"] in ("query", "header") for item in operation.get("parameters", ()))
     got = {404: "{" in path, 422: asked, 500: True, 503: path == "/readyz"}
     posted = (*POSTED, *((404,) if got[404] else ()))
@@ -183,7 +184,7 @@ def _responses(document: Schema) -> Iterator[Schema]:
 
 
 def _declare_for_generators(response: Schema) -> None:
-    """Leave out what generators do not read: item schemas, which are of OpenAPI 3.2, and the media types of images.
+    """Leave out content that generators do not read: item schemas, which need OpenAPI 3.2, and media types of images.
 
     The description of a response with an image names its media types.
     """
@@ -196,14 +197,17 @@ def _declare_for_generators(response: Schema) -> None:
 
 
 def _one_string(schema: Schema) -> Schema:
-    """A header that may be sent more than once is the same as one whose values are joined by commas (RFC 9110, 5.3)."""
+    """Return the schema of a header as one string.
+
+    A header that may be sent more than once equals one with comma-separated values (RFC 9110, 5.3).
+    """
     if schema.get("type") != "array":
         return schema
     return {key: item for key, item in schema.items() if key != "items"} | {"type": "string"}
 
 
 def _require_tags(schemas: Mapping[str, Schema]) -> None:
-    """A member of a tagged union is known by its tag, so that the tag cannot be left to its default."""
+    """Require the tag of each member of a tagged union: the tag identifies the member and cannot default."""
     for union in [schema for schema in schemas.values() if "discriminator" in schema]:
         tag = union["discriminator"]["propertyName"]
         for reference in union["discriminator"]["mapping"].values():

@@ -1,1 +1,1 @@
-"""Simulations as jobs of the service: taken in, queued, run, kept."""
+"""Jobs of the service: accepted, queued, run and kept."""

@@ -21,8 +21,9 @@ async def wait_attended(request: Request, course: Callable[[], Awaitable[T]]) ->
     """Return the result of a course that waits for a job, as long as the request may wait.
 
     Raises:
-        Problem: too many requests wait, or of this caller; the client has gone; its credentials are not taken any more.
-        Exception: what the course raises.
+        Problem: too many requests wait, of all callers or of this caller; the client has gone; or its credentials are
+            not accepted any more.
+        Exception: the exception of the course.
     """
     places = JOB_WAITS.of(request)
     with places.place(caller_of(request).identity):
@@ -32,7 +33,15 @@ async def wait_attended(request: Request, course: Callable[[], Awaitable[T]]) ->
 
 
 async def first_of(course: Callable[[], Awaitable[T]], *ends: Callable[[], Awaitable[None]]) -> T:
-    """Return the result of a course, unless one of the ends raises before."""
+    """Return the result of a course, unless one of the end conditions raises before.
+
+    Args:
+        course: the course.
+        ends: functions that wait for a reason to end, and raise it.
+
+    Raises:
+        Exception: the exception of the course, or of the first end condition that raises.
+    """
     answers: list[T] = []
     faults: list[Exception] = []
 
@@ -61,7 +70,7 @@ async def end_with_client(request: Request) -> None:
 
 
 async def _end_with_credentials(request: Request) -> None:
-    """Wait until the credentials are rejected."""
+    """Wait until the credentials are rejected, and raise the problem."""
     while True:
         await anyio.sleep(TELL_SECONDS)
         await caller_again(request)

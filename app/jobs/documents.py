@@ -1,4 +1,4 @@
-"""Jobs as they are served."""
+"""Jobs in the form in which they are served."""
 
 from __future__ import annotations
 
@@ -100,5 +100,5 @@ def _render_large_parts(record: Record) -> bytes:
 
 
 def told(when: float) -> str:
-    """Return a time as it is served."""
+    """Return a time in the form in which it is served: RFC 3339 in UTC, to milliseconds."""
     return datetime.fromtimestamp(when, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

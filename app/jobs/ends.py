@@ -1,4 +1,4 @@
-"""Ends of jobs: what a course of a job ends with, whatever happens to it."""
+"""Ends of jobs: the record with which each course of a job ends, in every case."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ FAILED = Problem("internal-error", "The job failed; the service's logs have it u
 
 
 async def end_of(running: Running, course: Callable[[], Awaitable[End]], seconds: float) -> End:
-    """Follow the course of a job. A failure ends this job and no other.
+    """Follow the course of a job, and return its end. A failure ends this job and no other.
 
     Args:
         running: the job.
-        course: runs the job to its end.
+        course: function that runs the job to its end.
         seconds: longest duration.
     """
     try:

@@ -1,4 +1,4 @@
-"""A job as a client sees it: its record and its progress."""
+"""A job in the form that clients see: its record and its progress."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Progress:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """A job as it is now."""
+    """A job at present."""
 
     record: Record
     progress: Progress | None = None

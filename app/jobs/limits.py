@@ -30,7 +30,7 @@ class SimulationLimits:
 
 
 def require_within(limits: SimulationLimits, kind: SimulationKind, request: object, plan: SimulationPlan) -> None:
-    """Reject a simulation that would take too long, or too much memory at once.
+    """Reject a simulation with estimates that exceed the limits on time or memory.
 
     Args:
         limits: limits of the service.
@@ -39,7 +39,7 @@ def require_within(limits: SimulationLimits, kind: SimulationKind, request: obje
         plan: its estimates.
 
     Raises:
-        BeyondBudget: with the estimate, the limit, and the size that would fit, if the kind has a size.
+        BeyondBudget: it states the estimate, the limit, and the size that would fit, if the kind has a size.
     """
     for identifier, statement, estimate, limit in (
         ("service.job-seconds", "seconds(plan) ≤ job_seconds", plan.seconds, limits.seconds),
@@ -57,7 +57,7 @@ def require_within(limits: SimulationLimits, kind: SimulationKind, request: obje
 
 
 def nearest(limits: SimulationLimits, kind: SimulationKind, request: Any, share: float) -> dict[str, float | str]:
-    """Return a size at which the request fits, if there is one.
+    """Return a size at which the request fits, or an empty mapping if none of the attempts fits.
 
     Args:
         limits: limits of the service.

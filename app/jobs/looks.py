@@ -1,4 +1,4 @@
-"""Readings of a job that are shared by everybody who waits for the job."""
+"""Readings of a job that all clients who wait for the job share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from epsilond.app.store.record import Record
 
 
 class Look:
-    """The last reading of one job. Everybody who waits for the job holds it."""
+    """The last reading of one job. All clients who wait for the job hold it."""
 
     def __init__(self, read: Callable[[], Awaitable[Record | None]]) -> None:
         self._read = read
@@ -21,9 +21,9 @@ class Look:
         self._fault: Problem | None = None
 
     async def since(self, moment: float) -> Record | None:
-        """Return the job by a reading that began at a moment of the event loop's clock or later; None if there is none.
+        """Return the job by a reading that began at `moment` of the event loop's clock or later; None if there is none.
 
-        One of several callers reads, and the others share the record, or the fault.
+        One of several callers reads, and the others share the record or the fault.
 
         Raises:
             Problem: the store cannot be used.

@@ -1,8 +1,8 @@
 """The life of jobs in the service: accepted, claimed, run, stopped, ended.
 
 Every job is in the store from the moment at which its client gets the job's address. A replica claims jobs that wait
-there, and renews its leases on them. Whatever it leaves is claimed by another replica, or by itself at its next start.
-A job is reported as done only when its result is in the store.
+there, and renews its leases on them. Jobs that it leaves are claimed by another replica, or by itself at its next
+start. A job is reported as done only when its result is in the store.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ from epsilond.app.store import Store, StoreLocked
 from epsilond.app.store.record import End, Record
 
 Course = Callable[[], Awaitable[End]]
-"""Runs a job to its end."""
+"""Function that runs a job to its end."""
 
 
 class Jobs:
-    """The jobs of one service, from the entry into `running()` to its end."""
+    """The jobs of one service, within `running()`."""
 
     def __init__(
         self,
@@ -58,15 +58,15 @@ class Jobs:
         simulations: SimulationRunner,
         reading: Callable[[str, str], Reading | None],
     ) -> None:
-        """Make the jobs of a service without a store.
+        """Make the jobs of a service, without opening the store.
 
         Args:
-            settings: where the store is, and how much it may hold.
-            metrics: figures that are kept.
-            health: what a load balancer is answered.
-            questions: runs jobs of questions.
-            simulations: runs jobs of simulations.
-            reading: function of a kind and a name that returns how their bodies are read, or None.
+            settings: location of the store, and limits on its size.
+            metrics: metrics of the service.
+            health: checks for load balancers.
+            questions: runner of jobs of questions.
+            simulations: runner of jobs of simulations.
+            reading: function of a kind and a name that returns the function that reads their bodies, or None.
         """
         self._settings = settings
         self._metrics = metrics
@@ -88,7 +88,7 @@ class Jobs:
         """Open the store, if it is not open. A second service of one user gets a store of its own, in memory.
 
         Raises:
-            StoreUnavailable: it cannot be used.
+            StoreUnavailable: the store cannot be used.
         """
         if self._store is not None:
             return
@@ -102,7 +102,7 @@ class Jobs:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Accept and run jobs; at the end those that have not ended go back to the store."""
+        """Accept and run jobs within this context; at its end, unfinished jobs go back to the store."""
         await to_thread.run_sync(self.open)
         assert self._store is not None
         store = self._store
@@ -133,7 +133,7 @@ class Jobs:
         self._store = None
 
     def stop(self) -> None:
-        """Accept no more jobs and stop those that run; everybody who waits is answered at once."""
+        """Accept no more jobs, and stop running jobs; waiting clients are answered at once."""
         if self._accepting:
             self._accepting = False
             self.waiting.stop()
@@ -147,11 +147,11 @@ class Jobs:
 
     @property
     def survives(self) -> bool:
-        """Whether the store outlives this service."""
+        """True if the store outlives this service."""
         return self._store is not None and self._store.durable
 
     def _store_trouble(self) -> str | None:
-        """Return why a load balancer should not send requests here: only a shared store can be the reason."""
+        """Return the reason why load balancers should avoid this service; only a shared store can be a reason."""
         if self._store is None or not self._store.shared or self.shelf.fault is None:
             return None
         return "The shared store of jobs cannot be used."
@@ -225,17 +225,22 @@ class Jobs:
     async def with_key(self, owner: str, key: str, fingerprint: str) -> Job | None:
         """Return the job that this owner posted with this idempotency key, unless it was interrupted.
 
+        Args:
+            owner: owner of the job.
+            key: idempotency key.
+            fingerprint: digest of the present request.
+
         Raises:
-            Problem: it came with another request.
+            Problem: the key came with another request.
         """
         earlier = await self.shelf.read(self.shelf.store.with_key, owner, key)
         return None if earlier is None else self._repeat(earlier, fingerprint)
 
     async def remove(self, owner: str, identifier: str) -> Job | None:
-        """Cancel a job that has not ended, and return it; delete one that has.
+        """Cancel a job that has not ended, and return it; delete a job that has ended, and return None.
 
         Raises:
-            Problem: this owner has none of this id, or the store cannot be used.
+            Problem: this owner has no job with this id, or the store cannot be used.
         """
         job = await self.waiting.glimpse(owner, identifier)
         if not job.ended:
@@ -283,7 +288,7 @@ class Jobs:
         return self._settings.job_workers - sum(running.on_place for running in self._live.values())
 
     async def _claim(self) -> None:
-        """Run what waits in the store, as much at a time as there are places, without end."""
+        """Claim and run jobs that wait in the store, as many at a time as there are places, without end."""
         while True:
             self._work = anyio.Event()
             free = self._free_places()
@@ -303,7 +308,7 @@ class Jobs:
                 await self._work.wait()
 
     def _claimed(self, record: Record) -> tuple[Running, Course]:
-        """Return a job that was claimed, and its course."""
+        """Return a claimed job, and its course."""
         if record.kind == SIMULATION:
             simulation = RunningSimulation(record=record)
             return simulation, partial(self._simulations.end_of, simulation)
@@ -311,7 +316,7 @@ class Jobs:
         return question, _unreadable if reading is None else partial(self._questions.end_of, question, reading)
 
     def _start(self, running: Running, course: Course) -> None:
-        """Run a job; one that comes from the store while the service stops is stopped before it does anything."""
+        """Run a job. A job that comes from the store while the service stops is stopped before it begins."""
         self._live[running.record.id] = running
         if not self._accepting:
             running.stop(self._ending)
@@ -319,7 +324,7 @@ class Jobs:
         self.waiting.tell()
 
     async def _run(self, running: Running, course: Course) -> None:
-        """Run a job to its end, which is stored whatever happens. A released job goes back to the queue later."""
+        """Run a job to its end, and store the end in every case. A released job goes back to the queue later."""
         end: End | None = None
         try:
             with running.scope:

@@ -1,4 +1,4 @@
-"""Places of event streams and of requests that wait for jobs: in all, and for each caller."""
+"""Places for event streams and for requests that wait for jobs: limited in total, and for each caller."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ RETRY = {"Retry-After": "30"}
 
 
 class Places:
-    """The places of one sort in a service, for the thread of the event loop."""
+    """The places of one kind in a service, for the thread of the event loop."""
 
     def __init__(self, most: int, plural: str) -> None:
         """Make places, of which one caller has at most half.
 
         Args:
             most: number of places.
-            plural: what takes them, for the text of rejections.
+            plural: name of the users of places, for the text of rejections.
         """
         self._most = most
         self._each = max(1, most // 2)
@@ -29,7 +29,7 @@ class Places:
 
     @property
     def taken(self) -> int:
-        """Number of places that are taken."""
+        """The number of places in use."""
         return self._taken.total()
 
     def has_room(self, identity: str) -> bool:
@@ -38,10 +38,10 @@ class Places:
 
     @contextmanager
     def place(self, identity: str) -> Iterator[None]:
-        """Take a place for a caller, in the same step in which the limits are tested, until the end of the context.
+        """Take a place for a caller within this context; the limits are tested in the same step.
 
         Raises:
-            Problem: there are too many, or too many of this caller.
+            Problem: too many places are in use, of all callers or of this caller.
         """
         if self.taken >= self._most:
             raise Problem("too-many-requests", f"There are too many {self._plural}.", headers=RETRY)

@@ -18,7 +18,7 @@ from epsilond.app.workers.work import opened, pickled
 
 
 class QuestionRunner:
-    """Runs questions as jobs."""
+    """The runner of questions as jobs."""
 
     def __init__(self, settings: Settings, compute: Compute, pool: Pool) -> None:
         self._settings = settings
@@ -26,7 +26,7 @@ class QuestionRunner:
         self._pool = pool
 
     async def end_of(self, running: RunningQuestion, reading: Reading) -> End:
-        """Compute a question. The job waits for it as a client does, until the job is stopped."""
+        """Compute a question, and return the end of its job. The job waits like a client, until it is stopped."""
         return await end_of(running, partial(self._compute_answer, running, reading), self._settings.job_seconds)
 
     async def _compute_answer(self, running: RunningQuestion, reading: Reading) -> End:
@@ -52,6 +52,6 @@ class QuestionRunner:
         return End(state="done", steps_done=running.record.steps, result=result, media_type=media_type)
 
     async def _read(self, running: RunningQuestion, reading: Reading) -> Question:
-        """Return the question of a job that was claimed, read from its body."""
+        """Return the question of a claimed job, read from its body."""
         read = partial(pickled, partial(reading, running.record.request))
         return opened(await in_turn(self._pool, read, caller=running.record.caller, lane="read"), Question)

@@ -1,4 +1,4 @@
-"""A job as a response: its state, or the result as it would have come at once."""
+"""Responses for a job: its state, or its result in the form of an immediate answer."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ REPORT_HEADERS = {
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
     "cache-control": "no-cache",
 }
-"""The page of a report carries its styles with it, and nothing in it runs."""
+"""Headers of the page of a report. The page contains its styles, and may run no scripts."""
 LATER = (429, 503)
-"""Statuses that say: ask again."""
+"""Statuses that ask the client to retry later."""
 
 
 def headers_of(kind: str) -> Mapping[str, str]:
@@ -29,7 +29,7 @@ def headers_of(kind: str) -> Mapping[str, str]:
 
 
 def job_response(job: Job, preferences: Preferences, *, status: Literal[200, 202] = 202) -> Response:
-    """Return the job with its address; with status 202 also the time after which to look again.
+    """Return the job with its address, and with the time for the next look if the status is 202.
 
     Args:
         job: the job.
@@ -42,14 +42,14 @@ def job_response(job: Job, preferences: Preferences, *, status: Literal[200, 202
 
 
 def result_response(job: Job) -> Response:
-    """Return the result of a job as its request would have been answered, or its problem.
+    """Return the result of a job, or its problem, in the form of an immediate answer.
 
-    A problem whose status says "later" (429 and 503) is answered as such only while something may still change. Stored
-    as the end of a job it never changes: it is answered 409, which neither clients nor proxies send again, and 503
-    would have a proxy take the replica for one that is away.
+    Problems with the statuses 429 and 503 say "later". They keep this status only while the job may still change. The
+    stored end of a job never changes. It is answered with 409, which neither clients nor proxies repeat. With 503, a
+    proxy would take the replica for unavailable.
 
     Raises:
-        Problem: it has not ended, was cancelled, or ended for good with a problem of that sort.
+        Problem: the job has not ended, was cancelled, or ended for good with a problem that says "later".
     """
     record = job.record
     if record.result is not None:

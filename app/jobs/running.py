@@ -1,4 +1,4 @@
-"""A job that runs in this service, its progress, and events for those who watch it."""
+"""Jobs that run in this service, their progress, and events for their watchers."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ class Running:
 
     record: Record
     on_place: bool = True
-    """True if it was claimed for one of the places of jobs; an adopted question runs in the background."""
+    """True if the job was claimed for one of the places of jobs; an adopted question runs in the background."""
     began: float = field(default_factory=time.monotonic)
     ending: Ending | None = None
-    """Fate of the job if it is stopped; the first one counts."""
+    """Fate of the job if it is stopped; the first value counts."""
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     done: anyio.Event = field(default_factory=anyio.Event)
     changed: anyio.Event = field(default_factory=anyio.Event)
-    """Set at the next change, and replaced."""
+    """Event that is set at the next change, and then replaced."""
 
     @property
     def steps_done(self) -> int:
-        """Number of steps that are done."""
+        """The number of finished steps."""
         return 0
 
     @property
     def seconds_left(self) -> float | None:
-        """Estimate for its own work, in seconds; None without an estimate."""
+        """The estimated seconds of remaining work; None without an estimate."""
         return None
 
     @property
     def job(self) -> Job:
-        """The job as it is now."""
+        """The job at present."""
         spent = round(time.monotonic() - self.began, 3)
         left = None if self.seconds_left is None else round(self.seconds_left, 3)
         progress = Progress(done=self.steps_done, of=self.record.steps, seconds_spent=spent, seconds_left=left)
@@ -52,23 +52,23 @@ class Running:
 
     @property
     def report(self) -> AttemptProgress:
-        """Progress for the store, from which other replicas read it."""
+        """The progress for the store, from which other replicas read it."""
         left = self.seconds_left
         return AttemptProgress(
             attempt=self.record.attempt, done=self.steps_done, of=self.record.steps, seconds_left=left
         )
 
     def as_of(self, record: Record) -> Job:
-        """Return the job as it is now, with a record that was just read from the store."""
+        """Return the job at present, with a record that was just read from the store."""
         return replace(self.job, record=record)
 
     def tell(self) -> None:
-        """Wake everybody who watches. They read the state, so that a slow watcher misses steps and no queue grows."""
+        """Wake all watchers. They read the state; a slow watcher therefore misses steps, and no queue grows."""
         self.changed.set()
         self.changed = anyio.Event()
 
     def stop(self, ending: Ending) -> None:
-        """Stop the job."""
+        """Stop the job, with this fate if no other was set before."""
         self.ending = self.ending or ending
         self.scope.cancel()
 
@@ -82,12 +82,12 @@ class RunningQuestion(Running):
 
     @property
     def steps_done(self) -> int:
-        """Number of parts that are done."""
+        """The number of finished parts."""
         return min(self.shared.parts_done, self.record.steps) if self.shared is not None else 0
 
     @property
     def seconds_left(self) -> float | None:
-        """CPU time of the parts that are not done, in seconds, by the estimate for all of them."""
+        """The estimated CPU seconds of the unfinished parts, from the estimate for all parts."""
         if self.record.seconds is None:
             return None
         spent = time.monotonic() - self.began if self.record.steps == 1 else 0.0
@@ -96,7 +96,7 @@ class RunningQuestion(Running):
 
 @dataclass(eq=False, kw_only=True)
 class RunningSimulation(Running):
-    """A simulation, whose blocks are timed."""
+    """A simulation, with the times of its blocks."""
 
     asked: SimulationAsked | None = None
     """The simulation; None until its body was read."""
@@ -105,22 +105,22 @@ class RunningSimulation(Running):
     blocks_done: int = 0
     seconds_measured: float = 0.0
     begun: dict[int, float] = field(default_factory=dict)
-    """Start of each block that runs now, on the monotonic clock."""
+    """Start of each running block, on the monotonic clock."""
     bytes_held: int = 0
 
     @property
     def steps_done(self) -> int:
-        """Number of blocks that are done."""
+        """The number of finished blocks."""
         return self.blocks_done
 
     @property
     def blocks(self) -> int:
-        """Number of blocks."""
+        """The number of blocks."""
         return self.asked.plan.blocks if self.asked is not None else self.record.steps
 
     @property
     def seconds_left(self) -> float | None:
-        """Estimate for its own work, in seconds. A block that is slower than the others is expected to end now."""
+        """The estimated seconds of remaining work. A block that is slower than the others is expected to end now."""
         if self.asked is None:
             return self.record.seconds
         measured, now, plan = self.blocks_done, time.monotonic(), self.asked.plan
@@ -133,7 +133,7 @@ class RunningSimulation(Running):
         self.begun[index] = time.monotonic()
 
     def end_block(self, index: int, block: bytes) -> float:
-        """Count a block that is done, and return its seconds."""
+        """Count a finished block, and return its duration in seconds."""
         seconds = time.monotonic() - self.begun.pop(index)
         self.blocks_done += 1
         self.bytes_held += len(block)

@@ -1,4 +1,4 @@
-"""The store as the event loop sees it: every call in a thread, every end kept until the store has taken it."""
+"""The store for the event loop: every call runs in a thread, and ends of jobs are kept until they are stored."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Shelf:
         """Call a method of the store for a request, in a thread.
 
         Raises:
-            Problem: the store cannot be used at present: its disk is full, its file or its database is gone.
+            Problem: the store cannot be used at present: its disk is full, or its file or database is gone.
         """
         return await self._call_in_thread(self._threads, partial(method, *arguments, **named))
 
@@ -71,7 +71,7 @@ class Shelf:
         return await self.call(method, *arguments, **named)
 
     async def quietly(self, method: Callable[..., T], *arguments: object, **named: object) -> T | None:
-        """Call a method of the store for the jobs themselves; None if the store cannot be used now."""
+        """Call a method of the store for the jobs themselves; return None if the store cannot be used at present."""
         try:
             return await self._call_in_thread(self._own_threads, partial(method, *arguments, **named))
         except Problem:
@@ -83,11 +83,11 @@ class Shelf:
         await self.store_again()
 
     def unstored(self, identifier: str) -> bool:
-        """Return whether a job has ended and its end is not stored."""
+        """Return whether a job has ended without a stored end."""
         return identifier in self._unstored
 
     async def store_again(self) -> None:
-        """Store the ends that are not stored yet; those that cannot be stored wait for the next call."""
+        """Store the ends that are not stored yet. Ends that cannot be stored wait for the next call."""
         if not self._unstored:
             return
         async with self._storing:

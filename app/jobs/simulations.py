@@ -1,6 +1,6 @@
 """The course of one simulation: prepared, run block by block, and assembled, each step in a worker.
 
-Blocks depend on the request only, so a block whose worker died is run again and gives the same.
+Blocks depend on the request only. If a worker dies, its block is run again, with the same result.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TELL_SECONDS = 3.0
 
 
 class SimulationRunner:
-    """Reads and runs simulations."""
+    """The reader and runner of simulations."""
 
     def __init__(self, settings: Settings, metrics: Metrics, pool: Pool, kinds: tuple[SimulationKind, ...]) -> None:
         self._settings = settings
@@ -46,7 +46,7 @@ class SimulationRunner:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Run steps on the cluster, if there is one."""
+        """Run steps on the cluster, if there is one, within this context."""
         async with AsyncExitStack() as until_stopped:
             if self._cluster is not None:
                 await until_stopped.enter_async_context(self._cluster.running())
@@ -57,7 +57,7 @@ class SimulationRunner:
         return partial(pickled, partial(read_simulation, self._kinds, self._limits, body))
 
     async def end_of(self, running: RunningSimulation) -> End:
-        """Run a simulation. Cancelling kills its workers."""
+        """Run a simulation, and return its end. Cancelling kills its workers."""
         return await end_of(running, partial(self._simulate, running), OVERRUN * self._settings.job_seconds)
 
     async def _simulate(self, running: RunningSimulation) -> End:
@@ -88,7 +88,7 @@ class SimulationRunner:
         return max(1, min(places, blocks))
 
     async def _blocks(self, running: RunningSimulation, kind: SimulationKind, resolved: bytes) -> list[bytes]:
-        """Return every block. As many run at a time as allowed; the first failure stops the others."""
+        """Return every block. At most `concurrency` blocks run at a time, and the first failure stops the others."""
         blocks = [b""] * running.blocks
         indices = iter(range(running.blocks))
         failures: list[Exception] = []

@@ -27,9 +27,9 @@ async def in_turn(pool: Pool, computation: Computation, *, caller: str, lane: La
         lane: kind of work.
 
     Raises:
-        EpsilondError: the mathematics' refusal.
+        EpsilondError: the mathematics rejects the request.
         Problem: the service is stopping.
-        WorkFailed: a fault of ours.
+        WorkFailed: the service failed.
     """
     message = await to_thread.run_sync(message_of, computation)  # a step of a simulation may hold many megabytes
     while True:
@@ -49,5 +49,5 @@ async def in_turn(pool: Pool, computation: Computation, *, caller: str, lane: La
 
 
 def turned_away(problem: Problem) -> bool:
-    """Return whether a problem says that the pool has no room at present."""
+    """Return whether a problem means that the pool has no room at present."""
     return problem.kind.slug == "too-many-requests"

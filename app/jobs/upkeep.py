@@ -24,7 +24,7 @@ OTHER_VERSION = Problem("interrupted", "No service of the version that took the 
 
 
 class Upkeep:
-    """Periodic work of one service."""
+    """The periodic work of one service."""
 
     def __init__(self, settings: Settings, metrics: Metrics, shelf: Shelf, running: Mapping[str, Running]) -> None:
         self._settings = settings
@@ -41,7 +41,7 @@ class Upkeep:
             self._many_ended.set()
 
     async def beat(self) -> None:
-        """Renew the leases, report progress, and learn which jobs were cancelled elsewhere, without end."""
+        """Renew the leases, report progress, and stop jobs that were cancelled or lost elsewhere, without end."""
         lease = self._settings.lease_seconds
         while True:
             await anyio.sleep(lease / BEATS)
@@ -56,7 +56,7 @@ class Upkeep:
                 self._running[identifier].stop("released")
 
     async def sweep(self) -> None:
-        """Remove old jobs, and count those that are left, without end."""
+        """Remove old jobs, and count the remaining jobs, without end."""
         chosen, store = self._settings, self._shelf.store
         limits = {"days": chosen.store_days, "jobs": chosen.store_jobs, "size": chosen.store_megabytes * MEGABYTE}
         while True:

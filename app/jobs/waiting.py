@@ -1,4 +1,4 @@
-"""How clients find jobs and wait for them. Jobs that run here report changes; the store is read about the others."""
+"""Clients that look for jobs and wait for them. Running jobs report changes; others are read from the store."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ class Waiting:
         self._looks: WeakValueDictionary[tuple[str, str, bool], Look] = WeakValueDictionary()
         self._news = anyio.Event()
         self.stopping = anyio.Event()
-        """Set when the service is to end, so that no client waits longer."""
+        """Event that is set when the service is to end, so that no client waits longer."""
 
     def tell(self) -> None:
-        """Have jobs read again that do not run here, because one began here or ended."""
+        """Cause jobs that do not run here to be read again, because a job began here or ended."""
         self._news.set()
         self._news = anyio.Event()
 
     def stop(self) -> None:
-        """Let no client wait longer."""
+        """End the waiting of all clients."""
         self.stopping.set()
         self.tell()
 
     async def glimpse(self, owner: str, identifier: str) -> Job:
-        """Return a job as it is now, without its request, result and problem.
+        """Return a job at present, without its request, result and problem.
 
         Raises:
-            Problem: this owner has none of this id, or the store cannot be used.
+            Problem: this owner has no job with this id, or the store cannot be used.
         """
         return self._require(await self._read((owner, identifier, False)))
 
@@ -81,7 +81,7 @@ class Waiting:
         return Job.of(record)
 
     async def wait(self, owner: str, identifier: str, seconds: float) -> Job:
-        """Return a job when it has ended, or as it is after some seconds, or when the service stops.
+        """Return a job when it has ended, or its state after some seconds or when the service stops.
 
         Its request and result, which may be megabytes, are read once at the end.
 
@@ -91,7 +91,7 @@ class Waiting:
             seconds: longest wait.
 
         Raises:
-            Problem: this owner has none of this id, or the store cannot be used.
+            Problem: this owner has no job with this id, or the store cannot be used.
         """
         with anyio.move_on_after(seconds):
             async for _ in self.changes(owner, identifier):
@@ -99,13 +99,13 @@ class Waiting:
         return self._require(await self._look(owner, identifier, whole=True).since(anyio.current_time()))
 
     async def changes(self, owner: str, identifier: str) -> AsyncIterator[Job]:
-        """Yield a job as it is now, and again after each change or some seconds, until it has ended.
+        """Yield a job at present, and again after each change or some seconds, until it has ended.
 
         A job that does not run here comes without its request, result and problem. The changes end early if the store
         cannot be used, or the job was removed meanwhile.
 
         Raises:
-            Problem: this owner has none of this id, or the store cannot be used, at the first reading.
+            Problem: this owner has no job with this id, or the store cannot be used, at the first reading.
         """
         look = self._look(owner, identifier, whole=False)
         job = self._require(await look.since(anyio.current_time()))
@@ -124,7 +124,7 @@ class Waiting:
             yield job
 
     def _look(self, owner: str, identifier: str, *, whole: bool) -> Look:
-        """Return the one look at a job, which is forgotten with the last client that waits for the job."""
+        """Return the only look at a job; it is forgotten with the last client that waits for the job."""
         key = owner, identifier, whole
         look = self._looks.get(key)
         if look is None:

@@ -28,20 +28,20 @@ def block(kind: SimulationKind, resolved: bytes, index: int) -> RenderedAnswer:
 
     Args:
         kind: kind of the simulation.
-        resolved: the preparation.
+        resolved: the pickled preparation.
         index: number of the block.
     """
     return RenderedAnswer(pickle.dumps(kind.run_block(_opened(resolved), index), pickle.HIGHEST_PROTOCOL))
 
 
 def assembled(kind: SimulationKind, request: bytes, resolved: bytes, blocks: Sequence[bytes]) -> RenderedAnswer:
-    """Return the result as JSON.
+    """Return the result of a simulation as JSON.
 
     Args:
         kind: kind of the simulation.
-        request: the request.
-        resolved: the preparation.
-        blocks: every block in order.
+        request: the pickled request.
+        resolved: the pickled preparation.
+        blocks: every block in order, pickled.
     """
     opened = [_opened(each) for each in blocks]
     return RenderedAnswer(render(kind.assemble(_opened(request), _opened(resolved), opened)))
@@ -59,5 +59,5 @@ def drawn(home: str, result: bytes, form: Format) -> RenderedAnswer:
 
 
 def _opened(step: bytes) -> object:
-    """Unpickle the answer of an earlier step of our own."""
+    """Return the unpickled answer of an earlier step of this service."""
     return pickle.loads(step)  # noqa: S301

@@ -76,10 +76,10 @@ def _read(asked: type[T], body: bytes) -> T:
 
 
 def created(answer: object, location: str) -> Response:
-    """201, with where it is."""
+    """Return the response 201 with the location of the new resource."""
     return Response(render(answer), 201, {"location": location}, JSON)
 
 
 def as_kept(record: object) -> Response:
-    """201, with a record as it was kept: byte for byte the same each time."""
+    """Return the response 201 with a stored record, byte for byte the same each time."""
     return Response(json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode(), 201, None, JSON)

@@ -92,5 +92,5 @@ class Keys:
 
 
 def made_up() -> str:
-    """A name that no other log has."""
+    """Return a random name that no other log has."""
     return f"epsilond-{secrets.token_hex(8)}"

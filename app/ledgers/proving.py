@@ -15,7 +15,7 @@ from epsilond.ledgers.log.encodings import to_base64
 
 
 def head(ledgers: Ledgers) -> CheckpointAnswer:
-    """The log's signed head."""
+    """Return the log's signed head."""
     return _answer(ledgers, ledgers.book.checkpoint())
 
 
@@ -31,7 +31,7 @@ def inclusion(ledgers: Ledgers, tenant: str, entry: int) -> JsonRecord:
 
 
 def consistency(ledgers: Ledgers, first: int, second: int | None) -> dict[str, object]:
-    """That one log is the beginning of another."""
+    """Return the proof that a log is the beginning of another log."""
     return add_warnings(ledgers, ledgers.book.consistency(first, second).record)
 
 
@@ -57,12 +57,12 @@ def add_warnings(ledgers: Ledgers, record: Mapping[str, object]) -> JsonRecord:
 
 
 def keys(ledgers: Ledgers) -> JsonRecord:
-    """The keys that are published."""
+    """Return the published keys."""
     return ledgers.keyring.document()
 
 
 def accepted(ledgers: Ledgers) -> CheckpointAnswer:
-    """The log as it is is right.
+    """Accept the log as it is, and return its signed head.
 
     Raises:
         Problem: that cannot be written down elsewhere.

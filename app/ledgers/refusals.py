@@ -44,7 +44,7 @@ def as_problems() -> Iterator[None]:
 
 
 def unreconciled() -> Problem:
-    """The log is not known to hold all that receipts were given for."""
+    """Return the problem of a log that may lack entries with receipts."""
     detail = (
         "The log of ledgers does not continue a head that was signed before: the store was restored, or lost"
         " its newest transactions. Nothing is moved until an operator has reconciled them."

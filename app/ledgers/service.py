@@ -208,7 +208,7 @@ class Ledgers:
     # Calls.
 
     async def call(self, caller: Caller, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-        """What a function of the book answers, called in a thread; it goes on if the client leaves.
+        """Call a function of the book in a thread, and return its answer. The call goes on if the client leaves.
 
         Raises:
             Problem: what the book refuses.
@@ -231,7 +231,7 @@ class Ledgers:
         return answer
 
     async def what_if(self, request: Request, caller: Caller, identifier: str, asked: WhatIfAsked) -> WhatIf:
-        """What a job would cost. It writes nothing, and is given up if the client leaves.
+        """Return the cost of a job. The call writes nothing, and is given up if the client leaves.
 
         What does not end within half of the deadline is asked again for a rough price, without what would fit instead.
 

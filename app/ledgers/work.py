@@ -38,7 +38,7 @@ def looked(ledgers: Ledgers, tenant: str, identifier: str) -> answers.LedgerAnsw
 
 
 def listed(ledgers: Ledgers, tenant: str, limit: int, cursor: str | None) -> answers.LedgerList:
-    """A page of ledgers."""
+    """Return a page of ledgers."""
     found = ledgers.book.ledgers(tenant, limit=limit + 1, after=cursor)
     shown = found[:limit]
     more = page_link(LEDGERS, {"cursor": shown[-1].id, "limit": limit}) if len(found) > limit else None
@@ -46,7 +46,7 @@ def listed(ledgers: Ledgers, tenant: str, limit: int, cursor: str | None) -> ans
 
 
 def entries(ledgers: Ledgers, tenant: str, identifier: str, start: int | None, limit: int, order: Order) -> EntryList:
-    """A page of a ledger's entries."""
+    """Return a page of a ledger's entries."""
     found = ledgers.book.entries(tenant, identifier, start=start, limit=limit + 1, order=order)
     more = None
     if len(found) > limit:
@@ -56,7 +56,7 @@ def entries(ledgers: Ledgers, tenant: str, identifier: str, start: int | None, l
 
 
 def report(ledgers: Ledgers, tenant: str, identifier: str, *, as_page: bool) -> JsonRecord | str:
-    """A ledger, signed under the log's head: as a page, or as its record."""
+    """Return a ledger's report, signed under the log's head, as a page or as its record."""
     ledger, book = looked(ledgers, tenant, identifier), ledgers.book
     told = reports.report(ledger, book.checkpoint(), book.written(tenant, identifier), time.time())
     signing = book.keyring.signing
@@ -66,13 +66,13 @@ def report(ledgers: Ledgers, tenant: str, identifier: str, *, as_page: bool) -> 
 def calibrated(
     ledgers: Ledgers, tenant: str, identifier: str, algorithm: str, asked: CalibrateAsked
 ) -> answers.WithinAnswer:
-    """The least noise with which an algorithm's run fits."""
+    """Find the least noise with which an algorithm's run fits."""
     find = partial(answered, algorithm=algorithm, given=asked.fields, place=asked.place)
     return answers.within(*ledgers.book.evaluated(tenant, identifier, find), ledgers.warnings)
 
 
 def changed(ledgers: Ledgers, tenant: str, identifier: str, change: Callable[[], object]) -> answers.LedgerAnswer:
-    """A ledger after a change."""
+    """Make a change, and return the ledger after it."""
     change()
     return looked(ledgers, tenant, identifier)
 
@@ -92,7 +92,7 @@ def reserved(
 
 
 def reservation(ledgers: Ledgers, tenant: str, identifier: str) -> answers.ReservationAnswer:
-    """A reservation with the receipts of its newest commits."""
+    """Return a reservation with the receipts of its newest commits."""
     book = ledgers.book
     row = book.reservation(tenant, identifier)
     receipts = [receipt.record for receipt in book.receipts(tenant, identifier)]

@@ -1,4 +1,4 @@
-"""POST /v1/accounts: what a run guarantees."""
+"""POST /v1/accounts: the guarantees of a run."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def read_account(body: bytes) -> Question:
     """Read the body of an account.
 
     Raises:
-        MalformedJson: it is not JSON.
-        InvalidInput: it is no problem of an account.
+        MalformedJson: the body is not JSON.
+        InvalidInput: the body is not a problem of an account.
     """
     problem = read_body(AccountProblem, parse(body))
     computation, seconds = partial(rendered, answer, problem), estimate_seconds(ACCOUNTS, problem)

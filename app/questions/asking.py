@@ -1,7 +1,8 @@
-"""From a request to its answer: read, computed, waited for, or handed to a job.
+"""The path from a request to its answer: read, compute, and wait or hand over to a job.
 
-What is small and quickly read is read in the event loop; everything else by a worker. A request waits for its answer as
-long as it says (Prefer: wait), else until the service's deadline; then a job waits in its place and is answered 202.
+Small bodies that are read quickly are read in the event loop. Workers read all other bodies. A request waits for its
+answer for the time that it states (Prefer: wait), or until the service's deadline. After that time a job takes its
+place, and the request is answered with 202.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ from epsilond.app.workers.pool import POOL
 from epsilond.app.workers.work import Computation, Outcome, RenderedAnswer, message_of, opened, pickled
 
 SMALL = 4_096
-"""Bytes; a longer body is read by a worker."""
+"""Largest body in bytes that the event loop reads; workers read longer bodies."""
 SLOWLY_READ = frozenset({"sweep", "plan", "report", "simulation"})
 """Kinds whose bodies a worker reads, however small they are."""
 BRIEF_SECONDS = 0.05
-"""So long nobody looks whether the client has gone or the service is stopping; closed forms are answered by then."""
+"""Seconds of waiting before a departed client or a stopping service is noticed; closed forms are answered by then."""
 Waited = Literal["done", "late", "gone", "stopping"]
 
 
@@ -46,9 +47,9 @@ def asking(kind: str, name: str, reading: Reading) -> Callable[[Request, bytes, 
     """Return the endpoint that answers questions of a kind and name.
 
     Args:
-        kind: of the question.
-        name: of the question among those of its kind.
-        reading: reads a body.
+        kind: kind of the question.
+        name: name of the question among the questions of its kind.
+        reading: function that reads a body.
     """
 
     async def endpoint(request: Request, body: bytes, preferences: OfQuestion) -> Response:
@@ -60,23 +61,23 @@ def asking(kind: str, name: str, reading: Reading) -> Callable[[Request, bytes, 
 async def asked(
     request: Request, kind: str, name: str, reading: Reading, body: bytes, preferences: Preferences
 ) -> Response:
-    """Return the answer to a body, or the job that will have it.
+    """Return the answer to a body, or the job that will compute it.
 
     Args:
         request: the HTTP request.
-        kind: of the question.
-        name: of the question among those of its kind.
-        reading: reads the body.
+        kind: kind of the question.
+        name: name of the question among the questions of its kind.
+        reading: function that reads the body.
         body: the JSON text.
         preferences: how long the request waits, and its idempotency key.
 
     Raises:
         MalformedJson: the body is not JSON.
-        InvalidInput: it asks what cannot be asked.
-        NoCertificate: the mathematics' refusal.
-        Problem: too many wait, or of this caller; the client has gone; the service is stopping and keeps no jobs; the
-            idempotency key came with another request.
-        WorkFailed: a fault of ours.
+        InvalidInput: the body is not a valid question.
+        NoCertificate: the mathematics rejects the question.
+        Problem: too many questions wait, of all callers or of this caller; the client has gone; the service is stopping
+            and keeps no jobs; or the idempotency key came with another request.
+        WorkFailed: the service failed.
     """
     jobs = JOBS.of(request)
     compute = COMPUTE.of(request)
@@ -130,7 +131,7 @@ def cost_header(question: Question) -> Mapping[str, str]:
 
 
 async def signed_result(request: Request, job: Job) -> Response:
-    """The result of a job as `result_response` has it, signed as the answer at once would have been.
+    """Return the result of a job, signed in the same way as an immediate answer.
 
     Raises:
         Problem: as `result_response` does.
@@ -142,12 +143,12 @@ async def signed_result(request: Request, job: Job) -> Response:
 
 
 async def computed(request: Request, question: Question) -> RenderedAnswer:
-    """The answer to a question of the service's own, within its deadline.
+    """Return the answer to a question that the service itself poses, within the service's deadline.
 
     Raises:
-        NoCertificate: the mathematics' refusal.
-        Problem: as `asked` does; or it took too long.
-        WorkFailed: a fault of ours.
+        NoCertificate: the mathematics rejects the question.
+        Problem: as `asked` does; or the computation took too long.
+        WorkFailed: the service failed.
     """
     outcome = _known(request, question)
     if outcome is None:
@@ -167,22 +168,22 @@ async def computed(request: Request, question: Question) -> RenderedAnswer:
 
 
 async def _read(request: Request, kind: str, reading: Reading, body: bytes) -> Question:
-    """The question of a body: read here if that is quick, else by a worker."""
+    """Return the question of a body, read in the event loop if that is quick and by a worker otherwise."""
     if quickly_read(kind, body):
         return reading(body)
     return opened(await in_worker(request, partial(pickled, partial(reading, body))), Question)
 
 
 def quickly_read(kind: str, body: bytes) -> bool:
-    """Whether a body is read in the event loop: one that is small, and no sweep in whatever spelling."""
+    """Return whether the event loop reads a body: a small body of a quick kind without a sweep in any spelling."""
     return len(body) <= SMALL and kind not in SLOWLY_READ and b'"sweep"' not in body and b"\\" not in body
 
 
 async def in_worker(request: Request, computation: Computation) -> RenderedAnswer:
-    """What a worker that reads makes of a body, while the client waits for it.
+    """Return the result of a computation in a worker that reads, while the client waits for it.
 
     Raises:
-        Problem: too many wait; the client has gone; the service is stopping.
+        Problem: too many computations wait; the client has gone; or the service is stopping.
     """
     pool = POOL.of(request)
     message = await to_thread.run_sync(message_of, computation)
@@ -198,7 +199,7 @@ async def in_worker(request: Request, computation: Computation) -> RenderedAnswe
 
 
 def _known(request: Request, question: Question) -> Outcome | None:
-    """The outcome where it is kept; of others' questions nothing is told."""
+    """Return the outcome if it is cached; the record says "hit" only if this caller posed the question before."""
     caller, compute = caller_of(request), COMPUTE.of(request)
     before = compute.seen.seen(caller.identity, question.digest)
     for part in question.parts:
@@ -211,13 +212,17 @@ def _known(request: Request, question: Question) -> Outcome | None:
 
 
 def _outcome(request: Request, shared: Shared, *, new: bool) -> Outcome:
-    """How a computation has ended that somebody waited for."""
+    """Return the outcome of a computation that the request waited for, and record its cost.
+
+    Raises:
+        Problem: the computation was not started, the service is stopping, or the client has gone.
+    """
     if shared.problem is not None:
         raise shared.problem
     if shared.outcome is None:
         raise _stopping() if COMPUTE.of(request).closing.is_set() else client_gone()
     record, use = record_of(request), "miss" if new else "shared"
-    record.cache = use if new or record.cache == "hit" else "miss"  # of others' questions nothing is told
+    record.cache = use if new or record.cache == "hit" else "miss"  # a caller learns nothing of the questions of others
     record.cpu_milliseconds = round(1000.0 * shared.cpu_seconds, 3)
     record.queued_milliseconds = round(1000.0 * shared.queued_seconds, 3)
     _count(request, use, shared.question, shared.outcome)
@@ -232,7 +237,11 @@ def _count(request: Request, use: str, question: Question, outcome: Outcome) -> 
 
 
 async def _wait(request: Request, done: anyio.Event, seconds: float | None) -> Waited:
-    """Wait for something to be done, so long, as long as the client does and the service does not stop."""
+    """Wait for an event, at most for some seconds, until the client leaves or the service stops.
+
+    Raises:
+        Problem: the client has gone.
+    """
     if await _soon(done, seconds):
         return "done"
     waited: Waited = "late"
@@ -257,14 +266,14 @@ async def _wait(request: Request, done: anyio.Event, seconds: float | None) -> W
 
 
 async def _soon(done: anyio.Event, seconds: float | None) -> bool:
-    """Whether it is done at once, or nearly: for so short a time it is not worth watching who leaves."""
+    """Return whether the event is set within `BRIEF_SECONDS`; so short a wait does not watch for departed clients."""
     with anyio.move_on_after(BRIEF_SECONDS if seconds is None else min(BRIEF_SECONDS, seconds)):
         await done.wait()
     return done.is_set()
 
 
 def _fingerprint(kind: str, name: str, body: bytes) -> str:
-    """Equal for equal requests: an idempotency key names one."""
+    """Return a hash that is equal for equal requests; an idempotency key belongs to one fingerprint."""
     return hashlib.sha256(b"\0".join((kind.encode(), name.encode(), body))).hexdigest()
 
 

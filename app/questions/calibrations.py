@@ -1,4 +1,4 @@
-"""POST /v1/calibrations/{algorithm}: one question, or the same at many values of one field."""
+"""POST /v1/calibrations/{algorithm}: one question, or the same question at many values of one field."""
 
 from __future__ import annotations
 
@@ -55,7 +55,13 @@ def _sweep_of(calibrator: Calibrator, parsed: object) -> Question:
 
 
 def calibration_of(calibrator: Calibrator, problem: object, *, true_figures: bool = True) -> Question:
-    """A single calibration, of a problem that has been read."""
+    """Return the question of a single calibration.
+
+    Args:
+        calibrator: the calibrator of the algorithm.
+        problem: the problem, as it was read.
+        true_figures: True if printed readings show the true values at their parameters.
+    """
     solve = calibrator.solve if true_figures else partial(calibrator.solve, true_figures=False)
     told = problem if true_figures else (problem, "without true figures")
     closed_form = calibrator.cost(problem) == "closed-form"

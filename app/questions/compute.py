@@ -1,11 +1,10 @@
-"""Where a question gets its answer: from the cache, else from the pool, where closed forms wait behind nothing long.
+"""Answers to questions: from the cache, or from the pool, where closed forms do not wait behind long computations.
 
-Equal questions of one owner at one time share one computation. When nobody waits for it any more, the pool decides
-whether it may still end. When a request has waited long enough, a job waits in its place, and nothing of the work is
-lost.
+Equal questions of one owner at one time share one computation. When no request waits for it any more, the pool decides
+whether it may still finish. When a request has waited long enough, a job takes its place, and no work is lost.
 
-What is remembered of questions has bounds. An answer belongs to the owner who asked. It may say that it came from
-the cache only if the same caller has asked before: otherwise a caller would learn that somebody else asked the same.
+The memory for past questions has bounds. An answer belongs to the owner of its question. It may say that it came from
+the cache only if the same caller posed the question before. Otherwise callers would learn of each other's questions.
 """
 
 from __future__ import annotations
@@ -52,26 +51,36 @@ class Compute:
         metrics.cache_entries.set_function(lambda: self._cache.entries)
 
         self.closing = anyio.Event()
-        """Set when the service is to end: no request waits any longer for its answer."""
+        """Event that is set when the service is to end: requests stop waiting for their answers."""
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Computations can be begun; at the end those under way are dropped."""
+        """Accept computations within this context, and drop unfinished computations at its end."""
         async with anyio.create_task_group() as self._tasks:
             yield
             self._tasks.cancel_scope.cancel()
 
     async def close_after(self, seconds: float) -> None:
-        """Let requests wait so long for what is under way, and no longer."""
+        """Let requests wait for unfinished computations for this many seconds, and then end their waiting."""
         await anyio.sleep(seconds)
         self.closing.set()
 
     def known(self, question: Question, owner: str) -> Outcome | None:
-        """The outcome, if it is kept."""
+        """Return the outcome if it is cached."""
         return self._cache.get(owner, question.digest)
 
     def join(self, question: Question, owner: str, caller: str, lane: Lane = "question") -> tuple[Shared, bool]:
-        """The computation of a question, one under way or a new one, and whether it is new. One more waits for it."""
+        """Return the computation of a question, and count the caller among the parties that wait for it.
+
+        Args:
+            question: the question to answer.
+            owner: owner of the answer; equal questions of one owner share a computation.
+            caller: identity of the caller, for the queue of a new computation.
+            lane: lane of a new computation in the pool.
+
+        Returns:
+            The computation, which may already be under way, and whether it is new.
+        """
         shared = self._shared.get((owner, question.digest))
         if new := shared is None:
             shared = self._shared[owner, question.digest] = Shared(
@@ -84,7 +93,7 @@ class Compute:
         return shared, new
 
     def leave(self, shared: Shared) -> None:
-        """One less waits for it. Without anybody it is abandoned: parts are not begun any more."""
+        """Count one waiting party less, and abandon the computation if none is left: no further parts of it begin."""
         shared.waiting -= 1
         if shared.waiting or shared.done.is_set():
             return
@@ -95,10 +104,9 @@ class Compute:
             self._pool.abandon(shared.task)
 
     def to_background(self, shared: Shared) -> None:
-        """A job waits for it now: it makes way for questions that somebody waits for.
+        """Move a computation that only a job waits for behind the questions that requests wait for.
 
-        It loses nothing, unless the background is full and other callers have waited for its place: then it is begun
-        anew, once, in a place of jobs.
+        No work is lost, unless the background is full and others waited for its place: it begins anew, once, as a job.
         """
         if shared.lane == "job":
             return
@@ -107,10 +115,10 @@ class Compute:
             if part.waiting == 1 and not part.done.is_set():
                 self.to_background(part)
         if shared.task is not None and shared.task.state != "ended" and not self._pool.to_background(shared.task):
-            self._pool.stop(shared.task)  # it has not begun, and asks again for room among the jobs
+            self._pool.stop(shared.task)  # it has not begun, and is submitted again as a job
 
     async def _run(self, shared: Shared) -> None:
-        """Until there is an outcome, or nobody wants one."""
+        """Run a computation until it has an outcome, or until no party waits for it."""
         try:
             with shared.scope:
                 if not shared.question.joins:
@@ -132,17 +140,13 @@ class Compute:
             shared.end()
 
     async def _computed(self, shared: Shared, message: bytes, *, briefly: bool) -> Outcome | None:
-        """Return the outcome of a computation in the pool; None if it was given up since nobody waits.
+        """Return the outcome of a computation in the pool; None if it was given up because no party waits for it.
 
-        What a job waits for asks again until the pool has room: with it, the parts beside it would be given up.
-
-        Args:
-            shared: the computation and who waits for it.
-            message: the pickled computation.
-            briefly: whether it takes only milliseconds, so that it need not wait behind questions.
+        A computation that a job waits for is submitted again until the pool has room. Giving it up would also give up
+        the other parts of its question. With `briefly` it takes only milliseconds, and does not wait behind questions.
 
         Raises:
-            Problem: there is no room for what requests wait for, or the service is stopping.
+            Problem: the pool has no room for a computation that requests wait for, or the service is stopping.
         """
         while shared.waiting:
             try:
@@ -165,10 +169,10 @@ class Compute:
         return None
 
     async def _parts(self, shared: Shared) -> tuple[Outcome, ...] | None:
-        """What became of each part: begun in their order, no more at a time than there are workers.
+        """Return the outcome of each part; parts begin in their order, and at most one per worker runs at a time.
 
         Raises:
-            Problem: a part was turned away, and with it the whole.
+            Problem: a part was turned away, and therefore the whole question.
         """
         outcomes: list[Outcome | None] = [None] * len(shared.question.parts)
         turned_away: list[Problem] = []
@@ -200,7 +204,7 @@ class Compute:
                 self.leave(part)
             if part.problem is not None:
                 raise part.problem
-            assert part.outcome is not None  # somebody has waited for it all the time
+            assert part.outcome is not None  # this question has waited for it all the time
             outcome = part.outcome
             whole.cpu_seconds += part.cpu_seconds
         if isinstance(outcome, Failed):
@@ -218,134 +222,141 @@ COMPUTE: ServicePart[Compute] = ServicePart("compute")
 
 @dataclass(eq=False, kw_only=True)
 class Shared:
-    """The computation, who waits for it, and how far it is."""
+    """A computation, the number of parties that wait for it, and its progress."""
 
     question: Question
     owner: str
     caller: str
-    """Whose queue it stands in: that of whoever asked first."""
+    """Identity of the first caller of the question; the computation waits in the queue of that caller."""
     lane: Lane = "question"
     waiting: int = 0
     task: Task | None = None
-    """The part of it that is with the pool: all of it, or what puts the parts together."""
+    """The task that the pool has: the whole computation, or the step that joins the parts."""
     parts: list[Shared] = field(default_factory=list)
-    """Those that have been begun."""
+    """Computations of the parts that have begun."""
     parts_done: int = 0
     began: float = field(default_factory=time.monotonic)
     outcome: Outcome | None = None
-    """None while it runs, and if it was stopped."""
+    """The outcome; None while the computation runs, and if it was stopped."""
     problem: Problem | None = None
-    """Why it was not even tried."""
+    """The reason why the computation was not tried; None if it was."""
     done: anyio.Event = field(default_factory=anyio.Event)
     changed: anyio.Event = field(default_factory=anyio.Event)
-    """Set at the next step, and replaced."""
+    """Event that is set at the next step, and then replaced."""
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     cpu_seconds: float = 0.0
-    """Spent by workers on it, its parts included."""
+    """CPU seconds that workers spent on the computation, including its parts."""
     queued_seconds: float = 0.0
-    """How long it waited for workers."""
+    """Seconds that the computation waited for workers."""
 
     @property
     def key(self) -> tuple[str, str]:
-        """By which those who ask the same find it."""
+        """The key under which equal questions of one owner find this computation."""
         return self.owner, self.question.digest
 
     @property
     def steps(self) -> int:
-        """How many steps it has: its parts, or itself."""
+        """The number of steps: the number of parts, or 1."""
         return max(1, len(self.question.parts))
 
     def step(self) -> None:
-        """One part more is done; whoever watches is told."""
+        """Count one more finished part, and notify the watchers."""
         self.parts_done += 1
         self.changed.set()
         self.changed = anyio.Event()
 
     def end(self) -> None:
-        """It has ended; whoever waits or watches is told."""
+        """Mark the computation as ended, and notify the waiting parties and the watchers."""
         self.done.set()
         self.changed.set()
 
 
 OUTCOME_BYTES = 1024
-"""Rough size of an entry beside its body: a digest, an owner's name, the objects around them. A refusal takes two."""
+"""Rough size in bytes of an entry without its body: digest, owner's name, objects. A refusal takes twice as much."""
 MEGABYTE = 1_048_576
 
 
 class Cache:
-    """Outcomes by owner and question. Answers and refusals are functions of the question; a fault of ours may pass."""
+    """Outcomes by owner and question. Faults of the service may pass, and are not cached."""
 
     def __init__(self, megabytes: int) -> None:
         self._kept: LRUCache[tuple[str, str], Outcome] = LRUCache(megabytes * MEGABYTE, size)
 
     @property
     def entries(self) -> int:
-        """How many outcomes are kept."""
+        """The number of cached outcomes."""
         return len(self._kept)
 
     @property
     def bytes(self) -> int:
-        """How much they hold, with their keys."""
+        """The size of the cached outcomes with their keys, in bytes."""
         return int(self._kept.currsize)
 
     def get(self, owner: str, digest: str) -> Outcome | None:
-        """What this owner's question has been answered with, if that is kept."""
+        """Return the cached outcome of this owner's question, or None."""
         return self._kept.get((owner, digest))
 
     def keep(self, owner: str, digest: str, outcome: Outcome) -> None:
-        """Keep an outcome, unless it is a fault of ours or larger than the whole cache."""
+        """Cache an outcome, unless it is a fault of the service or larger than the whole cache."""
         if not isinstance(outcome, Failed) and size(outcome) <= self._kept.maxsize:
             self._kept[owner, digest] = outcome
 
 
 def size(outcome: Outcome) -> int:
-    """Bytes that an outcome is counted with."""
+    """Return the size that the cache counts for an outcome, in bytes."""
     return OUTCOME_BYTES + len(outcome.body) if isinstance(outcome, RenderedAnswer) else 2 * OUTCOME_BYTES
 
 
 RECENT_BYTES = 8 * 1_048_576
-"""Room for all of them, by their rough sizes."""
+"""Memory for all recently read questions, in bytes by their rough sizes."""
 READ_BYTES = 4096
-"""Rough size of a question of few fields, with its keys."""
+"""Rough size in bytes of a question with few fields, with its keys."""
 HELD = 32
-"""Rough size of what is read from one byte of a body."""
+"""Rough size in bytes of the objects that one byte of a body is read into."""
 
 
 class Recent:
-    """Questions by owner and fingerprint of the request; one owner's are not another's, who could tell by the time."""
+    """Questions by owner and request. Owners share no entry: the time of an answer would reveal another's question."""
 
     def __init__(self, most_bytes: int = RECENT_BYTES) -> None:
         self._kept: LRUCache[tuple[str, str], tuple[Question, int]] = LRUCache(most_bytes, lambda entry: entry[1])
 
     @property
     def bytes(self) -> int:
-        """How much they hold, roughly."""
+        """The rough size of the remembered questions, in bytes."""
         return int(self._kept.currsize)
 
     def get(self, owner: str, fingerprint: str) -> Question | None:
-        """What this owner's request of this fingerprint asks, if that is kept."""
+        """Return the question of this owner's request with this fingerprint, or None if it is not remembered."""
         entry = self._kept.get((owner, fingerprint))
         return None if entry is None else entry[0]
 
     def keep(self, owner: str, fingerprint: str, question: Question, length: int) -> None:
-        """Keep what was read from a body of so many bytes."""
+        """Remember the question that was read from a body.
+
+        Args:
+            owner: owner of the question.
+            fingerprint: hash of the request.
+            question: the question that was read.
+            length: length of the body in bytes; the size of the question is estimated from it.
+        """
         size = READ_BYTES + HELD * length
         if size <= self._kept.maxsize:
             self._kept[owner, fingerprint] = question, size
 
 
 QUESTION_BYTES = 160
-"""Rough size of one question of one caller."""
+"""Rough size in bytes of one remembered question of one caller."""
 IDENTITY_BYTES = 400
-"""Rough size of a caller beside their questions."""
+"""Rough size in bytes of one caller without the questions."""
 QUESTIONS_EACH = 1024
-"""How many questions of one caller are remembered."""
+"""Largest number of remembered questions of one caller."""
 SEEN_BYTES = 16 * 1_048_576
 DIGEST_BYTES = 16
 
 
 class RecentQuestions:
-    """Who has asked what, within `most_bytes`; whoever asked least recently is forgotten first."""
+    """Digests of the questions of each caller, within `most_bytes`; the least recent caller is forgotten first."""
 
     def __init__(self, most_bytes: int = SEEN_BYTES) -> None:
         self._most_bytes = most_bytes
@@ -353,7 +364,7 @@ class RecentQuestions:
         self._bytes = 0
 
     def seen(self, identity: str, digest: str | bytes) -> bool:
-        """Whether this caller has asked the question of this digest before; from now on they have."""
+        """Return whether this caller has posed the question with this digest before, and remember it."""
         name, question = _short(identity), _short(digest)
         asked = self._asked.get(name)
         if asked is None:
@@ -374,7 +385,7 @@ class RecentQuestions:
 
     @property
     def bytes(self) -> int:
-        """How much it holds, roughly."""
+        """The rough size of the remembered questions, in bytes."""
         return self._bytes
 
     def _make_room(self) -> None:

@@ -1,7 +1,7 @@
-"""The CPU time that a question is expected to take, estimated before it starts.
+"""Estimates of the CPU time of a question, made before it starts.
 
-The estimate is read off a decision tree for each kind of question. `python -m benchmarks.tail` asks random questions,
-grows the trees and writes them to costs.json. Only accounts and calibrations have estimates, and sums of these.
+The estimate is read off a decision tree for each kind of question. `python -m benchmarks.tail` poses random questions,
+grows the trees and writes them to costs.json. Only accounts and calibrations, and sums of these, have estimates.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def estimate_seconds(group: str, problem: object) -> float | None:
 
 
 def read_tree(tree: Tree, features: Mapping[str, float]) -> float:
-    """Return the CPU seconds that a tree tells for some features."""
+    """Return the CPU seconds at the leaf of a tree that some features lead to."""
     while not isinstance(tree, int | float):
         name, threshold, below, above = tree
         tree = below if features.get(name, ABSENT) <= threshold else above
@@ -55,8 +55,9 @@ def read_tree(tree: Tree, features: Mapping[str, float]) -> float:
 def features_of(problem: object) -> dict[str, float]:
     """Return the features of a request on which its cost depends.
 
-    A number in it gives its decimal logarithm, of several under one name the least and the largest. A word gives how
-    often it stands in the request. Quotients and products give rates, and expected numbers of draws.
+    A positive number gives its decimal logarithm. Several numbers under one name give the largest and the least. A word
+    gives the number of its occurrences in the request. Quotients give sampling rates, and products give expected
+    numbers of draws.
     """
     features: dict[str, float] = {}
     _add_features(features, "", problem)
@@ -71,7 +72,7 @@ def features_of(problem: object) -> dict[str, float]:
 
 
 def _add_features(features: dict[str, float], name: str, value: object) -> None:
-    """Add the features of a part of a request, which stands under a name."""
+    """Add the features of a part of a request under a name."""
     if is_dataclass(value):
         if kind := getattr(value, "kind", None):
             _add_features(features, "kind", kind)

@@ -1,4 +1,4 @@
-"""POST /v1/theorems/{id}/evaluations: the formula of a theorem at given inputs."""
+"""POST /v1/theorems/{id}/evaluations: the formula of a theorem at the inputs of the request."""
 
 from __future__ import annotations
 
@@ -45,11 +45,16 @@ class EvaluationAnswer:
 
 
 def read_evaluation(home: str, identifier: str, body: bytes) -> Question:
-    """The evaluation of a theorem of module `home`'s list that a body asks for.
+    """Return the question of a body that evaluates a theorem.
+
+    Args:
+        home: module with the list of theorems.
+        identifier: id of the theorem.
+        body: the JSON text.
 
     Raises:
-        MalformedJson: it is not JSON.
-        InvalidInput: these are no inputs of the theorem's formula.
+        MalformedJson: the body is not JSON.
+        InvalidInput: the body has no valid inputs of the theorem's formula.
     """
     asked = read_body(of_formula(home, identifier), parse(body))
     computation = partial(evaluate, home, identifier, asked.reading, asked.inputs)
@@ -57,10 +62,18 @@ def read_evaluation(home: str, identifier: str, body: bytes) -> Question:
 
 
 def evaluate(home: str, identifier: str, reading: Reading, inputs: object) -> RenderedAnswer:
-    """The formula of a theorem of module `home`'s list, rendered. Theorems hold functions, so they go by name.
+    """Return the rendered values of a theorem's formula.
+
+    Theorems hold functions, which do not pickle. They are therefore passed by name.
+
+    Args:
+        home: module with the list of theorems.
+        identifier: id of the theorem.
+        reading: the formula as printed, or with its errata corrected.
+        inputs: inputs of the formula.
 
     Raises:
-        InvalidInput: as the formula does; pointers lead into the body, where its inputs stand one level down.
+        InvalidInput: as the formula does. Pointers lead into the body, which has the inputs one level down.
     """
     try:
         return RenderedAnswer(render(_theorem(home, identifier).evaluate(inputs, reading)))
@@ -69,7 +82,7 @@ def evaluate(home: str, identifier: str, reading: Reading, inputs: object) -> Re
 
 
 def body_type(theorem: Theorem) -> type:
-    """The request class {inputs, reading?} of one theorem's formula, with only the readings it has."""
+    """Return the request class {inputs, reading?} of a theorem's formula, with the readings of the theorem only."""
     readings: object = getitem(Literal, theorem.readings)
     members = {
         "__doc__": f"Evaluate the formula of {theorem.id}.",
@@ -81,7 +94,7 @@ def body_type(theorem: Theorem) -> type:
 
 @cache
 def of_formula(home: str, identifier: str) -> type:
-    """Return the request class of the formula of a theorem of a list."""
+    """Return the request class of the formula of a theorem in the list of module `home`."""
     return body_type(_theorem(home, identifier))
 
 

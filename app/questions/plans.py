@@ -1,4 +1,4 @@
-"""POST /v1/plans: one problem, every algorithm side by side."""
+"""POST /v1/plans: one problem for every algorithm, ranked."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from epsilond.reading import read_body
 
 
 def read_plan(calibrators: tuple[Calibrator, ...], body: bytes) -> Question:
-    """The plan over these calibrators that a body asks for.
+    """Return the question of a body that plans over these calibrators.
 
     Raises:
-        MalformedJson: it is not JSON.
-        InvalidInput: it is no plan, or names an algorithm that there is not.
+        MalformedJson: the body is not JSON.
+        InvalidInput: the body is not a plan, or names an unknown algorithm.
     """
     problem = read_body(PlanProblem, parse(body))
     parts = tuple(_part(each, problem) for each in rankings.drafts(calibrators, problem) if each.request is not None)
@@ -36,7 +36,13 @@ def read_plan(calibrators: tuple[Calibrator, ...], body: bytes) -> Question:
 def answer_of(
     calibrators: tuple[Calibrator, ...], problem: PlanProblem, outcomes: tuple[Outcome, ...]
 ) -> RenderedAnswer:
-    """The plan's answer: every draft with what became of its request, ranked."""
+    """Return the answer of a plan: every draft with the outcome of its request, ranked.
+
+    Args:
+        calibrators: the calibrators of the plan.
+        problem: the problem of the plan.
+        outcomes: outcomes of the drafts that have a request, in their order.
+    """
     asked = iter(outcomes)
     settled = [
         (each, None if each.request is None else _outcome(each, next(asked)))
@@ -46,7 +52,7 @@ def answer_of(
 
 
 def _part(each: Draft, problem: PlanProblem) -> Question:
-    """The single calibration, kept under its own name; or the search for what reaches a risk."""
+    """Return the question of a draft: a single calibration under its own name, or the search that meets a risk."""
     if problem.unknown is None:
         return calibration_of(each.calibrator, each.request)
     return Question.of("reach", each.name, problem, partial(rendered, reach, each.calibrator, each.adapter, problem))

@@ -1,4 +1,4 @@
-"""A question: what a body asks, read and checked. It is plain data, so that a worker can read one for the service."""
+"""Questions: the content of a body, read and checked. Questions are plain data, so that a worker can read them."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ JSON = "application/json"
 
 @dataclass(frozen=True)
 class Question:
-    """What is to be computed: the answer of `computation`, or of what `computation` makes of the answers of `parts`."""
+    """A computation to be done: `computation` itself, or `computation` applied to the outcomes of `parts`."""
 
     kind: str
     name: str
     digest: str
-    """Equal for equal questions to one version of the mathematics."""
+    """Hash that is equal for equal questions to one version of the mathematics."""
     computation: Computation | Join | bytes
-    """Called in a worker; bytes where it came pickled from another process. A Join where there are parts."""
+    """Function that a worker calls; bytes if it came pickled from another process; a Join if there are parts."""
     closed_form: bool = False
-    """It takes some milliseconds, and need not wait behind what takes long."""
+    """True if the answer takes some milliseconds, and need not wait behind long computations."""
     parts: tuple[Question, ...] = ()
     media_type: str = JSON
     own_seconds: float | None = None
@@ -50,17 +50,17 @@ class Question:
         media_type: str = JSON,
         seconds: float | None = None,
     ) -> Question:
-        """Return the question of a problem, which its repr distinguishes from others.
+        """Return the question of a problem, which its repr distinguishes from other problems.
 
         Args:
-            kind: of the question.
-            name: of the question among those of its kind.
-            problem: what is asked; its repr shows everything that the answer depends on.
-            computation: computes the answer.
-            closed_form: whether that takes only milliseconds.
-            parts: the questions from whose answers `computation` makes the answer.
-            media_type: of the answer.
-            seconds: CPU time that the computation is expected to take, if it is known.
+            kind: kind of the question.
+            name: name of the question among the questions of its kind.
+            problem: the problem; its repr shows everything that the answer depends on.
+            computation: function that computes the answer.
+            closed_form: True if the computation takes only milliseconds.
+            parts: the questions with the outcomes that `computation` joins into the answer.
+            media_type: media type of the answer.
+            seconds: CPU seconds that the computation is expected to take, if known.
         """
         told = "\0".join((kind, name, repr(problem), ENGINE_VERSION))
         digest = hashlib.sha256(told.encode()).hexdigest()
@@ -81,12 +81,12 @@ class Question:
 
     @property
     def joins(self) -> bool:
-        """Whether it is put together from parts, of which a sweep that refuses each of its values has none."""
+        """True if the answer is joined from parts. A sweep has no parts if all its values are rejected."""
         return self.kind in ("sweep", "plan")
 
     @property
     def work(self) -> Computation | bytes:
-        """The computation of a question without parts, to be pickled where it is sent to a worker, if it is not yet."""
+        """The computation of a question without parts, to be pickled for a worker if it is not bytes yet."""
         assert not self.joins
         return cast("Computation | bytes", self.computation)
 
@@ -96,7 +96,7 @@ class Question:
         return self.computation if isinstance(self.computation, bytes) else pickle.dumps(self.computation)
 
     def __reduce__(self) -> tuple[type[Question], tuple[object, ...]]:
-        """With the computation pickled by itself: who passes a question on never has to open it."""
+        """Pickle the computation by itself, so that processes that pass a question on never have to unpickle it."""
         return Question, (
             self.kind,
             self.name,
@@ -110,30 +110,30 @@ class Question:
 
 
 Join = Callable[[tuple[Outcome, ...]], RenderedAnswer]
-"""Makes the answer of what became of the parts, in their order. A partial, so that it pickles by reference."""
+"""Function that makes the answer from the outcomes of the parts, in order. A partial, as it pickles by reference."""
 Reading = Callable[[bytes], Question]
-"""Reads a body. A partial of a function of this package, so that a worker can do it.
+"""Function that reads a body. A partial of a function of this package, so that a worker can call it.
 
-Raises MalformedJson where the body is no JSON, and InvalidInput where it asks what cannot be asked.
+Raises MalformedJson if the body is not JSON, and InvalidInput if the body is not a valid question.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Posted:
-    """A kind of question that is posted to a path of its own: all that its route and the contract need.
+    """A kind of question with a path of its own: all data that its route and the contract need.
 
     Attributes:
-        kind: its name in jobs and logs, and the name of the operation.
-        path: the path of the route.
-        problem: the request class of the body.
-        answer: the class of the answer, if that is JSON.
-        read: reads a body; called in any process.
+        kind: name of the kind in jobs and logs, and name of the operation.
+        path: path of the route.
+        problem: request class of the body.
+        answer: class of the answer, if the answer is JSON.
+        read: function that reads a body; called in any process.
         title: one line in the contract.
-        description: what the question is.
-        returns: what the answer is.
+        description: description of the question.
+        returns: description of the answer.
         examples: bodies by name.
-        tag: the group of the operation in the contract; the kind if empty.
-        media_type: that of the answer.
+        tag: group of the operation in the contract; the kind if empty.
+        media_type: media type of the answer.
     """
 
     kind: str
@@ -150,23 +150,23 @@ class Posted:
 
 
 def read_posted(kind: str, problem: type, solve: Callable[[object], object], body: bytes) -> Question:
-    """Read the body of a question that is answered by one function of its problem.
+    """Read the body of a question that one function of its problem answers.
 
     Args:
-        kind: of the question.
-        problem: the request class of the body.
-        solve: the function that computes the answer, in a worker.
+        kind: kind of the question.
+        problem: request class of the body.
+        solve: function that computes the answer, in a worker.
         body: the JSON text.
 
     Raises:
         MalformedJson: the body is not JSON.
-        InvalidInput: the body is no problem of this class.
+        InvalidInput: the body is not a problem of this class.
     """
     asked = read_body(problem, parse(body))
     return Question.of(kind, kind, asked, partial(rendered, solve, asked))
 
 
 def joined(join: bytes, outcomes: tuple[Outcome, ...]) -> RenderedAnswer:
-    """What a question makes of the answers of its parts."""
+    """Return the answer that a pickled join makes from the outcomes of the parts."""
     put_together: Join = pickle.loads(join)  # noqa: S301 (made by this service or a worker of its own)
     return put_together(outcomes)

@@ -1,4 +1,4 @@
-"""How the body of each kind of question is read: by a partial that any process of ours can call."""
+"""Functions that read the bodies of each kind of question: partials that any process of the service can call."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ POSTED: tuple[Posted, ...] = (
     ACCOUNT,
     REPORT,
 )
-"""Kinds of question that have a path of their own. The first is asked most, and its route comes first."""
+"""Kinds of question with a path of their own. The most frequent kind is first, and so is its route."""
 
 
 class Readings:
-    """Those of one service, over its lists."""
+    """The functions of one service that read bodies, over its calibrators and theorems."""
 
     def __init__(self, calibrators: tuple[Calibrator, ...], theorems: tuple[Theorem, ...], theorem_home: str) -> None:
         self._homes: Mapping[str, str] = {calibrator.name: calibrator.home for calibrator in calibrators}
@@ -37,7 +37,7 @@ class Readings:
         self._theorem_home = theorem_home
 
     def __call__(self, kind: str, name: str) -> Reading | None:
-        """How a body of this kind and name is read; None where this service has no such questions."""
+        """Return the function that reads bodies of this kind and name; None if this service does not answer them."""
         if kind in ("calibration", "sweep") and name in self._homes:
             read = read_sweep if kind == "sweep" else read_calibration
             return partial(read, self._homes[name], name)

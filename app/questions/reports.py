@@ -35,11 +35,12 @@ class ReportRequest:
 
 
 def read_report(body: bytes) -> Question:
-    """The report that a body asks for.
+    """Return the question of a body that requests a report.
 
     Raises:
-        MalformedJson: it is not JSON.
-        InvalidInput: it asks for no report, or about what cannot be asked; pointers lead into the body.
+        MalformedJson: the body is not JSON.
+        InvalidInput: the body is not a request for a report, or the reported question is invalid; pointers lead into
+            the body.
     """
     asked = read_body(ReportRequest, parse(body))
     dated(asked.date)
@@ -54,7 +55,15 @@ def read_report(body: bytes) -> Question:
 
 
 def report(kind: str, algorithm: str | None, problem: object, request: JsonObject, date: str | None) -> RenderedAnswer:
-    """A report, as the page it is."""
+    """Return a report as an HTML page.
+
+    Args:
+        kind: "calibration" or "account".
+        algorithm: name of the algorithm of a calibration; None for an account.
+        problem: the reported problem, as it was read.
+        request: the body of the reported question.
+        date: date on the report, YYYY-MM-DD; None for a report without a date.
+    """
     return RenderedAnswer(make(question(kind, algorithm), problem, request, date).encode())
 
 

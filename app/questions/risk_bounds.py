@@ -12,11 +12,11 @@ from epsilond.reading import read_body
 
 
 def read_risk_bounds(name: str, body: bytes) -> Question:
-    """The bounds of an algorithm that a body asks for.
+    """Return the question of a body that requests the risk bounds of an algorithm.
 
     Raises:
-        MalformedJson: it is not JSON.
-        InvalidInput: it is no run of this algorithm.
+        MalformedJson: the body is not JSON.
+        InvalidInput: the body is not a run of this algorithm.
     """
     bounder = next(each for each in RISK_BOUNDS if each.name == name)
     problem = read_body(bounder.problem, parse(body))

@@ -1,4 +1,4 @@
-"""POST /v1/simulations: an algorithm to run, or a mechanism to attack. Always a job: nothing is computed here."""
+"""POST /v1/simulations: an algorithm to run, or a mechanism to attack. Simulations are always jobs."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from epsilond.witness.kind import SimulationKind, SimulationPlan
 
 @dataclass(frozen=True)
 class SimulationAsked:
-    """A simulation that has been read, and is within the limits of this service."""
+    """A simulation that has been read and is within the limits of this service."""
 
     kind: str
     request: bytes
-    """The request itself, pickled: whoever passes it on never has to open it."""
+    """The request, pickled, so that processes that pass it on never have to unpickle it."""
     rendered: bytes
     """The request as JSON, with its defaults."""
     fingerprint: str
-    """Equal for equal requests."""
+    """Hash that is equal for equal requests."""
     plan: SimulationPlan
 
 
 @cache
 def request_type(requests: tuple[type, ...]) -> object:
-    """A request of any of these classes, told apart by `kind`."""
+    """Return the union of these request classes, which the field `kind` distinguishes."""
     if len(requests) == 1:
         return requests[0]
     return TypeAliasType("SimulationRequest", Annotated[reduce(or_, requests), Tagged("kind")])
 
 
 def read_simulation(kinds: tuple[SimulationKind, ...], limits: SimulationLimits, body: bytes) -> SimulationAsked:
-    """Read the simulation that a body asks for, which takes as long as its plan.
+    """Read the simulation that a body requests, and check that its plan is within the limits.
 
     Args:
         kinds: the kinds of simulations that the service runs.

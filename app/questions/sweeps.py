@@ -1,7 +1,7 @@
 """One calibration at many values of one field: `sweep: {field, values}` in the body of any calibration.
 
-Each value is validated as the body would be and answered as a single call is, from the same cache, so that a sweep
-equals its single calls. What is wrong with a value is that value's problem; what is wrong beside it, the request's.
+Each value is validated like the field of a single body, and answered from the same cache. A sweep therefore equals its
+single calls. An error of a value is the problem of that value only. An error elsewhere is an error of the request.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class SweepAnswer:
 
 @cache
 def body_type(algorithm: str, problem: Hashable) -> type:
-    """Return what a sweep is read as: the problem with every field optional, and a `sweep` of one of them.
+    """Return the request class of a sweep: the problem with every field optional, and a `sweep` of one field.
 
     Args:
         algorithm: the name of the calibrator.
@@ -112,12 +112,15 @@ def _check_count(self: Sweep) -> None:
 
 
 def question_of(calibrator: Calibrator, body: SweepProblem, single: Callable[..., Question]) -> Question:
-    """The question whose parts are the single calibrations at each value that can be asked.
+    """Return the question with the single calibrations at each valid value as its parts.
 
-    `single` makes one of a problem; it takes `true_figures` too.
+    Args:
+        calibrator: the calibrator of the sweep.
+        body: the body of the sweep, as it was read.
+        single: function that makes the question of one problem; it takes `true_figures` too.
 
     Raises:
-        InvalidInput: a field beside the one that is swept is missing.
+        InvalidInput: a required field, other than the swept field, is missing.
     """
     name, values, true_figures = body.sweep.field, body.sweep.values, body.sweep.true_figures
     given = {
@@ -148,7 +151,15 @@ def answer_of(
     refused: Sequence[RefusedAnswer | None],
     outcomes: tuple[Outcome, ...],
 ) -> RenderedAnswer:
-    """The sweep's answer: at each value its refusal, or what became of the next of those that were asked."""
+    """Return the answer of a sweep: at each value its refusal, or the outcome of its calibration.
+
+    Args:
+        algorithm: name of the calibrator.
+        name: name of the swept field.
+        values: the values of the field.
+        refused: the refusal of each invalid value, and None for each valid value.
+        outcomes: outcomes of the valid values, in their order.
+    """
     asked = iter(outcomes)
     parts = (_part(value, refusal or next(asked)) for value, refusal in zip(values, refused, strict=True))
     head = json.dumps({"algorithm": algorithm, "sweep": {"field": name, "values": values}}, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""The routes. Each module adds its own to the application, from the lists where there is one."""
+"""The routes. Each module adds its own to the application, from the lists if there are any."""
 
 from __future__ import annotations
 
@@ -20,7 +20,14 @@ def add(
     theorem_list: tuple[Theorem, ...],
     theorem_home: str,
 ) -> None:
-    """Add every route; those asked most come first, for they are matched in order."""
+    """Add every route, the most frequent first, because routes are matched in order.
+
+    Args:
+        app: the application.
+        calibrators: calibrators of the service.
+        theorem_list: theorems of the service.
+        theorem_home: module with the list of theorems, from which workers read them.
+    """
     served = {calibrator.name for calibrator in calibrators}
     most_asked, *others = POSTED
     calibrations.add(app, calibrators)

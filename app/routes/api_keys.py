@@ -1,4 +1,4 @@
-"""/v1/api-keys, for operators: which keys there are, and revoking one. Never a key, nor what could find one."""
+"""/v1/api-keys, for operators: list keys, or revoke a key. Answers never contain a key or its full digest."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ class ApiKey:
     name: str
     scopes: tuple[ScopeName, ...]
     expires: str | None = None
-    """When it expires, or did; absent: never."""
+    """Time of expiry; absent if there is none."""
     revoked: str | None = None
-    """When it was revoked; absent: it was not."""
+    """Time of the revocation; absent if the key was not revoked."""
     last_used: str | None = None
-    """When it was last sent to this service process; absent: never since that started."""
+    """Time of the last use in this service process; absent if there was none since its start."""
 
     @classmethod
     def of(cls, state: KeyState) -> ApiKey:
-        """From what the keyring knows."""
+        """Return the description of a key of the keyring."""
         line = state.line
         return cls(
             id=line.id,
@@ -68,7 +68,7 @@ class ApiKeyList:
 
 
 def add(app: FastAPI) -> None:
-    """Add both."""
+    """Add the routes of the list and of the revocation."""
     app.add_api_route(
         PATH,
         list_api_keys,
@@ -113,10 +113,10 @@ async def revoke_api_key(request: Request, id: Identifier) -> Response:  # noqa:
 
 
 def _keyring(request: Request) -> Keyring | None:
-    """The keyring, for whoever may change it.
+    """Return the keyring, for a caller with the scope `admin`.
 
     Raises:
-        Problem: they may not.
+        Problem: the caller lacks the scope.
     """
     caller_of(request).require_scope("admin")
     return KEYRING.of(request)

@@ -1,4 +1,4 @@
-"""What the routes of a list of algorithms share: the type of an endpoint, and a 404 that knows the names."""
+"""Shared parts of the routes of algorithms: the type of an endpoint, and a 404 that lists near names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Endpoint = Callable[..., Awaitable[Response]]
 
 
 def unknown_name_route(names: set[str]) -> Endpoint:
-    """405 for an algorithm that is served by another method, 404 with near names otherwise."""
+    """Return the endpoint for unmatched requests: 405 for a served algorithm, 404 with near names for unknown ones."""
 
     async def unknown_name(name: str) -> Response:
         if name in names:

@@ -25,7 +25,7 @@ from epsilond.calibrators.calibration import Calibrator
 
 
 def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
-    """Add one typed route for each calibrator, the list of them, and a 404 that knows their names."""
+    """Add one typed route for each calibrator, the list of calibrators, and a 404 that lists near names."""
     for calibrator in calibrators:
         app.add_api_route(
             f"/v1/calibrations/{calibrator.name}",
@@ -96,7 +96,7 @@ def _sweeping(calibrators: tuple[Calibrator, ...]) -> Endpoint:
 
 
 def _answer_type(calibrator: Calibrator) -> type:
-    """The envelope with this calibrator's own parameters: what it answers, as it stands in the OpenAPI document."""
+    """Return the answer class with this calibrator's own parameters, for the OpenAPI document."""
     return make_dataclass(
         f"{pascal(calibrator.name)}Calibration",
         [("parameters", calibrator.parameters_type)],

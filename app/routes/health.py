@@ -1,4 +1,4 @@
-"""Liveness, readiness, figures."""
+"""Liveness, readiness and metrics."""
 
 from __future__ import annotations
 

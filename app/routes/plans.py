@@ -1,4 +1,4 @@
-"""POST /v1/plans: one problem, every algorithm side by side."""
+"""POST /v1/plans: one problem for every algorithm, ranked."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EXAMPLES = {name: {"value": dict(body)} for name, body in EXAMPLES.items()}
 
 
 def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
-    """Add the route, where there is anything to plan with."""
+    """Add the route, if there are calibrators to plan with."""
     if not calibrators:
         return
     app.add_api_route(

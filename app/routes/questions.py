@@ -1,4 +1,4 @@
-"""What the routes of questions share: the endpoint, and the answer 202, for what does not end in time."""
+"""Shared parts of the routes of questions: the endpoint, and the answer 202 of questions that do not end in time."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ TAKEN_AS_A_JOB: dict[int | str, JsonRecord] = {
     }
 }
 SIGNED_OR_A_JOB: dict[int | str, JsonRecord] = {200: {"headers": DESCRIBED}, **TAKEN_AS_A_JOB}
-"""Of answers that are signed."""
+"""Responses of questions with signed answers."""
 
 
 def endpoint_of(kind: str, name: str, reading: Reading, problem: type, examples: JsonObject) -> Endpoint:
     """Return the endpoint of a question.
 
     Args:
-        kind: of the question.
-        name: of the question among those of its kind.
-        reading: reads a body.
-        problem: the request class of the body.
+        kind: kind of the question.
+        name: name of the question among the questions of its kind.
+        reading: function that reads a body.
+        problem: request class of the body.
         examples: bodies by name.
     """
     endpoint = asking(kind, name, reading)

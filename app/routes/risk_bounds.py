@@ -16,7 +16,7 @@ from epsilond.calibrators.risk.bounder import RISK_BOUNDS
 
 
 def add(app: FastAPI, served: set[str]) -> None:
-    """Add one typed route for each algorithm that is served and has risk bounds, and a 404 that knows their names."""
+    """Add one typed route for each served algorithm with risk bounds, and a 404 that lists near names."""
     bounders = tuple(bounder for bounder in RISK_BOUNDS if bounder.name in served)
     for bounder in bounders:
         app.add_api_route(

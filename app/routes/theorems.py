@@ -31,12 +31,12 @@ Endpoint = Callable[..., Awaitable[Response]]
 
 
 def add(app: FastAPI, theorems: tuple[Theorem, ...], home: str) -> None:
-    """Add the list, each theorem by itself, and the evaluation of their formulas.
+    """Add the list, the theorems, and the evaluation of their formulas.
 
     Args:
         app: the application.
         theorems: the theorems.
-        home: the module in whose list a worker finds them.
+        home: module with the list in which a worker finds the theorems.
     """
     known = {theorem.id: theorem for theorem in theorems}
     app.add_api_route(
@@ -110,7 +110,7 @@ def _detail(known: Mapping[str, Theorem]) -> Endpoint:
 
 
 def _of_formulas(known: Mapping[str, Theorem]) -> type[BytesRoute]:
-    """A route that looks for the theorem before it reads what is asked of it."""
+    """Return a route class that looks for the theorem before it reads the body."""
 
     class Known(BytesRoute):
         def get_route_handler(self) -> Handler:

@@ -1,4 +1,4 @@
-"""Where jobs are kept: tables, migrations, leases."""
+"""The store of jobs: tables, migrations, leases."""
 
 from epsilond.app.store.record import AttemptProgress as AttemptProgress
 from epsilond.app.store.record import Beat as Beat

@@ -1,6 +1,6 @@
-"""Which replica runs which job: jobs are claimed, kept by beats, ended, given back, and cancelled.
+"""Leases of jobs: replicas claim jobs, renew leases by beats, end jobs, give them back, and cancel them.
 
-A job that runs is its replica's until a time, by the database's own clock. After that time any replica may claim the
+A running job belongs to its replica until a time by the database's own clock. After that time any replica may claim the
 job. Each claim is a new attempt, and reports of an earlier attempt are ignored.
 """
 
@@ -19,13 +19,13 @@ from epsilond.app.store.tables import JOBS
 from epsilond.app.store.ticks import ticks
 
 MOST_LOST: Final = 10
-"""Attempts whose replica was lost, after which a job ends as failed: the job may be the reason."""
+"""Number of attempts with a lost replica after which a job ends as failed: the job may be the reason."""
 SPARE: Final = 16
-"""Jobs that a claim reads beyond its limit, because other replicas may be taking the first ones at this moment."""
+"""Jobs that a claim reads beyond its limit, because other replicas may be claiming the first jobs at the same time."""
 
 
 class Leases(Reading):
-    """Jobs as replicas run them."""
+    """Operations of replicas on jobs."""
 
     def claim(
         self,
@@ -37,17 +37,18 @@ class Leases(Reading):
         exhausted: bytes,
         held: Collection[str] = (),
     ) -> list[Record]:
-        """Take jobs to run: queued ones, and those of replicas that are gone. No other replica gets the same ones.
+        """Claim jobs to run: queued jobs, and jobs of lost replicas. No two replicas claim the same job.
 
-        A job that has lost its replica too often ends as failed. One that was to be cancelled ends as cancelled.
+        A job that has lost its replica too often ends as failed. A job with a requested cancellation ends as cancelled.
 
         Args:
             replica: name of the replica that claims.
-            engine_version: version of the jobs to take.
-            limit: most jobs to take.
-            lease_seconds: time of the lease.
+            engine_version: version of the jobs to claim.
+            limit: most jobs to claim.
+            lease_seconds: duration of the lease.
             exhausted: problem of jobs that have lost their replica too often.
-            held: jobs that run here. Their leases may be over after a fault of the database; the next beat renews them.
+            held: jobs that run here. Their leases may have expired after a fault of the database; the next beat renews
+                them.
 
         Returns:
             The jobs, as they are after the claim.
@@ -69,15 +70,15 @@ class Leases(Reading):
                 return claimed
 
     def beat(self, replica: str, progress: Mapping[str, AttemptProgress], lease_seconds: float) -> Beat:
-        """Renew the leases of a replica, and write how far its jobs are.
+        """Renew the leases of a replica, and write the progress of its jobs.
 
         Args:
             replica: name of the replica.
-            progress: state of each job that it runs.
-            lease_seconds: time of the leases from now on.
+            progress: progress of each job that it runs.
+            lease_seconds: duration of the leases from now on.
 
         Returns:
-            The jobs that the replica has lost, and those that it is to cancel.
+            The jobs that the replica has lost, and the jobs that it is to cancel.
         """
         lost: set[str] = set()
         cancelled: set[str] = set()
@@ -98,13 +99,14 @@ class Leases(Reading):
         """End an attempt. Once this returns True, not even a power failure loses the result.
 
         Args:
-            identifier: the job.
+            identifier: id of the job.
             attempt: number of the attempt.
             replica: replica that ran it.
             end: result or problem.
 
         Returns:
-            False if the job is no longer this attempt's: it has ended, was claimed by another replica, or was removed.
+            False if the attempt is not current any more: the job has ended, was claimed by another replica, or was
+            removed.
         """
         with self._database.writing() as connection:
             return connection.execute(self._ended(_is_attempt(identifier, attempt, replica), end)).rowcount > 0
@@ -120,10 +122,10 @@ class Leases(Reading):
             return self._give_back(connection, JOBS.c.state == "running", lost=1)
 
     def cancel(self, owner: str, identifier: str) -> Record | None:
-        """End a job that no replica runs; the replica that runs one learns at its next beat that it is to end.
+        """Cancel a job that no replica runs, or request the cancellation, which its replica reads at the next beat.
 
         Returns:
-            The job as it is then; None if this owner has no job of this id.
+            The job after the change; None if this owner has no job with this id.
         """
         is_it = (JOBS.c.owner == owner) & (JOBS.c.id == identifier)
         with self._database.writing() as connection:
@@ -133,7 +135,7 @@ class Leases(Reading):
             return one(connection, is_it)
 
     def _free(self, connection: Connection, engine_version: str, limit: int, held: Collection[str]) -> list[JsonObject]:
-        """Return the next jobs that no replica has, locked against other replicas."""
+        """Return the next jobs without a replica, locked against other replicas."""
         is_free = ((JOBS.c.state == "queued") | self._expired()) & (JOBS.c.engine_version == engine_version)
         is_free = is_free & JOBS.c.id.not_in(held) if held else is_free
         turns = self._turns(connection, is_free, limit + SPARE)
@@ -149,7 +151,7 @@ class Leases(Reading):
         return [dict(row) for row in connection.execute(chosen).mappings()]
 
     def _turns(self, connection: Connection, is_free: ColumnElement[bool], limit: int) -> dict[int, int]:
-        """Return the sequences of the next jobs with their turns: one job of every caller, the oldest first.
+        """Return the sequences of the next jobs with their turns: one job of every caller at a time, the oldest first.
 
         The running jobs of a caller count as turns that the caller has had.
         """
@@ -191,12 +193,12 @@ class Leases(Reading):
         )
 
     def _give_back(self, connection: Connection, condition: ColumnElement[bool], *, lost: int) -> int:
-        """Queue running jobs again, but end those that were to be cancelled, and return the number of both.
+        """Queue running jobs again, end jobs with a requested cancellation, and return the number of both.
 
         Args:
             connection: the transaction.
             condition: condition that running jobs fulfil.
-            lost: 1 if their replica is gone without having given them back, else 0.
+            lost: 1 if their replica is gone without having given them back, otherwise 0.
         """
         cancelling = self._ended(condition & JOBS.c.cancel_requested, End(state="cancelled"))
         queueing = update(JOBS).where(condition).values(WAITING | {"state": "queued", "lost": JOBS.c.lost + lost})
@@ -204,15 +206,15 @@ class Leases(Reading):
         return cancelled + connection.execute(queueing.values(queued_tick=ticks(self._database))).rowcount
 
     def _expired(self) -> ColumnElement[bool]:
-        """Return whether a job runs on a replica whose lease is over."""
+        """Return the condition that a job runs on a replica with an expired lease."""
         return (JOBS.c.state == "running") & (JOBS.c.lease_until < self._database.now())
 
 
 WAITING: Final[JsonRecord] = dict.fromkeys(("started", "steps_done", "seconds_left", "replica", "lease_until"))
-"""Members of a job that waits: those of its earlier attempts are forgotten, except for their number."""
+"""Members of a waiting job that are reset. Of earlier attempts, only the number is kept."""
 
 
 def _is_attempt(identifier: str, attempt: int, replica: str) -> ColumnElement[bool]:
-    """Return whether a job runs in this attempt on this replica."""
+    """Return the condition that a job runs in this attempt on this replica."""
     is_mine = (JOBS.c.attempt == attempt) & (JOBS.c.replica == replica)
     return (JOBS.c.id == identifier) & (JOBS.c.state == "running") & is_mine

@@ -1,4 +1,4 @@
-"""The database in which the settings keep jobs."""
+"""The database of jobs that the settings name."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ CHAIN: Final = Chain(
 
 
 def opened(settings: Settings) -> Database:
-    """Open the database of these settings, or make it.
+    """Open the database of these settings, or create it.
 
     Raises:
         StoreLocked: another service has its file.
-        StoreUnavailable: it cannot be read or written.
+        StoreUnavailable: the database cannot be read or written.
     """
     name = f"{PREFIX}STORE_URL" if settings.store_url else f"{PREFIX}STORE_PATH"
     try:
@@ -43,7 +43,7 @@ def url_of(settings: Settings) -> URL:
     """Return the URL of the database of these settings.
 
     Raises:
-        ArgumentError: EPSILOND_STORE_URL is no URL.
+        ArgumentError: EPSILOND_STORE_URL is not a URL.
     """
     if settings.store_url:
         return make_url(settings.store_url)

@@ -1,4 +1,4 @@
-"""Jobs as they are read."""
+"""Queries of the store of jobs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SMALL = tuple(JOBS.c[name] for name in NAMES if name not in LARGE)
 
 
 class Reading:
-    """A store as it is read."""
+    """A store with its queries."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -32,12 +32,18 @@ class Reading:
         return self._database.durable
 
     def get(self, owner: str, identifier: str, *, whole: bool = True) -> Record | None:
-        """Return the job of this owner and id, without request, result and problem unless it is to be whole."""
+        """Return the job with this owner and id, or None.
+
+        Args:
+            owner: owner of the job.
+            identifier: id of the job.
+            whole: True to include request, result and problem.
+        """
         with self._database.reading() as connection:
             return one(connection, (JOBS.c.owner == owner) & (JOBS.c.id == identifier), whole=whole)
 
     def with_key(self, owner: str, key: str) -> Record | None:
-        """Return the job that this owner posted with this idempotency key."""
+        """Return the job that this owner posted with this idempotency key, or None."""
         with self._database.reading() as connection:
             return one(connection, has_key(owner, key))
 
@@ -52,7 +58,7 @@ class Reading:
         """Return the newest jobs of an owner, without their large members.
 
         Args:
-            owner: the owner.
+            owner: owner of the jobs.
             state: state of the jobs; None for any.
             kind: kind of the jobs; None for any.
             before: sequence that is newer than the jobs; None for the newest.
@@ -72,25 +78,31 @@ class Reading:
             return connection.execute(chosen).scalar_one()
 
     def counts(self) -> dict[State, int]:
-        """Return the number of jobs of each state that occurs."""
+        """Return the number of jobs in each state that occurs."""
         chosen = select(JOBS.c.state, func.count().label("jobs")).group_by(JOBS.c.state)
         with self._database.reading() as connection:
             return {row.state: row.jobs for row in connection.execute(chosen)}
 
     def size(self) -> int:
-        """Return the bytes of all requests, results and problems."""
+        """Return the total size of all requests, results and problems in bytes."""
         with self._database.reading() as connection:
             return int(connection.execute(select(func.coalesce(func.sum(JOBS.c.size), 0))).scalar_one())
 
 
 def one(connection: Connection, condition: ColumnElement[bool], *, whole: bool = True) -> Record | None:
-    """Return the job that fulfils a condition, if there is one."""
+    """Return the job that fulfils a condition, or None.
+
+    Args:
+        connection: the transaction.
+        condition: the condition.
+        whole: True to include request, result and problem.
+    """
     row = connection.execute(select(*(ALL if whole else SMALL)).where(condition)).mappings().first()
     return None if row is None else record_of(row)
 
 
 def has_key(owner: str, key: str) -> ColumnElement[bool]:
-    """Return whether a job has this owner and this idempotency key."""
+    """Return the condition that a job has this owner and this idempotency key."""
     return (JOBS.c.owner == owner) & (JOBS.c.idempotency_key == key)
 
 

@@ -1,4 +1,4 @@
-"""A job as it is kept, and reports of it while it runs and when it ends."""
+"""Stored jobs, and reports about them while they run and when they end."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ LARGE: Final = ("request", "result", "problem")
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """A job as it is kept. Times are seconds since 1970; `request` and `problem` are JSON texts."""
+    """A stored job. Times are seconds since 1970; `request` and `problem` are JSON texts."""
 
     sequence: int = 0
-    """Place in the order of creation, given by the store."""
+    """Place in the order of creation, set by the store."""
     id: str
     kind: str
-    """Sort of question: calibration, simulation, …"""
+    """Kind of question: calibration, simulation, …"""
     name: str
     """Member of the kind: the algorithm, the simulation's kind, …"""
     state: State = "queued"
@@ -32,32 +32,32 @@ class Record:
     """Number of steps."""
     steps_done: int | None = None
     seconds: float | None = None
-    """Estimate with which the job was accepted."""
+    """Estimated seconds of work with which the job was accepted."""
     seconds_left: float | None = None
     engine_version: str
     owner: str = ""
     """Name of the API key that posted the job; empty in a service without keys."""
     caller: str = ""
-    """Identity that shares places with others: a key, or an address in a service without keys."""
+    """Identity that limits apply to: a key, or an address in a service without keys."""
     idempotency_key: str | None = None
-    """Key of the request, which only has a meaning for its owner."""
+    """Idempotency key of the request, which has a meaning only for its owner."""
     fingerprint: str
-    """Digest that is equal for equal requests."""
+    """Hash that is equal for equal requests."""
     request: bytes
     media_type: str | None = None
     """Media type of the result."""
     result: bytes | None = None
     problem: bytes | None = None
     size: int = 0
-    """Bytes of request, result and problem, counted by the store."""
+    """Size of request, result and problem in bytes, set by the store."""
     attempt: int = 0
     """Number of the present attempt, which is part of each report about the job."""
     lost: int = 0
-    """Number of attempts whose replica was gone without having given the job back."""
+    """Number of attempts with a replica that was gone without having given the job back."""
     replica: str | None = None
     """Replica that runs the job."""
     lease_until: float | None = None
-    """End of that replica's lease, by the database's clock."""
+    """Expiry of that replica's lease, by the database's clock."""
     cancel_requested: bool = False
     queued_tick: float = 0.0
     """Seconds of service when the job was last queued."""
@@ -70,7 +70,7 @@ NAMES: Final = tuple(field.name for field in fields(Record))
 
 @dataclass(frozen=True, kw_only=True)
 class AttemptProgress:
-    """Progress of an attempt."""
+    """The progress of an attempt."""
 
     attempt: int
     done: int | None = None
@@ -82,17 +82,17 @@ class AttemptProgress:
 
 @dataclass(frozen=True, kw_only=True)
 class Beat:
-    """Answer to a replica that reports its progress."""
+    """The answer to a replica that reports its progress."""
 
     lost: frozenset[str] = frozenset()
-    """Jobs that are no longer this replica's; their computation is of no use."""
+    """Jobs that no longer belong to this replica; their computation is useless."""
     cancelled: frozenset[str] = frozenset()
     """Jobs of this replica that their owners have cancelled."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class End:
-    """End of a job."""
+    """The end of a job."""
 
     state: Ended
     steps_done: int | None = None

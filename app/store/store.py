@@ -22,13 +22,13 @@ from epsilond.storage.transactions import Database
 STORED: Final = ("sequence", "ended", "ended_tick", "size")
 """Columns that decide which ended jobs are kept."""
 SET_BY_STORE: Final = frozenset({"sequence", "size", "queued_tick", "ended_tick", "lease_until"})
-"""Members of a record that a caller of `add` does not choose."""
+"""Members of a record that the store sets, and not the caller of `add`."""
 SWEEP_LOCK: Final = 0x6570_7369_6C73_7765
 """Number of the advisory lock of the replica that sweeps: the letters epsilswe."""
 
 
 class Store(Leases):
-    """Jobs and their results, which a restart or another replica reads again.
+    """Jobs and their results, which a restarted service or another replica can read.
 
     Methods block, and may be called in any number of threads at a time. Each raises StoreFault if the database cannot
     be used; then nothing is written.
@@ -36,13 +36,13 @@ class Store(Leases):
 
     @classmethod
     def open(cls, settings: Settings) -> Store:
-        """Open the store of these settings, or make it, and migrate its tables.
+        """Open the store of these settings, or create it, and migrate its tables.
 
-        Jobs that ran in a store of one service were left by a service that is gone, and are queued again.
+        If the store is not shared, its running jobs were left by a service that is gone, and are queued again.
 
         Raises:
             StoreLocked: another service on this machine has its file.
-            StoreUnavailable: it cannot be read or written.
+            StoreUnavailable: the store cannot be read or written.
         """
         store = cls(opened(settings))
         if not store.shared:
@@ -51,7 +51,7 @@ class Store(Leases):
 
     @classmethod
     def fallback(cls, settings: Settings) -> tuple[Store, str]:
-        """Open a store in memory for a service whose file is in use, and return it with a sentence that says so."""
+        """Open a store in memory, because the file is in use, and return it with an explanation in one sentence."""
         memory = settings.model_copy(update={"store_path": ":memory:", "store_url": ""})
         sentence = (
             f"Another service keeps its jobs and ledgers in {shown(url_of(settings))}; this one has a store in memory,"
@@ -69,17 +69,17 @@ class Store(Leases):
         self._database.close()
 
     def add(self, record: Record, *, replica: str | None, lease_seconds: float) -> Record:
-        """Keep a new job, unless there is one with the same idempotency key.
+        """Store a new job, unless there is a job with the same idempotency key.
 
         An earlier job that was interrupted loses its key to an equal request, so that the request can be posted again.
 
         Args:
             record: the job.
-            replica: replica whose first attempt the job is; None to queue it.
-            lease_seconds: time of that replica's lease.
+            replica: replica that runs the job as its first attempt; None to queue the job.
+            lease_seconds: duration of that replica's lease.
 
         Returns:
-            The job as it is kept, or the earlier job with the same key.
+            The job as it is stored, or the earlier job with the same key.
         """
         key = None if record.idempotency_key is None else has_key(record.owner, record.idempotency_key)
         insert = postgresql.insert if self.shared else sqlite.insert
@@ -109,7 +109,7 @@ class Store(Leases):
         }
 
     def remove(self, owner: str, identifier: str) -> bool:
-        """Delete a job of this owner that has ended; False if there is none."""
+        """Delete an ended job of this owner, and return whether there was one."""
         with self._database.writing() as connection:
             deleting = delete(JOBS).where(JOBS.c.owner == owner, JOBS.c.id == identifier, JOBS.c.ended.is_not(None))
             return connection.execute(deleting).rowcount > 0
@@ -119,8 +119,8 @@ class Store(Leases):
     def prune(self, *, days: float, jobs: int, size: int) -> int:
         """Delete ended jobs that are too old or too many.
 
-        Callers have equal shares: the first to go is the oldest job of the caller who has most. Days of service are
-        counted here, at most an hour at a time, so that a clock that leaps deletes nothing.
+        Callers have equal shares: the oldest job of the caller with the most jobs is deleted first. Days of service are
+        counted here, at most an hour at a time, so that a leap of the clock deletes nothing.
 
         Args:
             days: days of service after which an ended job is deleted.
@@ -150,9 +150,9 @@ class Store(Leases):
             return connection.execute(deleting).rowcount
 
     def interrupt(self, *, engine_version: str, problem: bytes) -> int:
-        """End jobs of other engine versions that have waited for a day of service and that no replica can run.
+        """End jobs of other engine versions that have waited for a day of service, and that no replica can run.
 
-        While one job of a version runs, a replica of that version is there and claims the others.
+        While a job of a version runs, a replica of that version is present and claims the other jobs of this version.
 
         Args:
             engine_version: version of this replica.
@@ -175,7 +175,7 @@ class Store(Leases):
             return connection.execute(self._ended(is_stale, End(state="interrupted", problem=problem))).rowcount
 
     def _try_to_sweep(self, connection: Connection) -> bool:
-        """Keep other replicas from sweeping until this transaction ends; False if another one sweeps."""
+        """Return whether this transaction may sweep; it then keeps other replicas from sweeping until it ends."""
         if not self.shared:
             return True
         return bool(connection.execute(text(f"SELECT pg_try_advisory_xact_lock({SWEEP_LOCK})")).scalar_one())

@@ -1,4 +1,4 @@
-"""The tables that jobs are kept in. `migrations/` makes them; a change here needs a revision there."""
+"""The tables of jobs. `migrations/` creates them; a change here needs a revision there."""
 
 from __future__ import annotations
 
@@ -65,4 +65,4 @@ TICKS = Table(
     Column("seconds", Double, nullable=False),
     Column("counted", Double, nullable=False),
 )
-"""One row: how many seconds of service there have been, and when, by the clock, they were last counted."""
+"""Table with one row: the seconds of service so far, and the time of the last count by the clock."""

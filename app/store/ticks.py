@@ -11,16 +11,16 @@ from epsilond.storage.transactions import Database
 
 DAY: Final = 86_400.0
 MOST_STEP: Final = 3600.0
-"""Most seconds that are counted at a time. The sweep of each service counts more often than once an hour."""
+"""Most seconds that one count adds. The sweep of each service counts more often than once an hour."""
 
 
 def ticks(database: Database) -> ColumnElement[float]:
-    """Return the seconds of service up to now."""
+    """Return the seconds of service up to now, as an SQL expression."""
     return select(TICKS.c.seconds + _since(database)).scalar_subquery()
 
 
 def count(database: Database, connection: Connection) -> None:
-    """Count the seconds since the last time; several replicas together count each second once."""
+    """Count the seconds since the last count; several replicas together count each second once."""
     connection.execute(update(TICKS).values(seconds=TICKS.c.seconds + _since(database), counted=database.now()))
 
 

@@ -1,4 +1,4 @@
-"""What is answered of ledgers and reservations: balances as decimal strings, promises in words, never a spend."""
+"""Answers about ledgers and reservations: balances as decimal strings, promises in words, never a spend."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from epsilond.ledgers.calibrating.within import Within
 from epsilond.ledgers.storage.records import HoldingRow, LedgerRow, ReservationRow
 
 INVARIANT = "epsilond.ledger"
-"""The theorem that every promise of a ledger rests on."""
+"""Name of the theorem that proves every promise of a ledger."""
 AMOUNTS = Served("by the names of the slot's parts, as decimal strings")
 
 
@@ -200,16 +200,16 @@ class WithinAnswer:
 
 @dataclass(frozen=True)
 class Promised:
-    """What takes time to say of a ledger: its conditions and the curve of its plan."""
+    """The slow parts of a ledger's answer: its conditions and the curve of its plan."""
 
     conditions: tuple[DeclaredCondition, ...]
     curve: tuple[PlanCurve, ...]
     certified: Mapping[str, float] | None = None
-    """ε and log δ of all that an amended ledger allows; of another its opening says it."""
+    """ε and log δ of everything that an amended ledger allows. None if not amended: the opening record has both."""
 
 
 def promised(state: LedgerState, *, of_block: bool) -> Promised:
-    """What takes time to say of a ledger."""
+    """Compute a ledger's conditions, the curve of its plan, and a new certificate if it was amended."""
     found = conditions(state, of_block=of_block)
     told = tuple(DeclaredCondition(id=each.id, statement=each.statement) for each in found)
     certified = None
@@ -220,12 +220,12 @@ def promised(state: LedgerState, *, of_block: bool) -> Promised:
 
 
 def summary(row: LedgerRow) -> LedgerSummary:
-    """Of its rows."""
+    """Return the summary of a ledger from its rows."""
     return LedgerSummary(**_own(row))
 
 
 def answer(row: LedgerRow, state: LedgerState, said: Promised, warnings: Sequence[Caution] = ()) -> LedgerAnswer:
-    """Of its rows, the state that they tell of, and what was promised."""
+    """Return the full answer about a ledger. A contradicted ledger has no guarantee."""
     curve = tuple(PlanCurvePoint(log10_delta=above(point.log10_delta), epsilon=point.epsilon) for point in said.curve)
     return LedgerAnswer(
         **_own(row),
@@ -251,7 +251,7 @@ def _guarantee(row: LedgerRow, state: LedgerState, said: Promised) -> GuaranteeO
 def reservation(
     row: ReservationRow, receipts: Sequence[JsonObject] | None = None, warnings: Sequence[Caution] = ()
 ) -> ReservationAnswer:
-    """Of its rows, with the receipts of its commits where they are asked for."""
+    """Return the answer about a reservation, with the receipts of its commits if they are passed."""
     holdings = tuple(
         HoldingAnswer(ledger=each.ledger, committed=each.committed, charge=_held(each)) for each in row.holdings
     )
@@ -271,12 +271,12 @@ def reservation(
 
 
 def commit(receipts: Sequence[JsonObject]) -> JsonRecord:
-    """What a commit is answered: as records, whose texts are the same each time."""
+    """Return the answer to a commit, as a record whose text is the same each time."""
     return dict(receipts[0]) if len(receipts) == 1 else {**receipts[0], "receipts": list(receipts)}
 
 
 def what_if(found: WhatIf, warnings: Sequence[Caution] = ()) -> WhatIfAnswer:
-    """Of what was found."""
+    """Return the answer to the question whether a job fits. The charge is absent if the job does not fit."""
     charge = _charge(found.item, found.slot, found.count, found.charge) if found.fits else None
     return WhatIfAnswer(
         fits=found.fits,
@@ -289,7 +289,7 @@ def what_if(found: WhatIf, warnings: Sequence[Caution] = ()) -> WhatIfAnswer:
 
 
 def found_within(found: Within) -> JsonObject:
-    """Of what was found, all but the calibration itself."""
+    """Return the answer to a calibration within a ledger, without the calibration itself and without absent parts."""
     held = found.held
     told = {
         "algorithm": found.algorithm,
@@ -314,7 +314,7 @@ def within(found: Within, calibration: Calibration, warnings: Sequence[Caution] 
 
 
 def when(seconds: float) -> str:
-    """A time as it is answered."""
+    """Return a time in seconds since 1970 as RFC 3339 text in UTC, to the millisecond."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

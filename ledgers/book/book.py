@@ -116,18 +116,36 @@ class Book(Owned):
         return self._retried(write)
 
     def what_if(self, tenant: str, identifier: str, asked: JobAsked) -> WhatIf:
-        """What a job would cost and whether it fits; changes nothing."""
+        """Return the cost of a job and whether it fits; change nothing.
+
+        Args:
+            tenant: owner of the ledger.
+            identifier: id of the ledger.
+            asked: the job.
+        """
         state = self.asked_of(tenant, identifier, asked)
         found: WhatIf = self._evaluate(partial(what_if, state, **asked.job))
         return found
 
     def evaluated(self, tenant: str, identifier: str, computation: Callable[[LedgerState], T]) -> T:
-        """What a picklable computation gives of a ledger as it is now; changes nothing."""
+        """Return the result of a picklable computation on the current state of a ledger; change nothing.
+
+        Args:
+            tenant: owner of the ledger.
+            identifier: id of the ledger.
+            computation: takes the state of the ledger.
+        """
         found: T = self._evaluate(partial(computation, self.state(tenant, identifier)))
         return found
 
     def asked_of(self, tenant: str, identifier: str, asked: JobAsked) -> LedgerState:
-        """The state of a ledger of which a job may be asked."""
+        """Return the state of a ledger, after checking that the job names no other relation than the ledger's.
+
+        Args:
+            tenant: owner of the ledger.
+            identifier: id of the ledger.
+            asked: the job.
+        """
         state = self.state(tenant, identifier)
         _require_relation(state, asked)
         return state
@@ -139,8 +157,15 @@ class Book(Owned):
     ) -> ReservationRow:
         """Hold runs in these ledgers: in all of them, or in none.
 
+        Args:
+            tenant: owner of the ledgers.
+            asked: ids of the ledgers.
+            job: the runs to hold, and when the reservation expires.
+            key: idempotency key of the request.
+            by: name of the caller.
+
         Raises:
-            BlockHasLedger: of the same people another ledger is open.
+            BlockHasLedger: another ledger of the same people is open.
             RunDiffers: as `moves.reserve`.
             LedgerExhausted, NotInPlan, NotSealed, LedgerClosed, ConditionViolated, InvalidInput: as `moves.reserve`.
         """
@@ -206,7 +231,7 @@ class Book(Owned):
         return after
 
     def reservation(self, tenant: str, identifier: str) -> ReservationRow:
-        """A reservation, with the receipts of its commits."""
+        """Return a reservation. `receipts` returns the receipts of its commits."""
         with looking(self._database) as connection:
             return self._desk.reserved(connection, tenant, identifier)
 
@@ -216,9 +241,9 @@ class Book(Owned):
             return self._desk.contradicting_ledgers(connection, held)
 
     def receipts(self, tenant: str, identifier: str) -> list[Receipt]:
-        """Receipts of the newest commits of a reservation, under the head as it is now, the oldest of them first.
+        """Return receipts of the newest commits of a reservation, under the current head, oldest first.
 
-        There are none of voided or contradicted runs: no run may begin with them.
+        The list is empty if runs of the reservation were voided or contradicted: no run may begin with them.
         """
         with self._continued() as connection:
             held = self._desk.reserved(connection, tenant, identifier)
@@ -231,10 +256,19 @@ class Book(Owned):
             return [self._desk.receipt(connection, row, size) for row in rows]
 
     def commit(self, tenant: str, identifier: str, asked: CommitAsked, key: str, *, by: str = "") -> JsonRecord:
-        """Commit runs of a reservation in all its ledgers; answers the receipts, after which they may be released.
+        """Commit runs of a reservation in all its ledgers, and return the receipts.
+
+        The outputs of the runs may be released once the receipts are there.
+
+        Args:
+            tenant: owner of the ledgers.
+            identifier: id of the reservation.
+            asked: number of runs to commit.
+            key: idempotency key of the request.
+            by: name of the caller.
 
         Raises:
-            BlockHasLedger: of the same people another ledger is open, or this one is closed and is not the only one.
+            BlockHasLedger: another ledger of the same people is open, or this ledger is closed and not the only one.
             LedgerExhausted, ReservationEnded, RunDiffers, InvalidInput: as `moves.commit`.
         """
         fingerprint = fingerprint_of("commit", [identifier, asked])
@@ -283,7 +317,13 @@ class Book(Owned):
         return self._judged(attempt)
 
     def cancel(self, tenant: str, identifier: str, *, by: str = "") -> ReservationRow:
-        """Give back what was not committed. One that has ended is answered as it is."""
+        """Give back the runs that were not committed. Return a reservation that has ended as it is.
+
+        Args:
+            tenant: owner of the ledgers.
+            identifier: id of the reservation.
+            by: name of the caller.
+        """
         return self._retried(partial(self._release, tenant, identifier, "cancelled", by))
 
     def expire(self) -> int:
@@ -336,7 +376,7 @@ class Book(Owned):
 
 
 def _at_once(held: Reservation) -> bool:
-    """Whether a commit of it costs nothing to judge: runs of the plan, or a charge that adds up."""
+    """Return whether a commit is cheap to judge: it is of runs of the plan, or its charge is additive."""
     return held.item is not None or held.charge is None or held.charge.additive
 
 

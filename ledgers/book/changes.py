@@ -41,7 +41,7 @@ from epsilond.storage.transactions import Database
 
 T = TypeVar("T")
 Evaluate = Callable[[Callable[[], Any]], Any]
-"""Where a computation is run: here, or in another process. It takes a picklable call and gives what it gives."""
+"""Function that runs a picklable call, in this or another process, and returns its result."""
 TRIES_OUTSIDE = 3
 """Number of attempts that are judged outside the lock; while one is judged under it, nobody else moves the ledger."""
 MOST_TRIES = 100
@@ -75,18 +75,41 @@ class Owned(Looked):
         self._clock = clock
 
     def seal(self, tenant: str, identifier: str, key: str, *, by: str = "") -> LedgerRow:
-        """The membership of the block is fixed from now on."""
+        """Seal a ledger: fix the membership of its block from now on.
+
+        Args:
+            tenant: owner of the ledger.
+            identifier: id of the ledger.
+            key: idempotency key of the request.
+            by: name of the caller.
+        """
         return self._simple(tenant, identifier, key, "sealed", moves.seal, {}, by)
 
     def close(self, tenant: str, identifier: str, key: str, *, by: str = "") -> LedgerRow:
-        """Nothing more is reserved."""
+        """Close a ledger: no more runs can be reserved.
+
+        Args:
+            tenant: owner of the ledger.
+            identifier: id of the ledger.
+            key: idempotency key of the request.
+            by: name of the caller.
+        """
         return self._simple(tenant, identifier, key, "closed", moves.close, {}, by)
 
     def amend(self, tenant: str, identifier: str, asked: AmendAsked, key: str, *, by: str = "") -> LedgerRow:
-        """Another plan, certified anew; after a commit by a decision that is declared independent of outputs.
+        """Change the plan of a ledger and certify it again.
+
+        After a commit, the decision must be declared independent of outputs.
+
+        Args:
+            tenant: owner of the ledger.
+            identifier: id of the ledger.
+            asked: items to add and to lower, and the declaration.
+            key: idempotency key of the request.
+            by: name of the caller.
 
         Raises:
-            BlockHasLedger: of the same people another ledger is open.
+            BlockHasLedger: another ledger of the same people is open.
             ConditionViolated, Infeasible, LedgerClosed, InvalidInput: as `accountants.ledger.amending.amended`.
         """
         fingerprint, parts = fingerprint_of("amend", [identifier, asked]), asked.parts
@@ -112,7 +135,14 @@ class Owned(Looked):
         return self._retried(attempt)
 
     def void(self, tenant: str, identifier: str, asked: VoidAsked, key: str, *, by: str = "") -> LedgerRow:
-        """Take committed runs back, as it is declared that nobody saw any output of them.
+        """Take back committed runs, on the declaration that nobody saw any of their outputs.
+
+        Args:
+            tenant: owner of the ledger.
+            identifier: id of the ledger.
+            asked: the reservation, the number of runs and the declaration.
+            key: idempotency key of the request.
+            by: name of the caller.
 
         Raises:
             InvalidInput: fewer were committed, or the reservation is of another ledger.

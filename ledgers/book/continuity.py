@@ -1,4 +1,4 @@
-"""Whether the log still continues every head of it that is known: a log that does not has lost or changed entries.
+"""The check that the log continues every known head: a log that fails it has lost or changed entries.
 
 A database that was restored from a copy, or a standby that was promoted without the newest transactions, has forgotten
 commits whose receipts exist: what they debited would be free again. Two heads show that, each of a log that existed:

@@ -137,7 +137,7 @@ class Desk:
         return found
 
     def held(self, connection: Connection, tenant: str | None, identifier: str) -> tuple[ReservationRow, States]:
-        """A reservation with the ledgers in which it holds something.
+        """Return a reservation with the ledgers in which it holds runs or amounts.
 
         Raises:
             NotFound: this tenant has none of this id.
@@ -146,7 +146,7 @@ class Desk:
         return held, self.states(connection, tenant, [one.ledger for one in held.holdings], held)
 
     def was_voided(self, connection: Connection, held: ReservationRow) -> bool:
-        """Whether runs of a reservation were taken back: nobody may run anything on its receipts then."""
+        """Return whether runs of a reservation were voided. No run may begin with its receipts then."""
         return any(_voided(connection, one.ledger, held.id) for one in held.holdings)
 
     def contradicting_ledgers(self, connection: Connection, held: ReservationRow) -> list[str]:
@@ -190,7 +190,7 @@ class Desk:
                 raise BlockHasLedger(message, None, {"ledger": still_open[0]})
 
     def commits(self, connection: Connection, held: ReservationRow) -> list[EntryRow]:
-        """The entries of a reservation's commits, in their order."""
+        """Return the log entries of a reservation's commits, in the order of the log."""
         found = (
             row
             for one in held.holdings
@@ -216,7 +216,10 @@ def scope_of(tenant: str, by: str) -> str:
 
 
 def _with_voids(connection: Connection, state: LedgerState, ledger: str, reservation: str) -> LedgerState:
-    """The state with what the log says was voided of a reservation: its row keeps what was committed."""
+    """Return the state with the number of voided runs of a reservation, read from the log.
+
+    The reservation's row keeps only the number of committed runs.
+    """
     held = state.reservations.get(reservation)
     if held is None or not held.committed:
         return state
@@ -234,16 +237,16 @@ def roots(connection: Connection, size: int) -> Root:
 
 
 def text(record: JsonObject) -> str:
-    """A record as canonical text."""
+    """Return a record as canonical text."""
     return canonical(record).decode()
 
 
 def entry(row: EntryRow) -> JsonRecord:
-    """The record of an entry."""
+    """Return the record of an entry."""
     found: JsonRecord = json.loads(row.leaf)
     return found
 
 
 def time_of(seconds: float) -> str:
-    """UTC, to the second."""
+    """Return a time in seconds since 1970 as RFC 3339 text, in UTC and truncated to the second."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

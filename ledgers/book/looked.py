@@ -71,22 +71,28 @@ class Looked(PublishedLog):
             return [mark_commit(entry(row), contradictions.get(row.ledger or "", ())) for row in page]
 
     def ledger(self, tenant: str, identifier: str) -> LedgerRow:
-        """A ledger's rows."""
+        """Return the rows of a ledger."""
         with looking(self._database) as connection:
             return self._desk.row(connection, tenant, identifier)
 
     def state(self, tenant: str, identifier: str) -> LedgerState:
-        """A ledger as moves see it, with all its reservations."""
+        """Return the state of a ledger, with all its reservations."""
         return self.whole(tenant, identifier)[1]
 
     def whole(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState]:
-        """A ledger's rows and its state, of one moment."""
+        """Return the rows and the state of a ledger, read at the same moment."""
         with looking(self._database) as connection:
             row = self._desk.row(connection, tenant, identifier)
             return row, state_from(row, reservations.of_ledger(connection, identifier))
 
     def ledgers(self, tenant: str, *, limit: int = 100, after: str | None = None) -> list[LedgerRow]:
-        """A tenant's ledgers in the order in which they were opened."""
+        """Return ledgers of a tenant in the order in which they were opened.
+
+        Args:
+            tenant: owner of the ledgers.
+            limit: largest number of ledgers to return.
+            after: id of the ledger after which the list starts; None means the first.
+        """
         with looking(self._database) as connection:
             start = None if after is None else self._desk.row(connection, tenant, after)
             return ledgers.page(connection, tenant, limit=limit, after=start)
@@ -100,9 +106,16 @@ class Looked(PublishedLog):
         limit: int = 1000,
         order: Order = "oldest",
     ) -> list[JsonRecord]:
-        """A ledger's entries in the log from this number on, or from this number back if the newest come first.
+        """Return entries of a ledger from a number in the log on, or backwards if the newest come first.
 
         Commits that paid for a contradicted run have `contradicted` next to the signed record.
+
+        Args:
+            tenant: owner of the ledger.
+            identifier: id of the ledger.
+            start: number in the log at which the list starts; None means the first, or the newest.
+            limit: largest number of entries to return.
+            order: whether the oldest or the newest entries come first.
         """
         with looking(self._database) as connection:
             contradictions = contradictions_of(self._desk.row(connection, tenant, identifier))
@@ -110,7 +123,7 @@ class Looked(PublishedLog):
             return [mark_commit(entry(row), contradictions) for row in found]
 
     def written(self, tenant: str, identifier: str) -> JsonRecord:
-        """A summary of a ledger's entries in the log."""
+        """Return a summary of a ledger's entries in the log."""
         with looking(self._database) as connection:
             self._desk.row(connection, tenant, identifier)
             found = entries.counted(connection, identifier)

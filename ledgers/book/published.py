@@ -1,4 +1,4 @@
-"""What a book shows of its log to whoever audits it: its signed head, proofs, roots and keys."""
+"""The public part of a log, for auditors: its signed head, proofs, roots and keys."""
 
 from __future__ import annotations
 
@@ -86,7 +86,9 @@ class PublishedLog:
             return self._desk.receipt(connection, row, self._signed_size(connection))
 
     def consistency(self, earlier: int, later: int | None = None) -> Consistency:
-        """That the log of so many entries is the beginning of a later one, the present one if none is named.
+        """Return the proof that the log of `earlier` entries is the beginning of the log of `later` entries.
+
+        Without `later`, the proof is for the present log.
 
         Raises:
             NotFound: the log never had so many.
@@ -99,7 +101,7 @@ class PublishedLog:
             return Consistency.of(Tree(StoredNodes(connection), now), earlier)
 
     def root(self, size: int) -> bytes | None:
-        """The root of the log's first entries; None if it does not have so many."""
+        """Return the root of the first `size` entries of the log; None if the log has fewer."""
         with looking(self._database) as connection:
             if not 0 <= size <= entries.size(connection):
                 return None

@@ -19,23 +19,36 @@ TYPE: Final = "epsilond-ledger-report+jws"
 
 
 def report(ledger: LedgerAnswer, checkpoint: str, entries: JsonObject, now: float) -> JsonRecord:
-    """What is signed. Its numbers that are no integers are decimal strings. `entries` is what `written` gives."""
+    """Return the report of a ledger, as the record that is signed. Floating-point numbers become decimal strings.
+
+    Args:
+        ledger: the answer about the ledger.
+        checkpoint: the signed head of the log.
+        entries: summary of the ledger's entries, as `written` returns it.
+        now: time of the report, in seconds since 1970.
+    """
     told = _texts(as_json(ledger))
     return {"format": FORMAT, "at": when(now), "checkpoint": checkpoint, "ledger": told, "entries": dict(entries)}
 
 
 def written(kinds: Mapping[str, int], first: int, last: int) -> JsonRecord:
-    """A summary of a ledger's entries: how many of each kind, and their first and last number in the log."""
+    """Return a summary of a ledger's entries.
+
+    Args:
+        kinds: number of entries of each kind.
+        first: number in the log of the ledger's first entry.
+        last: number in the log of the ledger's last entry.
+    """
     return {"count": sum(kinds.values()), "first": first, "last": last, "kinds": dict(sorted(kinds.items()))}
 
 
 def signed(told: JsonObject, key: SigningKey) -> JsonRecord:
-    """The report and its detached JSON Web Signature, whose subject is the report itself."""
+    """Return the report with its detached JSON Web Signature. The signature's subject is the report's digest."""
     return {"report": told, "signature": jws.sign(told, digest(canonical(told)), key, kind=TYPE)}
 
 
 def verified(told: JsonObject, keys: tuple[PublicKey, ...]) -> PublicKey:
-    """Which of these keys signed a report.
+    """Return the key that signed a report.
 
     Raises:
         NotVerified: none did, or it was changed since, or it is a record of another kind.
@@ -47,7 +60,7 @@ def verified(told: JsonObject, keys: tuple[PublicKey, ...]) -> PublicKey:
 
 
 def _texts(value: object) -> object:
-    """As a record can hold it: what is signed is read with the same value everywhere."""
+    """Convert floating-point numbers to strings, so that every reader of a signed record reads the same value."""
     if isinstance(value, float):
         return repr(value)
     if isinstance(value, dict):

@@ -20,7 +20,7 @@ if sys.platform != "win32":
     import fcntl
 
 ACCOUNTED_FOR: Final = "missing-entries-are-accounted-for"
-"""What an operator declares who accepts a log that is no continuation of what was kept."""
+"""Declaration of an operator who accepts a log that does not continue the kept head."""
 
 
 class UnreadableCheckpoint(Exception):
@@ -52,7 +52,7 @@ class CheckpointFile:
 
     @property
     def missing(self) -> bool:
-        """Whether there is no such file."""
+        """True if the file does not exist."""
         return not self._path.exists()
 
     def read(self) -> Checkpoint | None:

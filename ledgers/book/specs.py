@@ -1,4 +1,4 @@
-"""Mechanisms as texts: the one JSON text that stands in entries, and the spec that it is read back to."""
+"""Conversion between mechanisms and the JSON text that log entries hold."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from epsilond.reading import read_value
 
 
 def text_of(spec: object) -> str:
-    """The JSON of a mechanism with its members in order and no white space; numbers as Python writes doubles."""
+    """Return the JSON text of a mechanism: members sorted, no white space, numbers as Python writes doubles."""
     return json.dumps(as_json(spec), sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 @lru_cache(maxsize=1024)
 def spec_of(text: str) -> Any:
-    """The mechanism of a text.
+    """Return the mechanism that a JSON text describes.
 
     Raises:
-        InvalidInput: it is none.
+        InvalidInput: the text describes no mechanism.
     """
     return read_value(Spec, json.loads(text), at="/spec")

@@ -1,4 +1,4 @@
-"""From the rows of a ledger to the state that moves are made from, and back."""
+"""Conversion between the rows of a ledger and its state."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from epsilond.ledgers.storage.records import HoldingRow, ItemRow, LedgerRow, Par
 
 
 def state_from(row: LedgerRow, reservations: Iterable[ReservationRow]) -> LedgerState:
-    """The state that rows tell of, with these of its reservations."""
+    """Return the state that the rows of a ledger describe, with the reservations that are passed."""
     record = json.loads(row.record)
     first = state_of(record, {item["name"]: spec_of(item["spec"]) for item in record["plan"]})
     parts: dict[str, list[PartRow]] = {}
@@ -40,13 +40,16 @@ def state_from(row: LedgerRow, reservations: Iterable[ReservationRow]) -> Ledger
 
 
 def is_amended(row: LedgerRow) -> bool:
-    """Whether the plan is another than the ledger was opened with: what was added, or fell, never comes back."""
+    """Return whether the plan differs from the plan that the ledger was opened with.
+
+    An added or lowered item never returns to its first state.
+    """
     first = {item["name"]: item["planned"] for item in json.loads(row.record)["plan"]}
     return first != {item.name: item.planned for item in row.items if item.job is None}
 
 
 def rows_after(row: LedgerRow, state: LedgerState) -> LedgerRow:
-    """The rows of a ledger that is in this state now."""
+    """Return the rows of a ledger after a change of its state."""
     return replace(
         row,
         status=row.status if state.status == "contradicted" else state.status,
@@ -59,7 +62,7 @@ def rows_after(row: LedgerRow, state: LedgerState) -> LedgerRow:
 
 
 def parts_of(slot: Slot) -> list[PartRow]:
-    """A slot's rows."""
+    """Return the rows of a slot, one for each of its parts."""
     return [
         PartRow(
             kind=slot.kind,
@@ -74,7 +77,7 @@ def parts_of(slot: Slot) -> list[PartRow]:
 
 
 def item_of(item: PlanItem) -> ItemRow:
-    """A plan item's row."""
+    """Return the row of an item of the plan."""
     return ItemRow(
         name=item.name,
         spec=text_of(item.spec),
@@ -87,7 +90,7 @@ def item_of(item: PlanItem) -> ItemRow:
 
 
 def holding_of(ledger: str, held: Reservation) -> HoldingRow:
-    """The row of what a reservation holds in a ledger."""
+    """Return the row with the runs that a reservation holds in a ledger."""
     return HoldingRow(
         ledger=ledger,
         item=held.item,

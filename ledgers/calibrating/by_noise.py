@@ -36,10 +36,14 @@ def near_strictness(
     reserve: Callable[[Spec], T | None],
     start: float,
 ) -> float | None:
-    """−log ε of a run that fits with about the least noise; None where it is not found in this way.
+    """Find −log ε (the strictness) of a run that fits with about the least noise; None if this search fails.
 
-    `run` gives the spec at a strictness, `missed` by how much one misses, `reserve` its reservation if it is made, and
-    `least` steps from a start to the least that is reserved.
+    Args:
+        run: returns the spec at a strictness.
+        missed: returns by how much a spec exceeds the remaining budget.
+        least: steps from a start to the smallest value at which a reservation is made.
+        reserve: returns the reservation of a spec; None if it is rejected.
+        start: strictness at which the search starts.
     """
     first = run(start)
     noise = None if first is None else noise_of(first)
@@ -59,7 +63,7 @@ def near_strictness(
 
 
 def _below_dips(reserve: Callable[[float], object | None], reserved: float) -> float:
-    """The least log noise near one that is reserved: prices are not exactly monotone, and less may be held again."""
+    """Return the least log noise near a reserved value that is reserved too. Prices are not exactly monotone."""
     lowest = reserved
     while (lower := next((lowest - dip for dip in DIPS if reserve(lowest - dip) is not None), None)) is not None:
         lowest = lower
@@ -71,7 +75,7 @@ def _below_dips(reserve: Callable[[float], object | None], reserved: float) -> f
 
 
 def _strictness_of(wanted: float, run: Callable[[float], Spec | None], first: Spec, start: float) -> float | None:
-    """Where the log of a run's noise is at least what is wanted, and hardly more: by secants."""
+    """Find the strictness at which the log of a run's noise is `wanted` or slightly more, by the secant method."""
     here, slope, before = start, LIKELY_SLOPE, None
     for _ in range(MOST_RUNS):
         spec = run(here)

@@ -54,13 +54,13 @@ class Compartment(Protocol):
         """How requests name it."""
 
     def likely_epsilon(self, log_delta: float) -> float:
-        """About the ε of a run that takes all that is left, which decides nothing but where to look."""
+        """Estimate the ε of a run that takes the whole remaining budget. The estimate is only a starting point."""
 
     def log_delta(self, otherwise: float) -> float:
-        """log δ at which a mechanism of which something may escape is calibrated."""
+        """Return log δ for the calibration of a mechanism with noise of bounded support."""
 
     def missed(self, spec: Spec) -> float:
-        """By how much a run misses, above 0 if it does; sloppily.
+        """Return roughly by how much a run exceeds the remaining budget; above 0 if it does.
 
         Raises:
             NoCertificate: no run of such a mechanism is charged here.
@@ -68,7 +68,7 @@ class Compartment(Protocol):
 
 
 def compartment_of(state: LedgerState, place: ChargeTarget) -> Compartment:
-    """What is asked for, open and with something left.
+    """Return the requested slot or item of an open ledger, if something is left of it.
 
     Raises:
         InvalidInput: the ledger has no such slot, or none is named and it has several, or both are named.
@@ -100,10 +100,10 @@ def compartment_of(state: LedgerState, place: ChargeTarget) -> Compartment:
 
 
 def reserved(state: LedgerState, spec: Spec, place: ChargeTarget) -> Reservation:
-    """What a reservation of this run would be: the ledger's own rule, certified.
+    """Return the reservation that the ledger would make of this run, certified by the ledger's own rule.
 
     Raises:
-        NoCertificate: it is refused.
+        NoCertificate: the ledger rejects the run.
     """
     after = moves.reserve(state, TRIAL, spec=spec, item=place.item, slot=place.slot, eta=place.eta)
     return after.reservations[TRIAL]
@@ -118,12 +118,12 @@ class OfSlot:
     place: ChargeTarget
 
     def likely_epsilon(self, log_delta: float) -> float:
-        """As the pair of a slot of that size has it."""
+        """Return the ε of the pair of a slot of the free size."""
         left = {part: max(self.slot.free(part), Amount(0)) for part in self.slot.capacity}
         return slot_pair(replace(self.slot, capacity=left)).epsilon(log_delta).upper
 
     def log_delta(self, otherwise: float) -> float:
-        """A half of what the run may take of η; where the slot has none, nothing may escape."""
+        """Return log of half the η that a run may take, at most `otherwise`; `otherwise` if the slot has no η."""
         if self.slot.kind != "gdp":
             return otherwise
         nothing = ChargeRequest(
@@ -132,7 +132,7 @@ class OfSlot:
         return min(math.log(float(down(eta_of(nothing, self.slot) * SHARE_OF_DELTA))), otherwise)
 
     def missed(self, spec: Spec) -> float:
-        """By its price where prices add up, by the profiles where they do not."""
+        """Return the excess from the price if prices are additive, and from the privacy profiles if they are not."""
         step, count = steps_of(spec)
         asked = ChargeRequest(setting=self.state.setting, spec=step, count=count, eta=self.place.eta)
         if self.slot.kind == "gdp" and mu_squared(asked) is None:
@@ -164,16 +164,16 @@ class OfItem:
     place: ChargeTarget
 
     def likely_epsilon(self, log_delta: float) -> float:
-        """As the item's own runs have it."""
+        """Return the ε of the item's free runs."""
         asked = ChargeRequest(setting=self.state.setting, spec=self.item.spec, count=self.item.free)
         return composed_pair(asked.parts, "default").epsilon(log_delta).upper
 
     def log_delta(self, otherwise: float) -> float:
-        """The ledger's: an item has no η."""
+        """Return the ledger's log δ: an item has no η."""
         return otherwise
 
     def missed(self, spec: Spec) -> float:
-        """By its noise, beside the item's."""
+        """Return the log of the item's noise over the run's noise."""
         step, count = steps_of(spec)
         if count > self.item.free:  # no noise helps: the ledger says it in its words
             reserved(self.state, spec, self.place)
@@ -187,7 +187,7 @@ class OfItem:
 
 
 def _tried(move: Callable[[], object]) -> float:
-    """Whether a move is made, where no figure says by how much it is not."""
+    """Return a negative constant if a move is made, and a positive constant if the ledger rejects it."""
     try:
         move()
     except (LedgerExhausted, NotInPlan):

@@ -22,10 +22,10 @@ NOISE: Final = ("noise_multiplier", "noise_std")
 
 
 def asked_within(calibrator: Calibrator, given: Mapping[str, object], setting: Setting) -> JsonRecord:
-    """The fields of a calibration with the ledger's setting, the target left out.
+    """Return the fields of a calibration with the ledger's setting and without the target.
 
     Raises:
-        InvalidInput: a field is the ledger's to say, or says otherwise.
+        InvalidInput: the ledger determines a field, or a field contradicts the ledger.
         ConditionViolated: the algorithm has no guarantee in this setting.
     """
     own = {field.name for field in fields(calibrator.problem)}
@@ -75,7 +75,7 @@ def require_possible(algorithm: str, definition: Definition, setting: Setting) -
 
 
 def require_one(algorithm: str, released: tuple[object, ...]) -> Any:
-    """What the run releases, where it is the same of all whose data is protected.
+    """Return the mechanism of a run, if it is the same for all groups of clients.
 
     Raises:
         ConditionViolated: groups of clients release differently; a charge is for all of them.

@@ -69,7 +69,13 @@ class Within:
 
 
 def calibrated(state: LedgerState, algorithm: str, given: JsonObject, place: ChargeTarget) -> Within:
-    """The least noise with which an algorithm fits, by its name and its fields, the target and setting left out.
+    """Find the least noise with which an algorithm's run fits the ledger.
+
+    Args:
+        state: the ledger.
+        algorithm: name of the algorithm.
+        given: fields of the calibration, without target and setting.
+        place: the slot or item to charge.
 
     Raises:
         InvalidInput: there is no such algorithm; a field is at fault, or is the ledger's to say.
@@ -87,7 +93,7 @@ def calibrated(state: LedgerState, algorithm: str, given: JsonObject, place: Cha
 
 
 def answered(state: LedgerState, algorithm: str, given: JsonObject, place: ChargeTarget) -> tuple[Within, Calibration]:
-    """As `calibrated`, with the whole answer of the calibrator."""
+    """Find the least noise as `calibrated` does, and return it with the calibrator's whole answer."""
     found = calibrated(state, algorithm, given, place)
     chosen = named(algorithm, {each.name: each for each in CALIBRATORS}, at="/algorithm", noun="algorithm")
     return found, chosen.solve(found.request)
@@ -96,7 +102,13 @@ def answered(state: LedgerState, algorithm: str, given: JsonObject, place: Charg
 def within(
     state: LedgerState, calibrator: Calibrator, problem: Callable[[float, float], object], place: ChargeTarget
 ) -> Within:
-    """The least noise of a family of problems, (ε, log10 δ) ↦ problem, with which the run fits.
+    """Find the least noise with which a run fits the ledger, in a family of problems.
+
+    Args:
+        state: the ledger.
+        calibrator: calibrator of the problems.
+        problem: returns the problem at (ε, log10 δ).
+        place: the slot or item to charge.
 
     Raises:
         InvalidInput, ConditionViolated, LedgerExhausted, RunDiffers: as `calibrated` does.
@@ -112,7 +124,7 @@ def within(
 
     @functools.lru_cache(maxsize=64)
     def run(strictness: float) -> tuple[object, Spec] | None:
-        """The problem and what is released; None where no noise that is offered meets the target."""
+        """Return the problem and its mechanism; None if no noise that is offered meets the target."""
         asked = problem(math.exp(-strictness), log10_delta)
         try:
             return asked, require_one(calibrator.name, calibrator.specs(calibrator.certify(asked)))
@@ -125,7 +137,7 @@ def within(
         return -MISSES if found is None else compartment.missed(found[1])
 
     def reserve(spec: Spec) -> Reservation | None:
-        """The reservation of a run, as the ledger itself certifies it."""
+        """Return the reservation of a run as the ledger certifies it; None if the ledger has no room for it."""
         try:
             return reserved(state, spec, compartment.place)
         except (LedgerExhausted, NotInPlan):
@@ -152,7 +164,7 @@ def within(
 
 
 def _least(made: Callable[[float], Reservation | None], start: float) -> tuple[float, Reservation] | None:
-    """The least strictness from a start on at which a reservation is made, nearly, with it; None if none is near."""
+    """Find nearly the least strictness from a start on at which a reservation is made; None if none is near."""
     held = made(start)
     if held is not None:
         return start, held
@@ -173,18 +185,18 @@ def _least(made: Callable[[float], Reservation | None], start: float) -> tuple[f
 
 
 def _short(log10_delta: float) -> float:
-    """As it was written, if it was a short number: what the answer is read at, and no part of what is certified."""
+    """Round log10 δ to a short number if it equals it up to rounding. The certificate does not depend on it."""
     short = round(log10_delta, 9)
     return short if math.isclose(log10_delta, short, rel_tol=1e-14) else log10_delta
 
 
 def _bounded(epsilon: float) -> float:
-    """An ε that is tried."""
+    """Clip ε to the range of the search."""
     return min(max(epsilon, math.exp(-_EPSILONS[1])), math.exp(-_EPSILONS[0]))
 
 
 def _refused(state: LedgerState, spec: Spec, place: ChargeTarget) -> bool:
-    """Whether the ledger refuses the same run with a little less noise."""
+    """Return whether the ledger rejects the same run with slightly less noise."""
     less = renoised(spec, lambda noise: noise * (1.0 - SLACK))
     if less == spec:
         return False
@@ -196,7 +208,7 @@ def _refused(state: LedgerState, spec: Spec, place: ChargeTarget) -> bool:
 
 
 def _exhausted(state: LedgerState, last: tuple[object, Spec] | None, place: ChargeTarget) -> NoCertificate:
-    """The ledger's own refusal of the most noise that was tried."""
+    """Return the ledger's own error for the largest noise that was tried."""
     if last is not None:
         try:
             reserved(state, last[1], place)

@@ -45,20 +45,20 @@ def rows(answer: JsonObject) -> list[tuple[str, str]]:
 
 
 def target(told: JsonObject) -> str:
-    """ε* at δ*."""
+    """Return the target as text: ε at δ."""
     at = f"δ = {told['delta']:.7g}" if "delta" in told else f"log10 δ = {told['log10_delta']:.7g}"
     return f"ε = {told['epsilon']:g} at {at}"
 
 
 def runs(item: JsonObject) -> str:
-    """What became of the runs of an item."""
+    """Return as text how many runs of an item are left, held and committed."""
     free = item["planned"] - item["reserved"] - item["committed"]
     credit = f", {item['credit']} of them credit" if item["credit"] else ""
     return f"{free} of {item['planned']} left{credit}; {item['reserved']} held, {item['committed']} committed"
 
 
 def left(slot: JsonObject, part: str) -> str:
-    """What is left of a part of a slot, in the digits of its exact amounts that a reader wants."""
+    """Return as text how much of a part of a slot is left, in shortened digits of the exact amounts."""
     free, all_of_it, held = (slot[name][part] for name in ("remaining", "capacity", "reserved"))
     holding = f"; {short(held)} held" if short(held) != "0" else ""
     return f"{short(free)} of {short(all_of_it)} left{holding}"

@@ -37,12 +37,16 @@ _RECEIPT: Final = {"entry", "proof", "checkpoint", "signature"}
 def audited(
     evidence: Path, keys: Path, checkpoints: Sequence[Path] = (), *, log: Path | None = None
 ) -> LogVerification:
-    """What a bundle, a receipt or a file of ledgers shows, for somebody who trusts these keys and old checkpoints.
+    """Verify a bundle, a receipt or a file of ledgers against trusted keys and old checkpoints.
 
-    `log` is a bundle with entries, or receipts of entries, that say whether the runs of a receipt were voided later.
+    Args:
+        evidence: file of the bundle, the receipt or the ledgers.
+        keys: file or folder of the trusted keys.
+        checkpoints: files with trusted old checkpoints.
+        log: bundle or receipts of entries that show whether the runs of a receipt were voided later.
 
     Raises:
-        InvalidInput: one of the files cannot be read, or is nothing of the kind.
+        InvalidInput: a file cannot be read, or is of another kind.
     """
     trusted = trusted_keys(keys)
     with_file = _is_database(evidence)
@@ -78,7 +82,7 @@ def audited(
 
 
 def replay(entries: Iterable[Record]) -> Iterator[str]:
-    """Every ledger's entries played again from its opening: a sentence for each of which all charges suffice.
+    """Play every ledger's entries again from its opening. Yield a sentence for each ledger whose charges all suffice.
 
     Raises:
         DoesNotReplay: an entry is no legal move, or a block has two ledgers.
@@ -104,10 +108,10 @@ def by_ledger(entries: Iterable[Record]) -> dict[str, list[Record]]:
 
 
 def trusted_keys(path: Path) -> tuple[PublicKey, ...]:
-    """The keys of a published document, or of the folder that has one.
+    """Read the keys of a published document, or of a folder that contains a published document.
 
     Raises:
-        InvalidInput: there is none.
+        InvalidInput: there is no such document.
     """
     file = path / PUBLISHED if path.is_dir() else path
     try:
@@ -137,7 +141,7 @@ def _sentence(name: str, opened: Record, state: LedgerState, count: int) -> str:
 
 
 def _receipts_replayed(bundle: Bundle, found: LogVerification) -> None:
-    """Of a service one has the receipts of one's own entries: they are played, and what they leave open is said."""
+    """Play the entries of receipts again, as a service gives no other entries. Report the points that stay open."""
     if bundle.entries or not bundle.receipts:
         return
     entries = sorted((each.entry for each in bundle.receipts), key=lambda entry: int(entry.get("seq", 0)))
@@ -223,7 +227,7 @@ def _check_contradictions(own: Sequence[Receipt], bundle: Bundle, found: LogVeri
 
 
 def _balances_compared(place: FilePlace, entries: Sequence[Record], found: LogVerification) -> None:
-    """Whether the file's balances, and its contradicted ledgers, are those that the entries give."""
+    """Check that the file's balances and contradicted ledgers are those that the entries give."""
     for name, own in by_ledger(entries).items():
         try:
             state = replayed(own, spec_of)
@@ -287,10 +291,10 @@ def _notes(path: Path) -> list[str]:
 
 
 def newest(path: Path) -> str:
-    """The largest checkpoint of a note, a receipt or a bundle; none of them is verified.
+    """Return the largest checkpoint of a note, a receipt or a bundle, without verifying it.
 
     Raises:
-        InvalidInput: it cannot be read, or has none.
+        InvalidInput: the file cannot be read, or has no checkpoint.
     """
     try:
         return max(_notes(path), key=lambda note: parse_checkpoint(parse_note(note).text).size)

@@ -89,7 +89,7 @@ def _refuse(error: ServiceProblem) -> NoReturn:
 
 
 def _condition(told: object) -> ConditionResult | None:
-    """The condition that fails, as a problem tells it; a side that is no number is left out."""
+    """Return the failed condition that a problem names. A side that is no number is left out."""
     if not isinstance(told, Mapping) or not {"id", "statement"} <= told.keys():
         return None
     left, right = (told.get(side) for side in ("left", "right"))

@@ -32,7 +32,7 @@ class Books:
     """The ledgers of one place. Use it in a `with`, or `close` it: a file has one process at a time."""
 
     def __init__(self, place: Place, runs: RunNotes) -> None:
-        """Of a place, and the folder in which used receipts are noted."""
+        """Use the ledgers of a place. The folder `runs` notes used receipts."""
         self._place = place
         self._runs = runs
 
@@ -61,7 +61,7 @@ class Books:
         released_before: bool = False,
         key: str | None = None,
     ) -> Ledger:
-        """A new ledger, certified: whatever it will ever allow stays within ε [nat] and δ.
+        """Open a new ledger, certified: everything that it will ever allow stays within ε [nat] and δ.
 
         `plan` has a mechanism, or its JSON form, for each name; it may be run that often, whatever comes out. `slots`
         are names of kinds, gdp, zcdp, rdp or pure, each as large as the target allows beside the rest, or a mapping
@@ -87,14 +87,14 @@ class Books:
         return self._ledger(self._place.open(_given(body), _key(key)))
 
     def ledgers(self) -> list[Ledger]:
-        """All of them, in the order in which they were opened."""
+        """Return all ledgers in the order in which they were opened."""
         return [self._ledger(each) for each in self._place.ledgers()]
 
     def ledger(self, name: str) -> Ledger:
-        """The ledger of this name or id.
+        """Return the ledger with this name or id.
 
         Raises:
-            InvalidInput: there is none, or several have the name.
+            InvalidInput: no ledger has the name or id, or several ledgers have the name.
         """
         listed = self._place.ledgers()
         found = [each for each in listed if each["id"] == name] or [each for each in listed if each["name"] == name]
@@ -122,7 +122,7 @@ class Books:
         return HeldRun(self._place, self._runs, self._place.reserve([each.id for each in ledgers], asked, _key(key)))
 
     def run(self, reservation: str) -> HeldRun:
-        """A reservation that was made before, by its id: to commit what is left of it, or to give it back."""
+        """Return an earlier reservation by its id, to commit its remaining runs or to give them back."""
         return HeldRun(self._place, self._runs, self._place.reservation(reservation))
 
     def begin(self, *receipts: Receipt) -> None:
@@ -134,7 +134,7 @@ class Books:
         self._runs.begin(receipts)
 
     def checkpoint(self) -> str:
-        """The signed head of the log. Keep one elsewhere: it shows if the log is ever written anew."""
+        """Return the signed head of the log. Keep a copy elsewhere: it shows if the log is ever rewritten."""
         return self._place.checkpoint()
 
     def reconcile(
@@ -158,11 +158,11 @@ class Books:
         return ReadableAnswer(self._place.reconcile(checkpoint, declared))
 
     def keys(self) -> ReadableAnswer:
-        """The keys that signatures are verified with, to be kept where whoever verifies trusts them."""
+        """Return the keys that verify signatures. Keep them at a place that the verifier trusts."""
         return ReadableAnswer(self._place.keys())
 
     def bundle(self, ledger: Ledger | None = None) -> Bundle:
-        """What `epsilond ledger verify` checks: the whole log of a file, of a service the receipts of a ledger."""
+        """Return the input of `epsilond ledger verify`: a file's whole log, or a ledger's receipts of a service."""
         return self._place.bundle(None if ledger is None else ledger.id)
 
     def close(self) -> None:
@@ -185,16 +185,16 @@ class Ledger:
     """The budget of one block of data over time."""
 
     def __init__(self, place: Place, runs: RunNotes, told: Answer) -> None:
-        """As its place tells it."""
+        """Represent a ledger by the answer of its place."""
         self.id: str = told["id"]
         self.name: str = told["name"]
         self.told = ReadableAnswer(told)
-        """What was told of it when this object was made; `show` asks anew."""
+        """The ledger when this object was made. `show` returns the present state."""
         self._place = place
         self._runs = runs
 
     def show(self) -> ReadableAnswer:
-        """The ledger as it is now: target, balances, curve of the plan, and what its promise rests on."""
+        """Return the ledger as it is now: target, balances, curve of the plan, and the conditions of its promise."""
         return ReadableAnswer(self._place.ledger(self.id))
 
     def what_if(
@@ -207,7 +207,7 @@ class Ledger:
         eta: AmountTold | None = None,
         delta: AmountTold | None = None,
     ) -> ReadableAnswer:
-        """What `reserve` would cost with these words, and whether it fits; changes nothing."""
+        """Return the cost of `reserve` with these arguments, and whether the job fits; change nothing."""
         return ReadableAnswer(self._place.what_if(self.id, _given(job(name, spec, slot, count, eta, delta))))
 
     def calibrate(
@@ -219,7 +219,7 @@ class Ledger:
         item: str | None = None,
         eta: AmountTold | None = None,
     ) -> ReadableAnswer:
-        """The calibration whose run takes what is left: its `request`, `spec` and `charge`; nothing is reserved.
+        """Return the calibration whose run takes the remaining budget: `request`, `spec`, `charge`. Reserve nothing.
 
         `epsilond.calibrate(…, given=…)` gives the whole answer to that request. `slack` is a share of the noise: with
         so much less of it the ledger refuses the run.
@@ -256,7 +256,7 @@ class Ledger:
         return HeldRun(self._place, self._runs, self._place.reserve([self.id], asked, _key(key)))
 
     def seal(self, *, key: str | None = None) -> None:
-        """The membership of the block is fixed from now on; only then may anything read it."""
+        """Fix the membership of the block from now on. Nothing may read the block before."""
         self._place.seal(self.id, _key(key))
 
     def close(self, *, key: str | None = None) -> None:
@@ -322,11 +322,11 @@ class Ledger:
         self._place.contradict(self.id, body, _key(key))
 
     def entries(self, start: int = 0, *, order: Order = "oldest", limit: int | None = None) -> list[ReadableAnswer]:
-        """What was written of it, from this number of the log on: all, or so many of the oldest or of the newest."""
+        """Return the ledger's entries from this number of the log on: all, or the `limit` oldest or newest."""
         return [ReadableAnswer(each) for each in self._place.entries(self.id, start, order, limit)]
 
     def report(self) -> str:
-        """It as a page of HTML to be read and kept, with its data and a signature: `epsilond.verify` checks it.
+        """Return the ledger as a page of HTML, with its data and a signature that `epsilond.verify` checks.
 
         Raises:
             MissingExtra: the packages of the extra `reports` are not installed.
@@ -334,7 +334,7 @@ class Ledger:
         return self._place.report(self.id)
 
     def curve(self) -> list[tuple[float, float]]:
-        """(ε, log10 δ) of the plan alone, upper ends, around the target's δ; it is no measure of what was spent."""
+        """Return upper bounds (ε, log10 δ) of the plan only, around the target's δ. They do not measure spending."""
         return [(point["epsilon"], point["log10_delta"]) for point in self.show().get("curve", ())]
 
     def __repr__(self) -> str:
@@ -355,7 +355,7 @@ def job(
     eta: AmountTold | None,
     delta: AmountTold | None,
 ) -> JsonRecord:
-    """A job as requests have it. A name is the plan's item, unless a slot is charged."""
+    """Return a job as the body of a request. The name is the plan's item, unless a slot is charged."""
     return {
         "spec": None if spec is None else as_json(spec),
         "item": None if slot is not None else name,

@@ -64,11 +64,11 @@ _OPENING = threading.Lock()
 
 
 def file_place(path: Path, runs: RunNotes) -> FilePlace:
-    """The place of a file, made if it is not there; the one that this process has open, if it has.
+    """Return the place of a file. Create a missing file, and reuse a place that this process has open.
 
     Raises:
-        InvalidInput: another process has it, or it cannot be read or written.
-        KeysUnusable: the keys beside it cannot sign.
+        InvalidInput: another process has the file, or the file cannot be read or written.
+        KeysUnusable: the keys next to the file cannot sign.
     """
     where = path.expanduser().resolve()
     with _OPENING:
@@ -250,7 +250,7 @@ class FilePlace:
         return self._keyring
 
     def _moved(self, call: Callable[[Book], T]) -> T:
-        """The same of a move; the log's head is noted before it answers."""
+        """Make a move on the book. The log's head is noted before the answer is returned."""
         answer = self._asked(call)
         try:
             self._asked(lambda book: book.continuity.keep(book.checkpoint(), book.root))
@@ -291,7 +291,7 @@ def _said(error: BookError) -> str:
 
 
 def _origin(folder: Path) -> str:
-    """The name of the log: the one that its keys have, or a new one."""
+    """Return the name of the log: the name of its keys, or a new name."""
     path = folder / PUBLISHED
     if path.exists():
         return published_keys(parse(path.read_bytes()))[0].key.name

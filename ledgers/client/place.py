@@ -26,43 +26,43 @@ class Place(Protocol):
     """Warnings in the answers of the place, by their codes."""
 
     def open(self, body: Body, key: str) -> Answer:
-        """A new ledger."""
+        """Open a new ledger."""
 
     def ledgers(self) -> list[Answer]:
-        """All of them, in short."""
+        """Return summaries of all ledgers."""
 
     def ledger(self, identifier: str) -> Answer:
-        """One ledger, with its balances, its curve and what it rests on."""
+        """Return a ledger with its balances, its curve and its conditions."""
 
     def entries(self, identifier: str, start: int, order: Order = "oldest", limit: int | None = None) -> list[Answer]:
-        """Its entries from this number of the log on, all or so many of the oldest or the newest."""
+        """Return a ledger's entries from this number of the log on: all, or the `limit` oldest or newest."""
 
     def what_if(self, identifier: str, body: Body) -> Answer:
-        """What a job would cost, and whether it fits."""
+        """Return the cost of a job, and whether it fits."""
 
     def calibrate(self, identifier: str, algorithm: str, body: Body) -> Answer:
-        """The request whose run takes what is left, its spec and what it would be charged; nothing is reserved."""
+        """Return the request whose run takes the remaining budget, its spec and its charge. Reserve nothing."""
 
     def reserve(self, ledgers: Sequence[str], body: Body, key: str) -> Answer:
-        """A reservation in all of these or in none."""
+        """Reserve runs in all of these ledgers or in none."""
 
     def reservation(self, identifier: str) -> Answer:
-        """What became of a reservation."""
+        """Return a reservation as it is now."""
 
     def commit(self, identifier: str, body: Body, key: str) -> list[Receipt]:
-        """The receipts of a commit, one for each ledger, verified."""
+        """Commit runs, and return the verified receipts: one receipt for each ledger."""
 
     def cancel(self, identifier: str) -> Answer:
-        """The reservation, of which what was not committed has returned."""
+        """Give back the runs that were not committed, and return the reservation."""
 
     def seal(self, identifier: str, key: str) -> None:
-        """The membership of the block is fixed."""
+        """Fix the membership of the block."""
 
     def close_ledger(self, identifier: str, key: str) -> None:
         """Nothing more is reserved."""
 
     def amend(self, identifier: str, body: Body, key: str) -> None:
-        """The plan is another from now on."""
+        """Change the plan."""
 
     def void(self, identifier: str, body: Body, key: str) -> None:
         """Committed runs are taken back on a declaration."""
@@ -77,22 +77,22 @@ class Place(Protocol):
         """
 
     def report(self, identifier: str) -> str:
-        """It as a page of HTML, signed."""
+        """Return the ledger as a signed page of HTML."""
 
     def checkpoint(self) -> str:
-        """The signed head of the log."""
+        """Return the signed head of the log."""
 
     def reconcile(self, checkpoint: str | None, declared: str | None) -> Answer:
-        """The log is compared with a checkpoint, and its head accepted as `checkpoint`.
+        """Compare the log with a checkpoint, and return the accepted head as `checkpoint`.
 
         Where it was no continuation and that was declared to be accounted for, `accepted` says why it was none.
         """
 
     def keys(self) -> Answer:
-        """The published keys."""
+        """Return the published keys."""
 
     def bundle(self, identifier: str | None) -> Bundle:
-        """What shows the log: all of it, or what is a ledger's, as far as the place may show it."""
+        """Return evidence of the log: all of it, or a ledger's part, as far as the place may show it."""
 
     def close(self) -> None:
         """Let go of what is held."""

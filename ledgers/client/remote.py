@@ -144,7 +144,7 @@ class ServicePlace:
         return str(found["checkpoint"])
 
     def reconcile(self, checkpoint: str | None, declared: str | None) -> Answer:
-        """The comparison is made here, with the service's proof; acceptance is its operator's, with the scope admin."""
+        """Compare the log here, with the service's proof. Acceptance needs the operator's scope admin."""
         trouble = None if checkpoint is None else self._not_continued(checkpoint)
         if trouble is not None and declared is None:
             raise Refused(f"{trouble} Nothing was changed: find out what is missing, then declare {ACCOUNTED_FOR}")
@@ -178,7 +178,7 @@ class ServicePlace:
         return self._document("GET", "/v1/keys")
 
     def bundle(self, identifier: str | None) -> Bundle:
-        """The receipts of a ledger's entries: others' entries of the same log are not for us to see.
+        """Return the receipts of a ledger's entries. The log's entries of other owners stay hidden.
 
         Raises:
             InvalidInput: no ledger is named.
@@ -251,7 +251,7 @@ class ServicePlace:
             self.warnings[str(warning["code"])] = str(warning["message"])
 
     def _listed(self, path: str, name: str, limit: int | None = None) -> list[Answer]:
-        """The items of all pages, or so many."""
+        """Return the items of all pages, or the first `limit` items."""
         found: list[Answer] = []
         for _ in range(_PAGES):
             page = self._document("GET", path)

@@ -23,7 +23,7 @@ class HeldRun:
     """
 
     def __init__(self, place: Place, runs: RunNotes, told: Answer) -> None:
-        """Of a reservation as the place tells it."""
+        """Represent a reservation by the answer of its place."""
         self.id: str = told["id"]
         self.receipts: list[Receipt] = []
         self._place = place
@@ -65,13 +65,13 @@ class HeldRun:
         return ReadableAnswer(self._told)
 
     def show(self) -> ReadableAnswer:
-        """The reservation as it is now: its state, what it holds and its charge."""
+        """Return the reservation as it is now: its state, its holdings and its charge."""
         self._told = self._place.reservation(self.id)
         return ReadableAnswer(self._told)
 
     @property
     def charge(self) -> ReadableAnswer | None:
-        """What it is charged in its slot; of a plan's item nothing."""
+        """The charge in the slot; None for an item of the plan."""
         found = self._told.get("charge")
         return None if found is None else ReadableAnswer(found)
 

@@ -28,7 +28,7 @@ class RunNotes:
     """A folder of notes. Every process that may get the same receipt must have the same folder."""
 
     def __init__(self, folder: Path) -> None:
-        """The folder is made when it is first written to."""
+        """Use a folder, which is made at the first write."""
         self.folder = folder
 
     def begin(self, receipts: Sequence[Receipt]) -> None:
@@ -44,7 +44,7 @@ class RunNotes:
         _synced(self.folder)
 
     def used(self, receipt: Receipt) -> bool:
-        """Whether a run was begun with it."""
+        """Return whether a run was begun with this receipt."""
         return self._path(receipt).exists()
 
     @property
@@ -71,7 +71,7 @@ class RunNotes:
 
 
 def _synced(folder: Path) -> None:
-    """The names in a folder are on the disk; where a system cannot open one, its files are all there is."""
+    """Flush the names in a folder to the disk. Do nothing on a system that cannot open a folder."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError:

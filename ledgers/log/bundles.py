@@ -29,7 +29,7 @@ class Bundle:
     proofs: Sequence[Consistency] = ()
 
     def to_bytes(self) -> bytes:
-        """The canonical form."""
+        """Return the canonical form of the bundle."""
         return canonical(
             {
                 "format": FORMAT,
@@ -42,10 +42,10 @@ class Bundle:
 
     @classmethod
     def of_bytes(cls, text: bytes) -> Bundle:
-        """A bundle from JSON in any form; a list that is absent is empty.
+        """Read a bundle from any JSON text. An absent list is read as empty.
 
         Raises:
-            Malformed: it is no bundle.
+            Malformed: the text is no bundle.
         """
         record = read(text)
         if record.get("format") != FORMAT or not record.keys() <= {"format", *_LISTS}:

@@ -25,10 +25,10 @@ SHA256: Final = "sha256:"
 
 
 def canonical(record: Record) -> bytes:
-    """The record in bytes: members ordered by their names, no white space, UTF-8.
+    """Return the canonical bytes of a record: members ordered by their names, no white space, UTF-8.
 
     Raises:
-        Malformed: it holds what a record cannot hold; the message has a JSON pointer to it.
+        Malformed: the record holds a value that no record can hold; the message has a JSON pointer to it.
     """
     try:
         return canonical_text(_plain(record, "", 0)).encode()
@@ -37,10 +37,10 @@ def canonical(record: Record) -> bytes:
 
 
 def parse(text: bytes) -> JsonRecord:
-    """The record of which this is the canonical form.
+    """Return the record whose canonical form is this text.
 
     Raises:
-        Malformed: it is the canonical form of no record.
+        Malformed: the text is the canonical form of no record.
     """
     record = read(text)
     if canonical(record) != text:  # white space, another order, an escape that is not needed …
@@ -49,10 +49,10 @@ def parse(text: bytes) -> JsonRecord:
 
 
 def read(text: bytes) -> JsonRecord:
-    """The record that a text of JSON in any form holds.
+    """Return the record that any JSON text holds.
 
     Raises:
-        Malformed: it is not JSON, names a member twice, or holds what a record cannot hold.
+        Malformed: the text is not JSON, names a member twice, or holds a value that no record can hold.
     """
     try:
         value = json.loads(text.decode("utf-8"), object_pairs_hook=_members)
@@ -71,12 +71,12 @@ def read(text: bytes) -> JsonRecord:
 
 
 def digest(text: bytes) -> str:
-    """sha256: and the SHA-256 of the text in hexadecimal: what a signature names as its subject."""
+    """Return `sha256:` and the SHA-256 of the text in hexadecimal. A signature names this as its subject."""
     return SHA256 + hashlib.sha256(text).hexdigest()
 
 
 def is_digest(text: str) -> bool:
-    """Whether it has the form of what `digest` gives."""
+    """Return whether a text has the form that `digest` returns."""
     rest = text.removeprefix(SHA256)
     return text.startswith(SHA256) and len(rest) == 64 and set(rest) <= set("0123456789abcdef")
 

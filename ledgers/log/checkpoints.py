@@ -42,25 +42,33 @@ class Checkpoint:
 
     @property
     def text(self) -> str:
-        """What is signed."""
+        """The text that is signed."""
         return "".join(f"{line}\n" for line in (self.origin, self.size, to_base64(self.root), *self.extensions))
 
 
 def of_tree(tree: Tree, origin: str) -> Checkpoint:
-    """The head of this tree."""
+    """Return the head of a tree, for the log of this origin."""
     return Checkpoint(origin, tree.size, tree.root())
 
 
 def signed(checkpoint: Checkpoint, *keys: SigningKey) -> str:
-    """The checkpoint as a signed note. A log signs with keys named by its origin, and never what is inconsistent."""
+    """Return the checkpoint as a signed note.
+
+    A log signs with keys that are named by its origin. It never signs an inconsistent checkpoint.
+    """
     return str(notes.sign(checkpoint.text, *keys))
 
 
 def verify(note: str, origin: str, keys: Iterable[PublicKey]) -> Checkpoint:
-    """The checkpoint of the log of this origin, signed by one of the keys that has the origin as its name.
+    """Return the checkpoint in a note, after verifying its signature and origin.
+
+    Args:
+        note: the signed note.
+        origin: name of the log.
+        keys: trusted keys. Only keys named by the origin count.
 
     Raises:
-        NotVerified: it is no checkpoint, another log's, or not signed by such a key.
+        NotVerified: the note is no checkpoint, is another log's, or is signed by none of these keys.
     """
     parsed = notes.parse(note)
     parsed.verify(key for key in keys if key.name == origin)
@@ -71,10 +79,10 @@ def verify(note: str, origin: str, keys: Iterable[PublicKey]) -> Checkpoint:
 
 
 def parse(text: str) -> Checkpoint:
-    """A checkpoint from the text of a note whose signatures were verified.
+    """Read a checkpoint from the text of a note whose signatures were verified.
 
     Raises:
-        Malformed: it is no checkpoint.
+        Malformed: the text is no checkpoint.
     """
     lines = text.split("\n")[:-1]
     if len(lines) < 3 or not _SIZE.fullmatch(lines[1]):

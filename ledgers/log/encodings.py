@@ -9,7 +9,7 @@ from epsilond.ledgers.log.errors import Malformed
 
 
 def to_base64(data: bytes) -> str:
-    """In the alphabet of section 4, with padding."""
+    """Encode bytes in the base64 alphabet of RFC 4648, section 4, with padding."""
     return base64.b64encode(data).decode("ascii")
 
 
@@ -29,7 +29,7 @@ def from_base64(text: str) -> bytes:
 
 
 def to_base64url(data: bytes) -> str:
-    """In the alphabet of section 5, without padding, as in RFC 7515."""
+    """Encode bytes in the base64url alphabet of RFC 4648, section 5, without padding, as in RFC 7515."""
     return base64.urlsafe_b64encode(data).decode("ascii").rstrip("=")
 
 

@@ -23,7 +23,13 @@ LONGEST: Final = 1_000
 
 
 def sign(record: Record, subject: str, key: SigningKey, *, kind: str = TYPE) -> str:
-    """header..signature, the same for the same record, subject, key and kind.
+    """Sign a record: return the text `header..signature`. Equal arguments give equal texts.
+
+    Args:
+        record: the record to sign.
+        subject: digest of the subject, as `canonical.digest` returns it.
+        key: the key that signs.
+        kind: type of the record, which the header names.
 
     Raises:
         Malformed: the record has no canonical form, or the subject is not what `canonical.digest` gives.
@@ -33,10 +39,17 @@ def sign(record: Record, subject: str, key: SigningKey, *, kind: str = TYPE) -> 
 
 
 def verify(record: Record, subject: str, jws: str, keys: Iterable[PublicKey], *, kind: str = TYPE) -> PublicKey:
-    """Which of these keys signed the record for this subject, as this kind of record.
+    """Return the key that signed a record for a subject, as a record of this kind.
+
+    Args:
+        record: the signed record.
+        subject: digest of the subject, as `canonical.digest` returns it.
+        jws: the detached signature.
+        keys: trusted keys.
+        kind: type of the record, which the header must name.
 
     Raises:
-        NotVerified: none of them did.
+        NotVerified: none of the keys signed it.
     """
     head, gap, signature = (jws if len(jws) <= LONGEST else "").partition("..")
     if not gap:

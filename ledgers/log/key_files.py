@@ -32,10 +32,14 @@ _PRIVATE: Final = ".pem"
 
 
 def open_keyring(folder: Path, name: str, now: datetime, *, secret: Path | None = None) -> SigningKeys:
-    """The keys of this folder, made at first use, with this name, which is the log's origin.
+    """Open the keys of a folder. Make the first key if the folder has none.
 
-    With `secret`, a file of a private key in PEM (PKCS #8), that key signs; one that the folder does not know takes
-    over from the one that signed before.
+    Args:
+        folder: folder of the keys.
+        name: name of the keys, which is the log's origin.
+        now: present time.
+        secret: file of a private key in PEM (PKCS #8), which signs. A key that is new to the folder replaces the key
+            that signed before.
 
     Raises:
         KeysUnusable: a key is missing, retired, of another name, or can be read by others.
@@ -65,9 +69,13 @@ def open_keyring(folder: Path, name: str, now: datetime, *, secret: Path | None 
 
 
 def make(folder: Path, name: str, now: datetime, *, secret: Path | None = None) -> SigningKeys:
-    """The first key of a log of this name, or one after the last was retired.
+    """Make the first key of a log, or a new key after the last key was retired.
 
-    With `secret` the private key is written to that file, which must not be there yet, and not into the folder.
+    Args:
+        folder: folder of the keys.
+        name: name of the keys, which is the log's origin.
+        now: present time.
+        secret: file for the private key, which must not exist yet. Without it, the folder holds the private key.
 
     Raises:
         KeysUnusable: a key signs already, or the file is there.
@@ -86,9 +94,13 @@ def make(folder: Path, name: str, now: datetime, *, secret: Path | None = None) 
 
 
 def rotate(folder: Path, name: str, now: datetime, *, secret: Path | None = None) -> SigningKeys:
-    """A new key signs from now on; the one before stays published, and its private key is deleted.
+    """Replace the signing key by a new key. The old key stays published, and its private key is deleted.
 
-    With `secret`, the file of the private key that signs, the new one takes that file's place.
+    Args:
+        folder: folder of the keys.
+        name: name of the keys, which is the log's origin.
+        now: present time.
+        secret: file of the private key that signs. The new private key replaces its content.
 
     Raises:
         KeysUnusable: as `open_keyring` does, and where the key that signs is not there to be exchanged.
@@ -110,12 +122,18 @@ def rotate(folder: Path, name: str, now: datetime, *, secret: Path | None = None
 
 
 def retire(folder: Path, name: str, kid: str, now: datetime) -> tuple[PublishedKey, ...]:
-    """The key that signs signs no more, as it was stolen or lost; nothing is signed until another is made.
+    """Retire the signing key because it was stolen or lost. Nothing is signed until a new key is made.
 
-    It stays published: what it signed before is good. Its private key is deleted where the folder has it.
+    The key stays published: its earlier signatures stay valid. Its private key is deleted if the folder has it.
+
+    Args:
+        folder: folder of the keys.
+        name: name of the keys, which is the log's origin.
+        kid: id of the key.
+        now: present time.
 
     Raises:
-        KeysUnusable: it is not the one that signs.
+        KeysUnusable: the key is not the signing key.
         OSError: the folder cannot be read or written.
     """
     with _alone_in(folder):
@@ -131,10 +149,10 @@ def retire(folder: Path, name: str, kid: str, now: datetime) -> tuple[PublishedK
 
 
 def listed(folder: Path) -> tuple[PublishedKey, ...]:
-    """Every key of a folder, oldest first.
+    """Return every published key of a folder, oldest first.
 
     Raises:
-        KeysUnusable: there are none, or the file of them is none.
+        KeysUnusable: the folder has no keys, or their file cannot be read as keys.
         OSError: it cannot be read.
     """
     published = _all(folder)
@@ -144,15 +162,15 @@ def listed(folder: Path) -> tuple[PublishedKey, ...]:
 
 
 def has_private(folder: Path, kid: str) -> bool:
-    """Whether the folder holds the private key of this id."""
+    """Return whether the folder holds the private key with this id."""
     return _private(folder, kid).exists()
 
 
 def read_private(path: Path, name: str) -> SigningKey:
-    """The key of a file in PEM (PKCS #8, not encrypted), as `openssl genpkey -algorithm ed25519` writes one.
+    """Read a private key from a PEM file (PKCS #8, not encrypted), as `openssl genpkey -algorithm ed25519` writes it.
 
     Raises:
-        KeysUnusable: there is no file, or it has no such key.
+        KeysUnusable: there is no file, or the file has no Ed25519 key.
     """
     try:
         private = load_pem_private_key(path.read_bytes(), password=None)
@@ -174,7 +192,7 @@ def _exchanged(
     secret: Path | None,
     replacing: bool,
 ) -> SigningKeys:
-    """A new key signs, which is written before it is published.
+    """Make a new signing key, and write it before it is published.
 
     Whoever dies in between leaves the key before in its folder, or a secret that takes over at its next use.
     """
@@ -236,7 +254,7 @@ def _own(folder: Path, name: str, kid: str) -> SigningKey:
 
 
 def _left_alone(folder: Path, name: str) -> SigningKey | None:
-    """The key whose maker was interrupted before it was published."""
+    """Return the private key that was made but not published, because its maker was interrupted."""
     found = sorted(path.stem for path in folder.glob(f"*{_PRIVATE}"))
     if len(found) > 1:
         raise KeysUnusable(f"{folder} has several private keys and no {PUBLISHED}, which says which of them signs")

@@ -119,7 +119,10 @@ class SigningKey:
 
 
 def is_key_name(name: str) -> bool:
-    """Whether it is neither empty nor has Unicode spaces, plus or control characters, and can be written in UTF-8."""
+    """Return whether a text can name a key.
+
+    It must not be empty, must have no Unicode spaces, plus or control characters, and must be writable in UTF-8.
+    """
     if not name or "+" in name or any(each.isspace() or each < " " for each in name):
         return False
     return not any("\ud800" <= each <= "\udfff" for each in name)

@@ -35,24 +35,24 @@ class Receipt:
         return _said(self.entry, self.proof, self.checkpoint) | {"signature": self.signature}
 
     def to_bytes(self) -> bytes:
-        """The canonical form. Receipts of one entry, checkpoint and key are equal byte for byte."""
+        """Return the canonical form. Receipts of one entry, checkpoint and key are equal byte for byte."""
         return canonical(self.record)
 
     @classmethod
     def of_bytes(cls, text: bytes) -> Receipt:
-        """A receipt from JSON in any form; nothing of it is verified.
+        """Read a receipt from any JSON text, without verifying it.
 
         Raises:
-            Malformed: it is no receipt.
+            Malformed: the text is no receipt.
         """
         return cls.of_record(read(text))
 
     @classmethod
     def of_record(cls, record: Record) -> Receipt:
-        """A receipt from its record; nothing of it is verified. Warnings of a service are no part of it.
+        """Read a receipt from its record, without verifying it. Warnings of a service are no part of a receipt.
 
         Raises:
-            Malformed: it is no receipt.
+            Malformed: the record is no receipt.
         """
         if record.keys() - {WARNINGS} != _MEMBERS:
             raise Malformed("a receipt has an entry, a proof, a checkpoint and a signature")
@@ -80,7 +80,12 @@ def make(tree: Tree, leaf_index: int, entry: Record, checkpoint: str, key: Signi
 
 
 def verify(receipt: Receipt, origin: str, keys: Iterable[PublicKey]) -> Checkpoint:
-    """The checkpoint of the log of this origin under which the receipt's entry stands.
+    """Return the checkpoint that covers the receipt's entry, after verifying the receipt.
+
+    Args:
+        receipt: the receipt.
+        origin: name of the log.
+        keys: trusted keys.
 
     Raises:
         NotVerified: a signature, the proof, or what they speak of is not what the receipt says.

@@ -71,15 +71,20 @@ class SigningKeys:
 
     @classmethod
     def new(cls, signing: SigningKey, at: datetime) -> SigningKeys:
-        """That of a service whose first key this is."""
+        """Return the keys of a service that has only its first key."""
         return cls(signing, (PublishedKey(signing.public, _second(at)),))
 
     @classmethod
     def following(cls, published: tuple[PublishedKey, ...], signing: SigningKey, at: datetime) -> SigningKeys:
-        """From `at` on this key signs, and not the last of those that are published.
+        """Return the keys of a service after a new key replaced the last published key.
+
+        Args:
+            published: the keys that were published before.
+            signing: the new key.
+            at: time from which the new key signs.
 
         Raises:
-            KeysUnusable: it signed before, has another name, or `at` is before the present key's time.
+            KeysUnusable: the new key signed before, has another name, or `at` is before the present key's time.
         """
         *_, current = published
         if signing.name != current.key.name:
@@ -95,30 +100,30 @@ class SigningKeys:
         return tuple(each.key for each in self.published)
 
     def document(self) -> JsonRecord:
-        """What the service publishes."""
+        """Return the document that the service publishes."""
         return document_of(self.published)
 
 
 def retired(published: tuple[PublishedKey, ...], at: datetime) -> tuple[PublishedKey, ...]:
-    """These keys, none of which signs after `at`.
+    """Return the keys, with the signing key retired at the time `at`.
 
     Raises:
-        KeysUnusable: `at` is before the time of the one that signs.
+        KeysUnusable: `at` is before the time of the signing key.
     """
     *earlier, current = published
     return (*earlier, current if current.until is not None else replace(current, until=_second(at)))
 
 
 def document_of(published: tuple[PublishedKey, ...]) -> JsonRecord:
-    """What is published: a JSON Web Key Set (RFC 7517) whose keys have members of our own beside."""
+    """Return the published document: a JSON Web Key Set (RFC 7517) whose keys have additional members."""
     return {"keys": [each.record for each in published]}
 
 
 def published_keys(document: object) -> tuple[PublishedKey, ...]:
-    """The keys of what a service published. Whoever trusts them has to have them from where he trusts.
+    """Return the keys of a published document. To trust the keys, obtain the document from a trusted source.
 
     Raises:
-        Malformed: it is no such document.
+        Malformed: it is no document of published keys.
     """
     listed = document.get("keys") if isinstance(document, Mapping) else None
     if not isinstance(listed, list) or not listed:

@@ -47,7 +47,7 @@ class SignedStatement:
 
     @property
     def record(self) -> JsonRecord:
-        """What is signed."""
+        """The record that is signed."""
         return {
             "format": FORMAT,
             "kind": self.kind,
@@ -91,10 +91,15 @@ def sign(statement: SignedStatement, content: bytes, key: SigningKey, *, digest:
 
 
 def verify(token: str, content: bytes, keys: Iterable[PublicKey]) -> tuple[SignedStatement, PublicKey]:
-    """What was stated about these bytes, and whose signature it is.
+    """Return the signed statement about some bytes, and the key that signed it.
+
+    Args:
+        token: the signature with its statement.
+        content: the bytes that the statement is about.
+        keys: trusted keys.
 
     Raises:
-        NotVerified: the signature is none of these keys, or for another content or kind of record.
+        NotVerified: none of these keys made the signature, or for another content or kind of record.
     """
     parts = token.split(".") if len(token) <= LONGEST else []
     if len(parts) != 3:
@@ -106,10 +111,10 @@ def verify(token: str, content: bytes, keys: Iterable[PublicKey]) -> tuple[Signe
 
 
 def digest_of(text: bytes) -> str:
-    """The digest of a JSON text's canonical form; of a request's body as of an answer's.
+    """Return the digest of the canonical form of a JSON text, which may be a request's body or an answer's.
 
     Raises:
-        Malformed: it is no JSON, or holds a number that is none.
+        Malformed: the text is no JSON, or holds a number that is none.
     """
     try:
         return digest(canonical_answer(strict_json.parse(text)).encode("utf-8", "surrogatepass"))
@@ -122,7 +127,7 @@ def _subject(statement: SignedStatement, content: bytes) -> str:
 
 
 def found_in(text: str) -> str:
-    """The signature in a text: alone, or in the header of that name among those of a response.
+    """Return the signature in a text. The text is the signature itself, or the headers of a response.
 
     Raises:
         NotVerified: the text has several.

@@ -28,7 +28,7 @@ class HashStore(Protocol):
     """Where the hashes of perfect subtrees are kept. What is there never changes."""
 
     def read(self, wanted: Iterable[Node]) -> Mapping[Node, bytes]:
-        """The hashes of these nodes; those that are not there are left out."""
+        """Return the hashes of these nodes. Missing nodes are left out."""
 
     def write(self, hashes: Mapping[Node, bytes]) -> None:
         """Keep hashes of nodes that were not there.
@@ -64,7 +64,7 @@ class Tree:
             raise ValueError("a tree has at least 0 leaves")
 
     def append(self, leaf: bytes) -> Tree:
-        """The tree with one leaf more.
+        """Return the tree with one more leaf.
 
         Raises:
             ValueError: the nodes hold another leaf at this place already.
@@ -73,7 +73,7 @@ class Tree:
         return self.extend([leaf])
 
     def extend(self, leaves: Iterable[bytes]) -> Tree:
-        """The tree with these leaves at its end, written in one call. Errors as of `append`."""
+        """Return the tree with more leaves at its end, written in one call. Errors are those of `append`."""
         peaks = [*_perfect(0, self.size)]
         stored = self._read(peaks)
         stack = [(peak, stored[peak]) for peak in peaks]
@@ -141,7 +141,10 @@ class Tree:
         return self._roots(beside[::-1])
 
     def _roots(self, ranges: Iterable[tuple[int, int]]) -> tuple[bytes, ...]:
-        """The roots over leaves [start, end), where a power of two that is at least end − start divides start."""
+        """Return the roots over ranges of leaves [start, end).
+
+        A power of two that is at least end − start must divide start.
+        """
         parts = [[*_perfect(start, end)] for start, end in ranges]
         stored = self._read(node for part in parts for node in part)
         roots = []
@@ -162,12 +165,12 @@ class Tree:
 
 
 def _left(count: int) -> int:
-    """The largest power of two below count, which is at least 2."""
+    """Return the largest power of two below `count`, which must be at least 2."""
     return 1 << ((count - 1).bit_length() - 1)
 
 
 def _perfect(start: int, end: int) -> Iterable[Node]:
-    """The perfect subtrees that [start, end) consists of, largest first."""
+    """Yield the perfect subtrees that together make up the leaves [start, end), largest first."""
     while start < end:
         level = (end - start).bit_length() - 1
         yield Node(level, start >> level)

@@ -67,22 +67,22 @@ class LogVerification:
 
     @property
     def holds(self) -> bool:
-        """Whether something was verified, and nothing failed. What was left open is in the findings."""
+        """True if something was verified and nothing failed. The findings list the open points."""
         outcomes = {each.outcome for each in self.findings}
         return ClaimOutcome.VERIFIED in outcomes and ClaimOutcome.FAILED not in outcomes
 
     @property
     def complete(self) -> bool:
-        """Whether everything was verified: nothing failed, and nothing is left open."""
+        """True if everything was verified: nothing failed, and nothing is left open."""
         return self.holds and all(each.outcome != ClaimOutcome.NOT_VERIFIED for each in self.findings)
 
     def sentences(self) -> list[str]:
-        """For people: each finding with its outcome, then what is not shown."""
+        """Return sentences for readers: each finding with its outcome, then the points that are not shown."""
         found = [f"{each.outcome}: {each.sentence}" for each in self.findings]
         return [*found, *(f"not shown: {each}" for each in self.not_shown)]
 
     def add(self, outcome: ClaimOutcome, sentence: str) -> None:
-        """One finding more."""
+        """Add a finding."""
         self.findings.append(ClaimFinding(outcome, sentence))
 
 
@@ -93,9 +93,15 @@ class _Head:
 
 
 def verify(bundle: Bundle, *, origin: str, keys: Iterable[PublicKey], replay: Replay | None = None) -> LogVerification:
-    """What this bundle shows of the log of this origin, for somebody who trusts these keys.
+    """Verify a bundle of the log of this origin.
 
-    Nothing is raised for what does not hold: it is a finding.
+    A failed check raises no exception: it is a finding.
+
+    Args:
+        bundle: the evidence.
+        origin: name of the log.
+        keys: trusted keys.
+        replay: plays the entries of ledgers again; None if they are not to be played.
     """
     found, trusted = LogVerification(), tuple(keys)
     heads = sorted({_Head(each.size, each.root) for each in _signed(bundle, origin, trusted, found)})
@@ -113,7 +119,7 @@ def verify(bundle: Bundle, *, origin: str, keys: Iterable[PublicKey], replay: Re
 
 
 def _signed(bundle: Bundle, origin: str, keys: Sequence[PublicKey], found: LogVerification) -> Iterable[Checkpoint]:
-    """The checkpoints that are signed, those of receipts included."""
+    """Yield the checkpoints with valid signatures, including the checkpoints of receipts."""
     for place, note in enumerate(bundle.checkpoints):
         try:
             checkpoint = checkpoints.verify(note, origin, keys)
@@ -146,7 +152,7 @@ def _one_root_a_size(heads: Sequence[_Head], found: LogVerification) -> None:
 
 
 def _entries(entries: Sequence[Record], heads: Sequence[_Head], found: LogVerification) -> set[_Head]:
-    """The heads of which the entries are the whole content, recomputed."""
+    """Return the heads whose content is exactly the entries up to the head's size, recomputed."""
     try:
         tree = Tree(MemoryNodes()).extend(canonical(entry) for entry in entries)
     except NotVerified as error:
@@ -172,7 +178,7 @@ def _entries(entries: Sequence[Record], heads: Sequence[_Head], found: LogVerifi
 
 
 def _consistent(bundle: Bundle, heads: Sequence[_Head], begins: set[_Head], found: LogVerification) -> None:
-    """Each head is the beginning of the next: then of any two, the smaller is the beginning of the larger.
+    """Check that each head is the beginning of the next. Then the smaller of any two is the beginning of the larger.
 
     The next need not be proved from it directly: two beginnings of one tree are beginnings of each other.
     """

@@ -23,7 +23,7 @@ class Bar:
 
 
 def bars(ledger: JsonObject) -> list[Bar]:
-    """One for each item of the plan and each part of each slot, in their order."""
+    """Return a bar for each item of the plan and for each part of each slot, in their order."""
     return [*_plan(ledger["plan"]), *_slots(ledger["slots"])]
 
 

@@ -38,14 +38,14 @@ _ESCAPES: Final = {ord(each): f"\\u{ord(each):04x}" for each in "<>&\u2028\u2029
 
 
 def page(report: Record, key: SigningKey) -> str:
-    """The page of a report of `book.reports.report`, signed. The same report and key give the same page."""
+    """Return the signed page of a report of `book.reports.report`. The same report and key give the same page."""
     unsigned = _rendered(report, key.public)
     signature = jws.sign(report, digest(unsigned.encode()), key, kind=TYPE)
     return unsigned.replace(UNSIGNED, signature)
 
 
 def opened(text: str, keys: Iterable[PublicKey]) -> tuple[JsonRecord, PublicKey]:
-    """The report that a page carries, and which of these keys signed the page as it is, byte for byte.
+    """Return the report in a page, and the key that signed the page byte for byte.
 
     The checkpoint in it is verified too: the log of the key's name had so many entries when the report was made.
 
@@ -63,15 +63,15 @@ def opened(text: str, keys: Iterable[PublicKey]) -> tuple[JsonRecord, PublicKey]
 
 
 def is_page(text: str) -> bool:
-    """Whether a text is meant to be a ledger's page."""
+    """Return whether a text is meant to be a ledger's page."""
     return text.lstrip().startswith("<!DOCTYPE html>") and OPENING in text
 
 
 def checkpoint_of(text: str) -> str:
-    """The checkpoint that a page carries; nothing of it is verified.
+    """Return the checkpoint in a page, without verifying it.
 
     Raises:
-        Malformed: it is no such page.
+        Malformed: the text is no page of a ledger.
     """
     return str(_carried(text)[0].get("checkpoint"))
 

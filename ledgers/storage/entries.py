@@ -16,7 +16,7 @@ _COLUMNS = tuple(ENTRIES.c[name] for name in EntryRow.__dataclass_fields__)
 
 
 def take(connection: Connection, count: int) -> int:
-    """The number of the next entry, and with it this many; whoever else wants one waits until the transaction ends.
+    """Take the next `count` numbers of entries, and return the first. Other writers wait until the transaction ends.
 
     Take it last: after every ledger is locked, and everything else is written. If the transaction is rolled back, the
     numbers are free again.
@@ -41,18 +41,18 @@ def append(connection: Connection, entries: Sequence[EntryRow]) -> None:
 
 
 def digest(leaf: bytes) -> bytes:
-    """What tells entries apart: SHA-256 of 0x00 and the leaf, its hash in the tree (RFC 9162, section 2.1.1)."""
+    """Return the identity of an entry: SHA-256 of 0x00 and the leaf, its hash in the tree (RFC 9162, section 2.1.1)."""
     return hashlib.sha256(b"\x00" + leaf).digest()
 
 
 def size(connection: Connection) -> int:
-    """How many entries there are."""
+    """Return the number of entries."""
     found: int = connection.execute(select(COUNTER.c.size)).scalar_one()
     return found
 
 
 def get(connection: Connection, seq: int) -> EntryRow | None:
-    """The entry of this number, if there is one."""
+    """Return the entry with this number; None if there is no such entry."""
     row = connection.execute(select(*_COLUMNS).where(ENTRIES.c.seq == seq)).mappings().one_or_none()
     return None if row is None else EntryRow(**row)
 
@@ -93,7 +93,7 @@ def page(
 
 
 def counted(connection: Connection, ledger: str) -> dict[str, tuple[int, int, int]]:
-    """How many entries a ledger has of each kind, with the first and the last number of these."""
+    """Return the number of entries of each kind that a ledger has, with their first and last number."""
     number = ENTRIES.c.seq
     wanted = select(ENTRIES.c.kind, func.count(), func.min(number), func.max(number))
     rows = connection.execute(wanted.where(ENTRIES.c.ledger == ledger).group_by(ENTRIES.c.kind))

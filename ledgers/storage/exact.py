@@ -30,7 +30,7 @@ class ExactDecimal(TypeDecorator[Decimal]):
         return dialect.type_descriptor(Numeric(38, PLACES) if dialect.name == "postgresql" else String(WIDTH))
 
     def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> object:
-        """An amount as the database takes it.
+        """Convert an amount to the value that the database takes.
 
         Raises:
             ValueError: it is no amount; a database would round it, or keep what compares wrongly.
@@ -41,15 +41,15 @@ class ExactDecimal(TypeDecorator[Decimal]):
         return Decimal(text) if dialect.name == "postgresql" else text
 
     def process_result_value(self, value: Any, dialect: Dialect) -> Decimal | None:  # noqa: ARG002 (of the base class)
-        """The amount that was kept, with 18 decimal places."""
+        """Return the stored amount, with 18 decimal places."""
         return None if value is None else Decimal(value)
 
 
 def written(value: Decimal) -> str:
-    """An amount as text of fixed width, whose order by characters is the order of the amounts.
+    """Return an amount as text of fixed width. Texts sort by characters as the amounts sort by size.
 
     Raises:
-        ValueError: it is not a decimal of at least 0, below 10^18, with at most 18 decimal places.
+        ValueError: the value is not a decimal of at least 0, below 10^18, with at most 18 decimal places.
     """
     if not value.is_finite() or value.is_signed() or value >= LARGEST:
         raise ValueError("an amount is a decimal of at least 0 and below 10^18")

@@ -13,7 +13,7 @@ _COLUMNS = tuple(KEYS.c[name] for name in KeptAnswer.__dataclass_fields__)
 
 
 def find(connection: Connection, tenant: str, key: str) -> KeptAnswer | None:
-    """What was answered under a tenant's key, if anything was; compare its fingerprint with the request's.
+    """Return the answer kept under a tenant's key, if any. Compare its fingerprint with the request's.
 
     Ask once more when the ledgers are locked: an equal request may have come first.
     """

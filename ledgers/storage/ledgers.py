@@ -129,7 +129,7 @@ def of_block(connection: Connection, tenant: str, dataset: str, block: str) -> s
 
 
 def overlapping(connection: Connection, ledger: LedgerRow) -> str | None:
-    """The id of a ledger of the whole dataset beside this one of a block, or of a block beside this one of the whole.
+    """Return the id of a ledger that overlaps this ledger: one is of a block, the other of the whole dataset.
 
     Call it after the counter of entries is taken: then no other is being added.
     """
@@ -140,7 +140,7 @@ def overlapping(connection: Connection, ledger: LedgerRow) -> str | None:
 
 
 def page(connection: Connection, tenant: str, *, limit: int, after: LedgerRow | None = None) -> list[LedgerRow]:
-    """A tenant's ledgers in the order in which they were opened, from the one after `after`."""
+    """Return a tenant's ledgers in the order in which they were opened, starting behind `after`."""
     wanted = select(LEDGERS.c.id).where(LEDGERS.c.organisation == tenant)
     if after is not None:
         wanted = wanted.where(tuple_(LEDGERS.c.created, LEDGERS.c.id) > tuple_(after.created, after.id))

@@ -21,7 +21,7 @@ class StoredNodes:
         self._connection = connection
 
     def read(self, wanted: Iterable[Node]) -> dict[Node, bytes]:
-        """The hashes of these nodes; those that are not there are left out."""
+        """Return the hashes of these nodes. Missing nodes are left out."""
         asked = {(level, place): node for node in wanted for level, place in (node,)}
         if not asked:
             return {}

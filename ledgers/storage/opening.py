@@ -24,7 +24,7 @@ CHAIN: Final = Chain(
 
 
 def opened(place: Path | URL | str, *, name: str = "the ledgers' place") -> Database:
-    """The database of ledgers in a file, made if it is not there, or at the URL of a PostgreSQL database.
+    """Open the database of ledgers in a file, made if missing, or at the URL of a PostgreSQL database.
 
     A file has one process at a time, whose threads share it; `name` is what errors call the place.
 
@@ -36,7 +36,7 @@ def opened(place: Path | URL | str, *, name: str = "the ledgers' place") -> Data
 
 
 def added(database: Database) -> Database:
-    """A database that is open for something else, with the tables of ledgers in it, beside its own.
+    """Add the tables of ledgers to a database that is open for other tables, and return it.
 
     Raises:
         StoreUnavailable: it holds ledgers of a later version.

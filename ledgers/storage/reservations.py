@@ -29,12 +29,12 @@ def add(connection: Connection, reservation: ReservationRow) -> None:
 
 
 def get(connection: Connection, identifier: str) -> ReservationRow | None:
-    """The reservation of this id, if there is one. Read it again once its ledgers are locked."""
+    """Return the reservation with this id, or None. Read it again once its ledgers are locked."""
     return next(iter(_loaded(connection, select(RESERVATIONS.c.id).where(RESERVATIONS.c.id == identifier))), None)
 
 
 def live(connection: Connection, ledger: str) -> list[ReservationRow]:
-    """Those that hold something of a ledger which is not committed, in the order of their making."""
+    """Return the reservations with uncommitted holdings in a ledger, in the order in which they were made."""
     of_it = select(HOLDINGS.c.reservation).where(HOLDINGS.c.ledger == ledger, HOLDINGS.c.committed < HOLDINGS.c.count)
     return _loaded(
         connection,
@@ -45,13 +45,13 @@ def live(connection: Connection, ledger: str) -> list[ReservationRow]:
 
 
 def of_ledger(connection: Connection, ledger: str) -> list[ReservationRow]:
-    """All that a ledger ever had, in the order of their making."""
+    """Return all reservations that a ledger ever had, in the order in which they were made."""
     of_it = select(HOLDINGS.c.reservation).where(HOLDINGS.c.ledger == ledger)
     return _loaded(connection, select(RESERVATIONS.c.id).where(RESERVATIONS.c.id.in_(of_it)))
 
 
 def due(connection: Connection, now: float, *, limit: int) -> list[ReservationRow]:
-    """Those whose time has passed and that hold something still. They hold it until a transaction ends them.
+    """Return the reservations that have expired but still hold runs. They hold them until a transaction ends them.
 
     What is free is never computed from a clock: it is what the rows say. Give a reservation that is wholly committed no
     time at which it expires, so that it is not looked at here for ever.

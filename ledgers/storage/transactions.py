@@ -32,7 +32,7 @@ class Unknown(LookupError):
 
 @contextmanager
 def moving(database: Database, versions: Mapping[str, int | None]) -> Iterator[Connection]:
-    """A transaction that has these ledgers for itself, and in which their versions are those given, where one is.
+    """Yield a transaction with these ledgers locked and their versions checked, where a version is passed.
 
     Whoever gives None loads the ledger inside, and judges there what costs no time. All is written or nothing; once it
     is left without an error, not even a power failure loses what was written. PostgreSQL waits for a standby as well if
@@ -73,7 +73,7 @@ def locked(connection: Connection, *identifiers: str) -> dict[str, int]:
 
 @contextmanager
 def looking(database: Database) -> Iterator[Connection]:
-    """A connection to read on, on which every statement sees the same moment.
+    """Yield a connection for reading, on which every statement sees the same moment.
 
     Raises:
         StoreFault: the database cannot be used.

@@ -20,7 +20,7 @@ CHARGES: Mapping[SlotKind, Callable[[ChargeRequest, Slot], Charge]] = {
 
 
 def charge(asked: ChargeRequest, slot: Slot) -> Charge:
-    """What a job costs in a slot, whether or not the slot has as much.
+    """Return the charge for a job in a slot, even if the slot does not have enough left.
 
     Raises:
         ConditionViolated: no charge is proved for such a mechanism in such a slot.

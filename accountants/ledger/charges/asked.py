@@ -32,7 +32,7 @@ class ChargeRequest:
     _known: dict[Spec, Guarantee] = field(default_factory=dict, repr=False, compare=False)
 
     def guarantee(self, spec: Spec) -> Guarantee:
-        """What is proved of a mechanism in the ledger's relation, for its unit and against its observer."""
+        """Return the proved guarantee of a mechanism, for the ledger's relation, unit and observer."""
         if spec not in self._known:
             setting = self.setting
             found = account(spec, relation=setting.relation, unit=setting.unit, observer=setting.observer)

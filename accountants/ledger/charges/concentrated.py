@@ -19,7 +19,7 @@ THEOREM = "epsilond.ledger-concentrated-slot"
 
 
 def charge(asked: ChargeRequest, _: Slot) -> Charge:
-    """ρ of one run: μ²/2 of a Gaussian mechanism, ε²/2 of an (ε, δ) one, whose δ the job must name.
+    """Return the charge in ρ: each run costs μ²/2 if Gaussian, and ε²/2 at the δ that the job names otherwise.
 
     Raises:
         ConditionViolated: the mechanism has no finite ε at that δ.

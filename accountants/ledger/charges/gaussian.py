@@ -24,7 +24,7 @@ RESIDUE = "epsilond.ledger-residue"
 
 
 def charge(asked: ChargeRequest, slot: Slot) -> Charge:
-    """μ² and η of a job.
+    """Return the charge for a job in μ² and η.
 
     Raises:
         ConditionViolated: no η is left for a job that is not Gaussian.
@@ -66,7 +66,7 @@ def _etas_by_room(asked: ChargeRequest, slot: Slot) -> list[Amount]:
 
 
 def mu_squared(asked: ChargeRequest) -> Amount | None:
-    """μ² of one run, rounded up, if it is exactly a Gaussian mechanism."""
+    """Return μ² of one run, rounded up, if it is exactly a Gaussian mechanism; None otherwise."""
     mu = asked.one.gaussian_dp_mu
     if mu is None:
         return None

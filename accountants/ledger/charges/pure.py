@@ -17,7 +17,7 @@ THEOREM = "epsilond.ledger-pure-slot"
 
 
 def charge(asked: ChargeRequest, _: Slot) -> Charge:
-    """ε of one run at the δ that the job may take for each of its runs, none unless it says so.
+    """Return the charge in ε: each run costs its ε at the δ that the job names for each run, 0 by default.
 
     Raises:
         ConditionViolated: the mechanism has no finite ε at that δ.

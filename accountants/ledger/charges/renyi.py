@@ -20,7 +20,7 @@ _ROUNDING = 1.0 + 2.0**-49
 
 
 def charge(asked: ChargeRequest, slot: Slot) -> Charge:
-    """The divergence of one run at every order of the slot, in the worse of both orders of the neighbours.
+    """Return the charge in Rényi divergence at every order of the slot, in the worse direction of the neighbours.
 
     Raises:
         ConditionViolated: the mechanism's divergence is not known: it is neither Gaussian, nor a Poisson-sampled

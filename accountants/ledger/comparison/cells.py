@@ -43,12 +43,14 @@ class Excess:
 
     @property
     def holds(self) -> bool:
-        """Whether the left profile is at most the right one plus η, everywhere."""
+        """True if the left profile is at most the right profile plus η at every ε ≥ 0."""
         return self.upper <= 1.0
 
 
 def excess(left: Profile, right: Profile, log_eta: float, last: float) -> Excess:
-    """The largest of left − right over ε ≥ 0, over η; cells are split until it is at most one, or a point shows more.
+    """Bound the largest (left − right)/η over ε ≥ 0.
+
+    Cells are split until the bound is at most 1, or until a point shows more than 1.
 
     `last` is an ε where the left profile is at most η. Both profiles must be convex in e^ε, as all profiles are; their
     ends and tails are read outward.
@@ -109,7 +111,7 @@ class _Rows:
         return _Rows(at[order], *(np.concatenate([getattr(self, n), getattr(others, n)])[order] for n in columns))
 
     def bounds(self) -> FloatArray:
-        """Of each cell, an upper bound on left − right over η."""
+        """Return for each cell an upper bound on (left − right)/η."""
         first, second = slice(None, -1), slice(1, None)
         reach = np.diff(self.at)
         width = np.exp(self.at[first]) * np.expm1(reach)  # of γ; differences of powers would lose digits

@@ -142,7 +142,7 @@ def _hinges(at: FloatArray, values: FloatArray) -> Hinges:
 
 
 def _hull(x: FloatArray, y: FloatArray) -> list[int]:
-    """The points of the lower convex hull, in order."""
+    """Return the indices of the points of the lower convex hull, in order."""
     kept: list[int] = []
     for place in range(x.size):
         while len(kept) >= 2:

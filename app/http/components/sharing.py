@@ -78,7 +78,7 @@ def name_any(schemas: Schema) -> None:
 
 
 def _form(schema: Schema) -> str:
-    """Return what makes two schemas equal: everything except descriptions and extensions."""
+    """Return the text in which two equal schemas agree: everything except descriptions and extensions."""
     form = {key: item for key, item in schema.items() if key in ("type", "anyOf", "additionalProperties")}
     return json.dumps(form, sort_keys=True)
 
@@ -86,7 +86,7 @@ def _form(schema: Schema) -> str:
 def _shorten_union(union: Schema) -> Schema:
     """Return a union of values in its shortest form: nested unions are opened, and infinite values are `Unbounded`.
 
-    The bounds of its number are written beside the union: they say nothing about other types.
+    The bounds of its number are members of the union: they do not constrain other types.
     """
     alternatives: list[Schema] = []
     notes: Schema = {key: item for key, item in union.items() if key != "anyOf"}
@@ -150,7 +150,7 @@ def share_parts(document: Schema) -> None:
 
 
 def _share(document: Schema, kind: str, places: Sequence[tuple[Any, Any, str]]) -> None:
-    """Move what equals in two or more places into the components of a kind.
+    """Move parts that occur in two or more places into the components of a kind.
 
     Args:
         document: the OpenAPI document.

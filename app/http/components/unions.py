@@ -87,7 +87,7 @@ def _member(schema: Schema, tag_name: str) -> Schema:
 
 
 def merge_objects(schemas: dict[str, Schema], members: Sequence[Schema]) -> Schema:
-    """Return an object schema with the properties of all members; required are those that every member requires."""
+    """Return an object schema with the properties of all members. Required are those that all members require."""
     properties: dict[str, list[Schema]] = {}
     for member in members:
         for name, schema in member["properties"].items():
@@ -104,7 +104,7 @@ def merge_objects(schemas: dict[str, Schema], members: Sequence[Schema]) -> Sche
 
 
 def merge_property(schemas: dict[str, Schema], name: str, alternatives: Sequence[Schema]) -> Schema:
-    """Return a schema that allows what any of the given schemas of one property allows.
+    """Return a schema that allows every value that any of the schemas of one property allows.
 
     Schemas of different types become the schema of any JSON value.
 

@@ -32,11 +32,11 @@ async def _changes(
         Header(alias="Last-Event-ID", description="the last that was seen; it is not sent again", max_length=64),
     ] = None,
 ) -> AsyncIterator[AsyncIterator[Job]]:
-    """The job as it changes, found to be there before the answer begins; its place is kept until the answer ends.
+    """Yield the changes of an existing job, and keep a place among the streams until the answer ends.
 
     Raises:
-        Problem: there is no such job, or too many streams are open, or of this caller.
-        NothingMore: it has ended, and the client knows.
+        Problem: the job does not exist, or too many streams are open, of all callers or of this caller.
+        NothingMore: the job has ended, and the client has seen the end.
     """
     streams = STREAMS.of(request)
     waiting = JOBS.of(request).waiting
@@ -78,7 +78,7 @@ def add(app: FastAPI) -> None:
 
 
 async def _allowed(jobs: AsyncIterator[Job], request: Request, scope: ScopeName) -> AsyncIterator[Job]:
-    """As long as the client's credentials are taken and have this scope: they may be revoked, or expire, meanwhile."""
+    """Yield states of a job while the credentials are accepted and have this scope; they may expire or be revoked."""
     async for job in jobs:
         try:
             (await caller_again(request)).require_scope(scope)
@@ -95,7 +95,7 @@ async def _unseen(jobs: AsyncIterator[Job], seen: str | None) -> AsyncIterator[J
 
 
 def _id(job: Job) -> str:
-    """Equal for equal states, in whichever process."""
+    """Return an identifier of the job's state, which is equal for equal states in all processes."""
     state, progress = job.record.state, job.progress
     done, left = (progress.done, progress.seconds_left) if progress is not None else (0, None)
     if job.ended:

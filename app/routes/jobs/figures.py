@@ -24,11 +24,11 @@ HEADERS = {
     "vary": "Accept",
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
 }
-"""An SVG carries its styles with it."""
+"""Headers of a figure. An SVG contains its styles."""
 
 
 def add(app: FastAPI, figures: str) -> None:
-    """Add the route; a worker draws by the module `figures`."""
+    """Add the route; a worker draws by the function `draw` of the module `figures`."""
     image = {media_type: {"schema": {"type": "string", "format": "binary"}} for media_type in MEDIA_TYPES.values()}
     app.add_api_route(
         f"{PATH}/{{id}}/figure",
@@ -63,10 +63,10 @@ def _endpoint(figures: str) -> Endpoint:
 
 
 def accepted(header: str) -> Format:
-    """The form that an Accept header likes best; of those it likes alike, PNG.
+    """Return the format that an Accept header weights most, or PNG if it weights both equally.
 
     Raises:
-        Problem: it likes none.
+        Problem: the header accepts neither format.
     """
     liked = {form: _quality(header, MEDIA_TYPES[form]) for form in get_args(Format)}
     best: Format = max(liked, key=lambda form: liked[form])
@@ -76,7 +76,7 @@ def accepted(header: str) -> Format:
 
 
 def _quality(header: str, media_type: str) -> float:
-    """The weight of a media type, from the most specific range that holds it (RFC 9110, 12.5.1)."""
+    """Return the weight of a media type, from the most specific range that includes it (RFC 9110, 12.5.1)."""
     weights: dict[str, float] = {}
     for item in header.split(","):
         name, *parameters = (part.strip().lower() for part in item.split(";"))

@@ -1,4 +1,4 @@
-"""/v1/jobs: simulations, and questions that took too long for their requests: list, look, wait, cancel, forget."""
+"""/v1/jobs: simulations, and questions that took too long for their requests: list, read, wait, cancel, delete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the routes of jobs find one: of this caller only, and only where a scope opens its kind."""
+"""Access of the routes to jobs: only to jobs of the caller, and only with a scope for their kind."""
 
 from __future__ import annotations
 
@@ -13,11 +13,16 @@ from epsilond.app.jobs.manager import JOBS
 
 
 async def looked_for(request: Request, identifier: str, seconds: float) -> Job:
-    """A job of this caller, after so long or when it has ended; a scope opens its own kinds.
+    """Return a job of this caller, after some seconds or when it has ended.
+
+    Args:
+        request: the HTTP request.
+        identifier: id of the job.
+        seconds: longest wait; 0 for none.
 
     Raises:
-        Problem: there is none, or this caller's scopes do not open it, or the store cannot be used; or it is waited
-            for, and too many wait, or the client has gone or is not let in any more.
+        Problem: the job does not exist; the caller's scopes do not include its kind; or the store cannot be used. For a
+            wait also: too many requests wait, the client has gone, or its credentials are not accepted any more.
     """
     jobs = JOBS.of(request)
     wait = partial(jobs.waiting.wait, caller_of(request).name, identifier, seconds)
@@ -27,7 +32,7 @@ async def looked_for(request: Request, identifier: str, seconds: float) -> Job:
 
 
 async def removed(request: Request, identifier: str) -> Job | None:
-    """A job of this caller that was cancelled, once it has ended; None of one that had ended, and is forgotten.
+    """Return the cancelled job of this caller, once it has ended; None if it had ended before and was deleted.
 
     Raises:
         Problem: as `looked_for` does.

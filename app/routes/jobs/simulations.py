@@ -29,7 +29,7 @@ PATH = "/v1/simulations"
 
 
 def add(app: FastAPI, kinds: tuple[SimulationKind, ...]) -> None:
-    """Add the route that takes in simulations of these kinds."""
+    """Add the route that accepts simulations of these kinds."""
     app.add_api_route(
         PATH,
         _post(kinds),

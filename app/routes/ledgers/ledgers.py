@@ -1,4 +1,4 @@
-"""/v1/ledgers: budgets that hold over time: opened, looked at, asked, sealed, closed, and corrected by approvers."""
+"""/v1/ledgers: budgets that hold over time: opened, read, queried, sealed, closed, and corrected by approvers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ ONE = f"{LEDGERS}/{{id}}"
 
 
 def add(app: FastAPI) -> None:
-    """Add every route below /v1/ledgers but those of reservations."""
+    """Add every route below /v1/ledgers, except for the routes of reservations."""
     get = partial(app.add_api_route, tags=TAGS, openapi_extra={"x-problems": [503]})
     post = partial(app.add_api_route, methods=["POST"], tags=TAGS)
     post(

@@ -1,4 +1,4 @@
-"""/v1/log and /v1/keys: what shows that no entry of a ledger was changed, to whoever keeps a receipt."""
+"""/v1/log and /v1/keys: proofs, for holders of receipts, that no entry of a ledger was changed."""
 
 from __future__ import annotations
 

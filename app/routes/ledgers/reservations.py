@@ -1,4 +1,4 @@
-"""Reservations of ledgers: held, committed before anything is released, cancelled."""
+"""Reservations of ledgers: held, committed before any release, cancelled."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from epsilond.ledgers.requests import CommitAsked, ReserveAsked, ReserveManyAske
 TAGS: list[str | Enum] = ["ledgers"]
 ONE = f"{RESERVATIONS}/{{id}}"
 ROUNDED = 0.005
-"""Seconds by which an answered time and a timer may be before the one that is meant."""
+"""Seconds by which an answered time and a timer may precede the intended time."""
 
 
 def add(app: FastAPI) -> None:

@@ -1,4 +1,4 @@
-"""GET /openapi.json, and GET /docs to read and try it, from files of our own: no other host is asked."""
+"""GET /openapi.json, and GET /docs to read and try it, from files of the package; no other host is used."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ POLICY = (
     "default-src 'none'; script-src 'self' {scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
     " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""The page's own script stands inline and is allowed by its hash; the browser refuses any other, and any other host."""
+"""Content security policy of the page. Its inline script is allowed by hash; other scripts and hosts are refused."""
 SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 
 
 def add(app: FastAPI) -> None:
-    """Add the document, the page and its assets, which the package fastapi-swagger carries."""
+    """Add the document, the page and its assets, which the package fastapi-swagger contains."""
     page = get_swagger_ui_html(
         openapi_url="openapi.json",
         title=f"{app.title}: try it",
@@ -55,15 +55,15 @@ def add(app: FastAPI) -> None:
 
 
 async def prepare(app: FastAPI) -> None:
-    """Make the OpenAPI document, which takes a second, before anybody asks for it."""
+    """Make the OpenAPI document, which takes a second, before the first request for it."""
     await CONTRACT.within(app).of(NAME)
 
 
 def compact(document: Mapping[str, object]) -> bytes:
-    """The document as it is served."""
+    """Return the document in the form in which it is served."""
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _hash(script: bytes) -> str:
-    """A script, as a policy names it."""
+    """Return the hash of a script, in the form of a content security policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(script).digest()).decode()}'"

@@ -1,6 +1,6 @@
-"""GET / and /ledgers: the pages that show what the service knows and holds, with their files under /explorer.
+"""GET / and /ledgers: the pages that show the service's algorithms and ledgers, with their files under /explorer.
 
-No other host is asked.
+No other host is used.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ POLICY = (
     "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
     " require-trusted-types-for 'script'"
 )
-"""No script or style stands in a page itself, so that none that is injected runs."""
+"""Content security policy of the pages. They contain no inline scripts or styles, so that injected ones do not run."""
 LEDGERS = "/ledgers"
-"""The page of ledgers; which of them is shown stands behind #."""
+"""Path of the page of ledgers; its fragment, after #, selects the ledger."""
 
 
 def add(app: FastAPI) -> None:
-    """Add the pages and their files; they are kept by browsers and asked about each time, for a new release."""
+    """Add the pages and their files. Browsers keep them and revalidate them each time, for a new release."""
     files = PackageFiles("epsilond.app", "explorer", {"cache-control": "no-cache", "content-security-policy": POLICY})
     app.add_api_route("/", files.index, include_in_schema=False)
     app.add_api_route(LEDGERS, partial(_page, files, "ledgers.html"), include_in_schema=False)

@@ -1,4 +1,4 @@
-"""GET /guide/: the documents, as `scripts/guide` builds them into the package. No other host is asked."""
+"""GET /guide/: the documents, as `scripts/guide` builds them into the package. No other host is used."""
 
 from __future__ import annotations
 

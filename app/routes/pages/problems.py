@@ -1,4 +1,4 @@
-"""GET /problems/{slug}: what each kind of problem means and what to do."""
+"""GET /problems/{slug}: the meaning of each kind of problem, and its remedy."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def add(app: FastAPI) -> None:
 
 
 ALL = ""
-"""Where the list stands among the documents."""
+"""Key of the list among the documents."""
 
 
 def _made(slug: str) -> Document:

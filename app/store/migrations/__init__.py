@@ -1,1 +1,1 @@
-"""How the tables of an earlier version become this one's: alembic's revisions, run when a store is opened."""
+"""Migration of tables of an earlier version: alembic's revisions, run when a store is opened."""

@@ -1,4 +1,4 @@
-"""What alembic runs for every migration of the jobs."""
+"""The environment in which alembic runs every migration of the jobs."""
 
 from __future__ import annotations
 

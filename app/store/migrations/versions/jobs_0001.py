@@ -14,7 +14,7 @@ RELEASED = (
     "sequence", "id", "kind", "status", "created", "started", "ended", "blocks", "blocks_done", "seconds",
     "engine_version", "owner", "idempotency_key", "fingerprint", "request", "result", "problem", "size",
 )  # fmt: skip
-"""The columns of `simulations` in version 0.2.0."""
+"""Columns of the table `simulations` in version 0.2.0."""
 COPY = """
     INSERT INTO jobs (sequence, id, kind, name, state, created, started, ended, steps, steps_done, seconds,
         engine_version, owner, caller, idempotency_key, fingerprint, request, media_type, result, problem, size,
@@ -26,7 +26,7 @@ COPY = """
         0, 0, :no, 0, CASE WHEN ended IS NULL THEN NULL ELSE 0 END
     FROM simulations
 """
-"""What ran was left by the service before, which had the database for itself: it waits again."""
+"""SQL that copies the simulations. Running ones were left by the earlier service, and are queued again."""
 
 
 def upgrade() -> None:
