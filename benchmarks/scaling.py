@@ -3,24 +3,32 @@
 Measured on one core: the CPU and bytes of each block, and the CPU that a pool of processes and a Dask cluster on the
 loopback take to hand out a block. From these the speed-up of 1 to 100 workers is simulated event by event: one process
 hands out the blocks and takes back the answers, one at a time, over a network of one gigabit; no worker is slower than
-another, and none dies.
+another, and none dies. The last table has the CPU of a sweep, a plan and a simulation on 2 and 8 workers, all processes
+included, and what these lose on as many cores.
 """
 
 from __future__ import annotations
 
 import heapq
+import math
+import multiprocessing
+import os
 import pickle
 import random
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor, wait
 from dataclasses import dataclass, replace
+from functools import partial
 from multiprocessing import get_context
 from typing import Any
 
+import epsilond
 from benchmarks import tables
-from epsilond.executors import dask_executor, in_order
+from epsilond.calibrators.planning.examples import EXAMPLES
+from epsilond.calibrators.projected_sgd.calibrator import EXAMPLE
+from epsilond.executors import RETRIES, dask_executor, run_batch
 from epsilond.questions.simulate import simulation_request
 from epsilond.witness import simulation
 
@@ -34,6 +42,15 @@ SIMULATIONS: Mapping[str, Any] = {
     "an audit, 2 million samples": {"kind": "audit", "spec": SPEC, **SETTING, "delta": 1e-5, "samples": 2_000_000},
     "the preset mu2-against-noisy-sgd": "mu2-against-noisy-sgd",
 }
+SWEPT = {name: value for name, value in EXAMPLE.items() if name != "epsilon"}
+WORK: Mapping[str, Callable[[Executor | None], Any]] = {
+    "a sweep of 200 values, projected-sgd": lambda executor: epsilond.sweep(
+        "projected-sgd", "epsilon", [0.2 * 1.02**place for place in range(200)], executor=executor, **SWEPT
+    ),
+    "a plan, all algorithms": lambda executor: epsilond.plan(executor=executor, **EXAMPLES["one problem"]),
+    "mb-sgd, 100 repetitions": lambda executor: epsilond.simulate({**RISK, "repetitions": 100}, executor=executor),
+}
+LOSS_HEAD = ("work", "workers", "here", "pool", "Dask", "of it idle", "client", "messages", "loss", "without sharing")
 WORKERS = (1, 2, 4, 8, 16, 32, 64, 100)
 BYTES_A_SECOND = 117e6
 """Throughput of a network of one gigabit, without the heads of its packets."""
@@ -93,9 +110,58 @@ def costs(given: Any) -> Costs:
 
 def handing_out(executor: Executor) -> float:
     """Return CPU seconds that this process, with the scheduler in it, spends on an empty block."""
-    places = [(place,) for place in range(TASKS)]
-    in_order(executor, abs, places)
-    return cpu(lambda: in_order(executor, abs, places))[0] / TASKS
+
+    def hand_out() -> None:
+        wait([executor.submit(run_batch, epsilond.ENGINE_VERSION, abs, [(place,)]) for place in range(TASKS)])
+
+    hand_out()
+    return cpu(hand_out)[0] / TASKS
+
+
+def spent(processes: Sequence[int], call: Callable[[], Any]) -> tuple[float, float, float, float]:
+    """Return CPU seconds of this thread, this process and others during a call, and its seconds by the clock."""
+    clocks = [~process << 3 | 2 for process in (os.getpid(), *processes)]
+    begun, thread, before = time.monotonic(), time.thread_time(), [*map(time.clock_gettime, clocks)]
+    call()
+    own, *others = [time.clock_gettime(clock) - then for clock, then in zip(clocks, before, strict=True)]
+    return time.thread_time() - thread, own, sum(others), time.monotonic() - begun
+
+
+def losses(workers: int, local: Mapping[str, Any]) -> list[Sequence[str]]:
+    """Measure the work in one process, in a pool and on a cluster, each after a first run that imports.
+
+    Idle threads of Dask use CPU by the clock, and this machine takes longer than as many cores. The loss is
+    1 - here / (workers * time). The time is that of the client's thread and of rounds of equal batches, whose CPU is as
+    measured without idle threads. The last column divides it by what sharing two cores costs the pool's processes.
+    """
+    from distributed import Client, LocalCluster
+
+    rows = []
+    for name, work in WORK.items():
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+            work(pool)
+            pooled = spent([each.pid or 0 for each in multiprocessing.active_children()], partial(work, pool))[2]
+        with (
+            LocalCluster(n_workers=workers, threads_per_worker=1, **local) as cluster,
+            Client(cluster.scheduler_address, set_as_default=False) as client,
+        ):
+            processes, executor = list(client.run(os.getpid).values()), client.get_executor(pure=False, retries=RETRIES)
+            work(executor)
+            here = spent([], partial(work, None))[0]
+            _, idle_own, idle, waited = spent(processes, partial(time.sleep, 2.0))
+            states = cluster.scheduler.task_prefixes["run_batch"].state_counts
+            sent = states["memory"]
+            serial, own, busy, lasted = spent(processes, partial(work, executor))
+            messages = states["memory"] - sent
+        rate, batch = idle / waited / workers, (busy - idle / waited * lasted) / messages
+        dask, resting = own + busy, (idle_own + idle) / waited * lasted
+        cells = map(tables.seconds, (here, pooled, dask, resting, serial))
+        times = [
+            serial + math.ceil(messages / workers) * batch * share * (1.0 + rate) for share in (1.0, here / pooled)
+        ]
+        lost = [f"{100.0 - 100.0 * here / workers / each:.0f} %" if here > 1.0 else "" for each in times]
+        rows.append((name, str(workers), *cells, str(messages), *lost))
+    return rows
 
 
 def main() -> None:
@@ -121,6 +187,7 @@ def main() -> None:
             rows.append((name if times == 1 else f"of {times} times as many blocks", str(len(larger.blocks)), *gains))
     print(tables.as_markdown(PARTS_HEAD, parts))
     print(tables.as_markdown(("simulation", "blocks", *map(str, WORKERS)), rows))
+    print(tables.as_markdown(LOSS_HEAD, [row for workers in (2, 8) for row in losses(workers, local)]))
     print(tables.machine())
 
 
