@@ -159,11 +159,11 @@ def request(path: str, body: Any = None) -> bytes:
     return f"{head}content-type: application/json\r\n\r\n".encode() + text
 
 
-def varied(spec: Any, more: float) -> Any:
+def vary(spec: Any, more: float) -> Any:
     """Return a spec whose rates and noise multipliers are so many times as large."""
     if isinstance(spec, Mapping):
-        return {name: item * more if name in VARIED else varied(item, more) for name, item in spec.items()}
-    return [varied(item, more) for item in spec] if isinstance(spec, list) else spec
+        return {name: item * more if name in VARIED else vary(item, more) for name, item in spec.items()}
+    return [vary(item, more) for item in spec] if isinstance(spec, list) else spec
 
 
 def requests(sort: str, places: Iterator[int]) -> Iterator[bytes]:
@@ -174,7 +174,7 @@ def requests(sort: str, places: Iterator[int]) -> Iterator[bytes]:
         if body is None:
             yield request(path)
         elif path == ACCOUNTS:
-            yield request(path, {**body, "spec": varied(body["spec"], more), "query": {"delta": 1e-6}})
+            yield request(path, {**body, "spec": vary(body["spec"], more), "query": {"delta": 1e-6}})
         else:
             yield request(path, {**body, "epsilon": body["epsilon"] * more})
 

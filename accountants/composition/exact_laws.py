@@ -247,11 +247,13 @@ class ExactProfile(PointwiseProfile):
 
     def upper_log_deltas(self, epsilons: Sequence[float]) -> Sequence[float]:
         """Return upper bounds on log δ from the nodes for the middle ε, if the kernel answers."""
-        middle = sorted(epsilons)[len(epsilons) // 2]
-        together = exact.upper_log_deltas(self.laws, [middle, *epsilons]) if self.finds_best_tests else None
-        if together is None:
+        if not self.finds_best_tests:
             return super().upper_log_deltas(epsilons)
-        return [min(raised(bound), 0.0) for bound in together[1:]]
+        middle = sorted(epsilons)[len(epsilons) // 2]
+        bounds = exact.upper_log_deltas(self.laws, [middle, *epsilons])
+        if bounds is None:
+            return super().upper_log_deltas(epsilons)
+        return [min(raised(bound), 0.0) for bound in bounds[1:]]
 
     def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
         """Return a test L > ε of about each size α in (0, 1) under Q, with log δ around its ε, which may have any sign.

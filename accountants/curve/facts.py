@@ -194,17 +194,17 @@ class _MixedLaw:
     def __post_init__(self) -> None:
         _demand("/sensitivities", all(0.0 <= each < math.inf for each in self.sensitivities), "0 ≤ each < ∞")
         matched = len(self.probabilities) == len(self.sensitivities) and min(self.probabilities, default=-1.0) >= 0.0
-        whole = matched and abs(math.fsum(self.probabilities) - 1.0) <= _SUM_ACCURACY
-        _demand("/probabilities", whole, "one for each sensitivity, at least 0, with the sum 1")
+        is_distribution = matched and abs(math.fsum(self.probabilities) - 1.0) <= _SUM_ACCURACY
+        _demand("/probabilities", is_distribution, "one for each sensitivity, at least 0, with the sum 1")
 
     @cached_property
     def components(self) -> tuple[tuple[float, float], ...]:
         """Pairs (s_k, p_k) with p_k > 0 by increasing s_k. The largest p_k is 1 minus the sum of the rest, rounded."""
-        found = sorted(pair for pair in zip(self.sensitivities, self.probabilities, strict=True) if pair[1] > 0.0)
-        place = self._heaviest(found)
-        others = sum((Fraction(weight) for k, (_, weight) in enumerate(found) if k != place), Fraction(0))
-        found[place] = (found[place][0], float(1 - others))
-        return tuple(found)
+        pairs = sorted(pair for pair in zip(self.sensitivities, self.probabilities, strict=True) if pair[1] > 0.0)
+        place = self._heaviest(pairs)
+        rest = sum((Fraction(weight) for k, (_, weight) in enumerate(pairs) if k != place), Fraction(0))
+        pairs[place] = (pairs[place][0], float(1 - rest))
+        return tuple(pairs)
 
     @staticmethod
     def _heaviest(components: Sequence[tuple[float, float]]) -> int:
@@ -220,7 +220,7 @@ class _MixedLaw:
         """True if every loss is zero."""
         return self.largest == 0.0
 
-    def shortened(self, log_mass: float) -> tuple[Self, float]:
+    def shorten(self, log_mass: float) -> tuple[Self, float]:
         """Move the largest s_k, of total probability at most e^`log_mass`, to the s_k of the largest probability.
 
         Guarantees: δ of a composition of T steps falls by at most T e^m, where m is the second number returned; −inf if

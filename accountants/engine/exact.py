@@ -58,9 +58,9 @@ def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, widest: float 
     Raises:
         ContourRefused: no such certificate within the budget.
     """
-    found = kernel.log_delta(laws, epsilon) if not _has_mixtures(laws) else _log_delta_of_mixtures(laws, epsilon)
-    if found is not None and found.width <= widest:
-        return found.ends
+    enclosure = kernel.log_delta(laws, epsilon) if not _has_mixtures(laws) else _log_delta_of_mixtures(laws, epsilon)
+    if enclosure is not None and enclosure.width <= widest:
+        return enclosure.ends
     return contour.log_delta(laws, epsilon, widest=widest)
 
 
@@ -81,7 +81,7 @@ def _shorten(laws: Sequence[tuple[Law, int]], log_delta: float) -> tuple[Sequenc
     leak = -math.inf
     for law, count in laws:
         if isinstance(law, MixedLaw) and count > 0:
-            shorter, log_excess = law.shortened(log_mass)
+            shorter, log_excess = law.shorten(log_mass)
             short.append((_simplest(shorter), count))
             log_rest = law.log_rest if isinstance(law, DrawnMixtureLaw) else -math.inf
             leak = _log_sum(leak, math.log(count) + _log_sum(log_excess, log_rest))
@@ -112,18 +112,18 @@ def _log_delta_of_mixtures(laws: Sequence[tuple[Law, int]], epsilon: float) -> k
     """Enclose log δ with components moved that hold little of it: ever rarer ones, until little is moved."""
     if epsilon >= supremum(laws):
         return kernel.KernelEnds(Interval(-math.inf, -math.inf), 0.0)
-    estimate, found = -8.0, None
+    estimate, enclosure = -8.0, None
     while True:
         short, leak = _shorten(laws, estimate)
         enclosed = kernel.log_delta(short, epsilon)
         if enclosed is None:
-            return found
+            return enclosure
         lower, upper = enclosed.ends
         upper = min(_log_sum(upper, leak), 0.0)
-        found = kernel.KernelEnds(Interval(lower, upper), upper - lower if upper > lower else 0.0)
+        enclosure = kernel.KernelEnds(Interval(lower, upper), upper - lower if upper > lower else 0.0)
         # What cannot be moved is below every double.
         if leak <= max(lower + math.log(1e-4 * WIDEST), -700.0):
-            return found
+            return enclosure
         estimate = max(min(lower, estimate) - 1.0, 3.0 * estimate)
 
 
@@ -154,8 +154,8 @@ def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> float:
         ContourRefused: no tilt within the budget.
     """
     bound = kernel.upper_log_delta if not _has_mixtures(laws) else _upper_log_delta_of_mixtures
-    found = bound(laws, epsilon)
-    return contour.upper_log_delta(laws, epsilon) if found is None else found
+    enclosure = bound(laws, epsilon)
+    return contour.upper_log_delta(laws, epsilon) if enclosure is None else enclosure
 
 
 def epsilon(
@@ -171,9 +171,9 @@ def epsilon(
         ContourRefused: no such certificate within the budget.
     """
     enclose = kernel.epsilon if not _has_mixtures(laws) else _epsilon_of_mixtures
-    found = enclose(laws, log_delta, slack)
-    if found is not None and found.width <= widest:
-        return found.ends
+    enclosure = enclose(laws, log_delta, slack)
+    if enclosure is not None and enclosure.width <= widest:
+        return enclosure.ends
     return contour.epsilon(laws, log_delta, slack=slack, widest=widest)
 
 

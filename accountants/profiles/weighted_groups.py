@@ -136,8 +136,8 @@ class MultiplicityProfile(Profile):
         """
         points = np.asarray(epsilon, dtype=np.float64)
         flat, slack = points.ravel(), 4 * NUDGE + self.accuracy
-        lower = self._weighted(self.groups.lower_log_delta(base_epsilon(flat * (1 + NUDGE), self.rate))) - slack
-        upper = self._weighted(self.groups.upper_log_delta(base_epsilon(flat * (1 - NUDGE), self.rate)))
+        lower = self._weigh(self.groups.lower_log_delta(base_epsilon(flat * (1 + NUDGE), self.rate))) - slack
+        upper = self._weigh(self.groups.upper_log_delta(base_epsilon(flat * (1 - NUDGE), self.rate)))
         upper = np.minimum(np.logaddexp(upper, self.log_infinite_mass) + slack, 0.0)
         return Enclosure(lower.reshape(points.shape), upper.reshape(points.shape))
 
@@ -158,21 +158,21 @@ class MultiplicityProfile(Profile):
         """Return log Σ w_k P_k and log Σ w_k Q_k beyond each point, from the groups that matter there."""
         blocks = blocks_of(self._column.size, base)
         if blocks is None:
-            return Tails(*map(self._weighted, self.groups.log_tails(base)))
+            return Tails(*map(self._weigh, self.groups.log_tails(base)))
         least, largest = (self.groups.log_tails(at) for at in (blocks.least, blocks.largest))
         at_ends = ((here + self._column, there + self._column) for here, there in zip(least, largest, strict=True))
-        found = Tails(np.empty(base.size), np.empty(base.size))
+        mixed = Tails(np.empty(base.size), np.empty(base.size))
         for points, terms in windows(blocks, *at_ends):
             tails = self.groups.part(terms).log_tails(base[points])
-            for whole, each in zip(found, tails, strict=True):
-                whole[points] = log_sums(each + self._column[terms])
-        return found
+            for target, logs in zip(mixed, tails, strict=True):
+                target[points] = log_sums(logs + self._column[terms])
+        return mixed
 
     @cached_property
     def _column(self) -> FloatArray:
         return np.asarray(self.log_weights)[:, None]
 
-    def _weighted(self, logs: FloatArray) -> FloatArray:
+    def _weigh(self, logs: FloatArray) -> FloatArray:
         """Return log Σ w_k e^{logs_k}."""
         return log_sums(logs + self._column)
 

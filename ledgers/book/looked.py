@@ -33,13 +33,13 @@ class Looked(PublishedLog):
             organisation_of: gives the organisation of a caller by name; it is called for ledgers without one. None
                 leaves a ledger as it is.
         """
-        for tried in range(TRIES):
+        for attempt in range(TRIES):
             try:
                 with self._database.writing() as connection:
                     owners.assign(connection, organisation_of)
                 break
             except Again:
-                if tried == TRIES - 1:
+                if attempt == TRIES - 1:
                     raise
                 time.sleep(0.05)
         with looking(self._database) as connection:
@@ -55,9 +55,11 @@ class Looked(PublishedLog):
         with looking(self._database) as connection:
             pairs = owners.names_of(connection, row.tenant)
         dataset, block = normalise(row.dataset), normalise(row.block)
-        of_same = [each for name, each in pairs if each and row.block and normalise(name) == dataset]
-        near = [name for name, _ in pairs if _is_near(name, row.dataset, dataset)]
-        return sorted({*near, *(each for each in of_same if _is_near(each, row.block, block))})
+        near = {name for name, _ in pairs if _is_near(name, row.dataset, dataset)}
+        if row.block:
+            blocks = (other_block for name, other_block in pairs if other_block and normalise(name) == dataset)
+            near.update(name for name in blocks if _is_near(name, row.block, block))
+        return sorted(near)
 
     def log_entries(self, tenant: str, *, start: int = 0, limit: int = 1000) -> list[JsonRecord]:
         """Return the entries of all ledgers of a tenant from this number in the log on, as they were signed.

@@ -221,7 +221,7 @@ def test_a10_what_is_moved_is_charged() -> None:
     compared = 0
     for direction in DIRECTIONS:
         law = GaussianMixtureLaw((0.0, 0.5, 6.0), (0.9, 0.1 - 1e-9, 1e-9), direction)
-        short, log_excess = law.shortened(math.log(2e-9))
+        short, log_excess = law.shorten(math.log(2e-9))
         assert [each for each, _ in short.components] == [0.0, 0.5]
         assert log_excess >= math.log(1e-9 * (1.0 + 1.0 / 0.9))
         for epsilon in (5.0, 20.0):
@@ -235,7 +235,7 @@ def test_a10_what_is_moved_is_charged() -> None:
             assert whole.ends.lower <= most
             assert meet(exact.log_delta([(law, 100)], epsilon), whole.ends)
     assert compared >= 3
-    assert law.shortened(-1000.0) == (law, -math.inf)
+    assert law.shorten(-1000.0) == (law, -math.inf)
 
 
 def test_a10_rounded_probabilities_are_ordered() -> None:
