@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 import epsilond
 from benchmarks import tables
 from benchmarks.environments import ROOT
-from epsilond.app.questions.cost import ABSENT, EXPENSIVE_SECONDS, Tree, features_of, read_tree
+from epsilond.app.questions.cost import ABSENT, ANNOUNCED_SECONDS, EXPENSIVE_SECONDS, Tree, read_trees
+from epsilond.app.questions.features import features_of
 from epsilond.calibrators.accounts import AccountProblem
 from epsilond.reading import read
 
@@ -22,16 +24,27 @@ TREES = ROOT / "app" / "questions" / "costs.json"
 PROBLEMS: Mapping[str, type] = {each.name: each.problem for each in epsilond.CALIBRATORS}
 BOUNDS = (0.003, 0.01, 0.03, 0.1, EXPENSIVE_SECONDS, 2.0, math.inf)
 """Upper bounds of the bars of the histogram, in CPU seconds."""
-LEAST_SECONDS = 1e-3
-"""CPU seconds below which all questions are alike."""
-DEPTH, LEAF = 10, 6
-"""Most decisions for one estimate, and fewest questions that one is made of."""
-QUANTILE = 0.75
-"""Share of the questions of a leaf that take at most the estimate."""
+LEAST_SECONDS = 0.003
+"""CPU seconds below which all questions are alike: reading a request and writing its answer takes as long."""
+FOREST = {
+    "n_estimators": 10,
+    "max_leaf_nodes": 300,
+    "min_impurity_decrease": 2e-4,
+    "max_features": 1.0,
+    "random_state": 0,
+}
+"""Parameters of the trees: few and small enough that an estimate takes some 20 µs, and the trees some 100 kB."""
+FOLDS = 5
+"""Number of parts of the rows, each of which is estimated by trees that are grown from the others."""
 WITHIN = 3.0
 """Factor within which an estimate is good."""
+REGIONS, LEAST_REGION = 8, 20
+"""Most regions in which expensive questions are looked for, and fewest questions in a region."""
 HEAD = ("group", "asked", "≤ 3 ms", "≤ 10 ms", "≤ 30 ms", "≤ 0.1 s", "≤ 0.5 s", "≤ 2 s", "above", "longest")
-ESTIMATES = ("group", "above 0.5 s", "of them announced", "estimated within 3×", "announced", "took under 0.5 s")
+ESTIMATES = ("group", "asked", "within 3×", "above 0.5 s", "of them within 3×", "of them announced", "others announced")
+EXPENSIVE = ("group", "questions with (numbers as decimal logarithms)", "asked", "above 0.5 s")
+
+Floats = npt.NDArray[np.float64]
 
 
 class Row(NamedTuple):
@@ -40,6 +53,14 @@ class Row(NamedTuple):
     features: Mapping[str, float]
     seconds: float
     wide: bool
+
+
+class Table(NamedTuple):
+    """Rows as arrays: the names of the features, a line of features for each row, and log10 of the CPU seconds."""
+
+    names: Sequence[str]
+    features: Floats
+    logs: Floats
 
 
 def read_rows(path: Path) -> Mapping[str, list[Row]]:
@@ -52,58 +73,122 @@ def read_rows(path: Path) -> Mapping[str, list[Row]]:
     return rows
 
 
-def grow(rows: Sequence[Row]) -> Tree:
-    """Return the tree of some rows, by least squares in log CPU time."""
-    from sklearn.tree import DecisionTreeRegressor
-
+def table_of(rows: Sequence[Row]) -> Table:
+    """Return rows as arrays."""
     names = sorted({name for row in rows for name in row.features})
-    table = np.asarray([[row.features.get(name, ABSENT) for name in names] for row in rows])
-    logs = np.log10([row.seconds for row in rows])
-    fitted = DecisionTreeRegressor(max_depth=DEPTH, min_samples_leaf=LEAF, random_state=0).fit(table, logs)
-    nodes, leaves = fitted.tree_, fitted.apply(table)
+    features = np.asarray([[row.features.get(name, ABSENT) for name in names] for row in rows])
+    return Table(names, features, np.log10([row.seconds for row in rows]))
 
-    def branch(node: int) -> Tree:
-        """Return the tree below a node."""
-        if nodes.children_left[node] < 0:
-            return float(f"{10.0 ** np.quantile(logs[leaves == node], QUANTILE):.3g}")
-        below, above = branch(nodes.children_left[node]), branch(nodes.children_right[node])
-        return below if below == above else (names[nodes.feature[node]], float(nodes.threshold[node]), below, above)
 
-    return branch(0)
+def grow(rows: Sequence[Row]) -> list[Tree]:
+    """Return the trees of some rows, whose mean estimates log10 of the CPU seconds.
+
+    The trees are extremely randomized (Geurts, Ernst and Wehenkel 2006): each is grown from all rows, with random
+    thresholds.
+    """
+    from sklearn.ensemble import ExtraTreesRegressor
+
+    names, features, logs = table_of(rows)
+    forest = ExtraTreesRegressor(**FOREST).fit(features, logs)
+    return [branch(each.tree_, 0, names) for each in forest.estimators_]
+
+
+def branch(nodes: Any, node: int, names: Sequence[str]) -> Tree:
+    """Return the tree below a node.
+
+    Args:
+        nodes: the nodes of a tree of scikit-learn.
+        node: index of the node.
+        names: names of the features.
+    """
+    if nodes.children_left[node] < 0:
+        return round(float(nodes.value[node, 0, 0]), 2)
+    below = branch(nodes, nodes.children_left[node], names)
+    above = branch(nodes, nodes.children_right[node], names)
+    threshold = float(f"{nodes.threshold[node]:.4g}")
+    return below if below == above else (names[nodes.feature[node]], threshold, below, above)
 
 
 def estimates(rows: Sequence[Row]) -> list[float]:
-    """Return an estimate for each row, by a tree that was grown from other rows."""
-    half = len(rows) // 2
-    first, second = grow(rows[:half]), grow(rows[half:])
-    return [read_tree(second if place < half else first, row.features) for place, row in enumerate(rows)]
+    """Return an estimate for each row, by trees that are grown from other rows."""
+    estimated = [0.0] * len(rows)
+    for fold in range(FOLDS):
+        trees = grow([row for place, row in enumerate(rows) if place % FOLDS != fold])
+        for place in range(fold, len(rows), FOLDS):
+            estimated[place] = read_trees(trees, rows[place].features)
+    return estimated
 
 
 def histogram_lines(rows: Mapping[str, Sequence[Row]]) -> Iterable[Sequence[str]]:
     """Yield a line of the histogram for each group, over the widest ranges."""
     for group, measured in rows.items():
         seconds = np.asarray([row.seconds for row in measured if row.wide])
-        counts = np.histogram(seconds, bins=(0.0, *BOUNDS))[0]
+        counts = np.histogram(seconds, bins=(0.0, *np.nextafter(BOUNDS, math.inf)))[0]
         yield group, str(seconds.size), *(f"{count / seconds.size:.1%}" for count in counts), f"{seconds.max():.2g} s"
 
 
 def estimate_lines(rows: Mapping[str, Sequence[Row]]) -> Iterable[Sequence[str]]:
-    """Yield for each group how good estimates are, of rows that the trees have not seen."""
-    for group, measured in rows.items():
-        seconds, estimated = np.asarray([row.seconds for row in measured]), np.asarray(estimates(measured))
-        long, announced = seconds > EXPENSIVE_SECONDS, estimated > EXPENSIVE_SECONDS
+    """Yield for each group and for all how good estimates are, of rows that the trees have not seen."""
+    pairs = {
+        group: [(row.seconds, each) for row, each in zip(measured, estimates(measured), strict=True)]
+        for group, measured in rows.items()
+    }
+    pairs["all"] = [pair for measured in pairs.values() for pair in measured]
+    for group, measured in pairs.items():
+        seconds, estimated = np.asarray(measured).T
+        long, announced = seconds > EXPENSIVE_SECONDS, estimated > ANNOUNCED_SECONDS
         good = np.abs(np.log(estimated / seconds)) <= math.log(WITHIN)
-        counts = (long.sum(), (long & announced).sum(), (long & good).sum(), announced.sum(), (announced & ~long).sum())
-        yield group, *(str(count) for count in counts)
+        counts = (long.sum(), (long & good).sum(), (long & announced).sum(), (announced & ~long).sum())
+        yield group, str(seconds.size), f"{good.mean():.1%}", *(str(count) for count in counts)
+
+
+def expensive_lines(rows: Mapping[str, Sequence[Row]]) -> Iterable[Sequence[str]]:
+    """Yield for each group the regions in which most questions take more than `EXPENSIVE_SECONDS`."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    for group, measured in rows.items():
+        names, features, logs = table_of(measured)
+        long = logs > math.log10(EXPENSIVE_SECONDS)
+        if long.sum() < LEAST_REGION:
+            continue
+        fitted = DecisionTreeClassifier(max_leaf_nodes=REGIONS, min_samples_leaf=LEAST_REGION, random_state=0)
+        leaves = fitted.fit(features, long).apply(features)
+        for leaf, conditions in conditions_of(fitted.tree_, 0, names):
+            inside = leaves == leaf
+            if long[inside].mean() > 0.5:
+                yield group, conditions, str(inside.sum()), f"{long[inside].mean():.0%}"
+
+
+def conditions_of(nodes: Any, node: int, names: Sequence[str], before: Sequence[str] = ()) -> Iterable[tuple[int, str]]:
+    """Yield the leaves below a node, each with the conditions that lead to it.
+
+    Args:
+        nodes: the nodes of a tree of scikit-learn.
+        node: index of the node.
+        names: names of the features.
+        before: the conditions that lead to the node.
+    """
+    if nodes.children_left[node] < 0:
+        yield node, ", ".join(before)
+        return
+    name, threshold = names[nodes.feature[node]], nodes.threshold[node]
+    if threshold < 0.5 * ABSENT:
+        below, above = f"no `{name}`", f"a `{name}`"
+    else:
+        below, above = f"`{name}` ≤ {threshold:.2g}", f"`{name}` > {threshold:.2g}"
+    yield from conditions_of(nodes, nodes.children_left[node], names, (*before, below))
+    yield from conditions_of(nodes, nodes.children_right[node], names, (*before, above))
 
 
 def write(path: Path) -> None:
     """Write the trees of the service, and the section of docs/benchmarks.md."""
     rows = read_rows(path)
-    TREES.write_text(json.dumps({group: grow(measured) for group, measured in rows.items()}) + "\n", encoding="utf-8")
+    trees = {group: grow(measured) for group, measured in rows.items()}
+    TREES.write_text(json.dumps(trees, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
     parts = (
         f"`python -m benchmarks.tail`, {tables.machine()}.",
         tables.as_markdown(HEAD, histogram_lines(rows)),
         tables.as_markdown(ESTIMATES, estimate_lines(rows)),
+        tables.as_markdown(EXPENSIVE, expensive_lines(rows)),
     )
     tables.write_section("tail", "\n\n".join(parts))

@@ -140,6 +140,25 @@ def draw_account(generator: random.Random, group: str, wide: bool) -> Mapping[st
     return {"spec": spec, "relation": setting.relation, "observer": setting.observer, "unit": "record", "query": query}
 
 
+def draw_gaussian(generator: random.Random, wide: bool) -> Mapping[str, Any]:
+    """Return the body of a random calibration of Gaussian noise, for any of its unknowns.
+
+    Args:
+        generator: source of randomness.
+        wide: as in `redrawn`.
+    """
+    body = redrawn(generator, {**EXAMPLES["gaussian"], "noise_multiplier": 1.0}, wide)
+    body["solve_for"] = generator.choice(CHOICES["solve_for"])
+    if body["sampling"] == "full" or body["solve_for"] == "rate":
+        del body["rate"]
+    elif body["sampling"] == "with-replacement" or (wide and generator.random() < 0.5):
+        del body["rate"]
+        body |= redrawn(generator, {"batch_size": 1, "population": 1}, wide=True)
+    if body["solve_for"] == "rate" and body["sampling"] != "poisson":
+        body["population"] = round(log_uniform(generator, 1.0, 1e12))
+    return {name: value for name, value in body.items() if name != body["solve_for"]}
+
+
 def draw(generator: random.Random, group: str, wide: bool) -> Question:
     """Return a random question of a group.
 
@@ -150,6 +169,8 @@ def draw(generator: random.Random, group: str, wide: bool) -> Question:
     """
     if group in (ACCOUNTS, LISTS):
         return Question(group, draw_account(generator, group, wide), wide)
+    if group == "gaussian":
+        return Question(group, draw_gaussian(generator, wide), wide)
     return Question(group, redrawn(generator, EXAMPLES[group], wide), wide)
 
 
@@ -165,8 +186,11 @@ def ask(question: Question) -> object:
 
 
 def measure(question: Question) -> Measured | None:
-    """Return the CPU seconds of a question; None if it is not accepted."""
-    begun = time.process_time()
+    """Return the CPU seconds of a question; None if it is not accepted.
+
+    The clock of the thread is read: while a timer is set, the clock of the process advances in steps of 4 ms.
+    """
+    begun = time.thread_time()
     signal.setitimer(signal.ITIMER_PROF, LIMIT)
     try:
         ask(question)
@@ -182,7 +206,7 @@ def measure(question: Question) -> Measured | None:
         ending = "answered"
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0.0)
-    return Measured(question, time.process_time() - begun, ending)
+    return Measured(question, time.thread_time() - begun, ending)
 
 
 def stop(_: int, __: FrameType | None) -> None:

@@ -12,7 +12,7 @@ from typing import cast
 
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.json_types import JsonObject
-from epsilond.app.questions.cost import EXPENSIVE_SECONDS
+from epsilond.app.questions.cost import ANNOUNCED_SECONDS
 from epsilond.app.workers.work import Computation, Outcome, RenderedAnswer, rendered
 from epsilond.calibrators.strict_json import parse
 from epsilond.reading import read_body
@@ -76,8 +76,8 @@ class Question:
 
     @property
     def is_expensive(self) -> bool:
-        """True if the answer is expected to take more than `EXPENSIVE_SECONDS`."""
-        return self.seconds is not None and self.seconds > EXPENSIVE_SECONDS
+        """True if the estimate is above `ANNOUNCED_SECONDS`: the answer may well take more than `EXPENSIVE_SECONDS`."""
+        return self.seconds is not None and self.seconds > ANNOUNCED_SECONDS
 
     @property
     def joins(self) -> bool:

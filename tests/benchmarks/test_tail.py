@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 from pathlib import Path
@@ -9,10 +10,13 @@ from pathlib import Path
 import pytest
 
 from benchmarks import costs, tail
-from benchmarks.costs import Row, estimates, grow
-from epsilond.app.questions.cost import EXPENSIVE_SECONDS, read_tree
+from benchmarks.costs import Row, estimates, expensive_lines, grow
+from epsilond.accountants.errors import InvalidInput
+from epsilond.app.questions.cost import EXPENSIVE_SECONDS, read_trees
+from epsilond.calibrators.gaussian.problem import GaussianProblem
+from epsilond.reading import read
 
-ROWS = [Row({"rounds": float(place % 10)}, 2.0 if place % 10 > 6 else 0.01, wide=True) for place in range(200)]
+ROWS = [Row({"rounds": float(place // 20)}, 2.0 if place // 20 > 6 else 0.01, wide=True) for place in range(200)]
 
 
 @pytest.mark.parametrize("group", tail.GROUPS)
@@ -28,10 +32,24 @@ def test_wide_questions_reach_far() -> None:
     assert max(rates) > 0.1
 
 
-def test_a_tree_tells_cheap_questions_from_expensive_ones() -> None:
-    tree = grow(ROWS)
-    assert read_tree(tree, {"rounds": 3.0}) < EXPENSIVE_SECONDS < read_tree(tree, {"rounds": 8.0})
-    assert estimates(ROWS) == pytest.approx([row.seconds for row in ROWS])
+def test_trees_distinguish_cheap_from_expensive_questions() -> None:
+    trees = grow(ROWS)
+    assert read_trees(trees, {"rounds": 3.0}) < EXPENSIVE_SECONDS < read_trees(trees, {"rounds": 8.0})
+    assert estimates(ROWS) == pytest.approx([row.seconds for row in ROWS], rel=0.01)
+
+
+def test_regions_of_expensive_questions_are_named_by_features() -> None:
+    assert list(expensive_lines({"gaussian": ROWS})) == [("gaussian", "`rounds` > 6.5", "60", "100%")]
+
+
+@pytest.mark.parametrize("wide", [True, False])
+def test_every_unknown_of_a_gaussian_calibration_is_drawn(wide: bool) -> None:
+    generator, unknowns = random.Random(0), set()
+    for _ in range(200):
+        body = tail.draw(generator, "gaussian", wide).body
+        with contextlib.suppress(InvalidInput):
+            unknowns.add(read(GaussianProblem, body).solve_for)
+    assert unknowns == set(tail.CHOICES["solve_for"])
 
 
 def test_rows_are_written_and_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -63,7 +64,7 @@ def service() -> Iterator[httpx.Client]:
 def test_an_expensive_question_is_announced_before_it_starts(
     client: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cost, "_trees", lambda: {"busy": 90.0})
+    monkeypatch.setattr(cost, "_trees", lambda: {"busy": [math.log10(90.0)]})
     taken = asked(client, tmp_path / "diary")
     assert 0.0 < taken.json()["progress"]["seconds_left"] <= 90.0
     may_end(tmp_path / "diary").touch()

@@ -1,0 +1,191 @@
+"""Features: numbers and words of a request on which the CPU time of its answer depends.
+
+A feature is a decimal logarithm, or the number of occurrences of a word. Features from the normal approximation say
+where a privacy curve is read: T runs at rate q with noise σ shift a normal distribution by about μ = q √T / σ.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+SHARES: Mapping[str, tuple[str, str]] = {
+    "batch rate": ("batch_size", "population"),
+    "record rate": ("batch_size", "samples_per_client"),
+    "client rate": ("participants", "clients"),
+}
+"""Features that are quotients: how likely a record or a client is drawn."""
+RATES = ("rate", "participation_rate", *SHARES)
+"""Features whose product is the rate of a calibration."""
+NOISES: Mapping[str, tuple[str, float]] = {
+    "gaussian": ("noise_multiplier", 1.0),
+    "laplace": ("scale_multiplier", 1.0),
+    "discrete_laplace": ("decay_rate", -1.0),
+    "truncated_discrete_laplace": ("decay_rate", -1.0),
+    "randomized_response": ("epsilon", -1.0),
+    "approximate": ("epsilon", -1.0),
+}
+"""Field of a kind of mechanism that gives its noise, and the power of the noise that the field is proportional to."""
+EXTREME = 300.0
+"""Largest absolute value of a decimal logarithm."""
+
+
+class Run(NamedTuple):
+    """A mechanism of an account, with decimal logarithms of how it is run.
+
+    Attributes:
+        label: how the batch is drawn, and the kind of mechanism.
+        times: number of runs.
+        rate: probability that a record is drawn.
+        noise: noise of a run, relative to the sensitivity.
+    """
+
+    label: str
+    times: float
+    rate: float
+    noise: float
+
+
+def features_of(problem: object) -> dict[str, float]:
+    """Return the features of a request on which its cost depends.
+
+    A positive number gives its decimal logarithm. Several numbers under one name give the largest and the least. A word
+    gives the number of its occurrences in the request. Quotients give sampling rates.
+    """
+    features: dict[str, float] = {}
+    _add_fields(features, problem, "")
+    for share, (part, total) in SHARES.items():
+        if part in features and total in features:
+            features[share] = features[part] - features[total]
+    spec = getattr(problem, "spec", None)
+    if spec is None:
+        _add_calibration(features)
+    else:
+        _add_account(features, list(runs_of(spec)))
+    return features
+
+
+def _add_fields(features: dict[str, float], record: object, prefix: str) -> None:
+    """Add the features of the fields of a request, or of a part of it.
+
+    Args:
+        features: the features.
+        record: the request or the part.
+        prefix: text in front of the names of fields.
+    """
+    for name, value in vars(record).items():
+        if value is None:
+            continue
+        for element in value if isinstance(value, tuple) else (value,):
+            if isinstance(element, str | bool):
+                _count_word(features, f"{prefix}{name}={element}")
+            elif isinstance(element, int | float):
+                _add_number(features, prefix + name, log10(element) if element >= 0 else float(element))
+            else:
+                _add_fields(features, element, "query " if name in ("query", "claim") else "")
+
+
+def _count_word(features: dict[str, float], word: str) -> None:
+    """Add an occurrence of a word."""
+    features[word] = features.get(word, 0.0) + 1.0
+
+
+def _add_number(features: dict[str, float], name: str, number: float) -> None:
+    """Add a number to the largest number under a name, and to the least one if there are several."""
+    if name not in features:
+        features[name] = number
+    else:
+        largest, least = features[name], features.get(f"least {name}", features[name])
+        features[name] = max(largest, number)
+        features[f"least {name}"] = min(least, number)
+
+
+def log10(number: float) -> float:
+    """Return the decimal logarithm of a number of at least 0, within ± `EXTREME`."""
+    return max(-EXTREME, min(EXTREME, math.log10(number))) if number > 0 else -EXTREME
+
+
+def runs_of(spec: Any, times: float = 0.0, rate: float = 0.0, label: str = "") -> Iterator[Run]:
+    """Yield the mechanisms that are run in a spec.
+
+    Args:
+        spec: the spec.
+        times: decimal logarithm of how often the spec is run.
+        rate: decimal logarithm of the probability that a record is in the data of the spec.
+        label: how these data are drawn.
+    """
+    kind = spec.kind
+    if kind == "composed":
+        for mechanism in spec.mechanisms:
+            yield from runs_of(mechanism, times, rate, label)
+    elif kind == "repeated":
+        yield from runs_of(spec.mechanism, times + math.log10(spec.times), rate, label)
+    elif kind == "subsampled":
+        drawn = "" if spec.sampling == "full" else f"{spec.sampling} "
+        yield from runs_of(spec.mechanism, times, rate + log10(spec.inclusion_probability), label + drawn)
+    elif kind == "shuffled":
+        yield from runs_of(spec.mechanism, times, rate, label + "shuffled ")
+    else:
+        name, power = NOISES.get(kind, ("", 0.0))
+        noise = power * log10(getattr(spec, name)) if name else 0.0
+        yield Run(label + kind, times, rate, noise)
+
+
+def _add_account(features: dict[str, float], runs: list[Run]) -> None:
+    """Add the features of the runs of an account, and where its curve is read."""
+    variance = 0.0
+    for label, times, rate, noise in runs:
+        shift = rate - noise
+        variance += 10.0 ** min(2.0 * shift + times, EXTREME)
+        for name, number in (("T", times), ("q", rate), ("q T", rate + times), ("σ", noise), ("q / σ", shift)):
+            _add_number(features, name, number)
+        _count_word(features, f"run={label}")
+        if times > 0.0:
+            _count_word(features, f"repeated={label}")
+    features["runs"] = float(len(runs))
+    features["labels"] = float(len({run.label for run in runs}))
+    features["μ"] = 0.5 * log10(variance)
+    _add_place(features, "query ")
+
+
+def _add_calibration(features: dict[str, float]) -> None:
+    """Add the rate, the noise that fits the normal approximation, and its quotient with the noise that is given."""
+    rate = sum(features[name] for name in RATES if name in features)
+    rounds = features.get("rounds", 0.0)
+    features["q"] = rate
+    features["q T"] = rate + rounds
+    features["q √T"] = rate + 0.5 * rounds
+    noise = features.get("noise_multiplier")
+    if "epsilon" in features and (deviations := deviations_of(features, "")) is not None:
+        epsilon = 10.0 ** features["epsilon"]
+        features["μ"] = log10(2.0 * epsilon / (deviations + math.sqrt(deviations**2 + 2.0 * epsilon)))
+        features["σ"] = features["q √T"] - features["μ"]
+        features["ε / deviations"] = features["epsilon"] - log10(deviations)
+        if noise is not None:
+            features["σ / noise"] = features["σ"] - noise
+    elif noise is not None:
+        features["μ"] = features["q √T"] - noise
+        _add_place(features, "")
+
+
+def deviations_of(features: Mapping[str, float], prefix: str) -> float | None:
+    """Return √(2 log 1/δ), at how many standard deviations a normal tail is about δ; None if δ is not given."""
+    log10_delta = features.get(f"{prefix}log10_delta", features.get(f"{prefix}delta"))
+    return None if log10_delta is None else math.sqrt(max(0.0, -2.0 * math.log(10.0) * log10_delta))
+
+
+def _add_place(features: dict[str, float], prefix: str) -> None:
+    """Add where the curve of a normal distribution with a shift is read.
+
+    Args:
+        features: the features.
+        prefix: text in front of the names of ε and δ.
+    """
+    shift = features["μ"]
+    if (deviations := deviations_of(features, prefix)) is not None:
+        features["deviations / μ"] = log10(deviations) - shift
+        features["ε"] = log10(10.0**shift * deviations + 0.5 * 10.0 ** min(2.0 * shift, EXTREME))
+    elif (epsilon := features.get(f"{prefix}epsilon")) is not None:
+        features["ε / μ²"] = epsilon - 2.0 * shift
+        features["ε / μ"] = epsilon - shift
