@@ -58,7 +58,7 @@ def features_of(problem: object) -> dict[str, float]:
     for share, (part, total) in SHARES.items():
         if part in features and total in features:
             features[share] = features[part] - features[total]
-    spec = getattr(problem, "spec", None)
+    spec = vars(problem).get("spec")
     if spec is None:
         _add_calibration(features)
     else:
