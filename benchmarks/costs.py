@@ -16,7 +16,7 @@ import epsilond
 from benchmarks import tables
 from benchmarks.environments import ROOT
 from epsilond.app.questions.cost import ABSENT, ANNOUNCED_SECONDS, EXPENSIVE_SECONDS, Tree, read_trees
-from epsilond.app.questions.features import features_of
+from epsilond.app.questions.features import EXTREME, features_of
 from epsilond.calibrators.accounts import AccountProblem
 from epsilond.reading import read
 
@@ -42,7 +42,9 @@ REGIONS, LEAST_REGION = 8, 20
 """Most regions in which expensive questions are looked for, and fewest questions in a region."""
 HEAD = ("group", "asked", "≤ 3 ms", "≤ 10 ms", "≤ 30 ms", "≤ 0.1 s", "≤ 0.5 s", "≤ 2 s", "above", "longest")
 ESTIMATES = ("group", "asked", "within 3×", "above 0.5 s", "of them within 3×", "of them announced", "others announced")
-EXPENSIVE = ("group", "questions with (numbers as decimal logarithms)", "asked", "above 0.5 s")
+COUNTS = ("runs", "labels", "log10_delta", "query log10_delta")
+"""Names of features that are no decimal logarithms, next to the numbers of occurrences of words."""
+EXPENSIVE = ("group", "questions with", "asked", "above 0.5 s")
 
 Floats = npt.NDArray[np.float64]
 
@@ -171,11 +173,13 @@ def conditions_of(nodes: Any, node: int, names: Sequence[str], before: Sequence[
     if nodes.children_left[node] < 0:
         yield node, ", ".join(before)
         return
-    name, threshold = names[nodes.feature[node]], nodes.threshold[node]
-    if threshold < 0.5 * ABSENT:
-        below, above = f"no `{name}`", f"a `{name}`"
+    name, threshold = names[nodes.feature[node]], float(nodes.threshold[node])
+    if threshold < -EXTREME:
+        below, above = f"no `{name}`", f"`{name}`"
     else:
-        below, above = f"`{name}` ≤ {threshold:.2g}", f"`{name}` > {threshold:.2g}"
+        is_logarithm = "=" not in name and name not in COUNTS
+        bound = f"{10.0**threshold:.2g}" if is_logarithm else f"{threshold:.2g}"
+        below, above = f"`{name}` ≤ {bound}", f"`{name}` > {bound}"
     yield from conditions_of(nodes, nodes.children_left[node], names, (*before, below))
     yield from conditions_of(nodes, nodes.children_right[node], names, (*before, above))
 

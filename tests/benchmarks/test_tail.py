@@ -39,7 +39,7 @@ def test_trees_distinguish_cheap_from_expensive_questions() -> None:
 
 
 def test_regions_of_expensive_questions_are_named_by_features() -> None:
-    assert list(expensive_lines({"gaussian": ROWS})) == [("gaussian", "`rounds` > 6.5", "60", "100%")]
+    assert list(expensive_lines({"gaussian": ROWS})) == [("gaussian", "`rounds` > 3.2e+06", "60", "100%")]
 
 
 @pytest.mark.parametrize("wide", [True, False])
