@@ -108,9 +108,10 @@ class Book(Owned):
                     message = "the dataset has ledgers of blocks and would have one of the whole: both lose unseen"
                     raise BlockHasLedger(message, None, {"ledger": other})
                 if owners.is_barred(connection, row):
-                    raise BlockHasLedger(
-                        "another has a ledger of the data set, and one of you names no organisation", None, {}
+                    message = (
+                        "another organisation has a ledger of the data set, and one of the two names or named none"
                     )
+                    raise BlockHasLedger(message, None, {})
             return row
 
         return self._retried(write)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, exists, func, or_, select, update
 
 from epsilond.ledgers.storage.names import NAMELESS, key_of
 from epsilond.ledgers.storage.records import LedgerRow
@@ -102,13 +102,16 @@ def colliding(connection: Connection, ledger: LedgerRow) -> list[tuple[str, bool
 
 
 def is_barred(connection: Connection, ledger: LedgerRow) -> bool:
-    """Return whether a ledger of the same people is the nameless organisation's, or this one is and another is not.
+    """Return whether a ledger of another organisation bars a new one of the same people.
 
-    Nobody can tell the nameless organisation from one with a name: its callers may belong to that. Call it after the
-    counter of entries is taken: then no other ledger is being added.
+    The nameless organisation cannot be distinguished from one with a name: its callers may belong to that. Therefore a
+    ledger that it has, or once had and moved, bars all other organisations for good. A ledger of any organisation
+    bars the nameless one. Call it after the counter of entries is taken: then no other ledger is being added.
     """
+    moved = exists().where(ENTRIES.c.ledger == LEDGERS.c.id, ENTRIES.c.tenant == NAMELESS)
     unnamed = or_(LEDGERS.c.organisation.is_(None), LEDGERS.c.organisation == NAMELESS)
-    barring = LEDGERS.c.organisation != NAMELESS if ledger.tenant == NAMELESS else unnamed
+    from_unnamed = unnamed | ((LEDGERS.c.organisation != ledger.tenant) & moved)
+    barring = LEDGERS.c.organisation != NAMELESS if ledger.tenant == NAMELESS else from_unnamed
     wanted = select(LEDGERS.c.id).where(barring, _covers(ledger)).limit(1)
     return connection.execute(wanted).scalar_one_or_none() is not None
 

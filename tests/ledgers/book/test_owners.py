@@ -128,6 +128,40 @@ def test_ledgers_without_an_organisation_follow_their_key_and_bar_their_data_set
         refused(earlier["carol"]["ledger"], found.open, "acme", opening(dataset="TESTS"), key())
 
 
+def test_a_key_that_spent_without_an_organisation_finds_no_fresh_budget_in_its_own(place):
+    with kept_at(place) as (made, _):
+        ledger = made.open("", opening(dataset="visits"), key(), by="alice").id
+        made.commit("", made.reserve("", [ledger], query(), key(), by="bob").id, ALL, key(), by="bob")
+        made.assign_organisations({"alice": "acme"}.__getitem__)
+        for name in ("Visits", "visits"):
+            with pytest.raises(BlockHasLedger) as barred:
+                made.open("other", opening(dataset=name, block="2026"), key(), by="bob")
+            assert not barred.value.nearest
+        refused(ledger, made.open, "acme", opening(dataset="Visits"), key())
+        made.close("acme", ledger, key(), by="alice")
+        with pytest.raises(BlockHasLedger):
+            made.open("other", opening(dataset="visits"), key(), by="new name of bob")
+        assert made.open("other", opening(dataset="tests"), key(), by="bob").tenant == "other"
+
+
+def test_a_ledger_of_before_bars_others_once_callers_without_an_organisation_moved_it(place, earlier):
+    with kept_at(place) as (made, _):
+        made.assign_organisations(lambda _: "")
+        third = earlier["carol"]["ledger"]
+        made.commit("", earlier["carol"]["held"], ALL, key(), by="bob")
+        made.close("", earlier["bob"]["ledger"], key())
+        made.assign_organisations(lambda _: "acme")
+        with pytest.raises(BlockHasLedger):
+            made.open("other", opening(dataset="tests"), key(), by="bob")
+        refused(third, made.open, "acme", opening(dataset="tests"), key())
+
+
+def test_a_ledger_that_only_its_own_key_moved_bars_nobody(place, earlier):
+    with kept_at(place) as (made, _):
+        made.assign_organisations(lambda _: "acme")
+        assert made.open("other", opening(dataset="tests"), key()).tenant == "other"
+
+
 def test_a_reservation_over_ledgers_of_two_organisations_still_ends(place):
     clock = Clock()
     with kept_at(place, clock=clock) as (made, _):
