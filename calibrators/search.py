@@ -363,10 +363,15 @@ def crossing(excess: Callable[[float], float], start: float, ends: tuple[float, 
 
 
 def _slack(family: Family, target: Target, noise: float, guarantee: Guarantee, *, slope: float) -> float | None:
-    """Return a slack at which the lower bound misses the target, skipping slacks that are too small to be proved."""
+    """Return a slack at which the lower bound misses the target, skipping slacks that are too small to be proved.
+
+    The largest slack is tried unless it is too small by half, by the slope.
+    """
     wanted = target.log_delta
     lower = guarantee.curve.bound_log_delta(target.epsilon).lower
-    told = [slack for slack in SLACKS if lower + slope * slack * wanted > wanted] or [SLACKS[-1]]
+    told = [slack for slack in SLACKS if lower + slope * slack * wanted > wanted]
+    if not told and lower + 2.0 * slope * SLACKS[-1] * wanted > wanted:
+        told = [SLACKS[-1]]
     for effort in EFFORTS:
         for slack in told:
             if family(noise * (1.0 - slack), effort).curve.bound_log_delta(target.epsilon).lower > wanted:
