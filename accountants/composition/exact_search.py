@@ -59,8 +59,8 @@ class ExactSearch(PairSearch):
     def epsilon(self, log_delta: float, near: float) -> Interval:
         """Enclose the larger ε of both directions.
 
-        If one direction is not narrow, ε is next to `near` if log δ there is just below the target. Otherwise the
-        fallback's bounds are used too.
+        If a direction is not narrow, and log δ at `near` is just below the target, ε is enclosed next to `near`. If log
+        δ is not, the fallback's bounds are used too.
         """
         solved, all_narrow = self._solved(log_delta)
         if not all_narrow:
@@ -72,12 +72,13 @@ class ExactSearch(PairSearch):
         return Interval(self._move_down(solved, log_delta), self._move_up(solved, log_delta))
 
     def _enclose_next_to(self, near: float, log_delta: float) -> Interval | None:
-        """Return an enclosure of ε whose upper bound is `near`; None if δ meets the target at less, or well.
+        """Return an enclosure of ε with the upper bound `near`; None if the smallest ε may be far from it.
 
         Both bounds have been evaluated.
         """
 
         def excess(epsilon: float) -> float:
+            """Return the excess of the lower bound on log δ over the target."""
             return self.log_delta_bounds(epsilon).lower - log_delta
 
         upper = self.log_delta_bounds(near).upper

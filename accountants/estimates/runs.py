@@ -23,7 +23,7 @@ _SHORT = 2e-6
 The first trial misses the target, to show that the next is least.
 """
 _MOST_INCLUDED = 256
-"""Limit on the number of inclusions of a record whose δ is estimated."""
+"""Limit on the number of inclusions of a record that are considered."""
 _DOUBLINGS = 10
 """Limit on the doublings of the noise from its estimate by the central limit."""
 _HALVINGS = 20
@@ -60,6 +60,7 @@ def nearer_noise(
     distance = 2.0 if sampling == "without-replacement" else 1.0
 
     def misses(log_noise: float) -> bool:
+        """Return whether the estimated δ is above the target."""
         shift = distance * math.exp(-log_noise)
         return likely_log_delta_of_inclusions(target.epsilon, shift=shift, rate=rate, rounds=rounds) > target.log_delta
 
@@ -74,7 +75,7 @@ def nearer_noise(
 
 
 def likely_log_delta_of_inclusions(epsilon: float, *, shift: float, rate: float, rounds: int) -> float:
-    """Return about log δ of a run whose batches rarely include a record.
+    """Return about log δ of a run with batches that rarely include a record.
 
     If k rounds include it, the privacy loss is about that of a Gaussian mechanism with μ² = k · shift², less k log 1/q.
     The estimate is the largest over k of the chance of k inclusions times the δ of that loss. The δ of many inclusions
