@@ -50,7 +50,7 @@ def assign(connection: Connection, organisation_of: Callable[[str], str | None])
     """
     if connection.dialect.name == "postgresql":
         shared.alone_with_tables(connection)
-    free = or_(LEDGERS.c.organisation.is_(None), LEDGERS.c.organisation == NAMELESS)
+    free = _is_free()
     columns = [LEDGERS.c[name] for name in ("id", "organisation", "opened_by", "dataset_key", "block_key", "version")]
     rows = connection.execute(select(*columns).where(free).order_by(LEDGERS.c.created, LEDGERS.c.id)).all()
     count = 0
@@ -67,6 +67,12 @@ def assign(connection: Connection, organisation_of: Callable[[str], str | None])
             raise Again(row.id)
         count += 1
     return count
+
+
+def has_free(connection: Connection, opened_by: str) -> bool:
+    """Return whether a caller opened a ledger that has no organisation, or the nameless one."""
+    wanted = select(LEDGERS.c.id).where(_is_free(), LEDGERS.c.opened_by == opened_by).limit(1)
+    return connection.execute(wanted).scalar_one_or_none() is not None
 
 
 def collisions(connection: Connection) -> list[Collision]:
@@ -109,8 +115,7 @@ def is_barred(connection: Connection, ledger: LedgerRow) -> bool:
     bars the nameless one. Call it after the counter of entries is taken: then no other ledger is being added.
     """
     moved = exists().where(ENTRIES.c.ledger == LEDGERS.c.id, ENTRIES.c.tenant == NAMELESS)
-    unnamed = or_(LEDGERS.c.organisation.is_(None), LEDGERS.c.organisation == NAMELESS)
-    from_unnamed = unnamed | ((LEDGERS.c.organisation != ledger.tenant) & moved)
+    from_unnamed = _is_free() | ((LEDGERS.c.organisation != ledger.tenant) & moved)
     barring = LEDGERS.c.organisation != NAMELESS if ledger.tenant == NAMELESS else from_unnamed
     wanted = select(LEDGERS.c.id).where(barring, _covers(ledger)).limit(1)
     return connection.execute(wanted).scalar_one_or_none() is not None
@@ -130,6 +135,11 @@ def names_of(connection: Connection, organisation: str) -> list[tuple[str, str]]
 def entries_of(organisation: str) -> ColumnElement[bool]:
     """Return the condition of an entry that it is of a ledger of this organisation."""
     return ENTRIES.c.ledger.in_(select(LEDGERS.c.id).where(LEDGERS.c.organisation == organisation))
+
+
+def _is_free() -> ColumnElement[bool]:
+    """Return the condition of a ledger that it has no organisation, or the nameless one."""
+    return or_(LEDGERS.c.organisation.is_(None), LEDGERS.c.organisation == NAMELESS)
 
 
 def _covers(ledger: LedgerRow) -> ColumnElement[bool]:
