@@ -45,6 +45,11 @@ class Looked(PublishedLog):
         with looking(self._database) as connection:
             return owners.collisions(connection)
 
+    def has_free(self, opened_by: str) -> bool:
+        """Return whether a caller opened a ledger that has no organisation, or the nameless one."""
+        with looking(self._database) as connection:
+            return owners.has_free(connection, opened_by)
+
     def colliding(self, row: LedgerRow) -> list[tuple[str, bool]]:
         """Return the other ledgers of the same people in the same organisation, each with whether it is open."""
         with looking(self._database) as connection:

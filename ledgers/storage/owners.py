@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, exists, func, or_, select, update
 
 from epsilond.ledgers.storage.names import NAMELESS, key_of
 from epsilond.ledgers.storage.records import LedgerRow
@@ -50,7 +50,7 @@ def assign(connection: Connection, organisation_of: Callable[[str], str | None])
     """
     if connection.dialect.name == "postgresql":
         shared.alone_with_tables(connection)
-    free = or_(LEDGERS.c.organisation.is_(None), LEDGERS.c.organisation == NAMELESS)
+    free = _is_free()
     columns = [LEDGERS.c[name] for name in ("id", "organisation", "opened_by", "dataset_key", "block_key", "version")]
     rows = connection.execute(select(*columns).where(free).order_by(LEDGERS.c.created, LEDGERS.c.id)).all()
     count = 0
@@ -67,6 +67,12 @@ def assign(connection: Connection, organisation_of: Callable[[str], str | None])
             raise Again(row.id)
         count += 1
     return count
+
+
+def has_free(connection: Connection, opened_by: str) -> bool:
+    """Return whether a caller opened a ledger that has no organisation, or the nameless one."""
+    wanted = select(LEDGERS.c.id).where(_is_free(), LEDGERS.c.opened_by == opened_by).limit(1)
+    return connection.execute(wanted).scalar_one_or_none() is not None
 
 
 def collisions(connection: Connection) -> list[Collision]:
@@ -102,13 +108,15 @@ def colliding(connection: Connection, ledger: LedgerRow) -> list[tuple[str, bool
 
 
 def is_barred(connection: Connection, ledger: LedgerRow) -> bool:
-    """Return whether a ledger of the same people is the nameless organisation's, or this one is and another is not.
+    """Return whether a ledger of another organisation bars a new one of the same people.
 
-    Nobody can tell the nameless organisation from one with a name: its callers may belong to that. Call it after the
-    counter of entries is taken: then no other ledger is being added.
+    The nameless organisation cannot be distinguished from one with a name: its callers may belong to that. Therefore a
+    ledger that it has, or once had and moved, bars all other organisations for good. A ledger of any organisation
+    bars the nameless one. Call it after the counter of entries is taken: then no other ledger is being added.
     """
-    unnamed = or_(LEDGERS.c.organisation.is_(None), LEDGERS.c.organisation == NAMELESS)
-    barring = LEDGERS.c.organisation != NAMELESS if ledger.tenant == NAMELESS else unnamed
+    moved = exists().where(ENTRIES.c.ledger == LEDGERS.c.id, ENTRIES.c.tenant == NAMELESS)
+    from_unnamed = _is_free() | ((LEDGERS.c.organisation != ledger.tenant) & moved)
+    barring = LEDGERS.c.organisation != NAMELESS if ledger.tenant == NAMELESS else from_unnamed
     wanted = select(LEDGERS.c.id).where(barring, _covers(ledger)).limit(1)
     return connection.execute(wanted).scalar_one_or_none() is not None
 
@@ -127,6 +135,11 @@ def names_of(connection: Connection, organisation: str) -> list[tuple[str, str]]
 def entries_of(organisation: str) -> ColumnElement[bool]:
     """Return the condition of an entry that it is of a ledger of this organisation."""
     return ENTRIES.c.ledger.in_(select(LEDGERS.c.id).where(LEDGERS.c.organisation == organisation))
+
+
+def _is_free() -> ColumnElement[bool]:
+    """Return the condition of a ledger that it has no organisation, or the nameless one."""
+    return or_(LEDGERS.c.organisation.is_(None), LEDGERS.c.organisation == NAMELESS)
 
 
 def _covers(ledger: LedgerRow) -> ColumnElement[bool]:

@@ -18,7 +18,7 @@ from epsilond.ledgers.client.auditing import replay
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.verify import verify
 from epsilond.ledgers.requests import AmendAsked, CommitAsked, ContradictAsked
-from epsilond.ledgers.storage import entries
+from epsilond.ledgers.storage import entries, reservations
 from epsilond.ledgers.storage.opening import opened
 from epsilond.ledgers.storage.tables import LEDGERS
 from epsilond.ledgers.storage.transactions import looking
@@ -128,9 +128,52 @@ def test_ledgers_without_an_organisation_follow_their_key_and_bar_their_data_set
         refused(earlier["carol"]["ledger"], found.open, "acme", opening(dataset="TESTS"), key())
 
 
+def test_a_key_that_spent_without_an_organisation_finds_no_fresh_budget_in_its_own(place):
+    with kept_at(place) as (made, _):
+        ledger = made.open("", opening(dataset="visits"), key(), by="alice").id
+        made.commit("", made.reserve("", [ledger], query(), key(), by="bob").id, ALL, key(), by="bob")
+        made.assign_organisations({"alice": "acme"}.__getitem__)
+        for name in ("Visits", "visits"):
+            with pytest.raises(BlockHasLedger) as barred:
+                made.open("other", opening(dataset=name, block="2026"), key(), by="bob")
+            assert not barred.value.nearest
+        refused(ledger, made.open, "acme", opening(dataset="Visits"), key())
+        made.close("acme", ledger, key(), by="alice")
+        with pytest.raises(BlockHasLedger):
+            made.open("other", opening(dataset="visits"), key(), by="new name of bob")
+        assert made.open("other", opening(dataset="tests"), key(), by="bob").tenant == "other"
+
+
+def test_a_ledger_of_before_bars_others_once_callers_without_an_organisation_moved_it(place, earlier):
+    with kept_at(place) as (made, _):
+        made.assign_organisations(lambda _: "")
+        third = earlier["carol"]["ledger"]
+        made.commit("", earlier["carol"]["held"], ALL, key(), by="bob")
+        made.close("", earlier["bob"]["ledger"], key())
+        made.assign_organisations(lambda _: "acme")
+        with pytest.raises(BlockHasLedger):
+            made.open("other", opening(dataset="tests"), key(), by="bob")
+        refused(third, made.open, "acme", opening(dataset="tests"), key())
+
+
+def test_a_ledger_that_only_its_own_key_moved_bars_nobody(place, earlier):
+    with kept_at(place) as (made, _):
+        made.assign_organisations(lambda _: "acme")
+        assert made.open("other", opening(dataset="tests"), key()).tenant == "other"
+
+
+def test_an_organisation_that_is_called_like_a_former_key_opens_the_data_set_of_that_key(place, earlier):
+    with kept_at(place) as (made, _):
+        made.assign_organisations(lambda _: "acme")
+        ledger = made.open("alice", opening(dataset="Visits"), key())
+        assert ledger.tenant == "alice"
+        refused(ledger.id, made.open, "alice", opening(dataset="visits"), key())
+        assert ledger.id != earlier["alice"]["ledger"]
+
+
 def test_a_reservation_over_ledgers_of_two_organisations_still_ends(place):
     clock = Clock()
-    with kept_at(place, clock=clock) as (made, _):
+    with kept_at(place, clock=clock) as (made, database):
         ledgers = [made.open("", opening(dataset=name), key(), by=name).id for name in ("a", "b")]
         held = made.reserve("", ledgers, query(expires_in=0.001), key()).id
         made.assign_organisations(lambda name: name)
@@ -141,6 +184,10 @@ def test_a_reservation_over_ledgers_of_two_organisations_still_ends(place):
         assert made.expire() == 1
         for name, ledger in zip("ab", ledgers, strict=True):
             assert made.state(name, ledger).reservations[held].state == "expired"
+            assert [each["tenant"] for each in made.entries(name, ledger)] == ["", "", name]
+        with looking(database) as connection:
+            assert [row.tenant for row in entries.page(connection, limit=100)][-2:] == ["a", "b"]
+        assert made.checkpoint()
 
 
 def test_a_contradicted_ledger_does_not_keep_the_other_from_moving(place, earlier):
@@ -157,9 +204,18 @@ def test_a_contradicted_ledger_does_not_keep_the_other_from_moving(place, earlie
 
 def test_a_local_client_leaves_the_ledgers_of_a_service_to_it(tmp_path):
     file = tmp_path / "ledgers.db"
-    with kept_at(str(file)) as (made, _):
-        made.open("alice", opening(dataset="visits"), key())
+    clock = Clock()
+    with kept_at(str(file), clock=clock) as (made, _):
+        ledger = made.open("alice", opening(dataset="visits"), key()).id
+        held = made.reserve("alice", [ledger], query(expires_in=0.001), key()).id
     take_organisations_away(str(file))
+    clock.now += 1.0
+    with kept_at(str(file), clock=clock) as (made, database):
+        assert made.expire() == 0
+        with looking(database) as connection:
+            reservation = reservations.get(connection, held)
+        assert reservation is not None
+        assert reservation.state == "reserved"
     books = epsilond.ledger(file)
     assert books.ledgers() == []
     books.close()
