@@ -236,7 +236,7 @@ class Binomial:
 
     @staticmethod
     def _quickly_curved(v: FloatArray, odds: float) -> FloatArray:
-        """Return the same up to a few units in the last place of v."""
+        """Return `_curved` up to a few units in the last place of v."""
         return np.asarray(odds * v - np.log1p(-odds * np.expm1(-v)))
 
     def log_tail(self, k: FloatArray) -> FloatArray:
