@@ -37,10 +37,11 @@ MISSES_KEPT = 2
 NEAR_MISS = 0.999 * SLACKS[-1]
 """Largest decrease of log noise that counts as a near miss; it is less than the largest slack."""
 EFFORTS: tuple[Effort, ...] = ("default", "coarse")
-ROUGH = 1e-3
-AIM, ROUGH_AIM, SETTLED = 1e-7, 2.5e-4, 1e-5
-"""Tolerances in the log of the parameter: the distance beyond the root at which a search ends, on the certified and on
-the coarse curve, and the width of the bracket if interpolation does not settle."""
+AIM, SETTLED, JUMPING = 1e-7, 1e-5, 2e-4
+"""Tolerances in the log of the parameter: the distance beyond the root at which a search ends, and the width of the
+bracket if interpolation does not settle, or if the curve jumps."""
+_SHORTEST = 4e-3
+"""Shortest first step of a bracket."""
 MOST_STEPS = 12
 LIKELY_SLOPE = -1.7
 """Assumed derivative of log |log δ| with respect to log noise, with the opposite sign."""
@@ -177,7 +178,7 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
         # More would hold many grids.
         failing[:] = sorted([*failing, (log_noise, guarantee)], key=lambda each: each[0])[-MISSES_KEPT:]
 
-    shortfall = shortfall_of(lambda log_noise, effort: family(math.exp(log_noise), effort), target, note)
+    shortfall = shortfall_of(lambda log_noise: family(math.exp(log_noise), "default"), target, note)
     fall = LIKELY_FALL if slope is None else -slope / rise(target)
     log_noise = least_parameter(shortfall, math.log(guess), _NOISES, fall)
     if log_noise is None:
@@ -241,27 +242,27 @@ def confirmed(family: Family, target: Target, noise: float, slack: float) -> Cer
 
 
 def shortfall_of(
-    family: Callable[[float, Effort], Guarantee],
+    family: Callable[[float], Guarantee],
     target: Target,
     note: Callable[[float, Guarantee], None] = lambda *_: None,
-) -> Callable[[float, Effort], float]:
+) -> Callable[[float], float]:
     """Return the function that says by how much a parameter misses the target; at most 0 if it meets the target.
 
     The unit is log μ, for the μ of the Gaussian mechanism with that δ.
 
     Args:
-        family: function from a parameter and an effort to the guarantee.
+        family: function from a parameter to the guarantee.
         target: the target (ε, δ).
-        note: called with each parameter that misses the target on the certified curve, and with its guarantee.
+        note: called with each parameter that misses the target, and with its guarantee.
     """
     wanted = target.log_delta
     aim = math.log(central_mu(target))
 
     @functools.cache
-    def shortfall(parameter: float, effort: Effort) -> float:
-        guarantee = family(parameter, effort)
+    def shortfall(parameter: float) -> float:
+        guarantee = family(parameter)
         upper = guarantee.curve.upper_log_delta(target.epsilon)
-        if upper > wanted and effort == "default":
+        if upper > wanted:
             note(parameter, guarantee)
         distance = central_log_mu(target.epsilon, min(max(upper, DEEP * -wanted), -SHALLOW), aim) - aim
         return max(distance, SHALLOW) if upper > wanted else min(distance, 0.0)
@@ -279,14 +280,14 @@ def nearest_of(guarantee: Guarantee, target: Target) -> dict[str, float]:
 
 
 def least_parameter(
-    shortfall: Callable[[float, Effort], float], guess: float, limits: Limits, fall: float = LIKELY_FALL
+    shortfall: Callable[[float], float], guess: float, limits: Limits, fall: float = LIKELY_FALL
 ) -> float | None:
-    """Return nearly the least parameter that meets the target on the certified curve.
+    """Return nearly the least parameter that meets the target.
 
-    If steps on the certified curve do not settle, its root is bracketed around the root of the coarse curve.
+    If interpolation does not settle, the root is bracketed by the closest trials.
 
     Args:
-        shortfall: function from a parameter and an effort to the shortfall; see `shortfall_of`.
+        shortfall: function from a parameter to the shortfall; see `shortfall_of`.
         guess: log of the initial estimate.
         limits: logs of the smallest and the largest parameter on offer.
         fall: assumed derivative of log μ with respect to the parameter, with the opposite sign.
@@ -294,53 +295,52 @@ def least_parameter(
     Returns:
         The log of the parameter, or None if the largest on offer misses the target.
     """
+    trials = RootEvaluations()
 
     def excess(x: float) -> float:
-        return shortfall(x, "default")
+        value = shortfall(x)
+        trials.add(x, value)
+        return value
 
     start = min(max(guess, limits.least), limits.most)
-    chart = Chart.of_fall(start, fall)
-    near = _Approach(start, -fall / chart.fall(start), chart)
-    found = near.settled(excess, AIM, limits)
-    if found is not None:
-        return found.near
-    rough = near.settled(lambda x: shortfall(x, "coarse"), ROUGH_AIM, limits) or near
-    bracket = _bracket(excess, rough.near, limits, step=ROUGH)
+    settled = _settle(excess, start, Chart.of_fall(start, fall), limits, fall)
+    if settled is not None:
+        return settled
+    bracket = trials.bracket or _bracket(excess, trials.nearest, limits)
     if bracket is None or bracket[0] == bracket[1]:
         return bracket[1] if bracket else None
-    return false_position(excess, *bracket, width=SETTLED)[1]
+    return false_position(excess, *bracket, width=JUMPING if trials.jumps else SETTLED)[1]
 
 
-@dataclass(frozen=True)
-class _Approach:
-    """An estimate of the root, and of the slope there on a chart."""
+def _settle(excess: Callable[[float], float], start: float, chart: Chart, limits: Limits, fall: float) -> float | None:
+    """Return a parameter that meets the target, by inverse interpolation aimed twice `AIM` beyond the root.
 
-    near: float
-    slope: float
-    chart: Chart
+    It is within four times `AIM` of the root, by the last two values, or the least on offer. It is None if steps do not
+    settle, end at the largest or jump. If δ hardly rises as noise falls, the least on offer is tried early.
 
-    def settled(self, excess: Callable[[float], float], aim: float, limits: Limits) -> _Approach | None:
-        """Return a parameter that meets the target, by inverse interpolation aimed twice `aim` beyond the root.
-
-        It is within four times `aim` of the root, by the last two values, or the least on offer. It is None if steps do
-        not settle or end at the largest. If δ hardly rises as noise falls, the least on offer is tried early.
-        """
-        here, slope, chart, seen = self.near, self.slope, self.chart, RootEvaluations()
-        for _ in range(MOST_STEPS):
-            value, place = excess(here), chart.of(here)
-            slope = seen.add(place, value) or slope
-            hair = aim * slope * chart.fall(here)
-            if 4 * hair <= value <= 0 or (value <= 0 and here <= limits.least):
-                return _Approach(here, slope, chart)
-            if value > 0 and here >= limits.most:
-                return None
-            if seen.slow and excess(limits.least) <= 0:
-                return _Approach(limits.least, slope, chart)
-            following = chart.back(seen.at(2 * hair, place - (value - 2 * hair) / slope))
-            # Less noise may cost much more, so that steps towards it are short.
-            following = min(max(following, here - _STRIDE), here + 4.0 * _STRIDE)
-            here = min(max(following, limits.least), limits.most)
-        return None
+    Args:
+        excess: the decreasing function of the parameter.
+        start: initial estimate of the root.
+        chart: chart on which the function is nearly linear.
+        limits: the smallest and the largest parameter on offer.
+        fall: assumed derivative of the function at the start, with the opposite sign.
+    """
+    here, slope, points = start, -fall / chart.fall(start), RootEvaluations()
+    for _ in range(MOST_STEPS):
+        value, place = excess(here), chart.of(here)
+        slope = points.add(place, value) or slope
+        hair = AIM * slope * chart.fall(here)
+        if 4 * hair <= value <= 0 or (value <= 0 and here <= limits.least):
+            return here
+        if (value > 0 and here >= limits.most) or points.jumps:
+            return None
+        if points.slow and excess(limits.least) <= 0:
+            return limits.least
+        following = chart.back(points.at(2 * hair, place - (value - 2 * hair) / slope))
+        # Less noise may cost much more, so that steps towards it are short.
+        following = min(max(following, here - _STRIDE), here + 4.0 * _STRIDE)
+        here = min(max(following, limits.least), limits.most)
+    return None
 
 
 def crossing(excess: Callable[[float], float], start: float, ends: tuple[float, float], width: float) -> float | None:
@@ -363,20 +363,20 @@ def crossing(excess: Callable[[float], float], start: float, ends: tuple[float, 
 
 
 def _slack(family: Family, target: Target, noise: float, guarantee: Guarantee, *, slope: float) -> float | None:
-    """Return a slack at which the lower bound misses the target, skipping slacks that are too small to be proved."""
+    """Return a slack at which the lower bound misses the target; those that the slope shows to fail are left out."""
     wanted = target.log_delta
     lower = guarantee.curve.bound_log_delta(target.epsilon).lower
-    told = [slack for slack in SLACKS if lower + slope * slack * wanted > wanted] or [SLACKS[-1]]
+    slacks = [slack for slack in SLACKS if lower + slope * slack * wanted > wanted]
+    if not slacks and lower + 2.0 * slope * SLACKS[-1] * wanted > wanted:  # the slope may be wrong by a factor of two
+        slacks = [SLACKS[-1]]
     for effort in EFFORTS:
-        for slack in told:
+        for slack in slacks:
             if family(noise * (1.0 - slack), effort).curve.bound_log_delta(target.epsilon).lower > wanted:
                 return slack
     return None
 
 
-def _bracket(
-    excess: Callable[[float], float], start: float, limits: Limits, *, step: float | None = None
-) -> tuple[float, float] | None:
+def _bracket(excess: Callable[[float], float], start: float, limits: Limits) -> tuple[float, float] | None:
     """Return two parameters around the root: the first misses the target, and the second meets it.
 
     Both are the least on offer if that meets it. The result is None if the largest on offer misses it. The first step
@@ -384,7 +384,7 @@ def _bracket(
     """
     failing = passing = start
     here = excess(start)
-    step = step or min(max(0.7 * abs(here), 4 * ROUGH), _STRIDE)
+    step = min(max(0.7 * abs(here), _SHORTEST), _STRIDE)
     if here > 0:
         while excess(passing) > 0:
             if passing >= limits.most:

@@ -7,13 +7,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from epsilond.accountants.composition.exact_laws import ExactProfile, Laws
+from epsilond.accountants.curve.curve import FLAT, SPARE
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import Law
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.search import PairSearch
+from epsilond.accountants.numerics.root_search import Guess, closest, false_position
 
 _KEPT = 32
 """Limit on the number of stored enclosures of log δ."""
+_CLOSE = 1e-10
+"""Least relative distance of a second trial of ε, about the rounding of log δ over its slope."""
+_SHARE, _NARROW = 0.02, 1e-5
+"""Share of a first enclosure of ε within which its lower bound is searched, and relative size that is not searched."""
 
 
 @dataclass(frozen=True)
@@ -53,15 +59,39 @@ class ExactSearch(PairSearch):
     def epsilon(self, log_delta: float, near: float) -> Interval:
         """Enclose the larger ε of both directions.
 
-        The fallback's bounds are used too if one direction is not narrow.
+        If a direction is not narrow, and log δ at `near` is just below the target, ε is enclosed next to `near`. If log
+        δ is not, the fallback's bounds are used too.
         """
-        del near
         solved, all_narrow = self._solved(log_delta)
         if not all_narrow:
+            if near > 0.0 and (next_to := self._enclose_next_to(near, log_delta)) is not None:
+                return next_to
             rough = self.fallback().epsilon(log_delta)
             upper = min(solved.upper, rough.upper, self._unsampled_epsilon(log_delta))
             solved = Interval(min(max(solved.lower, rough.lower), upper), upper)
         return Interval(self._move_down(solved, log_delta), self._move_up(solved, log_delta))
+
+    def _enclose_next_to(self, near: float, log_delta: float) -> Interval | None:
+        """Return an enclosure of ε with the upper bound `near`; None if the smallest ε may be far from it.
+
+        Both bounds have been evaluated.
+        """
+
+        def excess(epsilon: float) -> float:
+            """Return the excess of the lower bound on log δ over the target."""
+            return self.log_delta_bounds(epsilon).lower - log_delta
+
+        upper = self.log_delta_bounds(near).upper
+        fall = self.log_delta_bounds((1.0 - FLAT) * near).upper - upper
+        if not log_delta * (1.0 + SPARE) <= upper <= log_delta < upper + fall < math.inf:
+            return None
+        guess = Guess(near, fall / (FLAT * near))
+        pad = 2.0 * (log_delta - self.log_delta_bounds(near).lower) / guess.steepness + _CLOSE * near
+        lower = closest(lambda epsilon: self.log_delta_bounds(epsilon).lower, log_delta, guess, -pad)
+        if lower is None:
+            return None
+        width = _SHARE * (near - lower)
+        return Interval(lower if width < _NARROW * near else false_position(excess, lower, near, width=width)[0], near)
 
     def upper_epsilon(self, log_delta: float, near: float) -> float:
         """Return the upper bound of `epsilon`. The fallback then needs no search for the lower bound."""

@@ -1,13 +1,17 @@
 """Start values of searches for a parameter of a run of Gaussian steps on sampled batches, from the compiled kernel.
 
-Each function returns its first estimate if the kernel has no better one. A certified search follows.
+If the kernel has no answer, the noise is estimated from the number of rounds that include a record, and the other
+functions return their first estimate. A certified search follows.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.composition.run_search import searched
+from epsilond.accountants.estimates.delta import central_log_delta
+from epsilond.accountants.numerics.root_search import bisect_reals
 
 if TYPE_CHECKING:
     from epsilond.accountants.quantities import Relation, Sampling
@@ -18,6 +22,12 @@ _SHORT = 2e-6
 
 The first trial misses the target, to show that the next is least.
 """
+_MOST_INCLUDED = 256
+"""Limit on the number of inclusions of a record that are considered."""
+_DOUBLINGS = 10
+"""Limit on the doublings of the noise from its estimate by the central limit."""
+_HALVINGS = 20
+"""Number of bisections of log noise between two doublings; they leave less than 1e-6."""
 
 
 def nearer_noise(
@@ -43,7 +53,49 @@ def nearer_noise(
         rounds=rounds,
         guess=1.0 / guess,
     )
-    return guess if shift is None else (1.0 - _SHORT) / shift
+    if shift is not None:
+        return (1.0 - _SHORT) / shift
+    if rate == 1.0 or sampling not in ("poisson", "without-replacement"):
+        return guess
+    distance = 2.0 if sampling == "without-replacement" else 1.0
+
+    def misses(log_noise: float) -> bool:
+        """Return whether the estimated δ is above the target."""
+        shift = distance * math.exp(-log_noise)
+        return likely_log_delta_of_inclusions(target.epsilon, shift=shift, rate=rate, rounds=rounds) > target.log_delta
+
+    low = math.log(guess)
+    for _ in range(_DOUBLINGS):
+        if not misses(low + math.log(2.0)):
+            break
+        low += math.log(2.0)
+    if low == math.log(guess) and not misses(low):
+        return guess
+    return math.exp(bisect_reals(misses, low, low + math.log(2.0), steps=_HALVINGS)[0])
+
+
+def likely_log_delta_of_inclusions(epsilon: float, *, shift: float, rate: float, rounds: int) -> float:
+    """Return about log δ of a run with batches that rarely include a record.
+
+    If k rounds include it, the privacy loss is about that of a Gaussian mechanism with μ² = k · shift², less k log 1/q.
+    The estimate is the largest over k of the chance of k inclusions times the δ of that loss. The δ of many inclusions
+    is larger.
+
+    Args:
+        epsilon: ε, in nats.
+        shift: distance of the two means in a round that includes the record, in standard deviations.
+        rate: inclusion probability q in (0, 1).
+        rounds: number of rounds.
+    """
+    best, log_chance = -math.inf, rounds * math.log1p(-rate)
+    for included in range(1, min(rounds, _MOST_INCLUDED) + 1):
+        log_chance += math.log((rounds + 1.0 - included) / included) + math.log(rate) - math.log1p(-rate)
+        rest = epsilon - included * math.log(rate)
+        value = log_chance + central_log_delta(rest, shift * math.sqrt(included))
+        if value < best:
+            break
+        best = value
+    return best
 
 
 def nearer_rounds(

@@ -276,6 +276,8 @@ def closest(end: Callable[[float], float], log_delta: float, guess: Guess, pad: 
     return None
 
 
+JUMP = 1e-3
+"""Rise between two values of a decreasing function, in log μ, that no numerical error of a narrow bound explains."""
 SLOW, SLOW_STEPS = 0.3, 3
 """Share of a distance that a step should leave, and number of slower steps after which the least offer is tried."""
 
@@ -305,6 +307,24 @@ class RootEvaluations:
         return len(values) == SLOW_STEPS and all(
             after < SLOW * before < 0.0 for before, after in itertools.pairwise(values)
         )
+
+    @property
+    def jumps(self) -> bool:
+        """True if the function rises by more than `JUMP` between two neighbouring places."""
+        values = [value for _, value in sorted(self._points)]
+        return any(after > before + JUMP for before, after in itertools.pairwise(values))
+
+    @property
+    def bracket(self) -> tuple[float, float] | None:
+        """The least place with a value of at most 0, after the nearest with a value above 0; None without both."""
+        below = min((place for place, value in self._points if value <= 0.0), default=-math.inf)
+        above = max((place for place, value in self._points if value > 0.0 and place < below), default=-math.inf)
+        return (above, below) if above > -math.inf else None
+
+    @property
+    def nearest(self) -> float:
+        """The place with the value nearest to 0."""
+        return min(self._points, key=lambda point: abs(point[1]))[0]
 
     def at(self, wanted: float, newton: float) -> float:
         """Return about the place at which the function is `wanted`.

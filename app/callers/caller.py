@@ -291,6 +291,11 @@ class Caller:
         """The label of the caller in metrics."""
         return label_of(self.identity)
 
+    @property
+    def has_token(self) -> bool:
+        """True of a caller with a token of an issuer, and not of a caller with a key or an address."""
+        return self.label == "token" and not self.identity.startswith("key:")
+
     @cached_property
     def account(self) -> CallerUsage:
         """The account of the caller."""

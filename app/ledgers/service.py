@@ -9,7 +9,7 @@ from __future__ import annotations
 import pickle
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -44,6 +44,7 @@ from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.requests import WhatIfAsked
 from epsilond.ledgers.storage.names import NAMELESS
 from epsilond.ledgers.storage.opening import added
+from epsilond.ledgers.storage.owners import Collision
 from epsilond.ledgers.storage.records import LedgerRow
 from epsilond.storage.transactions import Database
 
@@ -54,6 +55,8 @@ THREADS = 8
 SWEEP_SECONDS = 60.0
 """Longest between two looks at what has expired; sooner where this service knows that something will."""
 KEPT_PROMISES = 256
+KEPT_CALLERS = 10_000
+"""Most tokens of which the service remembers that they have no ledger without an organisation; 2 MB at most."""
 IN_MEMORY = Caution(
     code="ledgers-in-memory",
     message="The ledgers of this service are in memory: they are gone, and with them what was spent, when it stops.",
@@ -99,6 +102,7 @@ class Ledgers:
         self.warnings: tuple[Caution, ...] = ()
         """Warnings that accompany every answer about a ledger."""
         self._promises: OrderedDict[tuple[str, int], Promised] = OrderedDict()
+        self._assigned_callers: set[tuple[str, str]] = set()
         self._log = structlog.get_logger()
         metrics.ledger_reconciled.set_function(lambda: float(self.trouble() is None))
 
@@ -156,7 +160,23 @@ class Ledgers:
     def _assign(self, book: Book) -> None:
         """Give ledgers without a named organisation to that of their opener's key, and report those that collide."""
         names = self._organisations()
-        for collision in book.assign_organisations(lambda name: names.get(name, NAMELESS)):
+        self._report(book.assign_organisations(lambda name: names.get(name, NAMELESS)))
+
+    def _adopt(self, caller: Caller) -> None:
+        """Give ledgers that a token opened without an organisation to that of the token, once it has one."""
+        holder = caller.name, caller.organisation
+        if caller.organisation == NAMELESS or not caller.has_token or holder in self._assigned_callers:
+            return
+        if self.book.has_free(caller.name):
+            organisation_of = {caller.name: caller.organisation}.get
+            self._report(self.book.assign_organisations(organisation_of))
+        if len(self._assigned_callers) >= KEPT_CALLERS:
+            self._assigned_callers.clear()
+        self._assigned_callers.add(holder)
+
+    def _report(self, collisions: Sequence[Collision]) -> None:
+        """Write to the service's log which ledgers cover the same people."""
+        for collision in collisions:
             event = "several ledgers cover the same people"
             if collision.open > 1:
                 event += "; they refuse moves until all except one are closed"
@@ -216,8 +236,15 @@ class Ledgers:
         """
         _CALLER.set(caller.identity)
         with as_problems(), anyio.CancelScope(shield=True):
-            answer = await to_thread.run_sync(partial(method, *arguments, **named), limiter=self._threads)
+            answer = await to_thread.run_sync(
+                partial(self._called, caller, method, *arguments, **named), limiter=self._threads
+            )
         return answer  # noqa: RET504 (a scope may swallow what it cancels, says its type)
+
+    def _called(self, caller: Caller, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+        if self._book is not None:
+            self._adopt(caller)
+        return method(*arguments, **named)
 
     async def move(self, caller: Caller, kind: str, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         """The same of a move, which is counted, and may have to be computed. The log's head is kept before it answers.

@@ -94,7 +94,7 @@ def largest_rate(rated: Family, target: Target, *, guess: float) -> Certified:
         Infeasible: even the smallest rate offered misses the target.
     """
     # The search is written for a parameter that is safer when larger: −log q.
-    shortfall = shortfall_of(lambda rarity, effort: rated(math.exp(-rarity), effort), target)
+    shortfall = shortfall_of(lambda rarity: rated(math.exp(-rarity), "default"), target)
     rarity = least_parameter(shortfall, -math.log(guess), RARITIES)
     if rarity is None:
         raise Infeasible(

@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.estimates.noise import likely_noise, likely_slope
+from epsilond.accountants.estimates.runs import nearer_noise
 from epsilond.accountants.numerics.binomial_law import Binomial
 from epsilond.accountants.numerics.root_search import brent_root
 from epsilond.accountants.numerics.special import log_theta
@@ -133,6 +134,14 @@ def certify(
     slope = LIKELY_SLOPE
     if kind == "poisson":
         guess = likely_noise(target, rate=problem.rate, rounds=problem.rounds, distance=factor)
+        guess = nearer_noise(
+            target,
+            guess,
+            sampling="poisson",
+            relation=relation or problem.relation,
+            rate=problem.rate,
+            rounds=problem.rounds,
+        )
         slope = likely_slope(target, rate=problem.rate, noise=guess, distance=factor)
     else:
         guess = exact if kind == "full" else _likely_seen_noise(problem, exact, factor)

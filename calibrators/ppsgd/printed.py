@@ -73,7 +73,7 @@ def _noise(problem: PpsgdProblem) -> Iterator[PrintedReading]:
             "noise_constant": problem.noise_constant,
             "rounds": problem.rounds,
         },
-        true=true_figures(guarantee_at(problem, multiplier), problem.target),
+        true=true_figures(guarantee_at(problem, multiplier, "coarse"), problem.target),
     )
 
 
@@ -146,6 +146,6 @@ def _experiments(problem: PpsgdProblem) -> PrintedReading:
             "rounds": problem.rounds,
         },
         claims=claims(problem.target),
-        true=true_figures(guarantee_at(problem, as_used.noise), problem.target),
+        true=true_figures(guarantee_at(problem, as_used.noise, "coarse"), problem.target),
         conditions=(),
     )

@@ -108,9 +108,10 @@ class Book(Owned):
                     message = "the dataset has ledgers of blocks and would have one of the whole: both lose unseen"
                     raise BlockHasLedger(message, None, {"ledger": other})
                 if owners.is_barred(connection, row):
-                    raise BlockHasLedger(
-                        "another has a ledger of the data set, and one of you names no organisation", None, {}
+                    message = (
+                        "another organisation has a ledger of the data set, and one of the two names or named none"
                     )
+                    raise BlockHasLedger(message, None, {})
             return row
 
         return self._retried(write)
@@ -134,8 +135,11 @@ class Book(Owned):
             tenant: owner of the ledger.
             identifier: id of the ledger.
             computation: takes the state of the ledger.
+
+        Raises:
+            BlockHasLedger: another ledger of the same people is open.
         """
-        found: T = self._evaluate(partial(computation, self.state(tenant, identifier)))
+        found: T = self._evaluate(partial(computation, self.sole_state(tenant, identifier)))
         return found
 
     def asked_of(self, tenant: str, identifier: str, asked: JobAsked) -> LedgerState:
@@ -145,8 +149,11 @@ class Book(Owned):
             tenant: owner of the ledger.
             identifier: id of the ledger.
             asked: the job.
+
+        Raises:
+            BlockHasLedger: another ledger of the same people is open.
         """
-        state = self.state(tenant, identifier)
+        state = self.sole_state(tenant, identifier)
         _require_relation(state, asked)
         return state
 
@@ -349,8 +356,9 @@ class Book(Owned):
         with self._moving(states) as connection:
             self._change(connection, held, states, after)
             records = [(name, told.ended(state.reservations[identifier])) for name, state in after.items()]
-            owner = next(iter(states.values()))[0].tenant
-            self._desk.write(connection, owner, None, "", None, records, by)
+            for owner in sorted({row.tenant for row, _ in states.values()}):
+                own = [(name, record) for name, record in records if states[name][0].tenant == owner]
+                self._desk.write(connection, owner, None, "", {}, own, by)
             return self._desk.reserved(connection, tenant, identifier)
 
     def _change(

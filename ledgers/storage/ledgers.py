@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Final
 
 from sqlalchemy import Connection, Update, exists, insert, select, tuple_, update
 
@@ -19,6 +20,12 @@ _LOADED = (*(LEDGERS.c[name] for name in _OWN), LEDGERS.c.organisation.label("te
 _FIXED = ("id", "tenant", "dataset", "block", "name", "record", "created", "version")
 _COUNTS = ("planned", "reserved", "committed", "credit")
 _AMOUNTS = ("capacity", "used", "held")
+_OPENED_FOR: Final = "organisation/"
+"""Beginning of `tenant` in rows of ledgers of organisations; no name of a key has the slash.
+
+Rows of earlier versions have a key's name there. A unique constraint has it with data set and block, which SQLite
+cannot drop. Without the beginning, an organisation with the name of a former key is refused a data set of that key.
+"""
 
 
 class BlockTaken(Exception):
@@ -40,7 +47,7 @@ def add(connection: Connection, ledger: LedgerRow, *, opened_by: str | None = No
     if ledger.version != 0:
         raise ValueError("a new ledger has version 0")
     values = {name: getattr(ledger, name) for name in _OWN} | {
-        "tenant": ledger.tenant,
+        "tenant": f"{_OPENED_FOR}{ledger.tenant}",
         "organisation": ledger.tenant,
         "opened_by": ledger.tenant if opened_by is None else opened_by,
         "dataset_key": key_of(ledger.dataset),

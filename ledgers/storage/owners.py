@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, exists, func, or_, select, update
 
 from epsilond.ledgers.storage.names import NAMELESS, key_of
 from epsilond.ledgers.storage.records import LedgerRow
@@ -50,7 +50,7 @@ def assign(connection: Connection, organisation_of: Callable[[str], str | None])
     """
     if connection.dialect.name == "postgresql":
         shared.alone_with_tables(connection)
-    free = or_(LEDGERS.c.organisation.is_(None), LEDGERS.c.organisation == NAMELESS)
+    free = _is_free()
     columns = [LEDGERS.c[name] for name in ("id", "organisation", "opened_by", "dataset_key", "block_key", "version")]
     rows = connection.execute(select(*columns).where(free).order_by(LEDGERS.c.created, LEDGERS.c.id)).all()
     count = 0
@@ -69,27 +69,54 @@ def assign(connection: Connection, organisation_of: Callable[[str], str | None])
     return count
 
 
+def has_free(connection: Connection, opened_by: str) -> bool:
+    """Return whether a caller opened a ledger that has no organisation, or the nameless one."""
+    wanted = select(LEDGERS.c.id).where(_is_free(), LEDGERS.c.opened_by == opened_by).limit(1)
+    return connection.execute(wanted).scalar_one_or_none() is not None
+
+
 def collisions(connection: Connection) -> list[Collision]:
     """Return the ledgers that cover the same people as another of their organisation, closed ones included."""
     names = ("id", "organisation", "dataset", "dataset_key", "block_key")
     wanted = select(*(LEDGERS.c[name] for name in names), _IS_OPEN.label("is_open")).where(
         LEDGERS.c.organisation.is_not(None)
     )
-    of_dataset = defaultdict[tuple[str, str], list[tuple[str, str, bool, str]]](list)
+    of_dataset = defaultdict[tuple[str, str], list[_Member]](list)
     for row in connection.execute(wanted.order_by(LEDGERS.c.created, LEDGERS.c.id)):
-        of_dataset[row.organisation, row.dataset_key].append((row.id, row.block_key, bool(row.is_open), row.dataset))
+        member = _Member(row.id, row.dataset, row.block_key, bool(row.is_open))
+        of_dataset[row.organisation, row.dataset_key].append(member)
     reported = []
     for (organisation, _), rows in of_dataset.items():
-        has_whole = any(block == "" for _, block, _, _ in rows)
-        groups = [""] if has_whole else sorted({block for _, block, _, _ in rows})
-        for group in groups:
-            members = [row for row in rows if has_whole or row[1] == group]
-            if len(members) > 1:
-                ids, still_open = tuple(row[0] for row in members), sum(row[2] for row in members)
-                reported.append(
-                    Collision(organisation=organisation, dataset=members[0][3], ledgers=ids, open=still_open)
-                )
+        for members in _colliding_groups(rows):
+            ids, still_open = tuple(row.id for row in members), sum(row.is_open for row in members)
+            reported.append(
+                Collision(organisation=organisation, dataset=members[0].dataset, ledgers=ids, open=still_open)
+            )
     return reported
+
+
+class _Member(NamedTuple):
+    """A ledger of a data set."""
+
+    id: str
+    dataset: str
+    block: str
+    """Key of the block; empty for the whole data set."""
+    is_open: bool
+
+
+def _colliding_groups(rows: Sequence[_Member]) -> list[list[_Member]]:
+    """Return the ledgers of a data set that cover the same people, as groups of two or more.
+
+    An open ledger of the whole collides with every block, so that all are one group. A closed one is in the group of
+    each block: the blocks do not collide with each other.
+    """
+    if any(row.block == "" and row.is_open for row in rows):
+        groups = [list(rows)]
+    else:
+        blocks = list(dict.fromkeys(row.block for row in rows if row.block)) or [""]
+        groups = [[row for row in rows if row.block in ("", block)] for block in blocks]
+    return [group for group in groups if len(group) > 1]
 
 
 def colliding(connection: Connection, ledger: LedgerRow) -> list[tuple[str, bool]]:
@@ -102,13 +129,15 @@ def colliding(connection: Connection, ledger: LedgerRow) -> list[tuple[str, bool
 
 
 def is_barred(connection: Connection, ledger: LedgerRow) -> bool:
-    """Return whether a ledger of the same people is the nameless organisation's, or this one is and another is not.
+    """Return whether a ledger of another organisation bars a new one of the same people.
 
-    Nobody can tell the nameless organisation from one with a name: its callers may belong to that. Call it after the
-    counter of entries is taken: then no other ledger is being added.
+    The nameless organisation cannot be distinguished from one with a name: its callers may belong to that. Therefore a
+    ledger that it has, or once had and moved, bars all other organisations for good. A ledger of any organisation
+    bars the nameless one. Call it after the counter of entries is taken: then no other ledger is being added.
     """
-    unnamed = or_(LEDGERS.c.organisation.is_(None), LEDGERS.c.organisation == NAMELESS)
-    barring = LEDGERS.c.organisation != NAMELESS if ledger.tenant == NAMELESS else unnamed
+    moved = exists().where(ENTRIES.c.ledger == LEDGERS.c.id, ENTRIES.c.tenant == NAMELESS)
+    from_unnamed = _is_free() | ((LEDGERS.c.organisation != ledger.tenant) & moved)
+    barring = LEDGERS.c.organisation != NAMELESS if ledger.tenant == NAMELESS else from_unnamed
     wanted = select(LEDGERS.c.id).where(barring, _covers(ledger)).limit(1)
     return connection.execute(wanted).scalar_one_or_none() is not None
 
@@ -127,6 +156,11 @@ def names_of(connection: Connection, organisation: str) -> list[tuple[str, str]]
 def entries_of(organisation: str) -> ColumnElement[bool]:
     """Return the condition of an entry that it is of a ledger of this organisation."""
     return ENTRIES.c.ledger.in_(select(LEDGERS.c.id).where(LEDGERS.c.organisation == organisation))
+
+
+def _is_free() -> ColumnElement[bool]:
+    """Return the condition of a ledger that it has no organisation, or the nameless one."""
+    return or_(LEDGERS.c.organisation.is_(None), LEDGERS.c.organisation == NAMELESS)
 
 
 def _covers(ledger: LedgerRow) -> ColumnElement[bool]:

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Select, insert, select, update
 
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.storage.records import HoldingRow, ReservationRow
-from epsilond.ledgers.storage.tables import HOLDINGS, RESERVATIONS
+from epsilond.ledgers.storage.tables import HOLDINGS, LEDGERS, RESERVATIONS
 from epsilond.ledgers.storage.transactions import Again
 
 _OWN = ("id", "tenant", "state", "created", "expires")
@@ -54,11 +54,15 @@ def due(connection: Connection, now: float, *, limit: int) -> list[ReservationRo
     """Return the reservations that have expired but still hold runs. They hold them until a transaction ends them.
 
     What is free is never computed from a clock: it is what the rows say. Give a reservation that is wholly committed no
-    time at which it expires, so that it is not looked at here for ever.
+    time at which it expires, so that it is not looked at here for ever. Reservations of ledgers without an organisation
+    are left to the service that assigns it.
     """
+    unassigned = select(HOLDINGS.c.reservation).join(LEDGERS).where(LEDGERS.c.organisation.is_(None))
     unfinished = select(HOLDINGS.c.reservation).where(HOLDINGS.c.committed < HOLDINGS.c.count)
     passed = RESERVATIONS.c.state.in_(("reserved", "committed")) & (RESERVATIONS.c.expires <= now)
-    wanted = select(RESERVATIONS.c.id).where(passed, RESERVATIONS.c.id.in_(unfinished))
+    wanted = select(RESERVATIONS.c.id).where(
+        passed, RESERVATIONS.c.id.in_(unfinished), RESERVATIONS.c.id.not_in(unassigned)
+    )
     return _loaded(connection, wanted.order_by(RESERVATIONS.c.expires).limit(limit))
 
 

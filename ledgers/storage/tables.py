@@ -58,8 +58,9 @@ LEDGERS: Final = Table(
 """One row a ledger. It is what a move locks; whoever moves adds one to its version.
 
 `organisation` is the owner of the ledger; None until a service of this version has assigned it. `tenant` is its
-owner when it was opened, as in its first entry. `dataset_key` and `block_key` are digests of the names' normal forms.
-`copy` is 0 except for ledgers of a block that had another one when organisations were assigned.
+owner when it was opened: the name of a key, or `organisation/` and the name of an organisation. `dataset_key` and
+`block_key` are digests of the names' normal forms. `copy` is 0 except for ledgers of a block that had another one when
+organisations were assigned.
 
 A contradicted ledger may be open or closed; the observations are in the log."""
 

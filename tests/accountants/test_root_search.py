@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epsilond.accountants.numerics.root_search import (
+    RootEvaluations,
     bisect_integers,
     bisect_reals,
     brent_root,
@@ -61,3 +62,23 @@ def test_false_position_passes_infinite_values() -> None:
 @pytest.mark.parametrize("root", [1e-9, 0.3, 7.0])
 def test_the_root_of_brent_is_within_the_tolerance(root: float) -> None:
     assert brent_root(lambda x: math.log(root / x), 1e-12, 10.0, absolute=1e-15) == pytest.approx(root, rel=1e-12)
+
+
+def test_values_that_jump_are_told_from_those_that_fall() -> None:
+    """A bracket is the closest around the least place that meets the target, also if the values between jump."""
+    tried = RootEvaluations()
+    for place, value in ((1.0, 2.0), (3.0, -1.0), (2.0, 0.5)):
+        tried.add(place, value)
+    assert not tried.jumps
+    assert tried.bracket == (2.0, 3.0)
+    assert tried.nearest == 2.0
+    tried.add(1.5, -0.2)
+    assert tried.jumps
+    assert tried.bracket == (1.0, 1.5)
+
+
+def test_values_on_one_side_are_no_bracket() -> None:
+    tried = RootEvaluations()
+    tried.add(1.0, -2.0)
+    tried.add(2.0, -3.0)
+    assert tried.bracket is None

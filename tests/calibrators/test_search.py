@@ -157,6 +157,15 @@ def test_a_slack_too_small_to_tell_is_left_out() -> None:
     assert not any(noise == found.noise * (1.0 - 1e-6) for _, noise, _ in asked)
 
 
+def test_nothing_is_tried_where_no_slack_can_be_proved() -> None:
+    """Bounds that are a third of log δ apart: what the lower one says of a thousandth less noise needs no trial."""
+    asked: Counter[Any] = Counter()
+    found = smallest_noise(family(power(2.0, 2.0, width=0.3), asked=asked), TARGET, guess=1.9, slope=-2.0)
+    before = asked.total()
+    assert found.slack is None
+    assert asked.total() == before + 1
+
+
 def test_a_slope_that_is_told_wrong_proves_nothing_false() -> None:
     found = smallest_noise(family(power(2.0, 2.0, width=1e-2)), TARGET, guess=1.9, slope=-90.0)
     assert found.slack is None

@@ -87,6 +87,7 @@ ALLOWED: tuple[Allowed, ...] = (
         Allowed(request, "*/guarantee/delta/*", "a rate is searched from nearer, and its δ ends nearer to the target")
         for request in ("sweep:calibrate_gaussian", "golden:test_gaussian.py::*rate*")
     ),
+    Allowed("*:calibrate_ppsgd", "*/guarantee/delta/*", "the noise is searched from nearer: δ is 3e-6 of itself more"),
     *(
         Allowed(request, path, "the lattice is laid for δ by an estimate of its own, and ends move by 2e-4 at most")
         for request, path in (

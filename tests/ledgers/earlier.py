@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 from sqlalchemy.engine import URL, make_url
 
 from epsilond.storage import opening
 
 TRIGGERS = ("unassigned", "renamed", "taken_away", "replaced_of_block")
 COLUMNS = ("organisation", "opened_by", "dataset_key", "block_key", "copy")
+
+NAMES_OF_KEYS = (
+    (
+        "ledgers",
+        "ledgers_identity",
+        "UPDATE ledgers SET tenant = replace(tenant, 'organisation/', ''), version = version + 1",
+    ),
+    ("ledger_keys", "ledger_keys_changed", "UPDATE ledger_keys SET tenant = replace(tenant, '/', '')"),
+)
+"""Changes that write the names of keys in place of organisations, each with its table and the trigger against it."""
 
 
 def take_organisations_away(place: str) -> None:
@@ -17,6 +27,12 @@ def take_organisations_away(place: str) -> None:
     database = opening.opened(url, [], name="the place", what="ledgers")
     with database.writing() as connection:
         of_table = " ON ledgers" if database.shared else ""
+        connection.execute(
+            text(f"DROP TRIGGER ledger_holdings_colliding{of_table.replace('ledgers', 'ledger_holdings')}")
+        )
+        if database.shared:
+            connection.execute(text("DROP FUNCTION ledger_refuse_colliding"))
+        _write_names_of_keys(connection, shared=database.shared)
         for name in TRIGGERS:
             connection.execute(text(f"DROP TRIGGER IF EXISTS ledgers_{name}{of_table}"))
         connection.execute(text("DROP INDEX ledgers_of_block"))
@@ -26,3 +42,17 @@ def take_organisations_away(place: str) -> None:
         connection.execute(text("CREATE INDEX ledgers_by_tenant ON ledgers (tenant, created, id)"))
         connection.execute(text("UPDATE ledger_version SET version_num = '0002'"))
     database.close()
+
+
+def _write_names_of_keys(connection: Connection, *, shared: bool) -> None:
+    """Write the names of keys as `tenant`, which triggers protect."""
+    for table, trigger, change in NAMES_OF_KEYS:
+        if shared:
+            connection.execute(text(f"ALTER TABLE {table} DISABLE TRIGGER {trigger}"))
+            connection.execute(text(change))
+            connection.execute(text(f"ALTER TABLE {table} ENABLE TRIGGER {trigger}"))
+            continue
+        made: str = connection.execute(text(f"SELECT sql FROM sqlite_master WHERE name = '{trigger}'")).scalar_one()
+        connection.execute(text(f"DROP TRIGGER {trigger}"))
+        connection.execute(text(change))
+        connection.execute(text(made))

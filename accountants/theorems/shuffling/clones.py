@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import erf, erfcx, xlog1py
 
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.numerics.binomial_law import RATIO_ACCURACY, Binomial
+from epsilond.accountants.numerics.binomial_law import QUICK_RATIO_ACCURACY, RATIO_ACCURACY, Binomial
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_difference
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound
 
@@ -31,11 +31,30 @@ if TYPE_CHECKING:
 
 _REACH = 40.0
 """Standard deviations of C on each side that are told apart; beyond, C is rounded all the way."""
-_MOST_VALUES, _RANGES, _COARSE, _MOST_FINE = 1 << 16, 1 << 14, 96, 2048
+_MOST_VALUES, _RANGES, _COARSE = 1 << 16, 1 << 14, 96
 _BLOCK, _TOGETHER = 32, 16
-_NEGLIGIBLE, _QUICK_NEGLIGIBLE = 46.0, 30.0
-"""log of what the heaviest range of C weighs over one that need not be told apart."""
-_QUICK_FINE = 128
+
+
+class _Effort(NamedTuple):
+    """The work for one bound.
+
+    Attributes:
+        negligible: log of the weight of the heaviest range of C over that of a range whose values are not separated.
+        most_fine: largest number of fine ranges if they hold several values each.
+        quick: whether tails are computed by `quick_tail_ratio`.
+    """
+
+    negligible: float
+    most_fine: int
+    quick: bool
+
+    @property
+    def ratio_accuracy(self) -> float:
+        """Relative error of tails over masses."""
+        return QUICK_RATIO_ACCURACY if self.quick else RATIO_ACCURACY
+
+
+_FULL, _QUICK = _Effort(46.0, 2048, quick=False), _Effort(30.0, 128, quick=True)
 
 
 class _Ranges(NamedTuple):
@@ -200,7 +219,7 @@ class ClonesBound(ScaledBound):
         nothing = epsilon >= self.epsilon
         if nothing.all():  # as where ε₀ is 0
             return np.full(epsilon.size, -np.inf), np.full(epsilon.size, -np.inf)
-        ranges, ends = self._chosen(self._levels, epsilon, _NEGLIGIBLE, _MOST_FINE)
+        ranges, ends = self._chosen(self._levels, epsilon, _FULL)
         last = np.append(ranges.first[1:] - 1.0, self.clients - 1.0)
         beyond = np.concatenate((ends.low[:, 1:], np.full((epsilon.size, 1), -np.inf)), axis=1)
         rounded_up = np.where(last == ranges.first, ends.low, beyond)
@@ -213,28 +232,28 @@ class ClonesBound(ScaledBound):
         if (epsilon >= self.epsilon).all():
             return np.full(epsilon.size, -np.inf)
         levels = self._quick_levels
-        ranges, ends = self._chosen(levels, epsilon, _QUICK_NEGLIGIBLE, _QUICK_FINE)
+        ranges, ends = self._chosen(levels, epsilon, _QUICK)
         found = _log_sums(ranges.log_mass + ends.high) + levels.accuracy + 8 * UNIT_ROUNDOFF
         return np.where(epsilon >= self.epsilon, -np.inf, np.minimum(found, 0.0))
 
-    def _chosen(self, levels: _Levels, epsilon: FloatArray, negligible: float, most_fine: int) -> tuple[_Ranges, _Ends]:
+    def _chosen(self, levels: _Levels, epsilon: FloatArray, effort: _Effort) -> tuple[_Ranges, _Ends]:
         """Ranges that are fine where the sum's weight lies at any of the ε, with both ends of log δ_c at their least.
 
         Where ranges weigh e^−negligible of the heaviest, nothing is known from below and the tail is left out above.
         """
         every, starts, coarse, _ = levels
         if every.first.size <= 4 * _COARSE:
-            return every, self._ends(every.first, epsilon)
-        ends = self._ends(coarse.first, epsilon, without_tail=True)
+            return every, self._ends(every.first, epsilon, effort)
+        ends = self._ends(coarse.first, epsilon, effort, without_tail=True)
         weights = coarse.log_mass + ends.high
-        relevant = np.flatnonzero((weights > weights.max(axis=1, keepdims=True) - negligible).any(axis=0))
+        relevant = np.flatnonzero((weights > weights.max(axis=1, keepdims=True) - effort.negligible).any(axis=0))
         begin, end = max(int(relevant[0]) - 1, 0), min(int(relevant[-1]) + 2, starts.size)
         start, stop = int(starts[begin]), int(starts[end]) if end < starts.size else every.first.size
         fine = _Ranges(every.first[start:stop], every.log_mass[start:stop])
         single = bool((np.diff(fine.first) == 1.0).all())
-        if not single and fine.first.size > most_fine:
-            fine = fine.merged(np.arange(0, fine.first.size, math.ceil(fine.first.size / most_fine)))
-        inner = self._ends(fine.first, epsilon)
+        if not single and fine.first.size > effort.most_fine:
+            fine = fine.merged(np.arange(0, fine.first.size, math.ceil(fine.first.size / effort.most_fine)))
+        inner = self._ends(fine.first, epsilon, effort)
         joined = [
             np.concatenate((outer[..., :begin], part, outer[..., end:]), axis=-1)
             for outer, part in (
@@ -245,7 +264,7 @@ class ClonesBound(ScaledBound):
         ]
         return _Ranges(*joined[:2]), _Ends(*joined[2:])
 
-    def _ends(self, clones: FloatArray, epsilon: FloatArray, *, without_tail: bool = False) -> _Ends:
+    def _ends(self, clones: FloatArray, epsilon: FloatArray, effort: _Effort, *, without_tail: bool = False) -> _Ends:
         """Both ends of log δ_c, a row for each ε, at increasing c. Runs of consecutive values cost a tail for each 32.
 
         `without_tail`: the tail, which lowers δ_c, counts as nothing, and nothing is known from below.
@@ -265,12 +284,13 @@ class ClonesBound(ScaledBound):
             room = np.log(gap) + 16 * UNIT_ROUNDOFF + np.log1p(4 * RATIO_ACCURACY * (1.0 + least / (other + 1.0)))
             error = 32 * UNIT_ROUNDOFF * (1.0 + np.abs(scale))
             return _Ends(np.full(scale.shape, -np.inf), np.asarray(np.minimum(scale + room + error, 0.0)))
-        tail = law.tail_ratio(np.minimum(least[:, anchors], clones[anchors])) * other[:, anchors] / least[:, anchors]
+        tail_ratio = law.quick_tail_ratio if effort.quick else law.tail_ratio
+        tail = tail_ratio(np.minimum(least[:, anchors], clones[anchors])) * other[:, anchors] / least[:, anchors]
         mass, tail = _along_blocks(clones, least, tail) if run else (np.ones_like(tail), tail)
         scale = np.repeat(scale, _BLOCK, axis=1)[:, : clones.size] if run else scale
         first, second = gap * mass, growth * tail
         # Where rounding decides it, κ may be off by one, which costs no more than this.
-        slack = 4 * RATIO_ACCURACY * (first * (1.0 + least / (other + 1.0)) + second)
+        slack = 4 * RATIO_ACCURACY * first * (1.0 + least / (other + 1.0)) + 4 * effort.ratio_accuracy * second
         error = 32 * UNIT_ROUNDOFF * (1.0 + np.abs(scale))
         with np.errstate(divide="ignore"):
             low = np.log(np.maximum(first - second - slack, 0.0)) + scale - error

@@ -25,6 +25,7 @@ from epsilond.app.callers.oidc import organisation_of, owner_of, roles_of, scope
 from epsilond.app.settings import Settings
 from tests.app.callers.test_keys import file_of
 from tests.app.conftest import PATIENT, problem, serving
+from tests.app.ledgers.support import body, opened, reserved
 
 AUDIENCE = "epsilond"
 PRIVATE: dict[str, Any] = {
@@ -247,7 +248,27 @@ def test_a_token_without_a_configured_claim_has_no_rights_on_ledgers(provider: P
             ({"roles": "owner"}, 403),
         ):
             token = provider.token(scope="ledger", **more)
-            assert client.get("/v1/ledgers", headers=bearer(token)).status_code == status
+            for path in ("/v1/ledgers", "/v1/log/checkpoint", "/v1/log/proofs?from=0"):
+                assert client.get(path, headers=bearer(token)).status_code == status, path
+
+
+def test_ledgers_of_a_token_follow_it_once_its_organisation_is_known(provider: Provider, tmp_path: Path) -> None:
+    kept = {"store_path": str(tmp_path / "store.sqlite")}
+    with service(provider, tmp_path, **kept) as client:
+        ledger = opened(client, bearer(provider.token(scope="ledger")), dataset="visits", block="all")["id"]
+    claim = {"oidc_organisation_claim": "org", "oidc_roles_claim": "roles"}
+    ada, bob = (
+        bearer(provider.token(scope="ledger", sub=sub, org=org, roles="owner analyst"))
+        for sub, org in (("ada", "acme"), ("bob", "other"))
+    )
+    with service(provider, tmp_path, **kept, **claim) as client:
+        problem(client.get(f"/v1/ledgers/{ledger}", headers=bob), 404, "not-found")
+        assert client.get(f"/v1/ledgers/{ledger}", headers=ada).status_code == 200
+        again = client.post("/v1/ledgers", json=body(dataset="VISITS", block="all"), headers=ada)
+        assert problem(again, 409, "block-already-has-ledger")["nearest"] == {"ledger": ledger}
+        barred = client.post("/v1/ledgers", json=body(dataset="visits", block="all"), headers=bob)
+        problem(barred, 409, "block-already-has-ledger")
+        assert reserved(client, ledger, ada, item="train", count=1)["state"] == "reserved"
 
 
 def service(provider: Provider, tmp_path: Path, **more: str) -> Any:

@@ -18,11 +18,12 @@ from epsilond.ledgers.client.auditing import replay
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.verify import verify
 from epsilond.ledgers.requests import AmendAsked, CommitAsked, ContradictAsked
-from epsilond.ledgers.storage import entries
+from epsilond.ledgers.storage import entries, reservations
 from epsilond.ledgers.storage.opening import opened
 from epsilond.ledgers.storage.tables import LEDGERS
 from epsilond.ledgers.storage.transactions import looking
 from epsilond.reading import read
+from epsilond.storage.faults import StoreFault
 from epsilond.storage.transactions import Database
 from tests.ledgers.book.books import KEYS, ORIGIN, Clock, book, key, opening, query
 from tests.ledgers.earlier import take_organisations_away
@@ -128,9 +129,95 @@ def test_ledgers_without_an_organisation_follow_their_key_and_bar_their_data_set
         refused(earlier["carol"]["ledger"], found.open, "acme", opening(dataset="TESTS"), key())
 
 
+def test_a_key_that_spent_without_an_organisation_finds_no_fresh_budget_in_its_own(place):
+    with kept_at(place) as (made, _):
+        ledger = made.open("", opening(dataset="visits"), key(), by="alice").id
+        made.commit("", made.reserve("", [ledger], query(), key(), by="bob").id, ALL, key(), by="bob")
+        made.assign_organisations({"alice": "acme"}.__getitem__)
+        for name in ("Visits", "visits"):
+            with pytest.raises(BlockHasLedger) as barred:
+                made.open("other", opening(dataset=name, block="2026"), key(), by="bob")
+            assert not barred.value.nearest
+        refused(ledger, made.open, "acme", opening(dataset="Visits"), key())
+        made.close("acme", ledger, key(), by="alice")
+        with pytest.raises(BlockHasLedger):
+            made.open("other", opening(dataset="visits"), key(), by="new name of bob")
+        assert made.open("other", opening(dataset="tests"), key(), by="bob").tenant == "other"
+
+
+def test_a_ledger_of_before_bars_others_once_callers_without_an_organisation_moved_it(place, earlier):
+    with kept_at(place) as (made, _):
+        made.assign_organisations(lambda _: "")
+        third = earlier["carol"]["ledger"]
+        made.commit("", earlier["carol"]["held"], ALL, key(), by="bob")
+        made.close("", earlier["bob"]["ledger"], key())
+        made.assign_organisations(lambda _: "acme")
+        with pytest.raises(BlockHasLedger):
+            made.open("other", opening(dataset="tests"), key(), by="bob")
+        refused(third, made.open, "acme", opening(dataset="tests"), key())
+
+
+def test_a_ledger_that_only_its_own_key_moved_bars_nobody(place, earlier):
+    with kept_at(place) as (made, _):
+        made.assign_organisations(lambda _: "acme")
+        assert made.open("other", opening(dataset="tests"), key()).tenant == "other"
+
+
+def test_blocks_do_not_collide_next_to_a_closed_ledger_of_the_whole(place):
+    with kept_at(place) as (made, _):
+        whole = made.open("whole", opening(), key()).id
+        made.close("whole", whole, key())
+        blocks = [made.open("blocks", opening(block=name), key()).id for name in ("2025", "2026")]
+    take_organisations_away(place)
+    with kept_at(place) as (made, _):
+        collisions = made.assign_organisations(lambda _: "acme")
+        assert [(each.ledgers, each.open) for each in collisions] == [((whole, block), 1) for block in blocks]
+        for block in blocks:
+            assert made.reserve("acme", [block], query(), key()).state == "reserved"
+
+
+def test_one_key_of_one_caller_in_two_organisations_is_two_requests(place):
+    with kept_at(place) as (made, _):
+        same = key()
+        ids = [made.open(name, opening(), same, by="token:ada").id for name in ("acme", "other")]
+        assert len(set(ids)) == 2
+        assert made.open("acme", opening(), same, by="token:ada").id == ids[0]
+        held = [
+            made.reserve(name, [own], query(), same, by="ada").id
+            for name, own in zip(("acme", "other"), ids, strict=True)
+        ]
+        assert len(set(held)) == 2
+
+
+def test_the_database_refuses_commits_of_an_earlier_version_to_colliding_ledgers(place, earlier):
+    with kept_at(place) as (made, database):
+        made.assign_organisations({"alice": "acme", "bob": "acme", "carol": "acme"}.__getitem__)
+        commit = "UPDATE ledger_holdings SET committed = 1 WHERE reservation = '{}'"
+        for name in ("alice", "bob"):
+            with (
+                pytest.raises(StoreFault, match=r"another of its people|SQLSTATE 23"),
+                database.writing() as connection,
+            ):
+                connection.exec_driver_sql(commit.format(earlier[name]["held"]))
+        assert made.commit("acme", earlier["carol"]["held"], ALL, key())["receipts"]
+        made.close("acme", earlier["alice"]["ledger"], key())
+        with pytest.raises(StoreFault), database.writing() as connection:
+            connection.exec_driver_sql(commit.format(earlier["alice"]["held"]))
+        assert made.commit("acme", earlier["bob"]["held"], ALL, key())["receipts"]
+
+
+def test_an_organisation_that_is_called_like_a_former_key_opens_the_data_set_of_that_key(place, earlier):
+    with kept_at(place) as (made, _):
+        made.assign_organisations(lambda _: "acme")
+        ledger = made.open("alice", opening(dataset="Visits"), key())
+        assert ledger.tenant == "alice"
+        refused(ledger.id, made.open, "alice", opening(dataset="visits"), key())
+        assert ledger.id != earlier["alice"]["ledger"]
+
+
 def test_a_reservation_over_ledgers_of_two_organisations_still_ends(place):
     clock = Clock()
-    with kept_at(place, clock=clock) as (made, _):
+    with kept_at(place, clock=clock) as (made, database):
         ledgers = [made.open("", opening(dataset=name), key(), by=name).id for name in ("a", "b")]
         held = made.reserve("", ledgers, query(expires_in=0.001), key()).id
         made.assign_organisations(lambda name: name)
@@ -141,6 +228,10 @@ def test_a_reservation_over_ledgers_of_two_organisations_still_ends(place):
         assert made.expire() == 1
         for name, ledger in zip("ab", ledgers, strict=True):
             assert made.state(name, ledger).reservations[held].state == "expired"
+            assert [each["tenant"] for each in made.entries(name, ledger)] == ["", "", name]
+        with looking(database) as connection:
+            assert [row.tenant for row in entries.page(connection, limit=100)][-2:] == ["a", "b"]
+        assert made.checkpoint()
 
 
 def test_a_contradicted_ledger_does_not_keep_the_other_from_moving(place, earlier):
@@ -157,9 +248,18 @@ def test_a_contradicted_ledger_does_not_keep_the_other_from_moving(place, earlie
 
 def test_a_local_client_leaves_the_ledgers_of_a_service_to_it(tmp_path):
     file = tmp_path / "ledgers.db"
-    with kept_at(str(file)) as (made, _):
-        made.open("alice", opening(dataset="visits"), key())
+    clock = Clock()
+    with kept_at(str(file), clock=clock) as (made, _):
+        ledger = made.open("alice", opening(dataset="visits"), key()).id
+        held = made.reserve("alice", [ledger], query(expires_in=0.001), key()).id
     take_organisations_away(str(file))
+    clock.now += 1.0
+    with kept_at(str(file), clock=clock) as (made, database):
+        assert made.expire() == 0
+        with looking(database) as connection:
+            reservation = reservations.get(connection, held)
+        assert reservation is not None
+        assert reservation.state == "reserved"
     books = epsilond.ledger(file)
     assert books.ledgers() == []
     books.close()

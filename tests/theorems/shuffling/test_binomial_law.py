@@ -8,7 +8,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from epsilond.accountants.numerics.binomial_law import RATIO_ACCURACY, Binomial
+from epsilond.accountants.numerics.binomial_law import QUICK_RATIO_ACCURACY, RATIO_ACCURACY, Binomial
 
 
 def exact(n: int, k: int, p: float) -> tuple[mp.mpf, mp.mpf]:
@@ -63,3 +63,13 @@ def test_ratios_at_all_counts_together(n: int, p: float) -> None:
             assert found[k] == pytest.approx(float(law.tail_ratio(np.asarray(float(k)))), rel=2 * RATIO_ACCURACY)
         else:
             assert found[k] == 1.0
+
+
+@pytest.mark.parametrize("n", [1, 2, 10, 47, 48, 300, 20_000, 10**6, 10**8])
+def test_quick_ratios_are_within_their_accuracy(n: int) -> None:
+    """Both ways integrate the same function; only beyond `QUICK_UP_TO` are they one."""
+    scores = np.concatenate(([0.0, 0.1, 0.5], np.linspace(1.0, 40.0, 60)))
+    counts = np.unique(np.minimum(np.floor(0.5 * n + 0.5 * math.sqrt(n) * scores) + 1.0, float(n)))
+    law = Binomial(np.full(counts.size, float(n)), 0.5, 0.5)
+    ratio = law.tail_ratio(counts)
+    assert np.all(np.abs(law.quick_tail_ratio(counts) - ratio) <= QUICK_RATIO_ACCURACY * ratio)
