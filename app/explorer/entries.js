@@ -15,7 +15,7 @@ const WORDS = {
   sealed: "sealed",
   closed: "closed",
   lowered: "lowered",
-  voided: "voided by an operator",
+  voided: "voided by an approver",
   contradicted: "contradicted",
 };
 

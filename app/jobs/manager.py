@@ -146,6 +146,11 @@ class Jobs:
         return "released" if self.survives else "interrupted"
 
     @property
+    def ready(self) -> bool:
+        """True while jobs are accepted and the store can be used."""
+        return self._accepting and self.shelf.fault is None
+
+    @property
     def survives(self) -> bool:
         """True if the store outlives this service."""
         return self._store is not None and self._store.durable

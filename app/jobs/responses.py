@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Literal
 
 from starlette.responses import Response
@@ -19,6 +20,7 @@ REPORT_HEADERS = {
     "cache-control": "no-cache",
 }
 """Headers of the page of a report. The page contains its styles, and may run no scripts."""
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 LATER = (429, 503)
 """Statuses that ask the client to retry later."""
 
@@ -28,17 +30,25 @@ def headers_of(kind: str) -> Mapping[str, str]:
     return REPORT_HEADERS if kind == "report" else {}
 
 
-def job_response(job: Job, preferences: Preferences, *, status: Literal[200, 202] = 202) -> Response:
+def result_path(job: Job) -> str:
+    """Return the path at which the result of a job is found."""
+    return f"{PATH}/{job.record.id}/result"
+
+
+def job_response(
+    job: Job, preferences: Preferences, headers: Mapping[str, str] = NO_HEADERS, *, status: Literal[200, 202] = 202
+) -> Response:
     """Return the job with its address, and with the time for the next look if the status is 202.
 
     Args:
         job: the job.
         preferences: preferences of the request that are applied.
+        headers: further headers of the response.
         status: 202 if the client is to look again.
     """
-    headers = {"location": f"{PATH}/{job.record.id}", **preferences.applied}
+    location = {"location": f"{PATH}/{job.record.id}", **preferences.applied}
     later = {"retry-after": "1"} if status == 202 else {}
-    return Response(document(job), status, {**headers, **later}, JSON)
+    return Response(document(job), status, {**headers, **location, **later}, JSON)
 
 
 def result_response(job: Job) -> Response:

@@ -102,7 +102,7 @@ class Ledgers:
         self.warnings: tuple[Caution, ...] = ()
         """Warnings that accompany every answer about a ledger."""
         self._promises: OrderedDict[tuple[str, int], Promised] = OrderedDict()
-        self._adopted: set[tuple[str, str]] = set()
+        self._assigned_callers: set[tuple[str, str]] = set()
         self._log = structlog.get_logger()
         metrics.ledger_reconciled.set_function(lambda: float(self.trouble() is None))
 
@@ -165,14 +165,14 @@ class Ledgers:
     def _adopt(self, caller: Caller) -> None:
         """Give ledgers that a token opened without an organisation to that of the token, once it has one."""
         holder = caller.name, caller.organisation
-        if caller.organisation == NAMELESS or not caller.has_token or holder in self._adopted:
+        if caller.organisation == NAMELESS or not caller.has_token or holder in self._assigned_callers:
             return
         if self.book.has_free(caller.name):
             organisation_of = {caller.name: caller.organisation}.get
             self._report(self.book.assign_organisations(organisation_of))
-        if len(self._adopted) >= KEPT_CALLERS:
-            self._adopted.clear()
-        self._adopted.add(holder)
+        if len(self._assigned_callers) >= KEPT_CALLERS:
+            self._assigned_callers.clear()
+        self._assigned_callers.add(holder)
 
     def _report(self, collisions: Sequence[Collision]) -> None:
         """Write to the service's log which ledgers cover the same people."""

@@ -14,12 +14,14 @@ from epsilond.app.ledgers.asking import LEDGERS
 from epsilond.app.ledgers.documents import EntryList
 from epsilond.app.ledgers.proving import add_warnings
 from epsilond.app.ledgers.service import Ledgers
+from epsilond.calibrators.answer import Caution
 from epsilond.ledgers.book import answers, reports
 from epsilond.ledgers.book.contradictions import cautions
-from epsilond.ledgers.book.owning import collision, near_names
+from epsilond.ledgers.book.owning import collisions, near_names
 from epsilond.ledgers.calibrating.within import answered
 from epsilond.ledgers.pages.page import page
 from epsilond.ledgers.requests import CalibrateAsked, CommitAsked, OpenLedger, Order, ReserveAsked, VoidAsked
+from epsilond.ledgers.storage.records import ReservationRow
 
 
 def opened(ledgers: Ledgers, caller: Caller, asked: OpenLedger, key: str) -> answers.LedgerAnswer:
@@ -33,8 +35,8 @@ def opened(ledgers: Ledgers, caller: Caller, asked: OpenLedger, key: str) -> ans
 def looked(ledgers: Ledgers, tenant: str, identifier: str) -> answers.LedgerAnswer:
     """Return a ledger with its promise, and with the other ledgers of the same people if there are any."""
     row, state, promise = ledgers.promised(tenant, identifier)
-    warning = collision(ledgers.book.colliding(row))
-    return answers.answer(row, state, promise, (*warning, *ledgers.warnings))
+    warnings = collisions(ledgers.book.colliding(row.id))
+    return answers.answer(row, state, promise, (*warnings, *ledgers.warnings))
 
 
 def listed(ledgers: Ledgers, tenant: str, limit: int, cursor: str | None) -> answers.LedgerList:
@@ -42,7 +44,10 @@ def listed(ledgers: Ledgers, tenant: str, limit: int, cursor: str | None) -> ans
     found = ledgers.book.ledgers(tenant, limit=limit + 1, after=cursor)
     shown = found[:limit]
     more = page_link(LEDGERS, {"cursor": shown[-1].id, "limit": limit}) if len(found) > limit else None
-    return answers.LedgerList(ledgers=tuple(map(answers.summary, shown)), next=more, warnings=ledgers.warnings or None)
+    ids = [row.id for row in shown]
+    colliding = ledgers.book.colliding(*ids)
+    warnings = (*collisions(colliding), *ledgers.warnings)
+    return answers.LedgerList(ledgers=tuple(map(answers.summary, shown)), next=more, warnings=warnings or None)
 
 
 def entries(ledgers: Ledgers, tenant: str, identifier: str, start: int | None, limit: int, order: Order) -> EntryList:
@@ -88,7 +93,7 @@ def reserved(
 ) -> answers.ReservationAnswer:
     """Hold runs; return the reservation."""
     made = ledgers.book.reserve(caller.organisation, named, asked, key, by=caller.name)
-    return answers.reservation(made, warnings=ledgers.warnings)
+    return answers.reservation(made, warnings=_warnings(ledgers, made))
 
 
 def reservation(ledgers: Ledgers, tenant: str, identifier: str) -> answers.ReservationAnswer:
@@ -96,7 +101,7 @@ def reservation(ledgers: Ledgers, tenant: str, identifier: str) -> answers.Reser
     book = ledgers.book
     row = book.reservation(tenant, identifier)
     receipts = [receipt.record for receipt in book.receipts(tenant, identifier)]
-    return answers.reservation(row, receipts, (*cautions(book.contradicting_ledgers(row)), *ledgers.warnings))
+    return answers.reservation(row, receipts, _warnings(ledgers, row))
 
 
 def committed(ledgers: Ledgers, caller: Caller, identifier: str, asked: CommitAsked, key: str) -> JsonRecord:
@@ -108,4 +113,12 @@ def committed(ledgers: Ledgers, caller: Caller, identifier: str, asked: CommitAs
 def cancelled(ledgers: Ledgers, caller: Caller, identifier: str) -> answers.ReservationAnswer:
     """Cancel a reservation; return it."""
     row = ledgers.book.cancel(caller.organisation, identifier, by=caller.name)
-    return answers.reservation(row, warnings=(*cautions(ledgers.book.contradicting_ledgers(row)), *ledgers.warnings))
+    return answers.reservation(row, warnings=_warnings(ledgers, row))
+
+
+def _warnings(ledgers: Ledgers, held: ReservationRow) -> tuple[Caution, ...]:
+    """Return the warnings of a reservation: contradicted runs, other ledgers of the same people, the service's own."""
+    contradicted = cautions(ledgers.book.contradicting_ledgers(held))
+    ids = [holding.ledger for holding in held.holdings]
+    colliding = ledgers.book.colliding(*ids)
+    return contradicted + collisions(colliding) + ledgers.warnings

@@ -2,7 +2,8 @@
 
 Small bodies that are read quickly are read in the event loop. Workers read all other bodies. A request waits for its
 answer for the time that it states (Prefer: wait), or until the service's deadline. After that time a job takes its
-place, and the request is answered with 202.
+place, and the request is answered with 202. A question that is estimated to be expensive is a job from the start, for
+which its request waits.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from epsilond.app.http.record import record_of
 from epsilond.app.jobs.attending import wait_attended
 from epsilond.app.jobs.job import Job
 from epsilond.app.jobs.manager import JOBS
-from epsilond.app.jobs.responses import headers_of, job_response, result_response
+from epsilond.app.jobs.responses import headers_of, job_response, result_path, result_response
+from epsilond.app.jobs.turns import turned_away
 from epsilond.app.ledgers.signatures import signed
 from epsilond.app.metrics import METRICS
 from epsilond.app.questions.compute import COMPUTE, Shared
@@ -53,12 +55,12 @@ def asking(kind: str, name: str, reading: Reading) -> Callable[[Request, bytes, 
     """
 
     async def endpoint(request: Request, body: bytes, preferences: OfQuestion) -> Response:
-        return await asked(request, kind, name, reading, body, preferences)
+        return await respond(request, kind, name, reading, body, preferences)
 
     return endpoint
 
 
-async def asked(
+async def respond(
     request: Request, kind: str, name: str, reading: Reading, body: bytes, preferences: Preferences
 ) -> Response:
     """Return the answer to a body, or the job that will compute it.
@@ -79,54 +81,89 @@ async def asked(
             and keeps no jobs; or the idempotency key came with another request.
         WorkFailed: the service failed.
     """
-    jobs = JOBS.of(request)
-    compute = COMPUTE.of(request)
-    caller = caller_of(request)
-    fingerprint = _fingerprint(kind, name, body)
+    jobs, caller, fingerprint = JOBS.of(request), caller_of(request), _fingerprint(kind, name, body)
     seconds = preferences.seconds(SETTINGS.of(request))
     if preferences.key is not None:
         earlier = await jobs.with_key(caller.name, preferences.key, fingerprint)
         if earlier is not None:
-            wait = partial(jobs.waiting.wait, caller.name, earlier.record.id, seconds)
-            job = await (wait_attended(request, wait) if seconds else wait())
-            return await signed_result(request, job) if job.ended else job_response(job, preferences)
-    question = compute.recent.get(caller.name, fingerprint)
-    if question is None:
-        question = await _read(request, kind, reading, body)
-        if quickly_read(kind, body) and not question.joins:
-            compute.recent.keep(caller.name, fingerprint, question, len(body))
-    outcome = _known(request, question)
-    announcement: Mapping[str, str] = {}
+            return await _respond_from_job(request, earlier, seconds, preferences)
+    question = await _question_of(request, kind, reading, body, fingerprint)
+    outcome, headers = _known(request, question), headers_of(kind)
     if outcome is None:
-        announcement = cost_header(question)
-        with caller.computation():
-            shared, new = compute.join(question, caller.name, caller.identity)
-            try:
-                waited = await _wait(request, shared.done, seconds)
-                if waited in ("late", "stopping"):
-                    told = {"idempotency_key": preferences.key, "fingerprint": fingerprint}
-                    job = await jobs.adopt(shared, body, caller=caller, **told)
-                    compute.to_background(shared)
-                    return job_response(job, preferences)
-            finally:
-                compute.leave(shared)
-        outcome = _outcome(request, shared, new=new)
+        adopt = partial(
+            jobs.adopt, request=body, caller=caller, idempotency_key=preferences.key, fingerprint=fingerprint
+        )
+        outcome, job = await _outcome_or_job(request, question, seconds, adopt)
+        if outcome is None:
+            assert job is not None
+            return job_response(job, preferences, estimate_header(question))
+        if job is not None:
+            headers = {**headers, **estimate_header(question), "content-location": result_path(job)}
     answer = outcome.get()
-    response = Response(
-        answer.body,
-        media_type=question.media_type,
-        headers={
-            **headers_of(kind),
-            **announcement,
-            "x-cache": str(record_of(request).cache),
-            **preferences.applied,
-        },
-    )
+    headers = {**headers, "x-cache": str(record_of(request).cache), **preferences.applied}
+    response = Response(answer.body, media_type=question.media_type, headers=headers)
     return await signed(request, response, question.kind, question.name, body, digest=answer.digest)
 
 
-def cost_header(question: Question) -> Mapping[str, str]:
-    """Return the header that announces an expensive question."""
+async def _respond_from_job(request: Request, job: Job, seconds: float, preferences: Preferences) -> Response:
+    """Return the answer of a job when it has ended, or its state after some seconds."""
+    wait = partial(JOBS.of(request).waiting.wait, caller_of(request).name, job.record.id, seconds)
+    job = await (wait_attended(request, wait) if seconds else wait())
+    return await signed_result(request, job) if job.ended else job_response(job, preferences)
+
+
+async def _question_of(request: Request, kind: str, reading: Reading, body: bytes, fingerprint: str) -> Question:
+    """Return the question of a body, which is remembered if it is read quickly."""
+    recent, owner = COMPUTE.of(request).recent, caller_of(request).name
+    question = recent.get(owner, fingerprint)
+    if question is None:
+        question = await _read(request, kind, reading, body)
+        if quickly_read(kind, body) and not question.joins:
+            recent.keep(owner, fingerprint, question, len(body))
+    return question
+
+
+async def _outcome_or_job(
+    request: Request, question: Question, seconds: float, adopt: Callable[[Shared], Awaitable[Job]]
+) -> tuple[Outcome | None, Job | None]:
+    """Return the outcome of a question and its job; the outcome is None if a job takes the place of the request.
+
+    An expensive question has a job from the start. It is cancelled if the client leaves, unless the client can find it
+    by its idempotency key.
+
+    Args:
+        request: the HTTP request.
+        question: the question.
+        seconds: longest wait.
+        adopt: function that makes a job of a computation.
+
+    Raises:
+        Problem: as `respond` does.
+    """
+    jobs, compute, caller = JOBS.of(request), COMPUTE.of(request), caller_of(request)
+    job: Job | None = None
+    with caller.computation():
+        shared, new = compute.join(question, caller.name, caller.identity)
+        try:
+            if question.is_expensive and jobs.ready:
+                job = await adopt(shared)
+            waited = await _wait(request, shared.done, seconds)
+            is_turned_away = shared.problem is not None and turned_away(shared.problem)
+            if waited in ("late", "stopping") or (job is not None and is_turned_away):
+                job = await adopt(shared) if job is None else jobs.waiting.as_of(job.record)
+                compute.to_background(shared)
+                return None, job
+        except Problem:
+            if job is not None and job.record.idempotency_key is None:
+                await jobs.remove(caller.name, job.record.id)
+            raise
+        finally:
+            compute.leave(shared)
+    return _outcome(request, shared, new=new), job
+
+
+def estimate_header(question: Question) -> Mapping[str, str]:
+    """Return the header that announces an expensive question; no header for other questions."""
     return {"estimated-cpu-seconds": f"{question.seconds:.2g}"} if question.is_expensive else {}
 
 
@@ -147,7 +184,7 @@ async def computed(request: Request, question: Question) -> RenderedAnswer:
 
     Raises:
         NoCertificate: the mathematics rejects the question.
-        Problem: as `asked` does; or the computation took too long.
+        Problem: as `respond` does; or the computation took too long.
         WorkFailed: the service failed.
     """
     outcome = _known(request, question)

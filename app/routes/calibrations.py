@@ -14,7 +14,7 @@ from epsilond.app.catalogue import Algorithm, AlgorithmList, pascal, slug, unkno
 from epsilond.app.http.body import OfQuestion, unread
 from epsilond.app.http.document import json_document
 from epsilond.app.http.handlers import UNKNOWN_NAME
-from epsilond.app.questions.asking import asked
+from epsilond.app.questions.asking import respond
 from epsilond.app.questions.calibrations import read_calibration, read_sweep
 from epsilond.app.questions.sweeps import SweepAnswer, SweepProblem
 from epsilond.app.routes.by_algorithm import Endpoint, unknown_name_route
@@ -84,7 +84,7 @@ def _sweeping(calibrators: tuple[Calibrator, ...]) -> Endpoint:
         if algorithm not in homes:
             raise unknown("algorithm", algorithm, homes)
         reading = partial(read_sweep, homes[algorithm], algorithm)
-        return await asked(request, "sweep", algorithm, reading, body, preferences)
+        return await respond(request, "sweep", algorithm, reading, body, preferences)
 
     sweep_calibration.__annotations__["algorithm"] = Annotated[
         str, Path(description="the name of a calibrator", examples=[shown.name], max_length=100)

@@ -19,7 +19,7 @@ from epsilond.app.http.document import Document, Documents, json_document
 from epsilond.app.http.handlers import UNKNOWN_NAME
 from epsilond.app.http.problems import FieldError, Problem
 from epsilond.app.http.record import record_of
-from epsilond.app.questions.asking import asked
+from epsilond.app.questions.asking import respond
 from epsilond.app.questions.evaluations import EvaluationAnswer, EvaluationRequest, read_evaluation
 from epsilond.app.routes.questions import TAKEN_AS_A_JOB
 from epsilond.app.theorem_detail import TheoremDetail
@@ -134,7 +134,7 @@ def _evaluating(known: Mapping[str, Theorem], home: str) -> Endpoint:
     ) -> Response:
         """The inputs of each theorem's formula, its outputs and examples of both stand at /v1/theorems/{id}."""
         record_of(request).theorem = id
-        return await asked(request, "evaluation", id, partial(read_evaluation, home, id), body, preferences)
+        return await respond(request, "evaluation", id, partial(read_evaluation, home, id), body, preferences)
 
     shown = next((theorem for theorem in known.values() if theorem.examples and _has_formula(theorem)), None)
     examples: dict[str, Example] = {shown.id: {"value": {"inputs": dict(shown.examples[0])}}} if shown else {}

@@ -135,8 +135,11 @@ class Book(Owned):
             tenant: owner of the ledger.
             identifier: id of the ledger.
             computation: takes the state of the ledger.
+
+        Raises:
+            BlockHasLedger: another ledger of the same people is open.
         """
-        found: T = self._evaluate(partial(computation, self.state(tenant, identifier)))
+        found: T = self._evaluate(partial(computation, self.sole_state(tenant, identifier)))
         return found
 
     def asked_of(self, tenant: str, identifier: str, asked: JobAsked) -> LedgerState:
@@ -146,8 +149,11 @@ class Book(Owned):
             tenant: owner of the ledger.
             identifier: id of the ledger.
             asked: the job.
+
+        Raises:
+            BlockHasLedger: another ledger of the same people is open.
         """
-        state = self.state(tenant, identifier)
+        state = self.sole_state(tenant, identifier)
         _require_relation(state, asked)
         return state
 

@@ -50,10 +50,16 @@ class Looked(PublishedLog):
         with looking(self._database) as connection:
             return owners.has_free(connection, opened_by)
 
-    def colliding(self, row: LedgerRow) -> list[tuple[str, bool]]:
-        """Return the other ledgers of the same people in the same organisation, each with whether it is open."""
+    def colliding(self, *identifiers: str) -> dict[str, list[tuple[str, bool]]]:
+        """Return the other ledgers of the same people in the same organisation, each with whether it is open.
+
+        Args:
+            identifiers: ids of ledgers; those that collide with none are left out.
+        """
         with looking(self._database) as connection:
-            return owners.colliding(connection, row)
+            rows = ledgers.load(connection, *identifiers)
+            pairs = {name: owners.colliding(connection, row) for name, row in rows.items()}
+        return {name: others for name, others in pairs.items() if others}
 
     def near_names(self, row: LedgerRow) -> list[str]:
         """Return names of data sets, and of blocks of this data set, that are almost those of this ledger."""
@@ -85,6 +91,17 @@ class Looked(PublishedLog):
     def state(self, tenant: str, identifier: str) -> LedgerState:
         """Return the state of a ledger, with all its reservations."""
         return self.whole(tenant, identifier)[1]
+
+    def sole_state(self, tenant: str, identifier: str) -> LedgerState:
+        """Return the state of a ledger from which runs may be reserved as far as other ledgers are concerned.
+
+        Raises:
+            BlockHasLedger: another ledger of the same people is open, or this ledger is closed and not the only one.
+        """
+        with looking(self._database) as connection:
+            row = self._desk.row(connection, tenant, identifier)
+            self._desk.require_sole(connection, [row])
+            return state_from(row, reservations.of_ledger(connection, identifier))
 
     def whole(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState]:
         """Return the rows and the state of a ledger, read at the same moment."""

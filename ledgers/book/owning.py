@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from epsilond.calibrators.answer import Caution
 
 
-def collision(others: Sequence[tuple[str, bool]]) -> tuple[Caution, ...]:
-    """Return the warning of a ledger if its people have other ledgers.
+def collisions(others: Mapping[str, Sequence[tuple[str, bool]]]) -> tuple[Caution, ...]:
+    """Return a warning for each ledger of which the people have other ledgers.
 
     Args:
-        others: ids of the other ledgers, each with whether it is open.
+        others: ids of the other ledgers, each with whether it is open, by the id of the ledger that they collide with.
     """
-    if not others:
-        return ()
-    ids = ", ".join(identifier for identifier, _ in others)
-    message = f"The same people have other ledgers: {ids}. What those released is not in the guarantee of this one."
+    return tuple(_collision(name, pairs) for name, pairs in others.items())
+
+
+def _collision(identifier: str, others: Sequence[tuple[str, bool]]) -> Caution:
+    ids = ", ".join(name for name, _ in others)
+    message = f"The people of {identifier} have other ledgers: {ids}. What those released is not in its guarantee."
     if any(is_open for _, is_open in others):
         message += " Reservations, commits and amendments are refused until all except one are closed."
-    return (Caution(code="ledger-collides", message=message),)
+    return Caution(code="ledger-collides", message=message)
 
 
 def near_names(names: Sequence[str]) -> tuple[Caution, ...]:

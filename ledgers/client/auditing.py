@@ -29,6 +29,7 @@ from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.log.signing import published_keys
 from epsilond.ledgers.log.verify import UNCOMPUTED, ClaimOutcome, LogVerification, verify
 from epsilond.ledgers.pages.page import checkpoint_of, is_page
+from epsilond.ledgers.storage.names import normalise
 
 SQLITE: Final = b"SQLite format 3\x00"
 _RECEIPT: Final = {"entry", "proof", "checkpoint", "signature"}
@@ -85,16 +86,19 @@ def replay(entries: Iterable[Record]) -> Iterator[str]:
     """Play every ledger's entries again from its opening. Yield a sentence for each ledger whose charges all suffice.
 
     Raises:
-        DoesNotReplay: an entry is no legal move, or a block has two ledgers.
+        DoesNotReplay: an entry is no legal move, or a block has two ledgers, by names as the service compares them.
     """
-    blocks: dict[tuple[object, ...], str] = {}
+    blocks: dict[tuple[object, str], dict[str, str]] = {}
     for name, own in by_ledger(entries).items():
         state = _played(name, own)
         opened = own[0]
-        block = tuple(opened.get(part) for part in ("tenant", "dataset", "block"))
-        if block in blocks:
-            raise DoesNotReplay(f"the block of {name} has another ledger, {blocks[block]}")
-        blocks[block] = name
+        data_set = opened.get("tenant"), normalise(str(opened.get("dataset", "")))
+        block = normalise(str(opened.get("block") or ""))
+        of_data_set = blocks.setdefault(data_set, {})
+        for earlier, ledger in of_data_set.items():
+            if earlier == block or "" in (earlier, block):
+                raise DoesNotReplay(f"the block of {name} has another ledger, {ledger}")
+        of_data_set[block] = name
         yield _sentence(name, opened, state, len(own))
 
 

@@ -162,7 +162,11 @@ class Books:
         return ReadableAnswer(self._place.keys())
 
     def bundle(self, ledger: Ledger | None = None) -> Bundle:
-        """Return the input of `epsilond ledger verify`: a file's whole log, or a ledger's receipts of a service."""
+        """Return the input of `epsilond ledger verify`: a file's whole log, or receipts of a service.
+
+        Args:
+            ledger: of which the service gives receipts; None means all of the organisation, for an auditor.
+        """
         return self._place.bundle(None if ledger is None else ledger.id)
 
     def close(self) -> None:

@@ -23,6 +23,7 @@ from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.continuity import KEPT, discontinuity
 from epsilond.ledgers.book.contradictions import cautions
 from epsilond.ledgers.book.errors import BookError, KeyReused, NotFound, NotReconciled
+from epsilond.ledgers.book.owning import collisions, near_names
 from epsilond.ledgers.book.restore import ACCOUNTED_FOR, CheckpointFile, UnreadableCheckpoint, read_checkpoint
 from epsilond.ledgers.calibrating.within import calibrated
 from epsilond.ledgers.client.errors import Refused, Unanswered
@@ -107,7 +108,11 @@ class FilePlace:
 
     def open(self, body: Body, key: str) -> Answer:
         asked = read(OpenLedger, body)
-        return self.ledger(self._moved(lambda book: book.open(OWNER, asked, key)).id)
+        row = self._moved(lambda book: book.open(OWNER, asked, key))
+        near = as_json(near_names(self._asked(lambda book: book.near_names(row))))
+        answer = self.ledger(row.id)
+        self.warnings |= {warning["code"]: warning["message"] for warning in near}
+        return {**answer, "warnings": [*near, *answer["warnings"]]}
 
     def ledgers(self) -> list[Answer]:
         def every(book: Book) -> list[Answer]:
@@ -120,7 +125,9 @@ class FilePlace:
         return self._asked(every)
 
     def ledger(self, identifier: str) -> Answer:
-        return self._asked(lambda book: as_json(_ledger(book, identifier)))
+        answer: Answer = self._asked(lambda book: as_json(_ledger(book, identifier)))
+        self.warnings |= {warning["code"]: warning["message"] for warning in answer["warnings"]}
+        return answer
 
     def entries(self, identifier: str, start: int, order: Order = "oldest", limit: int | None = None) -> list[Answer]:
         def every(book: Book) -> list[Answer]:
@@ -272,7 +279,8 @@ class FilePlace:
 
 def _ledger(book: Book, identifier: str) -> answers.LedgerAnswer:
     row, state = book.whole(OWNER, identifier)
-    return answers.answer(row, state, answers.promised(state, of_block=bool(row.block)))
+    warnings = collisions(book.colliding(row.id))
+    return answers.answer(row, state, answers.promised(state, of_block=bool(row.block)), warnings)
 
 
 def _reservation(book: Book, row: ReservationRow) -> Answer:

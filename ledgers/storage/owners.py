@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, exists, func, or_, select, update
 
@@ -81,21 +81,42 @@ def collisions(connection: Connection) -> list[Collision]:
     wanted = select(*(LEDGERS.c[name] for name in names), _IS_OPEN.label("is_open")).where(
         LEDGERS.c.organisation.is_not(None)
     )
-    of_dataset = defaultdict[tuple[str, str], list[tuple[str, str, bool, str]]](list)
+    of_dataset = defaultdict[tuple[str, str], list[_Member]](list)
     for row in connection.execute(wanted.order_by(LEDGERS.c.created, LEDGERS.c.id)):
-        of_dataset[row.organisation, row.dataset_key].append((row.id, row.block_key, bool(row.is_open), row.dataset))
+        member = _Member(row.id, row.dataset, row.block_key, bool(row.is_open))
+        of_dataset[row.organisation, row.dataset_key].append(member)
     reported = []
     for (organisation, _), rows in of_dataset.items():
-        has_whole = any(block == "" for _, block, _, _ in rows)
-        groups = [""] if has_whole else sorted({block for _, block, _, _ in rows})
-        for group in groups:
-            members = [row for row in rows if has_whole or row[1] == group]
-            if len(members) > 1:
-                ids, still_open = tuple(row[0] for row in members), sum(row[2] for row in members)
-                reported.append(
-                    Collision(organisation=organisation, dataset=members[0][3], ledgers=ids, open=still_open)
-                )
+        for members in _colliding_groups(rows):
+            ids, still_open = tuple(row.id for row in members), sum(row.is_open for row in members)
+            reported.append(
+                Collision(organisation=organisation, dataset=members[0].dataset, ledgers=ids, open=still_open)
+            )
     return reported
+
+
+class _Member(NamedTuple):
+    """A ledger of a data set."""
+
+    id: str
+    dataset: str
+    block: str
+    """Key of the block; empty for the whole data set."""
+    is_open: bool
+
+
+def _colliding_groups(rows: Sequence[_Member]) -> list[list[_Member]]:
+    """Return the ledgers of a data set that cover the same people, as groups of two or more.
+
+    An open ledger of the whole collides with every block, so that all are one group. A closed one is in the group of
+    each block: the blocks do not collide with each other.
+    """
+    if any(row.block == "" and row.is_open for row in rows):
+        groups = [list(rows)]
+    else:
+        blocks = list(dict.fromkeys(row.block for row in rows if row.block)) or [""]
+        groups = [[row for row in rows if row.block in ("", block)] for block in blocks]
+    return [group for group in groups if len(group) > 1]
 
 
 def colliding(connection: Connection, ledger: LedgerRow) -> list[tuple[str, bool]]:

@@ -10,6 +10,16 @@ from epsilond.storage import opening
 TRIGGERS = ("unassigned", "renamed", "taken_away", "replaced_of_block")
 COLUMNS = ("organisation", "opened_by", "dataset_key", "block_key", "copy")
 
+NAMES_OF_KEYS = (
+    (
+        "ledgers",
+        "ledgers_identity",
+        "UPDATE ledgers SET tenant = replace(tenant, 'organisation/', ''), version = version + 1",
+    ),
+    ("ledger_keys", "ledger_keys_changed", "UPDATE ledger_keys SET tenant = replace(tenant, '/', '')"),
+)
+"""Changes that write the names of keys in place of organisations, each with its table and the trigger against it."""
+
 
 def take_organisations_away(place: str) -> None:
     """Bring the tables of ledgers at a place back to revision 0002; a ledger's owner is its `tenant` then."""
@@ -17,6 +27,11 @@ def take_organisations_away(place: str) -> None:
     database = opening.opened(url, [], name="the place", what="ledgers")
     with database.writing() as connection:
         of_table = " ON ledgers" if database.shared else ""
+        connection.execute(
+            text(f"DROP TRIGGER ledger_holdings_colliding{of_table.replace('ledgers', 'ledger_holdings')}")
+        )
+        if database.shared:
+            connection.execute(text("DROP FUNCTION ledger_refuse_colliding"))
         _write_names_of_keys(connection, shared=database.shared)
         for name in TRIGGERS:
             connection.execute(text(f"DROP TRIGGER IF EXISTS ledgers_{name}{of_table}"))
@@ -30,15 +45,14 @@ def take_organisations_away(place: str) -> None:
 
 
 def _write_names_of_keys(connection: Connection, *, shared: bool) -> None:
-    """Write the names of keys as `tenant`, which a trigger protects."""
-    names = text("UPDATE ledgers SET tenant = replace(tenant, 'organisation/', ''), version = version + 1")
-    if shared:
-        connection.execute(text("ALTER TABLE ledgers DISABLE TRIGGER ledgers_identity"))
-        connection.execute(names)
-        connection.execute(text("ALTER TABLE ledgers ENABLE TRIGGER ledgers_identity"))
-        return
-    wanted = text("SELECT sql FROM sqlite_master WHERE name = 'ledgers_identity'")
-    trigger: str = connection.execute(wanted).scalar_one()
-    connection.execute(text("DROP TRIGGER ledgers_identity"))
-    connection.execute(names)
-    connection.execute(text(trigger))
+    """Write the names of keys as `tenant`, which triggers protect."""
+    for table, trigger, change in NAMES_OF_KEYS:
+        if shared:
+            connection.execute(text(f"ALTER TABLE {table} DISABLE TRIGGER {trigger}"))
+            connection.execute(text(change))
+            connection.execute(text(f"ALTER TABLE {table} ENABLE TRIGGER {trigger}"))
+            continue
+        made: str = connection.execute(text(f"SELECT sql FROM sqlite_master WHERE name = '{trigger}'")).scalar_one()
+        connection.execute(text(f"DROP TRIGGER {trigger}"))
+        connection.execute(text(change))
+        connection.execute(text(made))

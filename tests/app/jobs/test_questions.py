@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from epsilond.accountants.theorems import THEOREMS
+from epsilond.app.jobs.manager import Jobs
 from epsilond.app.main import create_app
 from epsilond.app.questions import cost
 from epsilond.app.settings import Settings
@@ -70,8 +71,52 @@ def test_an_expensive_question_is_announced_before_it_starts(
     may_end(tmp_path / "diary").touch()
     done(client, taken.headers["location"])
     first, again = (client.post(BUSY, json={"seconds": 0.0123}) for _ in range(2))
-    assert first.headers["estimated-cpu-seconds"] == "90"
+    assert taken.headers["estimated-cpu-seconds"] == first.headers["estimated-cpu-seconds"] == "90"
     assert "estimated-cpu-seconds" not in again.headers
+
+
+def test_an_expensive_question_is_a_job_from_the_start(
+    client: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    diary, body = tmp_path / "diary", {"seconds": 100.0, "diary": str(tmp_path / "diary")}
+    monkeypatch.setattr(cost, "_trees", lambda: {"busy": 90.0})
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(client.post, BUSY, json=body, headers=WAIT)
+        wait_until(lambda: has_begun(diary))
+        (listed,) = client.get(JOBS, params={"state": "running"}).json()["jobs"]
+        assert 0.0 < listed["progress"]["seconds_left"] <= 90.0
+        may_end(diary).touch()
+    assert answer.result().status_code == 200
+    assert answer.result().headers["content-location"] == f"{listed['links']['self']}/result"
+    assert done(client, listed["links"]["self"])["state"] == "done"
+    assert client.get(answer.result().headers["content-location"]).content == answer.result().content
+    assert diary.read_text().count("began") == 1
+
+
+@pytest.mark.parametrize(("key", "state"), [(None, "cancelled"), ("my-own", "done")])
+def test_an_expensive_job_of_a_departed_client_goes_on_if_the_client_can_find_it(
+    client: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str | None, state: str
+) -> None:
+    diary, body = tmp_path / "diary", {"seconds": 100.0, "diary": str(tmp_path / "diary")}
+    monkeypatch.setattr(cost, "_trees", lambda: {"busy": 90.0})
+    headers = WAIT | ({} if key is None else {"idempotency-key": key})
+    with httpx.Client(base_url=client.base_url, timeout=0.5) as departing, pytest.raises(httpx.ReadTimeout):
+        departing.post(BUSY, json=body, headers=headers)
+    wait_until(lambda: has_begun(diary))
+    newest = client.get(JOBS).json()["jobs"][0]["links"]["self"]
+    if key is None:
+        assert done(client, newest)["state"] == state
+    may_end(diary).touch()
+    assert done(client, newest)["state"] == state
+
+
+def test_an_expensive_question_without_a_store_is_answered_all_the_same(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cost, "_trees", lambda: {"busy": 90.0})
+    monkeypatch.setattr(Jobs, "ready", False)
+    answer = client.post(BUSY, json={"seconds": 0.0321})
+    assert (answer.status_code, "content-location" in answer.headers) == (200, False)
 
 
 def test_what_a_202_says(client: httpx.Client, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -11,9 +12,11 @@ from typing import Any
 import httpx
 import pytest
 
+import epsilond
 from epsilond.app.callers import keys
 from epsilond.app.callers.limits import CallerLimits
 from epsilond.app.callers.scopes import RoleName, ScopeName
+from epsilond.ledgers.client.auditing import audited
 from tests.app.callers.test_keys import file_of
 from tests.app.conftest import PATIENT, problem, serving
 from tests.app.ledgers.support import LEDGERS, RESERVATIONS, body, key, opened, reserved
@@ -189,6 +192,25 @@ def test_another_organisation_gets_the_answer_of_an_id_that_is_none(locked: http
         assert answers[0] == answers[1], what
 
 
+def test_an_auditor_exports_all_ledgers_with_the_client_and_others_are_refused(
+    locked: httpx.Client, tmp_path: Path
+) -> None:
+    mine, theirs = opened(locked, bearer("alice"))["id"], opened(locked, bearer("carol"))["id"]
+    with epsilond.ledger(str(locked.base_url), key=MADE["reads"][0], runs=tmp_path) as books:
+        bundle = books.bundle()
+        (tmp_path / "keys.json").write_text(json.dumps(dict(books.keys())))
+    named = {receipt.entry["ledger"] for receipt in bundle.receipts}
+    assert mine in named
+    assert theirs not in named
+    (tmp_path / "bundle").write_bytes(bundle.to_bytes())
+    assert audited(tmp_path / "bundle", tmp_path / "keys.json").holds
+    with (
+        epsilond.ledger(str(locked.base_url), key=MADE["alice"][0], runs=tmp_path) as books,
+        pytest.raises(epsilond.EpsilondError, match="role auditor"),
+    ):
+        books.bundle()
+
+
 def test_an_auditor_exports_the_log_of_the_organisation(locked: httpx.Client) -> None:
     mine, theirs = opened(locked, bearer("alice"))["id"], opened(locked, bearer("carol"))["id"]
     entries, path = [], "/v1/log/entries?limit=2"
@@ -225,5 +247,18 @@ def test_a_store_of_before_starts_with_its_collisions_and_both_ledgers_can_be_re
             where, job = f"{LEDGERS}/{ids[name]}/reservations", {"item": "train", "count": 1}
             refused = client.post(where, json=job, headers=bearer(name, after) | key())
             assert problem(refused, 409, "block-already-has-ledger")["nearest"] == {"ledger": ids[other]}
+            within = {"fields": {"sampling": "full", "rounds": 5}, "slot": "gdp"}
+            for path, asked in (("what-if", job), ("calibrations/gaussian", within)):
+                refused = client.post(f"{LEDGERS}/{ids[name]}/{path}", json=asked, headers=bearer(name, after))
+                assert problem(refused, 409, "block-already-has-ledger")["nearest"] == {"ledger": ids[other]}
+        assert collisions(client.get(LEDGERS, headers=bearer("bob", after)).json()) == 2
         assert client.post(f"{LEDGERS}/{ids['alice']}/close", headers=bearer("bob", after)).status_code == 200
-        assert reserved(client, ids["bob"], bearer("alice", after), item="train", count=1)["state"] == "reserved"
+        held = reserved(client, ids["bob"], bearer("alice", after), item="train", count=1)
+        assert held["state"] == "reserved"
+        again = client.get(f"{RESERVATIONS}/{held['id']}", headers=bearer("bob", after)).json()
+        assert collisions(held) == collisions(again) == 1
+
+
+def collisions(answer: Mapping[str, Any]) -> int:
+    """Return the number of warnings of an answer that name other ledgers of the same people."""
+    return sum(each["code"] == "ledger-collides" for each in answer["warnings"])

@@ -23,6 +23,7 @@ from epsilond.ledgers.storage.opening import opened
 from epsilond.ledgers.storage.tables import LEDGERS
 from epsilond.ledgers.storage.transactions import looking
 from epsilond.reading import read
+from epsilond.storage.faults import StoreFault
 from epsilond.storage.transactions import Database
 from tests.ledgers.book.books import KEYS, ORIGIN, Clock, book, key, opening, query
 from tests.ledgers.earlier import take_organisations_away
@@ -160,6 +161,49 @@ def test_a_ledger_that_only_its_own_key_moved_bars_nobody(place, earlier):
     with kept_at(place) as (made, _):
         made.assign_organisations(lambda _: "acme")
         assert made.open("other", opening(dataset="tests"), key()).tenant == "other"
+
+
+def test_blocks_do_not_collide_next_to_a_closed_ledger_of_the_whole(place):
+    with kept_at(place) as (made, _):
+        whole = made.open("whole", opening(), key()).id
+        made.close("whole", whole, key())
+        blocks = [made.open("blocks", opening(block=name), key()).id for name in ("2025", "2026")]
+    take_organisations_away(place)
+    with kept_at(place) as (made, _):
+        collisions = made.assign_organisations(lambda _: "acme")
+        assert [(each.ledgers, each.open) for each in collisions] == [((whole, block), 1) for block in blocks]
+        for block in blocks:
+            assert made.reserve("acme", [block], query(), key()).state == "reserved"
+
+
+def test_one_key_of_one_caller_in_two_organisations_is_two_requests(place):
+    with kept_at(place) as (made, _):
+        same = key()
+        ids = [made.open(name, opening(), same, by="token:ada").id for name in ("acme", "other")]
+        assert len(set(ids)) == 2
+        assert made.open("acme", opening(), same, by="token:ada").id == ids[0]
+        held = [
+            made.reserve(name, [own], query(), same, by="ada").id
+            for name, own in zip(("acme", "other"), ids, strict=True)
+        ]
+        assert len(set(held)) == 2
+
+
+def test_the_database_refuses_commits_of_an_earlier_version_to_colliding_ledgers(place, earlier):
+    with kept_at(place) as (made, database):
+        made.assign_organisations({"alice": "acme", "bob": "acme", "carol": "acme"}.__getitem__)
+        commit = "UPDATE ledger_holdings SET committed = 1 WHERE reservation = '{}'"
+        for name in ("alice", "bob"):
+            with (
+                pytest.raises(StoreFault, match=r"another of its people|SQLSTATE 23"),
+                database.writing() as connection,
+            ):
+                connection.exec_driver_sql(commit.format(earlier[name]["held"]))
+        assert made.commit("acme", earlier["carol"]["held"], ALL, key())["receipts"]
+        made.close("acme", earlier["alice"]["ledger"], key())
+        with pytest.raises(StoreFault), database.writing() as connection:
+            connection.exec_driver_sql(commit.format(earlier["alice"]["held"]))
+        assert made.commit("acme", earlier["bob"]["held"], ALL, key())["receipts"]
 
 
 def test_an_organisation_that_is_called_like_a_former_key_opens_the_data_set_of_that_key(place, earlier):

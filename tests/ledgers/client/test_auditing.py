@@ -12,7 +12,7 @@ from epsilond.ledgers.client.auditing import audited, replay
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.canonical import canonical
 from epsilond.ledgers.log.verify import ClaimOutcome
-from tests.ledgers.client.places import QUERY, book_of, opened
+from tests.ledgers.client.places import ASKED, QUERY, book_of, opened
 
 SEEN = {"observations": [{"premise": "noise", "message": "none", "remedy": "Add it.", "count": 1}]}
 
@@ -135,6 +135,27 @@ def test_a_second_ledger_of_a_block_does_not_replay(kept):
     twin = {**entries[0], "ledger": "another", "seq": 99}
     with pytest.raises(DoesNotReplay, match="another ledger"):
         list(replay([*entries, twin]))
+
+
+@pytest.mark.parametrize("names", [{"dataset": str.upper}, {"block": lambda _: "2025"}])
+def test_a_ledger_of_the_same_people_by_another_name_does_not_replay(kept, names):
+    entries = Bundle.of_bytes((kept / "bundle").read_bytes()).entries
+    first = entries[0]
+    assert not first.get("block")
+    changed = {name: change(first.get(name, "")) for name, change in names.items()}
+    assert changed != {name: first.get(name) for name in names}
+    with pytest.raises(DoesNotReplay, match="another ledger"):
+        list(replay([*entries, {**first, **changed, "ledger": "another", "seq": 99}]))
+
+
+def test_a_file_warns_of_almost_equal_names(tmp_path):
+    books, ledger = opened(tmp_path)
+    with books:
+        name = ledger.told["dataset"]
+        assert "almost-equal-name" not in books.warnings
+        other = books.open(**ASKED | {"dataset": f"{name[:1]}-{name[1:]}"})
+        assert name in books.warnings["almost-equal-name"]
+        assert [each["code"] for each in other.told["warnings"]] == ["almost-equal-name"]
 
 
 def test_receipts_of_all_entries_are_replayed_and_the_gap_is_told(kept):

@@ -41,7 +41,8 @@ def entries(
 @group.command()
 def export(
     ledger: Annotated[
-        str | None, typer.Argument(metavar="LEDGER", help="on a service; a file's log is given whole")
+        str | None,
+        typer.Argument(metavar="LEDGER", help="on a service; absent: all of the organisation's, for its auditor"),
     ] = None,
     out: Out = None,
     at: At = HERE,
