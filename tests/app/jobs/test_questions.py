@@ -79,7 +79,7 @@ def test_an_expensive_question_is_a_job_from_the_start(
     client: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     diary, body = tmp_path / "diary", {"seconds": 100.0, "diary": str(tmp_path / "diary")}
-    monkeypatch.setattr(cost, "_trees", lambda: {"busy": 90.0})
+    monkeypatch.setattr(cost, "_trees", lambda: {"busy": [math.log10(90.0)]})
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(client.post, BUSY, json=body, headers=WAIT)
         wait_until(lambda: has_begun(diary))
@@ -98,7 +98,7 @@ def test_an_expensive_job_of_a_departed_client_goes_on_if_the_client_can_find_it
     client: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str | None, state: str
 ) -> None:
     diary, body = tmp_path / "diary", {"seconds": 100.0, "diary": str(tmp_path / "diary")}
-    monkeypatch.setattr(cost, "_trees", lambda: {"busy": 90.0})
+    monkeypatch.setattr(cost, "_trees", lambda: {"busy": [math.log10(90.0)]})
     headers = WAIT | ({} if key is None else {"idempotency-key": key})
     with httpx.Client(base_url=client.base_url, timeout=0.5) as departing, pytest.raises(httpx.ReadTimeout):
         departing.post(BUSY, json=body, headers=headers)
@@ -113,7 +113,7 @@ def test_an_expensive_job_of_a_departed_client_goes_on_if_the_client_can_find_it
 def test_an_expensive_question_without_a_store_is_answered_all_the_same(
     client: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cost, "_trees", lambda: {"busy": 90.0})
+    monkeypatch.setattr(cost, "_trees", lambda: {"busy": [math.log10(90.0)]})
     monkeypatch.setattr(Jobs, "ready", False)
     answer = client.post(BUSY, json={"seconds": 0.0321})
     assert (answer.status_code, "content-location" in answer.headers) == (200, False)
