@@ -31,7 +31,7 @@ EXTREME = 300.0
 """Largest absolute value of a decimal logarithm."""
 
 
-class Run(NamedTuple):
+class RepeatedMechanism(NamedTuple):
     """A mechanism of an account, with decimal logarithms of how it is run.
 
     Attributes:
@@ -106,7 +106,7 @@ def log10(number: float) -> float:
     return max(-EXTREME, min(EXTREME, math.log10(number))) if number > 0 else -EXTREME
 
 
-def runs_of(spec: Any, times: float = 0.0, rate: float = 0.0, label: str = "") -> Iterator[Run]:
+def runs_of(spec: Any, times: float = 0.0, rate: float = 0.0, label: str = "") -> Iterator[RepeatedMechanism]:
     """Yield the mechanisms that are run in a spec.
 
     Args:
@@ -129,10 +129,10 @@ def runs_of(spec: Any, times: float = 0.0, rate: float = 0.0, label: str = "") -
     else:
         name, power = NOISES.get(kind, ("", 0.0))
         noise = power * log10(getattr(spec, name)) if name else 0.0
-        yield Run(label + kind, times, rate, noise)
+        yield RepeatedMechanism(label + kind, times, rate, noise)
 
 
-def _add_account(features: dict[str, float], runs: list[Run]) -> None:
+def _add_account(features: dict[str, float], runs: list[RepeatedMechanism]) -> None:
     """Add the features of the runs of an account, and where its curve is read."""
     variance = 0.0
     for label, times, rate, noise in runs:
