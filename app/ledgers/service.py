@@ -242,6 +242,7 @@ class Ledgers:
         return answer  # noqa: RET504 (a scope may swallow what it cancels, says its type)
 
     def _called(self, caller: Caller, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+        """Return the answer of a method, after a token's ledgers were given to its organisation."""
         if self._book is not None:
             self._adopt(caller)
         return method(*arguments, **named)

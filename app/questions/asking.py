@@ -26,7 +26,7 @@ from epsilond.app.http.record import record_of
 from epsilond.app.jobs.attending import wait_attended
 from epsilond.app.jobs.job import Job
 from epsilond.app.jobs.manager import JOBS
-from epsilond.app.jobs.responses import headers_of, job_response, result_path, result_response
+from epsilond.app.jobs.responses import NO_HEADERS, headers_of, job_response, result_path, result_response
 from epsilond.app.jobs.turns import turned_away
 from epsilond.app.ledgers.signatures import signed
 from epsilond.app.metrics import METRICS
@@ -88,7 +88,7 @@ async def respond(
         if earlier is not None:
             return await _respond_from_job(request, earlier, seconds, preferences)
     question = await _question_of(request, kind, reading, body, fingerprint)
-    outcome, headers = _known(request, question), headers_of(kind)
+    outcome, announcement = _known(request, question), NO_HEADERS
     if outcome is None:
         adopt = partial(
             jobs.adopt, request=body, caller=caller, idempotency_key=preferences.key, fingerprint=fingerprint
@@ -98,9 +98,9 @@ async def respond(
             assert job is not None
             return job_response(job, preferences, estimate_header(question))
         if job is not None:
-            headers = {**headers, **estimate_header(question), "content-location": result_path(job)}
-    answer = outcome.get()
-    headers = {**headers, "x-cache": str(record_of(request).cache), **preferences.applied}
+            announcement = {**estimate_header(question), "content-location": result_path(job)}
+    answer, cache = outcome.get(), str(record_of(request).cache)
+    headers = {**headers_of(kind), **announcement, "x-cache": cache, **preferences.applied}
     response = Response(answer.body, media_type=question.media_type, headers=headers)
     return await signed(request, response, question.kind, question.name, body, digest=answer.digest)
 

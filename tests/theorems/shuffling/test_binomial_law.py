@@ -73,3 +73,12 @@ def test_quick_ratios_are_within_their_accuracy(n: int) -> None:
     law = Binomial(np.full(counts.size, float(n)), 0.5, 0.5)
     ratio = law.tail_ratio(counts)
     assert np.all(np.abs(law.quick_tail_ratio(counts) - ratio) <= QUICK_RATIO_ACCURACY * ratio)
+
+
+@pytest.mark.parametrize("n", [1, 2, 30, 48, 1000, 19_999, 10**6])
+@pytest.mark.parametrize("score", [0.0, 0.5, 2.0, 6.0, 37.0])
+def test_a_quick_ratio_is_that_of_the_sum(n: int, score: float) -> None:
+    k = min(math.floor(0.5 * n + 0.5 * score * math.sqrt(n)) + 1, n)
+    ratio = float(exact(n, k, 0.5)[1])
+    quick = Binomial(np.asarray([float(n)]), 0.5, 0.5).quick_tail_ratio(np.asarray([float(k)]))
+    assert abs(float(quick[0]) / ratio - 1.0) <= QUICK_RATIO_ACCURACY
