@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
@@ -22,9 +21,10 @@ from epsilond.accountants.json_types import JsonRecord
 from epsilond.accountants.ledger import entries as told
 from epsilond.accountants.ledger import moves
 from epsilond.accountants.ledger.opening import opened
-from epsilond.accountants.ledger.state import LedgerState, Reservation
+from epsilond.accountants.ledger.state import LedgerState
 from epsilond.accountants.ledger.what_if import WhatIf, what_if, with_nearest
 from epsilond.ledgers.book.changes import Owned, fingerprint_of
+from epsilond.ledgers.book.commits import CommitRequest, is_quick, reservation_after
 from epsilond.ledgers.book.desk import States, text
 from epsilond.ledgers.book.specs import text_of
 from epsilond.ledgers.book.states import holding_of, item_of, parts_of, rows_after
@@ -279,6 +279,9 @@ class Book(Owned):
             LedgerExhausted, ReservationEnded, RunDiffers, InvalidInput: as `moves.commit`.
         """
         fingerprint = fingerprint_of("commit", [identifier, asked])
+        answer = self._commits.submit(CommitRequest(tenant, identifier, asked.count, key, by, fingerprint))
+        if answer is not None:
+            return answer
 
         def attempt(under_lock: bool) -> JsonRecord:
             with looking(self._database) as connection:
@@ -296,7 +299,7 @@ class Book(Owned):
                 self._release(tenant, identifier, "expired")
                 raise ReservationEnded("The reservation has expired.")
             wanted = asked.count
-            quick = all(_at_once(state.reservations[identifier]) for _, state in states.values())
+            quick = all(is_quick(state.reservations[identifier]) for _, state in states.values())
 
             def after_of(states: States) -> dict[str, LedgerState]:
                 calls = {name: partial(moves.commit, state, identifier, wanted) for name, (_, state) in states.items()}
@@ -370,22 +373,7 @@ class Book(Owned):
     ) -> None:
         for name, state in after.items():
             ledgers.write(connection, states[name][0], rows_after(states[name][0], state))
-        self._write_holdings(connection, held, after)
-
-    def _write_holdings(self, connection: Connection, held: ReservationRow, after: Mapping[str, LedgerState]) -> None:
-        holdings = tuple(
-            holding_of(one.ledger, after[one.ledger].reservations[held.id]) if one.ledger in after else one
-            for one in held.holdings
-        )
-        state = next(iter(after.values())).reservations[held.id].state
-        over = all(one.committed == one.count for one in holdings)
-        now = replace(held, state=state, holdings=holdings, expires=None if over else held.expires)
-        reservations.write(connection, held, now)
-
-
-def _at_once(held: Reservation) -> bool:
-    """Return whether a commit is cheap to judge: it is of runs of the plan, or its charge is additive."""
-    return held.item is not None or held.charge is None or held.charge.additive
+        reservations.write(connection, [(held, reservation_after(held, after))])
 
 
 def _require_relation(state: LedgerState, asked: JobAsked) -> None:

@@ -11,32 +11,36 @@ import itertools
 import json
 import secrets
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
-from epsilond.accountants.json_types import JsonObject
+from epsilond.accountants.errors import EpsilondError
+from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.accountants.ledger import entries as told
 from epsilond.accountants.ledger import moves
 from epsilond.accountants.ledger.amending import amended
 from epsilond.accountants.ledger.state import LedgerState
 from epsilond.calibrators.answer import as_json
+from epsilond.ledgers.book.commits import MOST_TOGETHER, CommitRequest, commit_together
 from epsilond.ledgers.book.continuity import Continuity
 from epsilond.ledgers.book.desk import WRITTEN, Desk, States
-from epsilond.ledgers.book.errors import Contended
+from epsilond.ledgers.book.errors import BookError, Contended
 from epsilond.ledgers.book.looked import Looked
 from epsilond.ledgers.book.restore import CheckpointFile
 from epsilond.ledgers.book.specs import text_of
 from epsilond.ledgers.book.states import rows_after, state_from
+from epsilond.ledgers.book.together import Together
 from epsilond.ledgers.log.checkpoints import Checkpoint
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.requests import AmendAsked, ContradictAsked, VoidAsked
 from epsilond.ledgers.storage import ledgers, reservations
 from epsilond.ledgers.storage.records import LedgerRow
-from epsilond.ledgers.storage.transactions import Again, looking, moving
+from epsilond.ledgers.storage.transactions import Again, durably, looking, moving
+from epsilond.storage.faults import StoreFault
 from epsilond.storage.transactions import Database
 
 T = TypeVar("T")
@@ -73,6 +77,7 @@ class Owned(Looked):
         super().__init__(database, keyring, Desk(keyring, clock, continuity), continuity)
         self._evaluate = evaluate
         self._clock = clock
+        self._commits = Together(self._commit_together, most=MOST_TOGETHER)
 
     def seal(self, tenant: str, identifier: str, key: str, *, by: str = "") -> LedgerRow:
         """Seal a ledger: fix the membership of its block from now on.
@@ -185,6 +190,14 @@ class Owned(Looked):
 
     # Writing.
 
+    def _commit_together(self, requests: Sequence[CommitRequest]) -> list[JsonRecord | None]:
+        """Make commits in one transaction. Return None for each that its caller makes alone."""
+        try:
+            with self._noting_head(durably(self._database)) as connection:
+                return commit_together(connection, self._desk, requests, self._clock())
+        except (Again, BookError, EpsilondError, StoreFault):
+            return [None] * len(requests)  # nothing was written; each hears its own reason alone
+
     def _before(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState]:
         """Return a ledger before its lock, without its reservations."""
         row = self.ledger(tenant, identifier)
@@ -231,7 +244,13 @@ class Owned(Looked):
         The head that is written is known once the transaction has ended without an error.
         """
         versions = {name: row.version if compared else None for name, (row, _) in states.items()}
-        with moving(self._database, versions) as connection:
+        with self._noting_head(moving(self._database, versions)) as connection:
+            yield connection
+
+    @contextmanager
+    def _noting_head(self, transaction: AbstractContextManager[Connection]) -> Iterator[Connection]:
+        """Yield the connection of a transaction. Its head is known once the transaction has ended without an error."""
+        with transaction as connection:
             connection.info.pop(WRITTEN, None)
             yield connection
             head: Checkpoint | None = connection.info.pop(WRITTEN, None)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
@@ -19,7 +20,7 @@ from epsilond.ledgers.book.states import state_from
 from epsilond.ledgers.log import checkpoints
 from epsilond.ledgers.log.canonical import canonical
 from epsilond.ledgers.log.checkpoints import Checkpoint
-from epsilond.ledgers.log.receipts import Receipt, make
+from epsilond.ledgers.log.receipts import Receipt, make, make_all
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.log.tree import Tree
 from epsilond.ledgers.storage import entries, keys, ledgers, owners, reservations
@@ -31,6 +32,27 @@ MOST_VOIDS = 1_000_000
 WRITTEN = "epsilond.head"
 """Name of the head that a transaction has written, among what a connection is told."""
 States = dict[str, tuple[LedgerRow, LedgerState]]
+
+
+@dataclass(frozen=True)
+class LoggedMove:
+    """A move as the log and its caller see it.
+
+    Attributes:
+        tenant: owner of the ledgers.
+        by: name of the caller; empty where callers have no names.
+        key: idempotency key of the request; None where it has none.
+        fingerprint: digest of the request.
+        answer: answer to keep; None means the receipts of the entries.
+        records: ids of ledgers, each with the record of its move.
+    """
+
+    tenant: str
+    by: str
+    key: str | None
+    fingerprint: str
+    answer: JsonRecord | None
+    records: tuple[tuple[str, JsonObject], ...]
 
 
 class Desk:
@@ -47,51 +69,56 @@ class Desk:
         tenant: str,
         key: str | None,
         fingerprint: str,
-        answer: dict[str, object] | None,
+        answer: JsonRecord | None,
         records: Sequence[tuple[str, JsonObject]],
         by: str = "",
     ) -> JsonRecord:
-        """Append entries to the log, and keep what is answered to the key: their receipts if nothing else is told.
+        """Write one move to the log. See `write_all` and `LoggedMove`."""
+        return self.write_all(connection, [LoggedMove(tenant, by, key, fingerprint, answer, tuple(records))])[0]
+
+    def write_all(self, connection: Connection, moves: Sequence[LoggedMove]) -> list[JsonRecord]:
+        """Append the entries of moves to the log, and keep the answer to each.
 
         Args:
-            connection: of the transaction of the move.
-            tenant: owner of the ledgers.
-            key: idempotency key of the request; None where it has none.
-            fingerprint: digest of the request.
-            answer: answer to keep; None means the receipts.
-            records: ids of ledgers, each with the record of its move.
-            by: name of the caller; empty where callers have no names.
+            connection: of the transaction of the moves.
+            moves: in the order of their entries.
+
+        Returns:
+            The answer to each move.
 
         Raises:
             NotReconciled: the log does not continue a head that is known; nothing may be committed.
         """
-        first, now = entries.take(connection, len(records)), self._clock()
-        self._continuity.require(self._continuity.known(), roots(connection, first))
-        shared: JsonRecord = {"at": time_of(now), "tenant": tenant} | ({"requested_by": by} if by else {})
-        rows = [
-            EntryRow(
-                seq=first + place,
-                at=now,
-                tenant=tenant,
-                kind=record["kind"],
-                ledger=name,
-                leaf=canonical({"seq": first + place, "ledger": name, **shared, **record}),
-            )
-            for place, (name, record) in enumerate(records)
+        first, now = entries.take(connection, sum(len(move.records) for move in moves)), self._clock()
+        nodes, signing = StoredNodes(connection), self._keyring().signing
+        self._continuity.require(self._continuity.known(), roots(nodes, first))
+        numbers = itertools.count(first)
+        rows = [[_entry_row(next(numbers), now, move, *record) for record in move.records] for move in moves]
+        flat = [*itertools.chain.from_iterable(rows)]
+        entries.append(connection, flat)
+        tree = Tree(nodes, first).extend([row.leaf for row in flat])
+        head = connection.info[WRITTEN] = checkpoints.of_tree(tree, signing.name)
+        note = checkpoints.signed(head, signing)
+        wanted = [row for move, own in zip(moves, rows, strict=True) if move.answer is None for row in own]
+        receipts = iter(make_all(tree, [(row.seq, entry(row)) for row in wanted], note, signing))
+        answers = [
+            {"receipts": [next(receipts).record for _ in own]} if move.answer is None else move.answer
+            for move, own in zip(moves, rows, strict=True)
         ]
-        entries.append(connection, rows)
-        tree = Tree(StoredNodes(connection), first).extend([row.leaf for row in rows])
-        connection.info[WRITTEN] = checkpoints.of_tree(tree, self._keyring().signing.name)
-        kept = answer
-        if kept is None:
-            kept = {"receipts": [self.receipt(connection, row, tree.size).record for row in rows]}
-        if key is not None:
-            text = json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode()
-            keys.keep(
-                connection,
-                KeptAnswer(tenant=scope_of(tenant, by), key=key, fingerprint=fingerprint, answer=text, at=now),
+        kept = [
+            KeptAnswer(
+                tenant=scope_of(move.tenant, move.by),
+                key=move.key,
+                fingerprint=move.fingerprint,
+                answer=json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode(),
+                at=now,
             )
-        return kept
+            for move, answer in zip(moves, answers, strict=True)
+            if move.key is not None
+        ]
+        if kept:
+            keys.keep(connection, kept)
+        return answers
 
     def receipt(self, connection: Connection, row: EntryRow, size: int) -> Receipt:
         tree = Tree(StoredNodes(connection), size)
@@ -211,6 +238,15 @@ class Desk:
             raise NotFound(identifier) from None
 
 
+def _entry_row(seq: int, now: float, move: LoggedMove, ledger: str, record: JsonObject) -> EntryRow:
+    """Return the entry with this number for one record of a move."""
+    shared: JsonRecord = {"at": time_of(now), "tenant": move.tenant}
+    if move.by:
+        shared["requested_by"] = move.by
+    leaf = canonical({"seq": seq, "ledger": ledger, **shared, **record})
+    return EntryRow(seq=seq, at=now, tenant=move.tenant, kind=record["kind"], ledger=ledger, leaf=leaf)
+
+
 def scope_of(tenant: str, by: str) -> str:
     """Return the owner of idempotency keys: a caller in an organisation, in a form that no caller's name has."""
     return f"{tenant}/{by}"
@@ -228,13 +264,13 @@ def _with_voids(connection: Connection, state: LedgerState, ledger: str, reserva
 
 
 def _voided(connection: Connection, ledger: str, reservation: str) -> int:
-    records = (entry(row) for row in entries.page(connection, limit=MOST_VOIDS, ledger=ledger, kind="voided"))
+    records = (entry(row) for row in entries.of_rare_kind(connection, [ledger], "voided"))
     return sum(record["count"] for record in records if record["reservation"] == reservation)
 
 
-def roots(connection: Connection, size: int) -> Root:
-    """Return the roots of the log of so many entries that a connection sees."""
-    return lambda first: Tree(StoredNodes(connection), first).root() if 0 <= first <= size else None
+def roots(nodes: StoredNodes, size: int) -> Root:
+    """Return the roots of the log of so many entries."""
+    return lambda first: Tree(nodes, first).root() if 0 <= first <= size else None
 
 
 def text(record: JsonObject) -> str:
