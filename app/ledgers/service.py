@@ -38,8 +38,10 @@ from epsilond.app.workers.work import RenderedAnswer, message_of, opened, pickle
 from epsilond.calibrators.answer import Caution
 from epsilond.ledgers.book.answers import Promised, promised
 from epsilond.ledgers.book.book import Book
+from epsilond.ledgers.book.commits import MOST_TOGETHER
 from epsilond.ledgers.book.errors import HeadUnavailable, NotReconciled
 from epsilond.ledgers.book.restore import CheckpointFile
+from epsilond.ledgers.book.together import Together
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.requests import WhatIfAsked
 from epsilond.ledgers.storage.names import NAMELESS
@@ -50,8 +52,8 @@ from epsilond.storage.transactions import Database
 
 P = ParamSpec("P")
 T = TypeVar("T")
-THREADS = 8
-"""Calls of the book under way at one time."""
+THREADS = 32
+"""Calls of the book under way at one time; commits among them are made together."""
 SWEEP_SECONDS = 60.0
 """Longest between two looks at what has expired; sooner where this service knows that something will."""
 KEPT_PROMISES = 256
@@ -103,6 +105,7 @@ class Ledgers:
         """Warnings that accompany every answer about a ledger."""
         self._promises: OrderedDict[tuple[str, int], Promised] = OrderedDict()
         self._assigned_callers: set[tuple[str, str]] = set()
+        self._heads = Together(self._keep, most=MOST_TOGETHER)
         self._log = structlog.get_logger()
         metrics.ledger_reconciled.set_function(lambda: float(self.trouble() is None))
 
@@ -297,11 +300,12 @@ class Ledgers:
 
     def _moved(self, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         answer = method(*arguments, **named)
-        self._keep()
+        if self.book.continuity.has_file:
+            self._heads.submit(None)
         return answer
 
-    def _keep(self) -> None:
-        """Keep the log's head elsewhere, if there is such a place. It blocks, and comes before the answer.
+    def _keep(self, moves: Sequence[None]) -> Sequence[None]:
+        """Keep the log's head elsewhere, once for several moves that were made before. It blocks.
 
         Raises:
             Problem: it cannot be kept. What was moved stays so, and is answered to the same key.
@@ -312,6 +316,7 @@ class Ledgers:
             self._log.error("the checkpoint cannot be kept elsewhere", reason=error.strerror)
             detail = "The newest checkpoint cannot be kept elsewhere. Send it again with the same Idempotency-Key."
             raise Problem("unavailable", detail, headers={"Retry-After": "10"}) from None
+        return moves
 
     def accept(self) -> str:
         """The log as it is is right, says an operator; answers its signed head. It blocks."""
@@ -343,8 +348,8 @@ class Ledgers:
 
     def _ended(self) -> int:
         ended = self.book.expire()
-        if ended:
-            self._keep()
+        if ended and self.book.continuity.has_file:
+            self._heads.submit(None)
         return ended
 
     # Computations.
