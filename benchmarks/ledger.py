@@ -30,7 +30,7 @@ from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.log.keys import SigningKey
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.requests import CommitAsked, OpenLedger, ReserveAsked
-from epsilond.ledgers.storage.opening import opened
+from epsilond.ledgers.store.opening import opened
 from epsilond.reading import read
 
 TENANT = "benchmark"

@@ -14,14 +14,14 @@ from sqlalchemy import Connection
 
 from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.json_types import JsonObject, JsonRecord
-from epsilond.accountants.ledger import entries as told
-from epsilond.accountants.ledger import moves
-from epsilond.accountants.ledger.state import LedgerState, Reservation
 from epsilond.ledgers.book.desk import Desk, LoggedMove, entry, scope_of
 from epsilond.ledgers.book.states import holding_of, rows_after, state_from
-from epsilond.ledgers.storage import entries, keys, ledgers, owners, reservations
-from epsilond.ledgers.storage.records import ReservationRow
-from epsilond.ledgers.storage.transactions import locked
+from epsilond.ledgers.mathematics import entries as told
+from epsilond.ledgers.mathematics import moves
+from epsilond.ledgers.mathematics.state import LedgerState, Reservation
+from epsilond.ledgers.store import entries, keys, ledgers, owners, reservations
+from epsilond.ledgers.store.records import ReservationRow
+from epsilond.ledgers.store.transactions import locked
 
 MOST_TOGETHER = 64
 """Largest number of commits in one transaction: with more, the first of them would wait for the last for long."""

@@ -1,0 +1,230 @@
+"""Ledgers as rows: added, loaded whole, and brought from one state to the next by what differs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from sqlalchemy import Connection, bindparam, exists, insert, select, tuple_, update
+
+from epsilond.accountants.json_types import JsonRecord
+from epsilond.ledgers.store import entries
+from epsilond.ledgers.store.names import key_of
+from epsilond.ledgers.store.records import ItemRow, LedgerRow, PartRow
+from epsilond.ledgers.store.tables import HOLDINGS, ITEMS, LEDGERS, SLOTS
+from epsilond.ledgers.store.transactions import Unknown, change_rows, inserted
+
+_CHANGING = ("status", "sealed", "conditional", "contradicted")
+_OWN = ("id", "dataset", "block", "name", "record", "created", *_CHANGING, "version")
+_LOADED = (*(LEDGERS.c[name] for name in _OWN), LEDGERS.c.organisation.label("tenant"))
+_FIXED = ("id", "tenant", "dataset", "block", "name", "record", "created", "version")
+_COUNTS = ("planned", "reserved", "committed", "credit")
+_AMOUNTS = ("capacity", "used", "held")
+_OWN_CHANGE = (
+    update(LEDGERS)
+    .where(LEDGERS.c.id == bindparam("_id"), LEDGERS.c.version == bindparam("_version"))
+    .values(version=LEDGERS.c.version + 1, **{name: bindparam(name) for name in _CHANGING})
+)
+_PART_CHANGE = (
+    update(SLOTS)
+    .where(*(SLOTS.c[name] == bindparam(f"_{name}") for name in ("ledger", "kind", "part", *_AMOUNTS)))
+    .values({name: bindparam(name) for name in _AMOUNTS})
+)
+_ITEM_CHANGE = (
+    update(ITEMS)
+    .where(*(ITEMS.c[name] == bindparam(f"_{name}") for name in ("ledger", "name", *_COUNTS)))
+    .values({name: bindparam(name) for name in _COUNTS})
+)
+_OPENED_FOR: Final = "organisation/"
+"""Beginning of `tenant` in rows of ledgers of organisations; no name of a key has the slash.
+
+Rows of earlier versions have a key's name there. A unique constraint has it with data set and block, which SQLite
+cannot drop. Without the beginning, an organisation with the name of a former key is refused a data set of that key.
+"""
+
+
+class BlockTaken(Exception):
+    """This tenant has a ledger for this block of this dataset, open or closed; its text is that ledger's id."""
+
+
+def add(connection: Connection, ledger: LedgerRow, *, opened_by: str | None = None) -> None:
+    """Keep a new ledger, at version 0. Call it before the counter of entries is taken.
+
+    Args:
+        connection: of a transaction that writes.
+        ledger: the ledger.
+        opened_by: name of the caller who opens it; None where the tenant has no callers with names.
+
+    Raises:
+        BlockTaken: the block has one; a closed one is not replaced.
+        ValueError: it has another version than 0.
+    """
+    if ledger.version != 0:
+        raise ValueError("a new ledger has version 0")
+    values = {name: getattr(ledger, name) for name in _OWN} | {
+        "tenant": f"{_OPENED_FOR}{ledger.tenant}",
+        "organisation": ledger.tenant,
+        "opened_by": ledger.tenant if opened_by is None else opened_by,
+        "dataset_key": key_of(ledger.dataset),
+        "block_key": key_of(ledger.block),
+    }
+    if not inserted(connection, insert(LEDGERS).values(values)):
+        raise BlockTaken(of_block(connection, ledger.tenant, ledger.dataset, ledger.block) or "")
+    for position, part in enumerate(ledger.parts):
+        connection.execute(insert(SLOTS).values(ledger=ledger.id, position=position, **vars(part)))
+    for position, item in enumerate(ledger.items):
+        connection.execute(insert(ITEMS).values(ledger=ledger.id, position=position, **vars(item)))
+
+
+def load(connection: Connection, *identifiers: str, tenant: str | None = None) -> dict[str, LedgerRow]:
+    """Return these ledgers, whole.
+
+    Args:
+        connection: to read on.
+        identifiers: ids of the ledgers.
+        tenant: required owner; None means any. A ledger of another owner is not read.
+
+    Outside `looking` and `moving` the rows of one may be of two moments: the version is read first, so that a move that
+    compares it finds out.
+
+    Raises:
+        Unknown: there is no such ledger.
+    """
+    own = select(*_LOADED).where(LEDGERS.c.id.in_(identifiers))
+    if tenant is not None:
+        own = own.where(LEDGERS.c.organisation == tenant)
+    found = {row["id"]: LedgerRow(**row) for row in connection.execute(own).mappings()}
+    for identifier in identifiers:
+        if identifier not in found:
+            raise Unknown(identifier)
+    parts = defaultdict[str, list[PartRow]](list)
+    for row in connection.execute(
+        select(SLOTS).where(SLOTS.c.ledger.in_(identifiers)).order_by(SLOTS.c.position)
+    ).mappings():
+        parts[row["ledger"]].append(PartRow(**{name: row[name] for name in PartRow.__dataclass_fields__}))
+    items = defaultdict[str, list[ItemRow]](list)
+    for row in connection.execute(
+        select(ITEMS).where(ITEMS.c.ledger.in_(identifiers)).order_by(ITEMS.c.position)
+    ).mappings():
+        items[row["ledger"]].append(ItemRow(**{name: row[name] for name in ItemRow.__dataclass_fields__}))
+    committed = exists().where(HOLDINGS.c.ledger == LEDGERS.c.id, HOLDINGS.c.committed > 0)
+    released = set(connection.execute(select(LEDGERS.c.id).where(LEDGERS.c.id.in_(identifiers), committed)).scalars())
+    contradictions = _contradictions(connection, [row.id for row in found.values() if row.contradicted])
+    return {
+        identifier: replace(
+            found[identifier],
+            contradictions=tuple(contradictions[identifier]),
+            parts=tuple(parts[identifier]),
+            items=tuple(items[identifier]),
+            released=identifier in released,
+        )
+        for identifier in identifiers
+    }
+
+
+def write(connection: Connection, before: LedgerRow, after: LedgerRow) -> LedgerRow:
+    """Write how one ledger differs, and return it as it is then. See `write_all`."""
+    return write_all(connection, [(before, after)])[0]
+
+
+def write_all(connection: Connection, changes: Sequence[tuple[LedgerRow, LedgerRow]]) -> list[LedgerRow]:
+    """Write how ledgers differ, add one to the version of each, and return them as they are then.
+
+    Args:
+        connection: of a transaction that has locked the ledgers.
+        changes: ledgers as they were loaded at the locked version, each with what it becomes. A row is changed only if
+            it still is as before, so that a writer without the lock changes nothing.
+
+    Raises:
+        Again: a row is not as before.
+        ValueError: what never changes differs, or a slot or an item is gone.
+        IntegrityError: a constraint refuses; the transaction is of no more use.
+    """
+    own: list[JsonRecord] = []
+    parts: list[JsonRecord] = []
+    items: list[JsonRecord] = []
+    added: list[JsonRecord] = []
+    for before, after in changes:
+        if any(getattr(before, name) != getattr(after, name) for name in _FIXED):
+            raise ValueError("what a ledger was opened with never changes, and its version only here")
+        own.append({"_id": before.id, "_version": before.version, **_values(after, _CHANGING)})
+        parts += _changed_parts(before, after)
+        items += _changed_items(before, after)
+        added += [
+            {"ledger": before.id, "position": position, **vars(after.items[position])}
+            for position in range(len(before.items), len(after.items))
+        ]
+    change_rows(connection, _OWN_CHANGE, own, "ledger")
+    change_rows(connection, _PART_CHANGE, parts, "ledger")
+    change_rows(connection, _ITEM_CHANGE, items, "ledger")
+    if added:
+        connection.execute(insert(ITEMS), added)
+    return [replace(after, version=before.version + 1) for before, after in changes]
+
+
+def of_block(connection: Connection, tenant: str, dataset: str, block: str) -> str | None:
+    """Return the id of the first ledger of a block, if it has one."""
+    of_dataset = (LEDGERS.c.organisation == tenant) & (LEDGERS.c.dataset_key == key_of(dataset))
+    wanted = select(LEDGERS.c.id).where(of_dataset, LEDGERS.c.block_key == key_of(block))
+    return connection.execute(wanted.order_by(LEDGERS.c.copy).limit(1)).scalar_one_or_none()
+
+
+def overlapping(connection: Connection, ledger: LedgerRow) -> str | None:
+    """Return the id of a ledger that overlaps this ledger: one is of a block, the other of the whole dataset.
+
+    Call it after the counter of entries is taken: then no other is being added.
+    """
+    of_other_kind = LEDGERS.c.block_key != "" if ledger.block == "" else LEDGERS.c.block_key == ""
+    of_dataset = (LEDGERS.c.organisation == ledger.tenant) & (LEDGERS.c.dataset_key == key_of(ledger.dataset))
+    wanted = of_dataset & of_other_kind
+    return connection.execute(select(LEDGERS.c.id).where(wanted).limit(1)).scalar_one_or_none()
+
+
+def page(connection: Connection, tenant: str, *, limit: int, after: LedgerRow | None = None) -> list[LedgerRow]:
+    """Return a tenant's ledgers in the order in which they were opened, starting behind `after`."""
+    wanted = select(LEDGERS.c.id).where(LEDGERS.c.organisation == tenant)
+    if after is not None:
+        wanted = wanted.where(tuple_(LEDGERS.c.created, LEDGERS.c.id) > tuple_(after.created, after.id))
+    found = connection.execute(wanted.order_by(LEDGERS.c.created, LEDGERS.c.id).limit(limit)).scalars()
+    return list(load(connection, *found).values())
+
+
+def _contradictions(connection: Connection, identifiers: list[str]) -> defaultdict[str, list[bytes]]:
+    """Return the entries that contradict runs of ledgers, by the ledgers' ids."""
+    leaves = defaultdict[str, list[bytes]](list)
+    for row in entries.of_rare_kind(connection, identifiers, "contradicted") if identifiers else ():
+        if row.ledger is not None:
+            leaves[row.ledger].append(row.leaf)
+    return leaves
+
+
+def _changed_parts(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
+    """Yield the parameters of `_PART_CHANGE` for each part of a slot that differs."""
+    kept = {(part.kind, part.part): part for part in before.parts}
+    if [*kept] != [(part.kind, part.part) for part in after.parts]:
+        raise ValueError("the parts of a ledger's slots are those it was opened with")
+    for part in after.parts:
+        was = kept[part.kind, part.part]
+        if part != was:
+            key = {"_ledger": before.id, "_kind": part.kind, "_part": part.part}
+            yield key | _values(was, _AMOUNTS, "_") | _values(part, _AMOUNTS)
+
+
+def _changed_items(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
+    """Yield the parameters of `_ITEM_CHANGE` for each item of the plan that differs."""
+    if _names(before.items) != _names(after.items[: len(before.items)]):
+        raise ValueError("the items of a ledger's plan stay, and new ones come after them")
+    for was, item in zip(before.items, after.items, strict=False):
+        if item != was:
+            yield {"_ledger": before.id, "_name": item.name} | _values(was, _COUNTS, "_") | _values(item, _COUNTS)
+
+
+def _values(row: LedgerRow | PartRow | ItemRow, names: Iterable[str], prefix: str = "") -> JsonRecord:
+    """Return values of a row under their names, each with a prefix."""
+    return {f"{prefix}{name}": getattr(row, name) for name in names}
+
+
+def _names(items: Iterable[ItemRow]) -> list[tuple[str, str, str | None]]:
+    return [(item.name, item.spec, item.job) for item in items]

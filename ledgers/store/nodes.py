@@ -1,0 +1,49 @@
+"""The nodes of the log's Merkle tree as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from sqlalchemy import Connection, insert, select, tuple_
+from sqlalchemy.exc import IntegrityError
+
+from epsilond.ledgers.store.tables import NODES
+
+Node = TypeVar("Node", bound=tuple[int, int])
+"""A level and a place: the perfect subtree over the leaves place·2^level, …, (place + 1)·2^level − 1."""
+
+
+class StoredNodes:
+    """The tree's nodes in a transaction; those of entries are written in the transaction of the entries.
+
+    A node never changes, so each is read once.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._known: dict[tuple[int, int], bytes] = {}
+
+    def read(self, wanted: Iterable[Node]) -> dict[Node, bytes]:
+        """Return the hashes of these nodes. Missing nodes are left out."""
+        nodes = list(wanted)
+        unknown = [(level, place) for level, place in nodes if (level, place) not in self._known]
+        if unknown:
+            rows = select(NODES).where(tuple_(NODES.c.level, NODES.c.place).in_(unknown))
+            self._known.update({(row.level, row.place): row.hash for row in self._connection.execute(rows)})
+        return {node: self._known[node] for node in nodes if node in self._known}
+
+    def write(self, hashes: Mapping[Node, bytes]) -> None:
+        """Keep hashes of nodes that were not there.
+
+        Raises:
+            ValueError: one of them is there already, or no hash of 32 bytes; the transaction is of no more use.
+        """
+        if not hashes:
+            return
+        rows = [{"level": level, "place": place, "hash": value} for (level, place), value in hashes.items()]
+        try:
+            self._connection.execute(insert(NODES), rows)
+        except IntegrityError:
+            raise ValueError("a node of the log's tree is there already, or is none") from None
+        self._known.update(hashes.items())

@@ -1,0 +1,126 @@
+"""Reservations as rows: what is held by whom, in which ledgers, and until when."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+
+from sqlalchemy import Connection, Select, bindparam, insert, select, update
+
+from epsilond.accountants.json_types import JsonRecord
+from epsilond.ledgers.store.records import HoldingRow, ReservationRow
+from epsilond.ledgers.store.tables import HOLDINGS, LEDGERS, RESERVATIONS
+from epsilond.ledgers.store.transactions import change_rows
+
+_OWN = ("id", "tenant", "state", "created", "expires")
+_HELD = tuple(HoldingRow.__dataclass_fields__)
+_CHANGING = ("item", "charge", "count", "committed")
+_OWN_CHANGE = update(RESERVATIONS).where(
+    RESERVATIONS.c.id == bindparam("_id"), RESERVATIONS.c.state == bindparam("_state")
+)
+_HOLDING_CHANGE = update(HOLDINGS).where(
+    HOLDINGS.c.reservation == bindparam("_id"),
+    HOLDINGS.c.ledger == bindparam("_ledger"),
+    HOLDINGS.c["count"] == bindparam("_count"),
+    HOLDINGS.c.committed == bindparam("_committed"),
+)
+
+
+def add(connection: Connection, reservation: ReservationRow) -> None:
+    """Keep a new reservation.
+
+    Raises:
+        IntegrityError: there is one of its id, or no ledger that it names; the transaction is of no more use.
+    """
+    connection.execute(insert(RESERVATIONS).values({name: getattr(reservation, name) for name in _OWN}))
+    connection.execute(
+        insert(HOLDINGS), [{"reservation": reservation.id, **vars(holding)} for holding in reservation.holdings]
+    )
+
+
+def get(connection: Connection, identifier: str) -> ReservationRow | None:
+    """Return the reservation with this id, or None. Read it again once its ledgers are locked."""
+    return next(iter(_loaded(connection, select(RESERVATIONS.c.id).where(RESERVATIONS.c.id == identifier))), None)
+
+
+def named(connection: Connection, identifiers: Collection[str]) -> dict[str, ReservationRow]:
+    """Return the reservations with these ids. Missing ones are left out."""
+    rows = _loaded(connection, select(RESERVATIONS.c.id).where(RESERVATIONS.c.id.in_(identifiers)))
+    return {row.id: row for row in rows}
+
+
+def ledgers_of(connection: Connection, identifiers: Collection[str]) -> set[str]:
+    """Return the ids of the ledgers in which these reservations hold something. They never change."""
+    return set(connection.execute(select(HOLDINGS.c.ledger).where(HOLDINGS.c.reservation.in_(identifiers))).scalars())
+
+
+def live(connection: Connection, ledger: str) -> list[ReservationRow]:
+    """Return the reservations with uncommitted holdings in a ledger, in the order in which they were made."""
+    of_it = select(HOLDINGS.c.reservation).where(HOLDINGS.c.ledger == ledger, HOLDINGS.c.committed < HOLDINGS.c.count)
+    return _loaded(
+        connection,
+        select(RESERVATIONS.c.id).where(
+            RESERVATIONS.c.id.in_(of_it), RESERVATIONS.c.state.in_(("reserved", "committed"))
+        ),
+    )
+
+
+def of_ledger(connection: Connection, ledger: str) -> list[ReservationRow]:
+    """Return all reservations that a ledger ever had, in the order in which they were made."""
+    of_it = select(HOLDINGS.c.reservation).where(HOLDINGS.c.ledger == ledger)
+    return _loaded(connection, select(RESERVATIONS.c.id).where(RESERVATIONS.c.id.in_(of_it)))
+
+
+def due(connection: Connection, now: float, *, limit: int) -> list[ReservationRow]:
+    """Return the reservations that have expired but still hold runs. They hold them until a transaction ends them.
+
+    What is free is never computed from a clock: it is what the rows say. Give a reservation that is wholly committed no
+    time at which it expires, so that it is not looked at here for ever. Reservations of ledgers without an organisation
+    are left to the service that assigns it.
+    """
+    unassigned = select(HOLDINGS.c.reservation).join(LEDGERS).where(LEDGERS.c.organisation.is_(None))
+    unfinished = select(HOLDINGS.c.reservation).where(HOLDINGS.c.committed < HOLDINGS.c.count)
+    passed = RESERVATIONS.c.state.in_(("reserved", "committed")) & (RESERVATIONS.c.expires <= now)
+    wanted = select(RESERVATIONS.c.id).where(
+        passed, RESERVATIONS.c.id.in_(unfinished), RESERVATIONS.c.id.not_in(unassigned)
+    )
+    return _loaded(connection, wanted.order_by(RESERVATIONS.c.expires).limit(limit))
+
+
+def write(connection: Connection, changes: Sequence[tuple[ReservationRow, ReservationRow]]) -> None:
+    """Write how reservations differ. The ledgers of each must be locked.
+
+    Args:
+        connection: of the transaction of the move.
+        changes: reservations before and after. A row is changed only if it still is as before.
+
+    Raises:
+        Again: a reservation is not as before; it was cancelled or has expired, for example.
+        ValueError: a reservation would hold something of other ledgers.
+        IntegrityError: a constraint refuses: it has ended for ever, or more would be committed than it holds.
+    """
+    own, holdings = [], []
+    for before, after in changes:
+        if [held.ledger for held in before.holdings] != [held.ledger for held in after.holdings]:
+            raise ValueError("a reservation's ledgers are those it was made with")
+        own.append({"_id": before.id, "_state": before.state, "state": after.state, "expires": after.expires})
+        for was, held in zip(before.holdings, after.holdings, strict=True):
+            if held != was:
+                key = {"_id": before.id, "_ledger": was.ledger, "_count": was.count, "_committed": was.committed}
+                holdings.append(key | {name: getattr(held, name) for name in _CHANGING})
+    change_rows(connection, _OWN_CHANGE, own, "reservation")
+    change_rows(connection, _HOLDING_CHANGE, holdings, "reservation")
+
+
+def _loaded(connection: Connection, wanted: Select[tuple[str]]) -> list[ReservationRow]:
+    found = select(*(RESERVATIONS.c[name] for name in _OWN)).where(RESERVATIONS.c.id.in_(wanted))
+    rows = connection.execute(found.order_by(RESERVATIONS.c.created, RESERVATIONS.c.id)).mappings().all()
+    held = defaultdict[str, list[HoldingRow]](list)
+    of_them = select(HOLDINGS).where(HOLDINGS.c.reservation.in_([row["id"] for row in rows]))
+    for each in connection.execute(of_them.order_by(HOLDINGS.c.ledger)).mappings():
+        held[each["reservation"]].append(HoldingRow(**{name: each[name] for name in _HELD}))
+    return [_row(dict(row), held[row["id"]]) for row in rows]
+
+
+def _row(own: JsonRecord, held: list[HoldingRow]) -> ReservationRow:
+    return ReservationRow(**own, holdings=tuple(held))
