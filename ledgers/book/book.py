@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
@@ -20,7 +21,8 @@ from epsilond.accountants.errors import BlockHasLedger, InvalidInput, LedgerExha
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.book.changes import Owned, fingerprint_of
 from epsilond.ledgers.book.commits import CommitRequest, is_quick, reservation_after
-from epsilond.ledgers.book.desk import States, text
+from epsilond.ledgers.book.desk import MovedLedger, States, text
+from epsilond.ledgers.book.errors import NotReconciled
 from epsilond.ledgers.book.specs import text_of
 from epsilond.ledgers.book.states import holding_of, item_of, parts_of, rows_after
 from epsilond.ledgers.log.receipts import Receipt
@@ -100,9 +102,8 @@ class Book(Owned):
                     message = "the block has a ledger, open or closed: a second would double the loss unseen"
                     raise BlockHasLedger(message, None, {"ledger": str(taken)} if str(taken) else {}) from None
                 where = {"dataset": asked.dataset, "block": asked.block or "", "name": asked.name}
-                self._desk.write(
-                    connection, tenant, key, fingerprint, {"ledger": row.id}, [(row.id, record | where)], by
-                )
+                moved = MovedLedger(row.id, record | where, state)
+                self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, [moved], by)
                 other = ledgers.overlapping(connection, row)
                 if other is not None:
                     message = "the dataset has ledgers of blocks and would have one of the whole: both lose unseen"
@@ -215,7 +216,11 @@ class Book(Owned):
                     ledgers.write(connection, states[name][0], rows_after(states[name][0], state))
                 reservations.add(connection, made)
                 records = [
-                    (name, told.reserved(after[name].reservations[identifier], held.spec))
+                    MovedLedger(
+                        name,
+                        told.reserved(after[name].reservations[identifier], held.spec),
+                        after[name],
+                    )
                     for name, held in zip(sorted(after), made.holdings, strict=True)
                 ]
                 self._desk.write(connection, tenant, key, fingerprint, {"reservation": identifier}, records, by)
@@ -311,8 +316,8 @@ class Book(Owned):
                 if self._desk.answered(connection, tenant, key, fingerprint, by) is not None:
                     raise Again(key)
                 if judged_inside:  # nobody comes in between, and nothing is repeated
-                    before, (held, states) = held, self._desk.held(connection, tenant, identifier)
-                    if held.state != before.state:
+                    earlier, (held, states) = held, self._desk.held(connection, tenant, identifier)
+                    if held.state != earlier.state:
                         raise Again(key)
                     after = after_of(states)
                 self._desk.require_sole(connection, [row for row, _ in states.values()])
@@ -320,7 +325,8 @@ class Book(Owned):
                 records = []
                 for name, state in after.items():
                     now, was = state.reservations[identifier], states[name][1].reservations[identifier]
-                    records.append((name, told.committed(now, now.committed - was.committed)))
+                    record = told.committed(now, now.committed - was.committed)
+                    records.append(MovedLedger(name, record, state))
                 return self._desk.write(connection, tenant, key, fingerprint, None, records, by)
 
         self.expire()
@@ -344,9 +350,12 @@ class Book(Owned):
         """
         with self._continued() as connection:
             due = reservations.due(connection, self._clock(), limit=MOST_DUE)
+        ended = 0
         for each in due:
-            self._retried(partial(self._release, None, each.id, "expired"))
-        return len(due)
+            with suppress(NotReconciled):  # of a ledger whose rows were changed: it stays as it is, others go on
+                self._retried(partial(self._release, None, each.id, "expired"))
+                ended += 1
+        return ended
 
     # What the methods above share.
 
@@ -358,9 +367,11 @@ class Book(Owned):
         after = {name: moves.release(state, identifier, how) for name, (_, state) in states.items()}  # type: ignore[arg-type]
         with self._moving(states) as connection:
             self._change(connection, held, states, after)
-            records = [(name, told.ended(state.reservations[identifier])) for name, state in after.items()]
+            records = [
+                MovedLedger(name, told.ended(state.reservations[identifier]), state) for name, state in after.items()
+            ]
             for owner in sorted({row.tenant for row, _ in states.values()}):
-                own = [(name, record) for name, record in records if states[name][0].tenant == owner]
+                own = [moved for moved in records if states[moved.ledger][0].tenant == owner]
                 self._desk.write(connection, owner, None, "", {}, own, by)
             return self._desk.reserved(connection, tenant, identifier)
 

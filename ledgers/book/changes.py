@@ -23,7 +23,7 @@ from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book.commits import MOST_TOGETHER, CommitRequest, commit_together
 from epsilond.ledgers.book.continuity import Continuity
-from epsilond.ledgers.book.desk import WRITTEN, Desk, States
+from epsilond.ledgers.book.desk import WRITTEN, Desk, MovedLedger, States
 from epsilond.ledgers.book.errors import BookError, Contended
 from epsilond.ledgers.book.looked import Looked
 from epsilond.ledgers.book.restore import CheckpointFile
@@ -37,7 +37,7 @@ from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.amending import amended
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import AmendAsked, ContradictAsked, VoidAsked
-from epsilond.ledgers.store import ledgers, reservations
+from epsilond.ledgers.store import ledgers
 from epsilond.ledgers.store.records import LedgerRow
 from epsilond.ledgers.store.transactions import Again, durably, looking, moving
 from epsilond.storage.faults import StoreFault
@@ -134,7 +134,15 @@ class Owned(Looked):
                     raise Again(key)
                 self._desk.require_sole(connection, [row])
                 written = ledgers.write(connection, row, rows_after(row, after))
-                self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, [(row.id, record)], by)
+                self._desk.write(
+                    connection,
+                    tenant,
+                    key,
+                    fingerprint,
+                    {"ledger": row.id},
+                    [MovedLedger(row.id, record, after)],
+                    by,
+                )
             return written
 
         return self._retried(attempt)
@@ -175,15 +183,22 @@ class Owned(Looked):
         def attempt() -> LedgerRow:
             """Judge and write under the lock, so that no commit comes in between."""
             with self._moving({identifier: self._before(tenant, identifier)}, compared=False) as connection:
-                row = self._desk.row(connection, tenant, identifier)
+                states = self._desk.states(connection, tenant, [identifier], mentioned=named or ())
+                row, state = states[identifier]
                 if self._desk.answered(connection, tenant, key, fingerprint, by) is not None:
                     return row
-                held = [reservations.get(connection, each) for each in named or ()]
-                own = [each for each in held if each and any(one.ledger == identifier for one in each.holdings)]
-                after = moves.contradict(state_from(row, own), observations, named)
+                after = moves.contradict(state, observations, named)
                 written = ledgers.write(connection, row, rows_after(row, after))
                 record = told.contradiction(observations, named)
-                self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, [(row.id, record)], by)
+                self._desk.write(
+                    connection,
+                    tenant,
+                    key,
+                    fingerprint,
+                    {"ledger": row.id},
+                    [MovedLedger(row.id, record, after)],
+                    by,
+                )
                 return written
 
         return self._retried(attempt)
@@ -230,9 +245,8 @@ class Owned(Looked):
                 if self._desk.answered(connection, tenant, key, fingerprint, by) is not None:
                     raise Again(key)
                 written = ledgers.write(connection, row, rows_after(row, after))
-                self._desk.write(
-                    connection, tenant, key, fingerprint, {"ledger": row.id}, [(row.id, {"kind": kind, **more})], by
-                )
+                moved = MovedLedger(row.id, {"kind": kind, **more}, after)
+                self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, [moved], by)
             return written
 
         return self._retried(attempt)

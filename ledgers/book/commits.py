@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from sqlalchemy import Connection
 
 from epsilond.accountants.errors import EpsilondError
-from epsilond.accountants.json_types import JsonObject, JsonRecord
-from epsilond.ledgers.book.desk import Desk, LoggedMove, entry, scope_of
+from epsilond.accountants.json_types import JsonRecord
+from epsilond.ledgers.book.balances import imbalances
+from epsilond.ledgers.book.desk import Desk, LoggedMove, MovedLedger, entry, scope_of
 from epsilond.ledgers.book.states import holding_of, rows_after, state_from
 from epsilond.ledgers.mathematics import entries as told
 from epsilond.ledgers.mathematics import moves
@@ -103,7 +104,7 @@ class _Group:
     def __init__(self, connection: Connection, names: set[str], identifiers: set[str], now: float) -> None:
         self._connection = connection
         self._rows = ledgers.load(connection, *sorted(names))
-        self._held = reservations.named(connection, identifiers)
+        self._held = {each.id: each for each in reservations.of_ledgers(connection, names, identifiers)}
         self._excluded = owners.colliding_among(connection, names)
         self._excluded |= {name for name, row in self._rows.items() if row.contradicted or row.status == "closed"}
         self._voided = {entry(row)["reservation"] for row in entries.of_rare_kind(connection, names, "voided")}
@@ -111,11 +112,12 @@ class _Group:
             name: state_from(row, [held for held in self._held.values() if _holds_in(held, name)])
             for name, row in self._rows.items()
         }
+        self._excluded |= set(imbalances(connection, self._states))
         self._before = dict(self._states)
         self._changed: dict[str, ReservationRow] = {}
         self._now = now
 
-    def commit(self, request: CommitRequest) -> tuple[tuple[str, JsonObject], ...] | None:
+    def commit(self, request: CommitRequest) -> tuple[MovedLedger, ...] | None:
         """Return the entries of a commit by their ledgers, with the state moved; None if it is not for a group."""
         held = self._held.get(request.reservation)
         if held is None or not self._takes(held, request.tenant):
@@ -128,7 +130,7 @@ class _Group:
         records = []
         for name, state in after.items():
             now, was = state.reservations[held.id], self._states[name].reservations[held.id]
-            records.append((name, told.committed(now, now.committed - was.committed)))
+            records.append(MovedLedger(name, told.committed(now, now.committed - was.committed), state))
         self._states |= after
         self._changed[held.id] = reservation_after(held, after)
         return tuple(records)

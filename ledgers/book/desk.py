@@ -7,14 +7,17 @@ import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from sqlalchemy import Connection
 
 from epsilond.accountants.errors import BlockHasLedger
 from epsilond.accountants.json_types import JsonObject, JsonRecord
+from epsilond.ledgers.book.balances import imbalances
 from epsilond.ledgers.book.continuity import Continuity, Root
 from epsilond.ledgers.book.contradictions import contradictions_of, is_contradicted
-from epsilond.ledgers.book.errors import KeyReused, NotFound
+from epsilond.ledgers.book.errors import KeyReused, NotFound, NotReconciled
+from epsilond.ledgers.book.specs import text_of
 from epsilond.ledgers.book.states import state_from
 from epsilond.ledgers.log import checkpoints
 from epsilond.ledgers.log.canonical import canonical
@@ -22,6 +25,7 @@ from epsilond.ledgers.log.checkpoints import Checkpoint
 from epsilond.ledgers.log.receipts import Receipt, make, make_all
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.log.tree import Tree
+from epsilond.ledgers.mathematics.balance import BALANCE, digest_of
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.store import entries, keys, ledgers, owners, reservations
 from epsilond.ledgers.store.nodes import StoredNodes
@@ -34,6 +38,20 @@ WRITTEN = "epsilond.head"
 States = dict[str, tuple[LedgerRow, LedgerState]]
 
 
+class MovedLedger(NamedTuple):
+    """One ledger in a move.
+
+    Attributes:
+        ledger: its id.
+        record: the record of the move.
+        after: the ledger after it, with every reservation that still holds something.
+    """
+
+    ledger: str
+    record: JsonObject
+    after: LedgerState
+
+
 @dataclass(frozen=True)
 class LoggedMove:
     """A move as the log and its caller see it.
@@ -44,7 +62,7 @@ class LoggedMove:
         key: idempotency key of the request; None where it has none.
         fingerprint: digest of the request.
         answer: answer to keep; None means the receipts of the entries.
-        records: ids of ledgers, each with the record of its move.
+        records: what it did to each ledger.
     """
 
     tenant: str
@@ -52,7 +70,7 @@ class LoggedMove:
     key: str | None
     fingerprint: str
     answer: JsonRecord | None
-    records: tuple[tuple[str, JsonObject], ...]
+    records: tuple[MovedLedger, ...]
 
 
 class Desk:
@@ -70,7 +88,7 @@ class Desk:
         key: str | None,
         fingerprint: str,
         answer: JsonRecord | None,
-        records: Sequence[tuple[str, JsonObject]],
+        records: Sequence[MovedLedger],
         by: str = "",
     ) -> JsonRecord:
         """Write one move to the log. See `write_all` and `LoggedMove`."""
@@ -93,7 +111,7 @@ class Desk:
         nodes, signing = StoredNodes(connection), self._keyring().signing
         self._continuity.require(self._continuity.known(), roots(nodes, first))
         numbers = itertools.count(first)
-        rows = [[_entry_row(next(numbers), now, move, *record) for record in move.records] for move in moves]
+        rows = [[_entry_row(next(numbers), now, move, moved) for moved in move.records] for move in moves]
         flat = [*itertools.chain.from_iterable(rows)]
         entries.append(connection, flat)
         tree = Tree(nodes, first).extend([row.leaf for row in flat])
@@ -151,18 +169,41 @@ class Desk:
         return found
 
     def states(
-        self, connection: Connection, tenant: str | None, asked: Sequence[str], named: ReservationRow | None = None
+        self,
+        connection: Connection,
+        tenant: str | None,
+        asked: Sequence[str],
+        named: ReservationRow | None = None,
+        *,
+        mentioned: Sequence[str] = (),
     ) -> States:
-        """Return ledgers with the reservations that hold something, and with the one that is named."""
+        """Return ledgers with the reservations that hold something, and with those that are named.
+
+        Args:
+            connection: to read on.
+            tenant: owner of the ledgers; None means any.
+            asked: ids of the ledgers.
+            named: a reservation whose voided runs are counted.
+            mentioned: ids of other reservations.
+
+        Raises:
+            NotFound: this tenant has no such ledger.
+            NotReconciled: a ledger is not what its newest entry says.
+        """
         found: States = {}
         for name in sorted(asked):
             row = self.row(connection, tenant, name)
-            held = {each.id: each for each in reservations.live(connection, name)}
-            if named is not None and any(one.ledger == name for one in named.holdings):
+            held = {each.id: each for each in reservations.of_ledgers(connection, [name], mentioned)}
+            if named is not None:
                 held[named.id] = named
-            state = state_from(row, held.values())
-            found[name] = row, state if named is None else _with_voids(connection, state, name, named.id)
-        return found
+            own = [each for each in held.values() if any(one.ledger == name for one in each.holdings)]
+            found[name] = row, state_from(row, own)
+        trouble = next(iter(imbalances(connection, {name: state for name, (_, state) in found.items()}).values()), None)
+        if trouble is not None:
+            raise NotReconciled(trouble)
+        if named is None:
+            return found
+        return {name: (row, _with_voids(connection, state, name, named.id)) for name, (row, state) in found.items()}
 
     def held(self, connection: Connection, tenant: str | None, identifier: str) -> tuple[ReservationRow, States]:
         """Return a reservation with the ledgers in which it holds runs or amounts.
@@ -238,13 +279,14 @@ class Desk:
             raise NotFound(identifier) from None
 
 
-def _entry_row(seq: int, now: float, move: LoggedMove, ledger: str, record: JsonObject) -> EntryRow:
-    """Return the entry with this number for one record of a move."""
+def _entry_row(seq: int, now: float, move: LoggedMove, moved: MovedLedger) -> EntryRow:
+    """Return the entry with this number for one ledger of a move."""
     shared: JsonRecord = {"at": time_of(now), "tenant": move.tenant}
     if move.by:
         shared["requested_by"] = move.by
-    leaf = canonical({"seq": seq, "ledger": ledger, **shared, **record})
-    return EntryRow(seq=seq, at=now, tenant=move.tenant, kind=record["kind"], ledger=ledger, leaf=leaf)
+    balance = {BALANCE: digest_of(moved.after, text_of)}
+    leaf = canonical({"seq": seq, "ledger": moved.ledger, **shared, **moved.record, **balance})
+    return EntryRow(seq=seq, at=now, tenant=move.tenant, kind=moved.record["kind"], ledger=moved.ledger, leaf=leaf)
 
 
 def scope_of(tenant: str, by: str) -> str:

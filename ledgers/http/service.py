@@ -105,9 +105,10 @@ class Ledgers:
         """Warnings that accompany every answer about a ledger."""
         self._promises: OrderedDict[tuple[str, int], Promised] = OrderedDict()
         self._assigned_callers: set[tuple[str, str]] = set()
+        self._unbalanced: list[str] = []
         self._heads = Together(self._keep, most=MOST_TOGETHER)
         self._log = structlog.get_logger()
-        metrics.ledger_reconciled.set_function(lambda: float(self.trouble() is None))
+        metrics.ledger_reconciled.set_function(lambda: float(self.trouble() is None and not self._unbalanced))
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -132,6 +133,7 @@ class Ledgers:
             return
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._expire)
+            tasks.start_soon(self._check_balances)
             yield
             tasks.cancel_scope.cancel()
         self._stop()
@@ -196,6 +198,13 @@ class Ledgers:
             book.require_continued()
         except (NotReconciled, HeadUnavailable) as trouble:
             self._log.error("ledgers refuse moves until they are reconciled", reason=str(trouble))
+
+    async def _check_balances(self) -> None:
+        """Compare the rows of all ledgers with their entries, once. Moves of a wrong ledger are refused in any case."""
+        with as_problems():
+            self._unbalanced = await to_thread.run_sync(self.book.unbalanced_ledgers)
+        for sentence in self._unbalanced:
+            self._log.error("a ledger was changed outside its moves", reason=sentence)
 
     def trouble(self) -> str | None:
         """Return why the ledgers of this service are not to be used, as a sentence; None where they are."""

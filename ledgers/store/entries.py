@@ -102,6 +102,13 @@ def of_rare_kind(
     return [EntryRow(**row) for row in connection.execute(wanted).mappings()]
 
 
+def newest(connection: Connection, ledgers: Collection[str]) -> dict[str, EntryRow]:
+    """Return the newest entry of each of these ledgers, by their ids."""
+    last = select(func.max(ENTRIES.c.seq)).where(ENTRIES.c.ledger.in_(ledgers)).group_by(ENTRIES.c.ledger)
+    rows = connection.execute(select(*_COLUMNS).where(ENTRIES.c.seq.in_(last))).mappings()
+    return {row["ledger"]: EntryRow(**row) for row in rows}
+
+
 def counted(connection: Connection, ledger: str) -> dict[str, tuple[int, int, int]]:
     """Return the number of entries of each kind that a ledger has, with their first and last number."""
     number = ENTRIES.c.seq

@@ -164,6 +164,11 @@ def write_all(connection: Connection, changes: Sequence[tuple[LedgerRow, LedgerR
     return [replace(after, version=before.version + 1) for before, after in changes]
 
 
+def identifiers(connection: Connection) -> list[str]:
+    """Return the ids of all ledgers, of any tenant."""
+    return list(connection.execute(select(LEDGERS.c.id).order_by(LEDGERS.c.id)).scalars())
+
+
 def of_block(connection: Connection, tenant: str, dataset: str, block: str) -> str | None:
     """Return the id of the first ledger of a block, if it has one."""
     of_dataset = (LEDGERS.c.organisation == tenant) & (LEDGERS.c.dataset_key == key_of(dataset))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 
-from sqlalchemy import Connection, Select, bindparam, insert, select, update
+from sqlalchemy import Connection, Select, bindparam, insert, or_, select, update
 
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.store.records import HoldingRow, ReservationRow
@@ -43,26 +43,17 @@ def get(connection: Connection, identifier: str) -> ReservationRow | None:
     return next(iter(_loaded(connection, select(RESERVATIONS.c.id).where(RESERVATIONS.c.id == identifier))), None)
 
 
-def named(connection: Connection, identifiers: Collection[str]) -> dict[str, ReservationRow]:
-    """Return the reservations with these ids. Missing ones are left out."""
-    rows = _loaded(connection, select(RESERVATIONS.c.id).where(RESERVATIONS.c.id.in_(identifiers)))
-    return {row.id: row for row in rows}
+def of_ledgers(connection: Connection, ledgers: Collection[str], named: Collection[str]) -> list[ReservationRow]:
+    """Return the reservations that still hold something in these ledgers, and those that are named."""
+    unfinished = HOLDINGS.c.ledger.in_(ledgers) & (HOLDINGS.c.committed < HOLDINGS.c.count)
+    of_them = select(HOLDINGS.c.reservation).where(unfinished)
+    live = RESERVATIONS.c.id.in_(of_them) & RESERVATIONS.c.state.in_(("reserved", "committed"))
+    return _loaded(connection, select(RESERVATIONS.c.id).where(or_(live, RESERVATIONS.c.id.in_(named))))
 
 
 def ledgers_of(connection: Connection, identifiers: Collection[str]) -> set[str]:
     """Return the ids of the ledgers in which these reservations hold something. They never change."""
     return set(connection.execute(select(HOLDINGS.c.ledger).where(HOLDINGS.c.reservation.in_(identifiers))).scalars())
-
-
-def live(connection: Connection, ledger: str) -> list[ReservationRow]:
-    """Return the reservations with uncommitted holdings in a ledger, in the order in which they were made."""
-    of_it = select(HOLDINGS.c.reservation).where(HOLDINGS.c.ledger == ledger, HOLDINGS.c.committed < HOLDINGS.c.count)
-    return _loaded(
-        connection,
-        select(RESERVATIONS.c.id).where(
-            RESERVATIONS.c.id.in_(of_it), RESERVATIONS.c.state.in_(("reserved", "committed"))
-        ),
-    )
 
 
 def of_ledger(connection: Connection, ledger: str) -> list[ReservationRow]:

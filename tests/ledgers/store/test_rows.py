@@ -176,8 +176,8 @@ def test_reservations_are_kept_changed_and_found(database):
             reservations.add(connection, each)
         assert reservations.get(connection, "r") == one
         assert reservations.get(connection, "x") is None
-        assert reservations.live(connection, "a") == [one]
-        assert reservations.live(connection, "b") == [one, two]
+        assert reservations.of_ledgers(connection, ["a"], ()) == [one]
+        assert reservations.of_ledgers(connection, ["b"], ()) == [one, two]
         assert reservations.due(connection, 20.0, limit=9) == []
         assert reservations.due(connection, 20.5, limit=9) == [one]
         assert not loaded_inside(connection, "a").released
@@ -189,7 +189,7 @@ def test_reservations_are_kept_changed_and_found(database):
         whole = tuple(replace(each, committed=10, item="job r", charge="{}") for each in one.holdings)
         done = replace(half, holdings=whole)
         reservations.write(connection, [(half, done)])
-        assert reservations.live(connection, "b") == [two]
+        assert reservations.of_ledgers(connection, ["b"], ()) == [two]
         assert reservations.due(connection, 20.5, limit=9) == []
         assert reservations.of_ledger(connection, "b") == [done, two]
 
