@@ -190,6 +190,8 @@ class Pool:
         if not self._open:
             return
         for lane in LANES:
+            if not self._queues[lane]:
+                continue
             self._make_way(lane)
             while self.running_in(lane) < self._places[lane] and self._queues[lane] and self._warm:
                 if not self._start_next(lane):
@@ -269,7 +271,8 @@ class Pool:
 
     def _missing(self) -> int:
         """Return the number of warm workers that are to be made."""
-        free = sum(max(self._places[lane] - self.running_in(lane), 0) for lane in LANES)
+        running = Counter([task.lane for task in self._running if not task.background])
+        free = sum([max(self._places[lane] - running[lane], 0) for lane in LANES])
         return free + self._settings.spare_workers - len(self._warm)
 
     async def _make_workers(self) -> None:
