@@ -1,7 +1,7 @@
 """Whole answers of h11 connections: checked and written at once.
 
 Uvicorn writes the head and the body of an answer separately, and h11 checks every header of every answer anew. Most
-headers are equal in all answers, so that the result of a check is remembered. What h11 sends is unchanged.
+headers are equal in all answers, so that the result of a check is remembered. The sent bytes are those of h11.
 """
 
 from __future__ import annotations

@@ -19,10 +19,6 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection
 
 from epsilond.accountants.json_types import JsonObject
-from epsilond.accountants.ledger import entries as told
-from epsilond.accountants.ledger import moves
-from epsilond.accountants.ledger.amending import amended
-from epsilond.accountants.ledger.state import LedgerState
 from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book.continuity import Continuity
 from epsilond.ledgers.book.desk import WRITTEN, Desk, States
@@ -33,10 +29,14 @@ from epsilond.ledgers.book.specs import text_of
 from epsilond.ledgers.book.states import rows_after, state_from
 from epsilond.ledgers.log.checkpoints import Checkpoint
 from epsilond.ledgers.log.signing import SigningKeys
+from epsilond.ledgers.mathematics import entries as told
+from epsilond.ledgers.mathematics import moves
+from epsilond.ledgers.mathematics.amending import amended
+from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import AmendAsked, ContradictAsked, VoidAsked
-from epsilond.ledgers.storage import ledgers, reservations
-from epsilond.ledgers.storage.records import LedgerRow
-from epsilond.ledgers.storage.transactions import Again, looking, moving
+from epsilond.ledgers.store import ledgers, reservations
+from epsilond.ledgers.store.records import LedgerRow
+from epsilond.ledgers.store.transactions import Again, looking, moving
 from epsilond.storage.transactions import Database
 
 T = TypeVar("T")
@@ -110,7 +110,7 @@ class Owned(Looked):
 
         Raises:
             BlockHasLedger: another ledger of the same people is open.
-            ConditionViolated, Infeasible, LedgerClosed, InvalidInput: as `accountants.ledger.amending.amended`.
+            ConditionViolated, Infeasible, LedgerClosed, InvalidInput: as `ledgers.mathematics.amending.amended`.
         """
         fingerprint, parts = fingerprint_of("amend", [identifier, asked]), asked.parts
 
