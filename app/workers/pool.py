@@ -271,8 +271,7 @@ class Pool:
 
     def _missing(self) -> int:
         """Return the number of warm workers that are to be made."""
-        running = Counter([task.lane for task in self._running if not task.background])
-        free = sum([max(self._places[lane] - running[lane], 0) for lane in LANES])
+        free = sum(max(self._places[lane] - self.running_in(lane), 0) for lane in LANES)
         return free + self._settings.spare_workers - len(self._warm)
 
     async def _make_workers(self) -> None:
