@@ -146,8 +146,7 @@ class TradeOff:
         The test at γ = 1 has at most 1 − E_1 false positives and at least E_1 true positives. E_1 is therefore a lower
         bound at every larger rate, and is enough if it is close to 1.
 
-        Guarantees: lower ≤ TPR ≤ upper if the profiles enclose both directions of a pair, and TPR ≤ upper if they bound
-        it.
+        Guarantees: lower ≤ TPR ≤ upper if the profiles enclose both directions, and TPR ≤ upper if they bound them.
 
         Args:
             rate: the false positive rate α, in (0, 1).
@@ -179,8 +178,7 @@ class TradeOff:
         if not (self.forward.shares_nodes or self.forward.finds_best_tests):
             return self._read([place])[0].upper
         if place not in self.bounds:
-            asked = sorted({place, *(aim for aim in self.aims.values() if aim > 0.0)} - set(self.bounds))
-            self._bound(asked)
+            self._bound(sorted({place, *(aim for aim in self.aims.values() if aim > 0.0)} - set(self.bounds)))
         if self.bounds[place] > enough:
             self._bound([place])
         return self.bounds[place]
