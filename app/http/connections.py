@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from epsilond.app.http.middleware import HEADERS
+from epsilond.app.http.parsing import BoundedParser
 from epsilond.app.http.problems import MEDIA_TYPE, Problem, response_of, text_of
 from epsilond.app.http.sending import CLOSE, has_length, whole_answer
 from epsilond.app.settings import Settings
@@ -23,8 +24,6 @@ ALIVE = "/healthz"
 """Path that is answered on any number of connections: a service that is only busy must not be restarted."""
 AGAIN_SECONDS = "5"
 """Value of Retry-After where there are too many connections: most connections end within seconds."""
-FIELD_BYTES = 4
-"""Bytes of a header field except for its name and value: a colon, a space and the end of the line."""
 
 
 def connection(settings: Settings) -> type[asyncio.Protocol]:
@@ -211,27 +210,6 @@ class LingeringTransport:
         self._linger_timer.run_while(False)
         if self._lingering:
             self._inner.close()
-
-
-class BoundedParser(h11.Connection):
-    """A parser that limits heads that come in one piece too; h11 only limits incomplete ones."""
-
-    def __init__(self, role: type[h11.SERVER], head_bytes: int) -> None:
-        super().__init__(role, head_bytes)
-        self._head_bytes = head_bytes
-
-    def next_event(self) -> type[h11.NEED_DATA | h11.PAUSED] | h11.Event:
-        """Return the next event.
-
-        Raises:
-            RemoteProtocolError: the data is malformed, or the head is too large.
-        """
-        event = super().next_event()
-        if type(event) is h11.Request:
-            fields = sum(len(name) + len(value) + FIELD_BYTES for name, value in event.headers)
-            if len(event.target) + fields > self._head_bytes:
-                raise h11.RemoteProtocolError("the head is too large", error_status_hint=431)
-        return event
 
 
 class BoundedApplication:
