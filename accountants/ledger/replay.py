@@ -16,7 +16,14 @@ from epsilond.accountants.ledger.amending import INDEPENDENT, amended
 from epsilond.accountants.ledger.amounts import ZERO
 from epsilond.accountants.ledger.charges import charge
 from epsilond.accountants.ledger.charges.asked import ChargeRequest
-from epsilond.accountants.ledger.entries import charge_of, observations_of, state_of
+from epsilond.accountants.ledger.entries import (
+    APPROVED_KINDS,
+    charge_of,
+    has_two_people,
+    observations_of,
+    read_approval,
+    state_of,
+)
 from epsilond.accountants.ledger.invariant import opening
 from epsilond.accountants.ledger.opening import PARTS
 from epsilond.accountants.ledger.residue import holds
@@ -75,6 +82,7 @@ def applied(state: LedgerState | None, entry: JsonObject, read: SpecReader) -> L
         return first
     if state is None:
         raise DoesNotReplay("the first entry must open the ledger")
+    _require_people(state, entry)
     if kind == "reserved":
         return _reserved(state, entry, read)
     if kind == "committed":
@@ -85,6 +93,8 @@ def applied(state: LedgerState | None, entry: JsonObject, read: SpecReader) -> L
         return moves.void(state, entry["reservation"], entry["count"])
     if kind == "amended":
         return _amended(state, entry, read)
+    if kind == "reconciled":
+        return state
     if kind == "sealed":
         return moves.seal(state)
     if kind == "closed":
@@ -92,6 +102,17 @@ def applied(state: LedgerState | None, entry: JsonObject, read: SpecReader) -> L
     if kind == "contradicted":
         return moves.contradict(state, observations_of(entry), entry.get("reservations"))
     raise DoesNotReplay(f"{kind} is no kind of entry")
+
+
+def _require_people(state: LedgerState, entry: JsonObject) -> None:
+    """Require two people of an entry that needs them. Only a ledger with approval has entries of reconciliations.
+
+    Raises:
+        DoesNotReplay: the entry names no requester or no approver, or both are one person.
+    """
+    if state.approval and entry["kind"] in APPROVED_KINDS:
+        _require(has_two_people(entry), "the ledger needs a requester and another person who approves")
+    _require(state.approval or entry["kind"] != "reconciled", "a ledger without approval has no reconciliations")
 
 
 def _reserved(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerState:
@@ -129,7 +150,8 @@ def _amended(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerS
     whole = all(isinstance(planned, int) and not isinstance(planned, bool) for planned in lower.values())
     _require(whole and all(_is_count(item.planned) for item in items), "an item is none")
     _require(entry.get("declared") in (None, INDEPENDENT), "nothing such can be declared")
-    return amended(state, add=items, lower=lower, declared=entry.get("declared"))[0]
+    approval = read_approval(entry) if "approval" in entry else None
+    return amended(state, add=items, lower=lower, declared=entry.get("declared"), approval=approval)[0]
 
 
 def _require_enough(state: LedgerState, spec: Spec, count: int, slot: Slot, price: Charge) -> None:

@@ -24,8 +24,9 @@ from epsilond.accountants.ledger import moves
 from epsilond.accountants.ledger.opening import opened
 from epsilond.accountants.ledger.state import LedgerState, Reservation
 from epsilond.accountants.ledger.what_if import WhatIf, what_if, with_nearest
-from epsilond.ledgers.book.changes import Owned, fingerprint_of
+from epsilond.ledgers.book.changes import fingerprint_of, without_default
 from epsilond.ledgers.book.desk import States, text
+from epsilond.ledgers.book.gated import Gated
 from epsilond.ledgers.book.specs import text_of
 from epsilond.ledgers.book.states import holding_of, item_of, parts_of, rows_after
 from epsilond.ledgers.log.receipts import Receipt
@@ -45,7 +46,7 @@ MOST_DUE = 100
 MOST_RECEIPTS = 20
 
 
-class Book(Owned):
+class Book(Gated):
     """The ledgers of every tenant in one database, with one log. Every method blocks, and may be called in any thread.
 
     A tenant is an organisation: its ledgers may not be seen by others. Every method that changes something takes the
@@ -69,7 +70,9 @@ class Book(Owned):
             BlockHasLedger: the block has one, open or closed; or one has no block and another of the dataset has.
             Infeasible, ConditionViolated, InvalidInput: as `accountants.ledger.opening.opened` does.
         """
-        fingerprint = fingerprint_of("open", asked)
+        fingerprint = fingerprint_of("open", without_default(asked))
+        if asked.approval and not by:
+            raise InvalidInput.at("/approval", "needs callers with names", allowed="false")
         with looking(self._database) as connection:
             before = self._desk.answered(connection, tenant, key, fingerprint, by)
         if before is not None:
@@ -87,6 +90,7 @@ class Book(Owned):
             sealed=state.sealed,
             parts=tuple(part for slot in state.slots for part in parts_of(slot)),
             items=tuple(item_of(item) for item in state.plan),
+            approval_from=0 if state.approval else None,
         )
 
         def write() -> LedgerRow:
@@ -202,7 +206,7 @@ class Book(Owned):
                 if judged_inside:
                     states = self._desk.states(connection, tenant, asked)
                     after = after_of(states)
-                self._desk.require_sole(connection, [row for row, _ in states.values()])
+                self._desk.require_movable(connection, [row for row, _ in states.values()])
                 now = self._clock()
                 made = ReservationRow(
                     id=identifier,
@@ -312,7 +316,7 @@ class Book(Owned):
                     if held.state != before.state:
                         raise Again(key)
                     after = after_of(states)
-                self._desk.require_sole(connection, [row for row, _ in states.values()])
+                self._desk.require_movable(connection, [row for row, _ in states.values()])
                 self._change(connection, held, states, after)
                 records = []
                 for name, state in after.items():

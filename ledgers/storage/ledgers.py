@@ -14,7 +14,7 @@ from epsilond.ledgers.storage.records import ItemRow, LedgerRow, PartRow
 from epsilond.ledgers.storage.tables import ENTRIES, HOLDINGS, ITEMS, LEDGERS, SLOTS
 from epsilond.ledgers.storage.transactions import Again, Unknown, inserted
 
-_CHANGING = ("status", "sealed", "conditional", "contradicted")
+_CHANGING = ("status", "sealed", "conditional", "contradicted", "approval_from")
 _OWN = ("id", "dataset", "block", "name", "record", "created", *_CHANGING, "version")
 _LOADED = (*(LEDGERS.c[name] for name in _OWN), LEDGERS.c.organisation.label("tenant"))
 _FIXED = ("id", "tenant", "dataset", "block", "name", "record", "created", "version")
