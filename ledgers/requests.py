@@ -9,10 +9,6 @@ from typing import Annotated, Literal
 from epsilond.accountants.errors import InvalidInput, Observation
 from epsilond.accountants.guarantee import Setting
 from epsilond.accountants.json_types import JsonObject, JsonRecord
-from epsilond.accountants.ledger.amending import Independence
-from epsilond.accountants.ledger.amounts import Amount, exact
-from epsilond.accountants.ledger.opening import AskedSlot, Planned, item_of
-from epsilond.accountants.ledger.state import Declared, LedgerTarget, SlotKind
 from epsilond.accountants.quantities import (
     OBSERVER,
     RELATION,
@@ -27,7 +23,11 @@ from epsilond.accountants.quantities import (
 )
 from epsilond.accountants.specs import Spec
 from epsilond.ledgers.calibrating.compartment import ChargeTarget
-from epsilond.ledgers.storage.names import has_invisible
+from epsilond.ledgers.mathematics.amending import Independence
+from epsilond.ledgers.mathematics.amounts import Amount, exact
+from epsilond.ledgers.mathematics.opening import AskedSlot, Planned, item_of
+from epsilond.ledgers.mathematics.state import Declared, LedgerTarget, SlotKind
+from epsilond.ledgers.store.names import has_invisible
 
 LONGEST_NAME = 200
 Order = Literal["oldest", "newest"]
@@ -150,7 +150,7 @@ class OpenLedger:
 
     @property
     def parts(self) -> JsonRecord:
-        """As `accountants.ledger.opening.opened` wants it."""
+        """As `ledgers.mathematics.opening.opened` wants it."""
         return {
             "setting": Setting(relation=self.relation, unit=self.unit, observer=self.observer),
             "target": LedgerTarget(epsilon=self.target.epsilon, log_delta=self.target.log_delta),
@@ -200,7 +200,7 @@ class JobAsked:
 
     @property
     def job(self) -> JsonRecord:
-        """As `accountants.ledger.moves.reserve` wants it."""
+        """As `ledgers.mathematics.moves.reserve` wants it."""
         return {
             "spec": self.spec,
             "item": self.item,
@@ -296,7 +296,7 @@ class AmendAsked:
 
     @property
     def parts(self) -> JsonRecord:
-        """As `accountants.ledger.amending.amended` wants it."""
+        """As `ledgers.mathematics.amending.amended` wants it."""
         items = (Planned(name=item.name, spec=item.spec) for item in self.add)
         return {
             "add": tuple(item_of(item, f"/add/{place}") for place, item in enumerate(items)),
@@ -344,7 +344,7 @@ class ContradictAsked:
 
     @property
     def evidence(self) -> tuple[Observation, ...]:
-        """Observations, as `accountants.ledger.moves.contradict` takes them."""
+        """Observations, as `ledgers.mathematics.moves.contradict` takes them."""
         return tuple(
             Observation(each.premise, each.message, remedy=each.remedy, count=each.count) for each in self.observations
         )

@@ -19,17 +19,17 @@ from sqlalchemy import Connection
 
 from epsilond.accountants.errors import BlockHasLedger, InvalidInput, LedgerExhausted, ReservationEnded
 from epsilond.accountants.json_types import JsonRecord
-from epsilond.accountants.ledger import entries as told
-from epsilond.accountants.ledger import moves
-from epsilond.accountants.ledger.opening import opened
-from epsilond.accountants.ledger.state import LedgerState, Reservation
-from epsilond.accountants.ledger.what_if import WhatIf, what_if, with_nearest
 from epsilond.ledgers.book.changes import fingerprint_of, without_default
 from epsilond.ledgers.book.desk import States, text
 from epsilond.ledgers.book.gated import Gated
 from epsilond.ledgers.book.specs import text_of
 from epsilond.ledgers.book.states import holding_of, item_of, parts_of, rows_after
 from epsilond.ledgers.log.receipts import Receipt
+from epsilond.ledgers.mathematics import entries as told
+from epsilond.ledgers.mathematics import moves
+from epsilond.ledgers.mathematics.opening import opened
+from epsilond.ledgers.mathematics.state import LedgerState, Reservation
+from epsilond.ledgers.mathematics.what_if import WhatIf, what_if, with_nearest
 from epsilond.ledgers.requests import (
     SECONDS,
     CommitAsked,
@@ -37,9 +37,9 @@ from epsilond.ledgers.requests import (
     OpenLedger,
     ReserveAsked,
 )
-from epsilond.ledgers.storage import ledgers, owners, reservations
-from epsilond.ledgers.storage.records import LedgerRow, ReservationRow
-from epsilond.ledgers.storage.transactions import Again, looking
+from epsilond.ledgers.store import ledgers, owners, reservations
+from epsilond.ledgers.store.records import LedgerRow, ReservationRow
+from epsilond.ledgers.store.transactions import Again, looking
 
 T = TypeVar("T")
 MOST_DUE = 100
@@ -68,7 +68,7 @@ class Book(Gated):
 
         Raises:
             BlockHasLedger: the block has one, open or closed; or one has no block and another of the dataset has.
-            Infeasible, ConditionViolated, InvalidInput: as `accountants.ledger.opening.opened` does.
+            Infeasible, ConditionViolated, InvalidInput: as `ledgers.mathematics.opening.opened` does.
         """
         fingerprint = fingerprint_of("open", without_default(asked))
         if asked.approval and not by:

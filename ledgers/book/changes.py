@@ -18,9 +18,6 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection
 
 from epsilond.accountants.json_types import JsonRecord
-from epsilond.accountants.ledger import entries as told
-from epsilond.accountants.ledger import moves
-from epsilond.accountants.ledger.state import LedgerState
 from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book.continuity import Continuity
 from epsilond.ledgers.book.desk import WRITTEN, Desk, States
@@ -30,10 +27,13 @@ from epsilond.ledgers.book.restore import CheckpointFile
 from epsilond.ledgers.book.states import rows_after, state_from
 from epsilond.ledgers.log.checkpoints import Checkpoint
 from epsilond.ledgers.log.signing import SigningKeys
+from epsilond.ledgers.mathematics import entries as told
+from epsilond.ledgers.mathematics import moves
+from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import ContradictAsked, OpenLedger
-from epsilond.ledgers.storage import ledgers, reservations
-from epsilond.ledgers.storage.records import LedgerRow
-from epsilond.ledgers.storage.transactions import Again, looking, moving
+from epsilond.ledgers.store import ledgers, reservations
+from epsilond.ledgers.store.records import LedgerRow
+from epsilond.ledgers.store.transactions import Again, looking, moving
 from epsilond.storage.transactions import Database
 
 T = TypeVar("T")

@@ -11,7 +11,6 @@ from sqlalchemy import Connection
 
 from epsilond.accountants.errors import AwaitsApproval, BlockHasLedger
 from epsilond.accountants.json_types import JsonObject, JsonRecord
-from epsilond.accountants.ledger.state import LedgerState
 from epsilond.ledgers.book.continuity import Continuity, Root
 from epsilond.ledgers.book.contradictions import contradictions_of, is_contradicted
 from epsilond.ledgers.book.errors import KeyReused, NotFound
@@ -22,10 +21,11 @@ from epsilond.ledgers.log.checkpoints import Checkpoint
 from epsilond.ledgers.log.receipts import Receipt, make
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.log.tree import Tree
-from epsilond.ledgers.storage import entries, keys, ledgers, owners, pending, reservations
-from epsilond.ledgers.storage.nodes import StoredNodes
-from epsilond.ledgers.storage.records import EntryRow, KeptAnswer, LedgerRow, ReservationRow
-from epsilond.ledgers.storage.transactions import Unknown
+from epsilond.ledgers.mathematics.state import LedgerState
+from epsilond.ledgers.store import entries, keys, ledgers, owners, pending, reservations
+from epsilond.ledgers.store.nodes import StoredNodes
+from epsilond.ledgers.store.records import EntryRow, KeptAnswer, LedgerRow, ReservationRow
+from epsilond.ledgers.store.transactions import Unknown
 
 MOST_VOIDS = 1_000_000
 WRITTEN = "epsilond.head"

@@ -19,10 +19,6 @@ from sqlalchemy import Connection
 
 from epsilond.accountants.errors import AwaitsApproval, InvalidInput, MoveEnded, SamePerson
 from epsilond.accountants.json_types import JsonRecord
-from epsilond.accountants.ledger import entries as told
-from epsilond.accountants.ledger import moves
-from epsilond.accountants.ledger.amending import amended
-from epsilond.accountants.ledger.state import LedgerState
 from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book.changes import Owned, fingerprint_of
 from epsilond.ledgers.book.desk import States, time_of
@@ -30,10 +26,14 @@ from epsilond.ledgers.book.errors import NotFound, RoleMissing
 from epsilond.ledgers.book.specs import text_of
 from epsilond.ledgers.book.states import rows_after
 from epsilond.ledgers.log.encodings import to_base64
+from epsilond.ledgers.mathematics import entries as told
+from epsilond.ledgers.mathematics import moves
+from epsilond.ledgers.mathematics.amending import amended
+from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import AmendAsked, VoidAsked
-from epsilond.ledgers.storage import ledgers, pending
-from epsilond.ledgers.storage.records import LedgerRow, PendingKind, PendingRow
-from epsilond.ledgers.storage.transactions import Again, looking
+from epsilond.ledgers.store import ledgers, pending
+from epsilond.ledgers.store.records import LedgerRow, PendingKind, PendingRow
+from epsilond.ledgers.store.transactions import Again, looking
 from epsilond.reading import read
 
 PENDING_SECONDS: Final = 604_800.0
@@ -77,7 +77,7 @@ class Gated(Owned):
         Raises:
             BlockHasLedger: another ledger of the same people is open.
             AwaitsApproval: a reconciliation is not approved, or too many moves are pending.
-            ConditionViolated, Infeasible, LedgerClosed, InvalidInput: as `accountants.ledger.amending.amended`.
+            ConditionViolated, Infeasible, LedgerClosed, InvalidInput: as `ledgers.mathematics.amending.amended`.
         """
         fingerprint = fingerprint_of("amend", [identifier, asked])
         return self._retried(partial(self._requested, tenant, identifier, "amend", asked, key, fingerprint, by))

@@ -14,9 +14,9 @@ from epsilond.ledgers.log.proofs import Consistency
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.log.tree import Tree
-from epsilond.ledgers.storage import entries, owners
-from epsilond.ledgers.storage.nodes import StoredNodes
-from epsilond.ledgers.storage.transactions import looking
+from epsilond.ledgers.store import entries, owners
+from epsilond.ledgers.store.nodes import StoredNodes
+from epsilond.ledgers.store.transactions import looking
 from epsilond.storage.transactions import Database
 
 

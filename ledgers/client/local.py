@@ -47,10 +47,10 @@ from epsilond.ledgers.requests import (
     VoidAsked,
     WhatIfAsked,
 )
-from epsilond.ledgers.storage import entries
-from epsilond.ledgers.storage.opening import opened
-from epsilond.ledgers.storage.records import EntryRow, ReservationRow
-from epsilond.ledgers.storage.transactions import looking
+from epsilond.ledgers.store import entries
+from epsilond.ledgers.store.opening import opened
+from epsilond.ledgers.store.records import EntryRow, ReservationRow
+from epsilond.ledgers.store.transactions import looking
 from epsilond.reading import read
 from epsilond.storage.faults import StoreFault
 from epsilond.storage.transactions import Database
