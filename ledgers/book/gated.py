@@ -177,7 +177,7 @@ class Gated(Owned):
         with looking(self._database) as connection:
             names = pending.ledgers_with_approval(connection)
         if names and not by:
-            raise InvalidInput.at("/as", "is needed: a ledger with approval records who requests")
+            raise InvalidInput.at("/by", "is needed: a ledger with approval records who requests")
         for name in names:
             self._retried(partial(self._reconciliation_requested, name, by, reason))
         return len(names)
@@ -204,8 +204,10 @@ class Gated(Owned):
         has_approval = row.approval_from is not None
         if not has_approval and not may_act:
             raise RoleMissing("approver")
+        if isinstance(asked, AmendAsked) and asked.approval and not by:
+            raise InvalidInput.at("/approval", "needs callers with names", allowed="false")
         if has_approval and not by:
-            raise InvalidInput.at("/as", "is needed: a ledger with approval records who requests")
+            raise InvalidInput.at("/by", "is needed: a ledger with approval records who requests")
         judged = self._judged_move(asked, row, state)
         with self._moving(states) as connection:
             if self._desk.answered(connection, tenant, key, fingerprint, by) is not None:
@@ -339,15 +341,15 @@ class Gated(Owned):
         Raises:
             MoveEnded: it may not.
         """
-        state = move.state
         if _is_over(move, self._clock()):
-            state = "expired"
+            expired = replace(move, state="expired", closed_at=self._clock())
             with suppress(Again), self._moving({move.ledger: self._row(move.ledger)}, compared=False) as connection:
-                pending.close(connection, move, replace(move, state=state, closed_at=self._clock()))
-        if state != "pending":
-            raise MoveEnded(
-                f"The move was {state}." if state != "expired" else "The move has expired: request it again."
-            )
+                pending.close(connection, move, expired)
+            move = expired
+        if move.state == "expired":
+            raise MoveEnded("The move has expired: request it again.")
+        if move.state != "pending":
+            raise MoveEnded(f"The move was {move.state} by {move.closed_by}.")
 
     def _row(self, identifier: str) -> tuple[LedgerRow, LedgerState]:
         """Return a ledger of any owner before its lock, without its reservations."""

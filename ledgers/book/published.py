@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from epsilond.ledgers.book.continuity import Continuity
 from epsilond.ledgers.book.desk import Desk, roots
-from epsilond.ledgers.book.errors import NotFound, NotReconciled
+from epsilond.ledgers.book.errors import HeadUnavailable, NotFound, NotReconciled
 from epsilond.ledgers.log.proofs import Consistency
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.log.signing import SigningKeys
@@ -59,10 +59,10 @@ class PublishedLog:
             pass
 
     def find_trouble(self) -> str | None:
-        """Return why the log does not continue a known head, as a sentence; None where it continues all of them."""
+        """Return why the log is not known to continue every known head, as a sentence; None where it does."""
         try:
             self.require_continued()
-        except NotReconciled as trouble:
+        except (HeadUnavailable, NotReconciled) as trouble:
             return str(trouble)
         return None
 
