@@ -30,14 +30,6 @@ class PendingMove:
     warnings: Annotated[tuple[Caution, ...] | None, Served("absent: none")] = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class PendingMoves:
-    """The moves of a ledger that wait for approval, oldest first."""
-
-    moves: tuple[PendingMove, ...]
-    warnings: Annotated[tuple[Caution, ...] | None, Served("absent: none")] = None
-
-
 def pending_move(row: PendingRow, now: float, warnings: Sequence[Caution] = ()) -> PendingMove:
     """Return the answer about a move.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import FastAPI
 from fastapi import Path as InPath
@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from epsilond.app.http.answers import json_response
-from epsilond.ledgers.book.pending import PendingMove, PendingMoves
+from epsilond.ledgers.book.pending import PendingMove
 from epsilond.ledgers.http import work
 from epsilond.ledgers.http.asking import ID, LEDGERS, READERS, LedgerId, ledgers_of
 
@@ -21,32 +21,28 @@ ALL = f"{LEDGERS}/{{id}}/pending"
 ONE = f"{ALL}/{{move}}"
 MoveId = Annotated[str, InPath(description="the pending move's id", pattern=ID, examples=["move_0123456789abcdef"])]
 
+Decision = Annotated[Literal["approve", "reject"], InPath(description="of an approver, or of the requester")]
+
 
 def add(app: FastAPI) -> None:
     """Add every route of pending moves."""
     get = partial(app.add_api_route, tags=TAGS, openapi_extra={"x-problems": [503]})
-    post = partial(app.add_api_route, methods=["POST"], tags=TAGS)
     get(
         ALL,
         list_pending,
         operation_id="list_pending_moves",
         summary="Moves of a ledger that wait for a second person",
-        response_model=PendingMoves,
+        response_model=list[PendingMove],
     )
     get(ONE, get_pending, operation_id="get_pending_move", summary="One such move", response_model=PendingMove)
-    post(
-        f"{ONE}/approve",
-        approve,
-        operation_id="approve_pending_move",
-        summary="Make a pending move, for approvers who did not request it",
+    app.add_api_route(
+        f"{ONE}/{{decision}}",
+        decide,
+        methods=["POST"],
+        operation_id="decide_pending_move",
+        summary="Make a pending move as its approver, or end it without making it",
         response_model=PendingMove,
-    )
-    post(
-        f"{ONE}/reject",
-        reject,
-        operation_id="reject_pending_move",
-        summary="End a pending move without making it, for approvers and its requester",
-        response_model=PendingMove,
+        tags=TAGS,
     )
 
 
@@ -62,16 +58,14 @@ async def get_pending(request: Request, id: LedgerId, move: MoveId) -> Response:
     return json_response(await ledgers.call(caller, work.pending_move, ledgers, caller.organisation, id, move))
 
 
-async def approve(request: Request, id: LedgerId, move: MoveId) -> Response:  # noqa: A002 (the path parameter)
-    """Judge the move again as the ledger is now, and make it. What is refused stays pending. It has no body.
+async def decide(request: Request, id: LedgerId, move: MoveId, decision: Decision) -> Response:  # noqa: A002
+    """Judge the move again as the ledger is now, and make it; or end it. There is no body.
 
-    Approving an approved move again changes nothing. Whoever requested a move does not approve it.
+    An approver approves and rejects moves that others requested; whoever requested a move withdraws it by `reject`. A
+    move that is refused stays pending. Approving an approved move again changes nothing.
     """
+    if decision == "reject":
+        ledgers, caller = ledgers_of(request, "analyst", "approver", "owner")
+        return json_response(await ledgers.call(caller, work.rejected, ledgers, caller, id, move))
     ledgers, caller = ledgers_of(request, "approver")
     return json_response(await ledgers.move(caller, "approved", work.approved, ledgers, caller, id, move))
-
-
-async def reject(request: Request, id: LedgerId, move: MoveId) -> Response:  # noqa: A002 (the path parameter)
-    """Reject the move, or withdraw your own. It changes nothing else, and has no body."""
-    ledgers, caller = ledgers_of(request, "analyst", "approver", "owner")
-    return json_response(await ledgers.call(caller, work.rejected, ledgers, caller, id, move))

@@ -14,7 +14,7 @@ from epsilond.calibrators.answer import Caution
 from epsilond.ledgers.book import answers, reports
 from epsilond.ledgers.book.contradictions import cautions
 from epsilond.ledgers.book.owning import collisions, near_names
-from epsilond.ledgers.book.pending import PendingMove, PendingMoves
+from epsilond.ledgers.book.pending import PendingMove
 from epsilond.ledgers.book.pending import pending_move as pending_answer
 from epsilond.ledgers.calibrating.within import answered
 from epsilond.ledgers.http.asking import LEDGERS
@@ -94,11 +94,10 @@ def requested(
     return looked(ledgers, tenant, identifier)
 
 
-def pending(ledgers: Ledgers, tenant: str, identifier: str) -> PendingMoves:
+def pending(ledgers: Ledgers, tenant: str, identifier: str) -> list[PendingMove]:
     """Return the moves of a ledger that wait for approval."""
     now = time.time()
-    rows = ledgers.book.pending(tenant, identifier)
-    return PendingMoves(moves=tuple(pending_answer(row, now) for row in rows), warnings=ledgers.warnings or None)
+    return [pending_answer(row, now, ledgers.warnings) for row in ledgers.book.pending(tenant, identifier)]
 
 
 def pending_move(ledgers: Ledgers, tenant: str, identifier: str, move: str) -> PendingMove:
