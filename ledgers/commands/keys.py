@@ -59,8 +59,7 @@ def make(
     with _refusals():
         from epsilond.ledgers.log import key_files  # noqa: PLC0415  only the extra has its packages
 
-        known = key_files.listed(folder)[0].key.name if (folder / key_files.PUBLISHED).exists() else None
-        chosen = name or known or f"ledgers.local/{secrets.token_hex(8)}"
+        chosen = name or key_files.origin_of(folder) or f"ledgers.local/{secrets.token_hex(8)}"
         _print(folder, key_files.make(folder, chosen, _now(), secret=secret).published, as_body=as_body)
 
 

@@ -8,11 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from epsilond.app.settings import Settings
-from epsilond.ledgers.log.canonical import parse
 from epsilond.ledgers.log.errors import KeysUnusable
-from epsilond.ledgers.log.key_files import PUBLISHED, open_keyring
+from epsilond.ledgers.log.key_files import PUBLISHED, open_keyring, origin_of
 from epsilond.ledgers.log.keys import SigningKey
-from epsilond.ledgers.log.signing import SigningKeys, published_keys
+from epsilond.ledgers.log.signing import SigningKeys
 
 TRIES = 3
 
@@ -77,10 +76,7 @@ class Keys:
         """The log's origin: as the settings say, else as it was called before, else a new name of its own."""
         if self._origin:
             return self._origin
-        try:
-            return published_keys(parse((folder / PUBLISHED).read_bytes()))[0].key.name
-        except FileNotFoundError:
-            return made_up()
+        return origin_of(folder) or made_up()
 
     def _state(self) -> tuple[int, int] | None:
         assert self._folder is not None

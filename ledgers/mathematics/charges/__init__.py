@@ -1,11 +1,11 @@
-"""What a job costs in each kind of slot: one file for a kind, and the table that names them."""
+"""What a job costs in each kind of slot: the table of the rules by kind."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from epsilond.ledgers.mathematics.charges import concentrated, gaussian, pure, renyi
+from epsilond.ledgers.mathematics.charges import additive, gaussian, renyi
 
 if TYPE_CHECKING:
     from epsilond.ledgers.mathematics.charges.asked import ChargeRequest
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 CHARGES: Mapping[SlotKind, Callable[[ChargeRequest, Slot], Charge]] = {
     "gdp": gaussian.charge,
-    "zcdp": concentrated.charge,
+    "zcdp": additive.charge_concentrated,
     "rdp": renyi.charge,
-    "pure": pure.charge,
+    "pure": additive.charge_pure,
 }
 
 
