@@ -71,6 +71,7 @@ BLOCK = Quantity(description="the part of the data set, where each unit lies in 
 AMOUNT = AmountQuantity(description='an amount: a decimal string of at most 18 places or a number; or "largest"')
 COUNT = Quantity(description="how many runs", ge=1, le=1e15)
 EXPIRES_IN = Quantity(description="after how long it ends by itself, a day if absent", unit="s", gt=0, le=31_536_000)
+APPROVAL = Quantity(description="whether a second person approves amendments, voids and reconciliations")
 Count = Annotated[int, COUNT]
 
 
@@ -138,6 +139,7 @@ class OpenLedger:
     plan: Annotated[tuple[PlannedAsked, ...], Quantity(description="what will be run, whatever comes out")] = ()
     slots: Annotated[tuple[SlotAsked, ...], Quantity(description="what may be chosen by what came out")] = ()
     declared: Annotated[DeclaredAsked, Quantity(description="what the owner of the data declares")]
+    approval: Annotated[bool, APPROVAL] = False
 
     def check(self) -> None:
         """Names are there and not too long."""
@@ -159,6 +161,7 @@ class OpenLedger:
             ),
             "plan": tuple(Planned(name=item.name, spec=item.spec) for item in self.plan),
             "slots": tuple(AskedSlot(kind=slot.kind, capacity=_capacity(slot.capacity)) for slot in self.slots),
+            "approval": self.approval,
         }
 
 
@@ -284,6 +287,7 @@ class AmendAsked:
         Independence | None,
         Quantity(description="what makes it valid after a commit: no output had a part in it, nor in its time"),
     ] = None
+    approval: Annotated[bool | None, Quantity(description=f"{APPROVAL.description}; absent: as it is")] = None
 
     def check(self) -> None:
         """Names are there and not too long."""
@@ -298,6 +302,7 @@ class AmendAsked:
             "add": tuple(item_of(item, f"/add/{place}") for place, item in enumerate(items)),
             "lower": {item.name: item.planned for item in self.lower},
             "declared": self.declared,
+            "approval": self.approval,
         }
 
 

@@ -86,6 +86,7 @@ class LedgerSummary:
     ]
     sealed: Annotated[bool, Served("whether the membership of the block is fixed: before, nothing is reserved")]
     conditional: Annotated[bool, Served("whether runs were voided, or decisions declared independent of outputs")]
+    approval: Annotated[bool, Served("whether a second person approves amendments, voids and reconciliations")] = False
     target: Annotated[TargetAnswer, Served("what everything together may lose")]
     plan: tuple[ItemAnswer, ...]
     slots: tuple[SlotAnswer, ...]
@@ -333,6 +334,7 @@ def _own(row: LedgerRow) -> JsonRecord:
         "state": "contradicted" if row.contradicted else row.status,
         "sealed": row.sealed,
         "conditional": row.conditional,
+        "approval": row.approval_from is not None,
         "target": TargetAnswer(
             epsilon=float(record["target"]["epsilon"]),
             delta=short_delta(log_delta),

@@ -19,10 +19,11 @@ from sqlalchemy import Connection
 
 from epsilond.accountants.errors import BlockHasLedger, InvalidInput, LedgerExhausted, ReservationEnded
 from epsilond.accountants.json_types import JsonRecord
-from epsilond.ledgers.book.changes import Owned, fingerprint_of
+from epsilond.ledgers.book.changes import fingerprint_of, without_default
 from epsilond.ledgers.book.commits import CommitRequest, is_quick, reservation_after
 from epsilond.ledgers.book.desk import MovedLedger, States, text
 from epsilond.ledgers.book.errors import NotReconciled
+from epsilond.ledgers.book.gated import Gated
 from epsilond.ledgers.book.specs import text_of
 from epsilond.ledgers.book.states import holding_of, item_of, parts_of, rows_after
 from epsilond.ledgers.log.receipts import Receipt
@@ -47,7 +48,7 @@ MOST_DUE = 100
 MOST_RECEIPTS = 20
 
 
-class Book(Owned):
+class Book(Gated):
     """The ledgers of every tenant in one database, with one log. Every method blocks, and may be called in any thread.
 
     A tenant is an organisation: its ledgers may not be seen by others. Every method that changes something takes the
@@ -71,7 +72,9 @@ class Book(Owned):
             BlockHasLedger: the block has one, open or closed; or one has no block and another of the dataset has.
             Infeasible, ConditionViolated, InvalidInput: as `ledgers.mathematics.opening.opened` does.
         """
-        fingerprint = fingerprint_of("open", asked)
+        fingerprint = fingerprint_of("open", without_default(asked))
+        if asked.approval and not by:
+            raise InvalidInput.at("/approval", "needs callers with names", allowed="false")
         with looking(self._database) as connection:
             before = self._desk.answered(connection, tenant, key, fingerprint, by)
         if before is not None:
@@ -89,6 +92,7 @@ class Book(Owned):
             sealed=state.sealed,
             parts=tuple(part for slot in state.slots for part in parts_of(slot)),
             items=tuple(item_of(item) for item in state.plan),
+            approval_from=0 if state.approval else None,
         )
 
         def write() -> LedgerRow:
@@ -203,7 +207,7 @@ class Book(Owned):
                 if judged_inside:
                     states = self._desk.states(connection, tenant, asked)
                     after = after_of(states)
-                self._desk.require_sole(connection, [row for row, _ in states.values()])
+                self._desk.require_movable(connection, [row for row, _ in states.values()])
                 now = self._clock()
                 made = ReservationRow(
                     id=identifier,
@@ -320,7 +324,7 @@ class Book(Owned):
                     if held.state != earlier.state:
                         raise Again(key)
                     after = after_of(states)
-                self._desk.require_sole(connection, [row for row, _ in states.values()])
+                self._desk.require_movable(connection, [row for row, _ in states.values()])
                 self._change(connection, held, states, after)
                 records = []
                 for name, state in after.items():

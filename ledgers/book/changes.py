@@ -1,4 +1,4 @@
-"""Changes of a whole ledger: sealed, closed, amended, voided and contradicted; and how every change is written.
+"""Changes of a whole ledger by one person: sealed, closed, contradicted; and how every change is written.
 
 A change is judged on rows and versions that were read together. Then the ledgers are locked, and the change is written
 if their versions are the same; otherwise it is judged again.
@@ -13,13 +13,12 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import partial
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
 from epsilond.accountants.errors import EpsilondError
-from epsilond.accountants.json_types import JsonObject, JsonRecord
+from epsilond.accountants.json_types import JsonRecord
 from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book.commits import MOST_TOGETHER, CommitRequest, commit_together
 from epsilond.ledgers.book.continuity import Continuity
@@ -27,16 +26,14 @@ from epsilond.ledgers.book.desk import WRITTEN, Desk, MovedLedger, States
 from epsilond.ledgers.book.errors import BookError, Contended
 from epsilond.ledgers.book.looked import Looked
 from epsilond.ledgers.book.restore import CheckpointFile
-from epsilond.ledgers.book.specs import text_of
 from epsilond.ledgers.book.states import rows_after, state_from
 from epsilond.ledgers.book.together import Together
 from epsilond.ledgers.log.checkpoints import Checkpoint
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.mathematics import entries as told
 from epsilond.ledgers.mathematics import moves
-from epsilond.ledgers.mathematics.amending import amended
 from epsilond.ledgers.mathematics.state import LedgerState
-from epsilond.ledgers.requests import AmendAsked, ContradictAsked, VoidAsked
+from epsilond.ledgers.requests import ContradictAsked, OpenLedger
 from epsilond.ledgers.store import ledgers
 from epsilond.ledgers.store.records import LedgerRow
 from epsilond.ledgers.store.transactions import Again, durably, looking, moving
@@ -88,7 +85,7 @@ class Owned(Looked):
             key: idempotency key of the request.
             by: name of the caller.
         """
-        return self._simple(tenant, identifier, key, "sealed", moves.seal, {}, by)
+        return self._simple(tenant, identifier, key, "sealed", moves.seal, by)
 
     def close(self, tenant: str, identifier: str, key: str, *, by: str = "") -> LedgerRow:
         """Close a ledger: no more runs can be reserved.
@@ -99,70 +96,7 @@ class Owned(Looked):
             key: idempotency key of the request.
             by: name of the caller.
         """
-        return self._simple(tenant, identifier, key, "closed", moves.close, {}, by)
-
-    def amend(self, tenant: str, identifier: str, asked: AmendAsked, key: str, *, by: str = "") -> LedgerRow:
-        """Change the plan of a ledger and certify it again.
-
-        After a commit, the decision must be declared independent of outputs.
-
-        Args:
-            tenant: owner of the ledger.
-            identifier: id of the ledger.
-            asked: items to add and to lower, and the declaration.
-            key: idempotency key of the request.
-            by: name of the caller.
-
-        Raises:
-            BlockHasLedger: another ledger of the same people is open.
-            ConditionViolated, Infeasible, LedgerClosed, InvalidInput: as `ledgers.mathematics.amending.amended`.
-        """
-        fingerprint, parts = fingerprint_of("amend", [identifier, asked]), asked.parts
-
-        def attempt() -> LedgerRow:
-            with looking(self._database) as connection:
-                again = self._desk.answered(connection, tenant, key, fingerprint, by)
-                states = self._desk.states(connection, tenant, [identifier])
-            row, state = states[identifier]
-            if again is not None:
-                return row
-            after, certified = self._evaluate(partial(amended, state, **parts, released=row.released))
-            specs = [text_of(item.spec) for item in parts["add"]]
-            record = told.amended(parts["add"], parts["lower"], asked.declared, certified, specs)
-            with self._moving(states) as connection:
-                if self._desk.answered(connection, tenant, key, fingerprint, by) is not None:
-                    raise Again(key)
-                self._desk.require_sole(connection, [row])
-                written = ledgers.write(connection, row, rows_after(row, after))
-                self._desk.write(
-                    connection,
-                    tenant,
-                    key,
-                    fingerprint,
-                    {"ledger": row.id},
-                    [MovedLedger(row.id, record, after)],
-                    by,
-                )
-            return written
-
-        return self._retried(attempt)
-
-    def void(self, tenant: str, identifier: str, asked: VoidAsked, key: str, *, by: str = "") -> LedgerRow:
-        """Take back committed runs, on the declaration that nobody saw any of their outputs.
-
-        Args:
-            tenant: owner of the ledger.
-            identifier: id of the ledger.
-            asked: the reservation, the number of runs and the declaration.
-            key: idempotency key of the request.
-            by: name of the caller.
-
-        Raises:
-            InvalidInput: fewer were committed, or the reservation is of another ledger.
-        """
-        more = {"reservation": asked.reservation, "count": asked.count, "declared": asked.declared}
-        move = partial(moves.void, identifier=asked.reservation, count=asked.count)
-        return self._simple(tenant, identifier, key, "voided", move, more, by)
+        return self._simple(tenant, identifier, key, "closed", moves.close, by)
 
     def contradict(self, tenant: str, identifier: str, asked: ContradictAsked, key: str, *, by: str = "") -> LedgerRow:
         """Let nothing more be committed, because observations contradict a run that was paid from the ledger.
@@ -225,18 +159,14 @@ class Owned(Looked):
         key: str,
         kind: str,
         move: Callable[[LedgerState], LedgerState],
-        more: JsonObject,
         by: str,
     ) -> LedgerRow:
-        fingerprint = fingerprint_of(kind, [identifier, dict(more)])
+        fingerprint = fingerprint_of(kind, [identifier, {}])
 
         def attempt() -> LedgerRow:
             with looking(self._database) as connection:
                 again = self._desk.answered(connection, tenant, key, fingerprint, by)
-                held = None
-                if "reservation" in more:
-                    held = self._desk.reserved(connection, tenant, more["reservation"])
-                states = self._desk.states(connection, tenant, [identifier], held)
+                states = self._desk.states(connection, tenant, [identifier])
                 if again is not None:
                     return states[identifier][0]
             row, state = states[identifier]
@@ -245,7 +175,7 @@ class Owned(Looked):
                 if self._desk.answered(connection, tenant, key, fingerprint, by) is not None:
                     raise Again(key)
                 written = ledgers.write(connection, row, rows_after(row, after))
-                moved = MovedLedger(row.id, {"kind": kind, **more}, after)
+                moved = MovedLedger(row.id, {"kind": kind}, after)
                 self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, [moved], by)
             return written
 
@@ -293,3 +223,9 @@ def fingerprint_of(kind: str, asked: object) -> str:
     """Return a digest that is equal for equal requests."""
     text = json.dumps([kind, as_json(asked)], sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def without_default(asked: OpenLedger) -> JsonRecord:
+    """Return a request as it was before requests had `approval`, if it asks for none: keys of earlier requests hold."""
+    record: JsonRecord = as_json(asked)
+    return record if asked.approval else {name: value for name, value in record.items() if name != "approval"}

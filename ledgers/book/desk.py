@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from epsilond.accountants.errors import BlockHasLedger
+from epsilond.accountants.errors import AwaitsApproval, BlockHasLedger
 from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.ledgers.book.balances import imbalances
 from epsilond.ledgers.book.continuity import Continuity, Root
@@ -27,7 +27,7 @@ from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.log.tree import Tree
 from epsilond.ledgers.mathematics.balance import BALANCE, digest_of
 from epsilond.ledgers.mathematics.state import LedgerState
-from epsilond.ledgers.store import entries, keys, ledgers, owners, reservations
+from epsilond.ledgers.store import entries, keys, ledgers, owners, pending, reservations
 from epsilond.ledgers.store.nodes import StoredNodes
 from epsilond.ledgers.store.records import EntryRow, KeptAnswer, LedgerRow, ReservationRow
 from epsilond.ledgers.store.transactions import Unknown
@@ -124,19 +124,36 @@ class Desk:
             for move, own in zip(moves, rows, strict=True)
         ]
         kept = [
-            KeptAnswer(
-                tenant=scope_of(move.tenant, move.by),
-                key=move.key,
-                fingerprint=move.fingerprint,
-                answer=json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode(),
-                at=now,
-            )
+            self._kept(move.tenant, move.key, move.fingerprint, answer, move.by, now)
             for move, answer in zip(moves, answers, strict=True)
             if move.key is not None
         ]
         if kept:
             keys.keep(connection, kept)
         return answers
+
+    def keep(
+        self, connection: Connection, tenant: str, key: str, fingerprint: str, answer: JsonObject, by: str = ""
+    ) -> None:
+        """Keep what is answered to an idempotency key.
+
+        Args:
+            connection: of the transaction of the move.
+            tenant: owner of the ledgers.
+            key: idempotency key of the request.
+            fingerprint: digest of the request.
+            answer: answer to keep.
+            by: name of the caller; empty where callers have no names.
+
+        Raises:
+            Again: the key was taken in between.
+        """
+        keys.keep(connection, [self._kept(tenant, key, fingerprint, answer, by, self._clock())])
+
+    @staticmethod
+    def _kept(tenant: str, key: str, fingerprint: str, answer: JsonObject, by: str, now: float) -> KeptAnswer:
+        text = json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
+        return KeptAnswer(tenant=scope_of(tenant, by), key=key, fingerprint=fingerprint, answer=text, at=now)
 
     def receipt(self, connection: Connection, row: EntryRow, size: int) -> Receipt:
         tree = Tree(StoredNodes(connection), size)
@@ -150,6 +167,10 @@ class Desk:
     def unsigned_head(self, connection: Connection, size: int) -> Checkpoint:
         """Return the head of the log of so many entries."""
         return checkpoints.of_tree(Tree(StoredNodes(connection), size), self._keyring().signing.name)
+
+    def present_head(self, connection: Connection) -> Checkpoint:
+        """Return the head of the log as it is now."""
+        return self.unsigned_head(connection, entries.size(connection))
 
     def answered(
         self, connection: Connection, tenant: str, key: str, fingerprint: str, by: str = ""
@@ -257,6 +278,27 @@ class Desk:
             if still_open:
                 message = "the data set has another open ledger since it belongs to an organisation: close one of them"
                 raise BlockHasLedger(message, None, {"ledger": still_open[0]})
+
+    def require_reconciled(self, connection: Connection, rows: Iterable[LedgerRow]) -> None:
+        """Require of ledgers that no reconciliation waits for a second person.
+
+        Raises:
+            AwaitsApproval: one does.
+        """
+        waiting = pending.awaiting_reconciliation(connection, [row.id for row in rows])
+        if waiting:
+            message = "An operator accepted a log that lacks entries. An approver must approve that for this ledger:"
+            raise AwaitsApproval(f"{message} see its pending moves.", None, {"ledger": min(waiting)})
+
+    def require_movable(self, connection: Connection, rows: Sequence[LedgerRow]) -> None:
+        """Require of ledgers that neither another ledger nor the log keeps them from reservations and commits.
+
+        Raises:
+            AwaitsApproval: a reconciliation waits for a second person.
+            BlockHasLedger: as `require_sole`.
+        """
+        self.require_reconciled(connection, rows)
+        self.require_sole(connection, rows)
 
     def commits(self, connection: Connection, held: ReservationRow) -> list[EntryRow]:
         """Return the log entries of a reservation's commits, in the order of the log."""

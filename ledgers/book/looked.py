@@ -115,10 +115,11 @@ class Looked(PublishedLog):
 
         Raises:
             BlockHasLedger: another ledger of the same people is open, or this ledger is closed and not the only one.
+            AwaitsApproval: a reconciliation of the ledger waits for a second person.
         """
         with looking(self._database) as connection:
             row = self._desk.row(connection, tenant, identifier)
-            self._desk.require_sole(connection, [row])
+            self._desk.require_movable(connection, [row])
             return state_from(row, reservations.of_ledger(connection, identifier))
 
     def whole(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState]:

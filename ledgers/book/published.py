@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from epsilond.ledgers.book.continuity import Continuity
 from epsilond.ledgers.book.desk import Desk, roots
-from epsilond.ledgers.book.errors import NotFound
+from epsilond.ledgers.book.errors import HeadUnavailable, NotFound, NotReconciled
 from epsilond.ledgers.log.proofs import Consistency
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.log.signing import SigningKeys
@@ -57,6 +57,14 @@ class PublishedLog:
         """
         with self._continued():
             pass
+
+    def find_trouble(self) -> str | None:
+        """Return why the log is not known to continue every known head, as a sentence; None where it does."""
+        try:
+            self.require_continued()
+        except (HeadUnavailable, NotReconciled) as trouble:
+            return str(trouble)
+        return None
 
     def checkpoint(self) -> str:
         """Return the log's signed head.

@@ -36,6 +36,7 @@ def state_from(row: LedgerRow, reservations: Iterable[ReservationRow]) -> Ledger
         sealed=row.sealed,
         conditional=row.conditional,
         amended=is_amended(row),
+        approval=row.approval_from is not None,
     )
 
 
@@ -56,9 +57,17 @@ def rows_after(row: LedgerRow, state: LedgerState) -> LedgerRow:
         contradicted=state.status == "contradicted",
         sealed=state.sealed,
         conditional=state.conditional,
+        approval_from=_approval_from(row, state),
         parts=tuple(part for slot in state.slots for part in parts_of(slot)),
         items=tuple(item_of(item) for item in state.plan),
     )
+
+
+def _approval_from(row: LedgerRow, state: LedgerState) -> int | None:
+    """Return the version from which on a ledger needs approval: of the next version if a change turns it on."""
+    if not state.approval:
+        return None
+    return row.version + 1 if row.approval_from is None else row.approval_from
 
 
 def parts_of(slot: Slot) -> list[PartRow]:

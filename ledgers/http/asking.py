@@ -75,9 +75,9 @@ def _read(asked: type[T], body: bytes) -> T:
     return asked_for
 
 
-def created(answer: object, location: str) -> Response:
-    """Return the response 201 with the location of the new resource."""
-    return Response(render(answer), 201, {"location": location}, JSON)
+def created(answer: object, location: str, *, status: int = 201) -> Response:
+    """Return the response 201, or another status, with the location of the new resource."""
+    return Response(render(answer), status, {"location": location}, JSON)
 
 
 def as_kept(record: object) -> Response:

@@ -12,11 +12,13 @@ from fastapi import Path as InPath
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from epsilond.accountants.json_types import JsonRecord
 from epsilond.app.http.answers import json_response
 from epsilond.app.http.body import unread
 from epsilond.app.jobs.responses import REPORT_HEADERS
 from epsilond.ledgers.book import answers
 from epsilond.ledgers.book.answers import LedgerAnswer, LedgerList, WhatIfAnswer, WithinAnswer
+from epsilond.ledgers.book.pending import PendingMove
 from epsilond.ledgers.http import examples, work
 from epsilond.ledgers.http.asking import (
     ID,
@@ -43,6 +45,14 @@ from epsilond.ledgers.requests import (
 
 TAGS: list[str | Enum] = ["ledgers"]
 ONE = f"{LEDGERS}/{{id}}"
+WAITS: dict[int | str, JsonRecord] = {
+    202: {
+        "model": PendingMove,
+        "description": "The ledger has approval: the move waits for a second person, and nothing has changed",
+        "headers": LOCATION,
+    }
+}
+"""The response of a move that waits."""
 
 
 def add(app: FastAPI) -> None:
@@ -107,6 +117,7 @@ def add(app: FastAPI) -> None:
         operation_id="amend_ledger_plan",
         summary="Amend the plan; after a commit by a decision declared independent of outputs",
         response_model=LedgerAnswer,
+        responses=WAITS,
     )
     post(
         f"{ONE}/contradictions",
@@ -123,6 +134,7 @@ def add(app: FastAPI) -> None:
         operation_id="void_ledger_runs",
         summary="Take back runs whose output nobody saw, for approvers",
         response_model=LedgerAnswer,
+        responses=WAITS,
     )
 
 
@@ -238,12 +250,15 @@ async def amend(
     body: Annotated[unread(AmendAsked), Body(openapi_examples=examples.AMEND)],  # type: ignore[valid-type]
     key: Key,
 ) -> Response:
-    """It is certified anew. What was committed or is held stays as it is, and so do slots."""
+    """It is certified anew. What was committed or is held stays as it is, and so do slots.
+
+    In a ledger with approval nothing changes before an approver approves the pending move.
+    """
     ledgers, caller = ledgers_of(request, "owner")
     asked = await read(AmendAsked, body)
     change = partial(ledgers.book.amend, caller.organisation, id, asked, key, by=caller.name)
-    answer = await ledgers.move(caller, "amended", work.changed, ledgers, caller.organisation, id, change)
-    return created(answer, f"{LEDGERS}/{id}")
+    answer = await ledgers.move(caller, "amended", work.requested, ledgers, caller.organisation, id, change)
+    return _made_or_waiting(answer, id)
 
 
 async def contradict(
@@ -266,8 +281,20 @@ async def void(
     body: Annotated[unread(VoidAsked), Body(openapi_examples=examples.VOID)],  # type: ignore[valid-type]
     key: Key,
 ) -> Response:
-    """The log says who did it and what was declared; the ledger is conditional from then on."""
-    ledgers, caller = ledgers_of(request, "approver")
+    """The log says who did it and what was declared; the ledger is conditional from then on.
+
+    In a ledger with approval, owners and analysts may request it too, and another person approves it.
+    """
+    ledgers, caller = ledgers_of(request, "analyst", "approver", "owner")
     asked = await read(VoidAsked, body)
-    answer = await ledgers.move(caller, "voided", work.voided, ledgers, caller, id, asked, key)
-    return created(answer, f"{LEDGERS}/{id}")
+    may_act = "approver" in caller.roles
+    change = partial(ledgers.book.void, caller.organisation, id, asked, key, by=caller.name, may_act=may_act)
+    answer = await ledgers.move(caller, "voided", work.requested, ledgers, caller.organisation, id, change)
+    return _made_or_waiting(answer, id)
+
+
+def _made_or_waiting(answer: LedgerAnswer | PendingMove, identifier: str) -> Response:
+    """Return 201 with the ledger, or 202 with a move that waits for a second person."""
+    if isinstance(answer, PendingMove):
+        return created(answer, f"{LEDGERS}/{identifier}/pending/{answer.id}", status=202)
+    return created(answer, f"{LEDGERS}/{identifier}")

@@ -65,6 +65,7 @@ def add(app: FastAPI) -> None:
         operation_id="reconcile_log",
         summary="Accept a log that was restored, for operators",
         response_model=CheckpointAnswer,
+        responses={202: {"model": CheckpointAnswer, "description": "Accepted; ledgers with approval wait"}},
         tags=TAGS,
     )
 
@@ -115,8 +116,12 @@ async def reconcile(
     request: Request,
     body: Annotated[unread(ReconcileAsked), Body(openapi_examples=examples.RECONCILE)],  # type: ignore[valid-type]
 ) -> Response:
-    """Moves are made again, and the checkpoint that is kept elsewhere is this log's from then on."""
+    """Moves are made again, and the checkpoint that is kept elsewhere is this log's from then on.
+
+    202: ledgers with approval move again only once their approvers approve; each has a pending move.
+    """
     caller_of(request).require_scope("admin")
     ledgers, caller = ledgers_of(request)
     await read(ReconcileAsked, body)
-    return json_response(await ledgers.call(caller, proving.accepted, ledgers), 201)
+    answer, waiting = await ledgers.call(caller, proving.accepted, ledgers, caller.name)
+    return json_response(answer, 202 if waiting else 201)

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.app.http.answers import page_link
 from epsilond.app.http.problems import Problem
-from epsilond.calibrators.answer import as_json
+from epsilond.calibrators.answer import Caution, as_json
+from epsilond.ledgers.book.pending import waiting_ledgers
 from epsilond.ledgers.http.documents import CheckpointAnswer, EntryList
 from epsilond.ledgers.http.service import Ledgers
 from epsilond.ledgers.log import checkpoints
@@ -61,20 +62,26 @@ def keys(ledgers: Ledgers) -> JsonRecord:
     return ledgers.keyring.document()
 
 
-def accepted(ledgers: Ledgers) -> CheckpointAnswer:
-    """Accept the log as it is, and return its signed head.
+def accepted(ledgers: Ledgers, by: str) -> tuple[CheckpointAnswer, int]:
+    """Accept the log as it is, and return its signed head with the number of ledgers that wait for their approvers.
+
+    Args:
+        ledgers: of the service.
+        by: name of the operator.
 
     Raises:
         Problem: that cannot be written down elsewhere.
     """
     try:
-        return _answer(ledgers, ledgers.accept())
+        note, waiting = ledgers.accept(by)
     except OSError:
         detail = "The checkpoint cannot be kept elsewhere."
         raise Problem("unavailable", detail, headers={"Retry-After": "10"}) from None
+    warnings = (waiting_ledgers(waiting),) if waiting else ()
+    return _answer(ledgers, note, warnings), waiting
 
 
-def _answer(ledgers: Ledgers, note: str) -> CheckpointAnswer:
+def _answer(ledgers: Ledgers, note: str, warnings: tuple[Caution, ...] = ()) -> CheckpointAnswer:
     keyring = ledgers.book.keyring
     told = checkpoints.verify(note, keyring.signing.name, keyring.keys)
     return CheckpointAnswer(
@@ -82,5 +89,5 @@ def _answer(ledgers: Ledgers, note: str) -> CheckpointAnswer:
         size=told.size,
         root=to_base64(told.root),
         checkpoint=note,
-        warnings=ledgers.warnings or None,
+        warnings=(*warnings, *ledgers.warnings) or None,
     )

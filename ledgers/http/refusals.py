@@ -7,12 +7,12 @@ from contextlib import contextmanager
 
 from epsilond.app.http.problems import Problem
 from epsilond.app.settings import PREFIX
-from epsilond.ledgers.book.errors import Contended, HeadUnavailable, KeyReused, NotFound, NotReconciled
+from epsilond.ledgers.book.errors import Contended, HeadUnavailable, KeyReused, NotFound, NotReconciled, RoleMissing
 from epsilond.ledgers.log.errors import KeysUnusable
 from epsilond.storage.faults import StoreFault
 
 SOON = {"Retry-After": "10"}
-NOTHING = "There is no ledger, reservation or entry of this id."
+NOTHING = "There is no ledger, reservation, entry or pending move of this id."
 
 
 @contextmanager
@@ -28,6 +28,8 @@ def as_problems() -> Iterator[None]:
         raise Problem("not-found", NOTHING) from None
     except KeyReused:
         raise Problem("idempotency-key-reused", "This Idempotency-Key came with another request before.") from None
+    except RoleMissing as role:
+        raise Problem("forbidden", f"This needs the role {role} in the organisation.") from None
     except Contended:
         detail = "Others moved the ledger each time; nothing was written. Send it again with the same Idempotency-Key."
         raise Problem("unavailable", detail, headers={"Retry-After": "1"}) from None

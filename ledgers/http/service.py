@@ -35,6 +35,7 @@ from epsilond.ledgers.book.answers import Promised, promised
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.commits import MOST_TOGETHER
 from epsilond.ledgers.book.errors import HeadUnavailable, NotReconciled
+from epsilond.ledgers.book.pending import PendingMove
 from epsilond.ledgers.book.restore import CheckpointFile
 from epsilond.ledgers.book.together import Together
 from epsilond.ledgers.http.keys import Keys
@@ -267,7 +268,8 @@ class Ledgers:
         """
         with caller.computation():
             answer: T = await self.call(caller, partial(self._moved, method, *arguments, **named))
-        self._metrics.ledger_moves.labels(kind).inc()
+        waits = isinstance(answer, PendingMove) and answer.state == "pending"
+        self._metrics.ledger_moves.labels("requested" if waits else kind).inc()
         return answer
 
     async def what_if(self, request: Request, caller: Caller, identifier: str, asked: WhatIfAsked) -> WhatIf:
@@ -327,12 +329,23 @@ class Ledgers:
             raise Problem("unavailable", detail, headers={"Retry-After": "10"}) from None
         return moves
 
-    def accept(self) -> str:
-        """The log as it is is right, says an operator; answers its signed head. It blocks."""
-        note = self.book.sign_as_it_is()
-        self._log.warning("the log of ledgers was accepted as it is", checkpoint=note)
-        self.book.continuity.accept(note)
-        return note
+    def accept(self, by: str) -> tuple[str, int]:
+        """Accept the log as it is, for an operator. It blocks.
+
+        Ledgers with approval wait for their approvers first, so that none of them moves in between.
+
+        Args:
+            by: name of the operator.
+
+        Returns:
+            The log's signed head, and the number of ledgers that wait.
+        """
+        book = self.book
+        trouble, note = book.find_trouble(), book.sign_as_it_is()
+        waiting = 0 if trouble is None else book.request_reconciliations(by, trouble)
+        self._log.warning("the log of ledgers was accepted as it is", checkpoint=note, waiting=waiting)
+        book.continuity.accept(note)
+        return note, waiting
 
     def expires(self, when: float | None) -> None:
         """Something expires then: it is looked at in time."""

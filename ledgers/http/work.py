@@ -14,14 +14,16 @@ from epsilond.calibrators.answer import Caution
 from epsilond.ledgers.book import answers, reports
 from epsilond.ledgers.book.contradictions import cautions
 from epsilond.ledgers.book.owning import collisions, near_names
+from epsilond.ledgers.book.pending import PendingMove
+from epsilond.ledgers.book.pending import pending_move as pending_answer
 from epsilond.ledgers.calibrating.within import answered
 from epsilond.ledgers.http.asking import LEDGERS
 from epsilond.ledgers.http.documents import EntryList
 from epsilond.ledgers.http.proving import add_warnings
 from epsilond.ledgers.http.service import Ledgers
 from epsilond.ledgers.pages.page import page
-from epsilond.ledgers.requests import CalibrateAsked, CommitAsked, OpenLedger, Order, ReserveAsked, VoidAsked
-from epsilond.ledgers.store.records import ReservationRow
+from epsilond.ledgers.requests import CalibrateAsked, CommitAsked, OpenLedger, Order, ReserveAsked
+from epsilond.ledgers.store.records import LedgerRow, PendingRow, ReservationRow
 
 
 def opened(ledgers: Ledgers, caller: Caller, asked: OpenLedger, key: str) -> answers.LedgerAnswer:
@@ -82,10 +84,38 @@ def changed(ledgers: Ledgers, tenant: str, identifier: str, change: Callable[[],
     return looked(ledgers, tenant, identifier)
 
 
-def voided(ledgers: Ledgers, caller: Caller, identifier: str, asked: VoidAsked, key: str) -> answers.LedgerAnswer:
-    """Take runs back; return the ledger after that."""
-    ledgers.book.void(caller.organisation, identifier, asked, key, by=caller.name)
-    return looked(ledgers, caller.organisation, identifier)
+def requested(
+    ledgers: Ledgers, tenant: str, identifier: str, change: Callable[[], LedgerRow | PendingRow]
+) -> answers.LedgerAnswer | PendingMove:
+    """Make a change, and return the ledger after it; the pending move if a second person approves the change."""
+    made = change()
+    if isinstance(made, PendingRow):
+        return pending_answer(made, time.time(), ledgers.warnings)
+    return looked(ledgers, tenant, identifier)
+
+
+def pending(ledgers: Ledgers, tenant: str, identifier: str) -> list[PendingMove]:
+    """Return the moves of a ledger that wait for approval."""
+    now = time.time()
+    return [pending_answer(row, now, ledgers.warnings) for row in ledgers.book.pending(tenant, identifier)]
+
+
+def pending_move(ledgers: Ledgers, tenant: str, identifier: str, move: str) -> PendingMove:
+    """Return a move that waits for approval, or did."""
+    return pending_answer(ledgers.book.pending_move(tenant, identifier, move), time.time(), ledgers.warnings)
+
+
+def approved(ledgers: Ledgers, caller: Caller, identifier: str, move: str) -> PendingMove:
+    """Make a pending move; return it."""
+    row = ledgers.book.approve(caller.organisation, identifier, move, by=caller.name)
+    return pending_answer(row, time.time(), ledgers.warnings)
+
+
+def rejected(ledgers: Ledgers, caller: Caller, identifier: str, move: str) -> PendingMove:
+    """End a pending move without making it; return it."""
+    is_approver = "approver" in caller.roles
+    row = ledgers.book.reject(caller.organisation, identifier, move, by=caller.name, is_approver=is_approver)
+    return pending_answer(row, time.time(), ledgers.warnings)
 
 
 def reserved(

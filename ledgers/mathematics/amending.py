@@ -30,15 +30,19 @@ def amended(
     lower: Mapping[str, int] | None = None,
     declared: Independence | None = None,
     released: bool = False,
+    approval: bool | None = None,
 ) -> tuple[LedgerState, Opening]:
     """The ledger with another plan, certified anew to stay within its target. Slots stay as they are.
 
     `lower` says to how many runs an item falls, at least those that are committed or held: they are never taken out.
     More runs of an item are another item. `released` says that something was committed, where the state does not show
-    it; whether the decision depends on outputs is then for the caller to declare.
+    it; whether the decision depends on outputs is then for the caller to declare. `approval` says whether a second
+    person approves amendments and voids from then on; None leaves that as it is. It changes no budget, and alone it
+    needs no declaration.
 
     Raises:
-        InvalidInput: nothing is amended, a name is taken, an item is none or falls below what is taken.
+        InvalidInput: nothing is amended, a name is taken, an item is none or falls below what is taken; approval is
+            already as it would be.
         ConditionViolated: something was committed, and nothing is declared.
         Infeasible: the new plan and the slots lose more than the target allows.
         LedgerClosed: the ledger was closed.
@@ -47,8 +51,13 @@ def amended(
     require_consistent(state)
     if state.status == "closed":
         raise LedgerClosed("The ledger was closed: its plan is not amended.")
-    if not add and not lower:
+    if approval is not None and approval == state.approval:
+        raise InvalidInput.at("/approval", "is what the ledger has already")
+    if not add and not lower and approval is None:
         raise InvalidInput.at("/add", "say which items are added, or which fall")
+    state = state if approval is None else replace(state, approval=approval)
+    if not add and not lower:
+        return state, opening(state)
     committed = _committed(state)
     released = released or committed > 0 or state.released
     if released and declared is None:

@@ -32,6 +32,7 @@ def balance_of(state: LedgerState, text: SpecText) -> JsonRecord:
     return {
         "status": state.status,
         "sealed": state.sealed,
+        "approval": state.approval,
         "slots": [
             {
                 "kind": slot.kind,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from typing import Final
 
 from epsilond.accountants.errors import InvalidInput, Observation
 from epsilond.accountants.guarantee import Setting
@@ -25,12 +26,14 @@ from epsilond.ledgers.mathematics.state import (
 )
 
 Record = JsonRecord
+APPROVED_KINDS: Final = frozenset({"amended", "voided", "reconciled"})
+"""Kinds of entries that two people decide in a ledger with approval."""
 
 
 def opened(state: LedgerState, certified: Opening, specs: Mapping[str, str]) -> Record:
     """Return the record of an opened ledger. `specs` has each plan item's mechanism as canonical JSON text."""
     setting, declared = state.setting, state.declared
-    return {
+    record: Record = {
         "kind": "opened",
         "relation": setting.relation,
         "unit": setting.unit,
@@ -48,6 +51,7 @@ def opened(state: LedgerState, certified: Opening, specs: Mapping[str, str]) -> 
         ],
         "certified": {"log_delta": repr(certified.log_delta), "epsilon": repr(certified.epsilon)},
     }
+    return record | {"approval": True} if state.approval else record
 
 
 def reserved(held: Reservation, spec: str) -> Record:
@@ -79,9 +83,23 @@ def voided(held: Reservation, count: int) -> Record:
 
 
 def amended(
-    add: Sequence[PlanItem], lower: Mapping[str, int], declared: str | None, certified: Opening, specs: Sequence[str]
+    add: Sequence[PlanItem],
+    lower: Mapping[str, int],
+    declared: str | None,
+    certified: Opening,
+    specs: Sequence[str],
+    approval: bool | None = None,
 ) -> Record:
-    """Return the record of an amended plan. `specs` has each added item's mechanism as canonical JSON text."""
+    """Return the record of an amended ledger.
+
+    Args:
+        add: items that were added to the plan.
+        lower: numbers of runs to which items fell, by their names.
+        declared: the declaration, if one was made.
+        certified: the new certificate.
+        specs: each added item's mechanism as canonical JSON text.
+        approval: whether a second person approves from now on; None means that this stays as it was.
+    """
     items = [{"name": item.name, "spec": spec, "planned": item.planned} for item, spec in zip(add, specs, strict=True)]
     record: Record = {
         "kind": "amended",
@@ -89,7 +107,31 @@ def amended(
         "lower": [{"name": name, "planned": planned} for name, planned in lower.items()],
         "certified": {"log_delta": repr(certified.log_delta), "epsilon": repr(certified.epsilon)},
     }
+    record |= {} if approval is None else {"approval": approval}
     return record if declared is None else record | {"declared": declared}
+
+
+def reconciled(size: int, root: str) -> Record:
+    """Return the record of an accepted log, which may lack entries of the ledger.
+
+    Args:
+        size: number of entries of the accepted log.
+        root: root of its Merkle tree in base 64.
+    """
+    return {"kind": "reconciled", "declared": "missing-entries-are-accounted-for", "size": size, "root": root}
+
+
+def is_same_person(first: str, second: str) -> bool:
+    """Return whether two names are of one person: they are compared trimmed and without case."""
+    return first.strip().casefold() == second.strip().casefold()
+
+
+def has_two_people(entry: JsonObject) -> bool:
+    """Return whether an entry names who requested it and who approved it, and these are two people."""
+    requester, approver = entry.get("requested_by"), entry.get("approved_by")
+    if not isinstance(requester, str) or not isinstance(approver, str):
+        return False
+    return bool(requester.strip() and approver.strip()) and not is_same_person(requester, approver)
 
 
 def contradiction(observations: Sequence[Observation], reservations: Sequence[str] | None) -> Record:
@@ -169,7 +211,20 @@ def state_of(record: JsonObject, specs: JsonObject) -> LedgerState:
             for slot in record["slots"]
         ),
         sealed=declared["sealed"],
+        approval=read_approval(record),
     )
+
+
+def read_approval(record: JsonObject) -> bool:
+    """Return whether the record of an opening or an amendment says that a second person approves.
+
+    Raises:
+        InvalidInput: it says neither yes nor no.
+    """
+    approval = record.get("approval", False)
+    if not isinstance(approval, bool):
+        raise InvalidInput.at("/approval", "is neither true nor false")
+    return approval
 
 
 def _read(parts: Mapping[str, str]) -> dict[str, Amount]:

@@ -59,8 +59,9 @@ def opened(
     declared: Declared,
     plan: Sequence[Planned] = (),
     slots: Sequence[AskedSlot] = (),
+    approval: bool = False,
 ) -> tuple[LedgerState, Opening]:
-    """A new ledger, certified to stay within its target.
+    """A new ledger, certified to stay within its target. `approval`: a second person approves amendments and voids.
 
     Raises:
         InvalidInput: nothing is in it; something was released before; a part of a slot is missing or unknown.
@@ -82,6 +83,7 @@ def opened(
         plan=tuple(item_of(one, f"/plan/{place}") for place, one in enumerate(plan)),
         slots=tuple(_slot(slot, place, target) for place, slot in enumerate(slots)),
         sealed=declared.sealed,
+        approval=approval,
     )
     for place in sought:
         state = state.with_slot(largest(state, slots[place].kind))

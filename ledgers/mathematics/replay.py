@@ -19,7 +19,14 @@ from epsilond.ledgers.mathematics.amounts import ZERO
 from epsilond.ledgers.mathematics.balance import BALANCE, SpecText, digest_of
 from epsilond.ledgers.mathematics.charges import charge
 from epsilond.ledgers.mathematics.charges.asked import ChargeRequest
-from epsilond.ledgers.mathematics.entries import charge_of, observations_of, state_of
+from epsilond.ledgers.mathematics.entries import (
+    APPROVED_KINDS,
+    charge_of,
+    has_two_people,
+    observations_of,
+    read_approval,
+    state_of,
+)
 from epsilond.ledgers.mathematics.invariant import opening
 from epsilond.ledgers.mathematics.opening import PARTS
 from epsilond.ledgers.mathematics.residue import holds
@@ -82,14 +89,10 @@ def applied(state: LedgerState | None, entry: JsonObject, read: SpecReader, *, c
     kind = entry["kind"]
     if kind == "opened":
         _require(state is None, "a ledger is opened once")
-        specs = {item["name"]: read(item["spec"]) for item in entry["plan"]}
-        first = state_of(entry, specs)
-        _require_opened(first)
-        if certify:
-            opening(first)
-        return first
+        return _opened(entry, read, certify=certify)
     if state is None:
         raise DoesNotReplay("the first entry must open the ledger")
+    _require_people(state, entry)
     if kind == "reserved":
         return _reserved(state, entry, read, certify=certify)
     if kind == "committed":
@@ -100,6 +103,8 @@ def applied(state: LedgerState | None, entry: JsonObject, read: SpecReader, *, c
         return moves.void(state, entry["reservation"], entry["count"])
     if kind == "amended":
         return _amended(state, entry, read)
+    if kind == "reconciled":
+        return state
     if kind == "sealed":
         return moves.seal(state)
     if kind == "closed":
@@ -107,6 +112,26 @@ def applied(state: LedgerState | None, entry: JsonObject, read: SpecReader, *, c
     if kind == "contradicted":
         return moves.contradict(state, observations_of(entry), entry.get("reservations"))
     raise DoesNotReplay(f"{kind} is no kind of entry")
+
+
+def _opened(entry: JsonObject, read: SpecReader, *, certify: bool) -> LedgerState:
+    """Return the state of a ledger that an entry opens."""
+    first = state_of(entry, {item["name"]: read(item["spec"]) for item in entry["plan"]})
+    _require_opened(first)
+    if certify:
+        opening(first)
+    return first
+
+
+def _require_people(state: LedgerState, entry: JsonObject) -> None:
+    """Require two people of an entry that needs them. Only a ledger with approval has entries of reconciliations.
+
+    Raises:
+        DoesNotReplay: the entry names no requester or no approver, or both are one person.
+    """
+    if state.approval and entry["kind"] in APPROVED_KINDS:
+        _require(has_two_people(entry), "the ledger needs a requester and another person who approves")
+    _require(state.approval or entry["kind"] != "reconciled", "a ledger without approval has no reconciliations")
 
 
 def _reserved(state: LedgerState, entry: JsonObject, read: SpecReader, *, certify: bool) -> LedgerState:
@@ -146,7 +171,8 @@ def _amended(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerS
     whole = all(isinstance(planned, int) and not isinstance(planned, bool) for planned in lower.values())
     _require(whole and all(_is_count(item.planned) for item in items), "an item is none")
     _require(entry.get("declared") in (None, INDEPENDENT), "nothing such can be declared")
-    return amended(state, add=items, lower=lower, declared=entry.get("declared"))[0]
+    approval = read_approval(entry) if "approval" in entry else None
+    return amended(state, add=items, lower=lower, declared=entry.get("declared"), approval=approval)[0]
 
 
 def _require_enough(state: LedgerState, spec: Spec, count: int, slot: Slot, price: Charge) -> None:

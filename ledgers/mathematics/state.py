@@ -156,8 +156,9 @@ class LedgerState:
     """A ledger.
 
     `conditional` once runs were voided, or its plan amended after a commit, on a declaration; `amended` once its plan
-    is another than it was opened with. `observations` contradict runs that were paid from it: it has some if, and only
-    if, its status is `contradicted`, and then there is no ε of its releases.
+    is another than it was opened with. `approval` says that a second person approves amendments, voids and
+    reconciliations. `observations` contradict runs that were paid from it: it has some if, and only if, its status is
+    `contradicted`, and then there is no ε of its releases.
     """
 
     setting: Setting
@@ -170,6 +171,7 @@ class LedgerState:
     sealed: bool = False
     conditional: bool = False
     amended: bool = False
+    approval: bool = False
     observations: tuple[Observation, ...] = ()
 
     def __post_init__(self) -> None:

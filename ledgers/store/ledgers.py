@@ -16,7 +16,7 @@ from epsilond.ledgers.store.records import ItemRow, LedgerRow, PartRow
 from epsilond.ledgers.store.tables import HOLDINGS, ITEMS, LEDGERS, SLOTS
 from epsilond.ledgers.store.transactions import Unknown, change_rows, inserted
 
-_CHANGING = ("status", "sealed", "conditional", "contradicted")
+_CHANGING = ("status", "sealed", "conditional", "contradicted", "approval_from")
 _OWN = ("id", "dataset", "block", "name", "record", "created", *_CHANGING, "version")
 _LOADED = (*(LEDGERS.c[name] for name in _OWN), LEDGERS.c.organisation.label("tenant"))
 _FIXED = ("id", "tenant", "dataset", "block", "name", "record", "created", "version")

@@ -10,6 +10,8 @@ from epsilond.ledgers.mathematics.amounts import less
 
 Status = Literal["open", "closed"]
 ReservationState = Literal["reserved", "committed", "cancelled", "expired"]
+PendingKind = Literal["amend", "void", "reconcile"]
+PendingState = Literal["pending", "approved", "rejected", "withdrawn", "expired"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +73,7 @@ class LedgerRow:
         created: seconds since 1970.
         version: how many moves it has made.
         released: whether anything was ever committed; told by the reservations, and not written.
+        approval_from: version from which on a second person approves amendments and voids; None where nobody does.
         contradicted: whether an observation contradicts a run that was paid from it, whatever its status.
         contradictions: the entries of the log that say so, as canonical text, in their order; not written.
     """
@@ -89,6 +92,7 @@ class LedgerRow:
     parts: tuple[PartRow, ...] = ()
     items: tuple[ItemRow, ...] = ()
     released: bool = False
+    approval_from: int | None = None
     contradicted: bool = False
     contradictions: tuple[bytes, ...] = ()
 
@@ -123,6 +127,30 @@ class ReservationRow:
     created: float
     expires: float | None = None
     holdings: tuple[HoldingRow, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PendingRow:
+    """A move that a second person approves. Times are seconds since 1970.
+
+    Attributes:
+        body: what was requested, as JSON text; never changed.
+        expires: None never expires.
+        closed_by: name of the person who approved, rejected or withdrew it.
+        applied: version of the ledger that the approved move made.
+    """
+
+    id: str
+    ledger: str
+    kind: PendingKind
+    body: str
+    requested_by: str
+    requested_at: float
+    expires: float | None
+    state: PendingState = "pending"
+    closed_by: str | None = None
+    closed_at: float | None = None
+    applied: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

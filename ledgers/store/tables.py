@@ -53,6 +53,7 @@ LEDGERS: Final = Table(
     Column("dataset_key", String(64), nullable=False, server_default=""),
     Column("block_key", String(64), nullable=False, server_default=""),
     Column("copy", Integer, nullable=False, server_default="0"),
+    Column("approval_from", BigInteger),
     UniqueConstraint("tenant", "dataset", "block", name="ledgers_block"),
     Index("ledgers_of_block", "organisation", "dataset_key", "block_key", "copy", unique=True),
     Index("ledgers_by_organisation", "organisation", "created", "id"),
@@ -62,7 +63,7 @@ LEDGERS: Final = Table(
 `organisation` is the owner of the ledger; None until a service of this version has assigned it. `tenant` is its
 owner when it was opened: the name of a key, or `organisation/` and the name of an organisation. `dataset_key` and
 `block_key` are digests of the names' normal forms. `copy` is 0 except for ledgers of a block that had another one when
-organisations were assigned.
+organisations were assigned. `approval_from` is the version from which on a second person approves some moves.
 
 A contradicted ledger may be open or closed; the observations are in the log."""
 
@@ -123,6 +124,24 @@ HOLDINGS: Final = Table(
     Index("ledger_holdings_unfinished", "ledger", sqlite_where=UNFINISHED, postgresql_where=UNFINISHED),
 )
 """What a reservation holds in one ledger."""
+
+PENDING: Final = Table(
+    "ledger_pending",
+    TABLES,
+    Column("id", String(64), primary_key=True),
+    Column("ledger", String(64), ForeignKey("ledgers.id"), nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("body", Text, nullable=False),
+    Column("requested_by", String(255), nullable=False),
+    Column("requested_at", Double, nullable=False),
+    Column("expires", Double),
+    Column("state", String(16), nullable=False),
+    Column("closed_by", String(255)),
+    Column("closed_at", Double),
+    Column("applied", BigInteger),
+    Index("ledger_pending_by_ledger", "ledger", "state"),
+)
+"""One row for each move that a second person approves, kept for ever. `applied` is the version that it made."""
 
 ENTRIES: Final = Table(
     "ledger_entries",
