@@ -330,9 +330,8 @@ def alter(entries: list[dict[str, Any]], **more: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("kind", GATED)
 def test_a_log_needs_two_people_where_the_ledger_has_approval(kept: Book, ledger: LedgerRow, kind: str) -> None:
     kept.approve(TENANT, ledger.id, requested(kept, ledger.id, kind).id, by=APPROVER)
-    entries = [{**entry, BALANCE: None} for entry in balanced(kept, ledger.id)]
-    for entry in entries:  # as in logs of before: what a balance would notice by itself is left to the people
-        del entry[BALANCE]
+    written = balanced(kept, ledger.id)
+    entries = [{name: value for name, value in entry.items() if name != BALANCE} for entry in written]
     for approver in (None, "", " ", REQUESTER, f"{REQUESTER.upper()} ", 7):
         with pytest.raises(DoesNotReplay, match="another person"):
             replayed(alter(entries, approved_by=approver), spec_of, text_of)
