@@ -31,10 +31,10 @@ _ALL_BUT_ONE = -1e-6
 """log δ above which a slope leads nowhere."""
 _MOST_EVALUATIONS = 32
 """Evaluations of δ in the search for one bound on ε: as many halvings find a double next to the crossing."""
-_JUMP_WIDTH, _JUMP_SHARE = 1e-4, 1e-2
-"""Distance of the two sides of a jump of a bound to −∞ at which a search ends, relative to ε.
+_JUMP_SHARE = 1e-2
+"""Distance of the two sides of a jump of a bound to −∞ at which a search ends.
 
-Beyond such a jump there is no bound. If the estimate of ε is far beyond it, the share of the way there is enough.
+It is a share of the way from there to the estimate of ε, and at most that share of ε. Beyond a jump there is no bound.
 """
 _STRIDE = 4.0
 """How much larger each ε is that is tried where the search ended before one met the target."""
@@ -245,5 +245,4 @@ def _ends_at_jump(sides: Crossing, values: Mapping[float, float], guess: Guess) 
     """Return whether both sides of the target are next to each other, and the bound is −∞ on the one below it."""
     if not (0.0 < sides.above < sides.below and values.get(sides.below) == -math.inf):
         return False
-    far = _JUMP_SHARE * min(abs(guess.epsilon - sides.below), sides.below)
-    return sides.below - sides.above <= max(_JUMP_WIDTH * sides.below, far)
+    return sides.below - sides.above <= _JUMP_SHARE * min(abs(guess.epsilon - sides.below), sides.below)
