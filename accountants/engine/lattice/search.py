@@ -26,16 +26,11 @@ _MOST_TURNS = 4
 _FARTHEST = 0.5
 """What is met on one transform is searched within this factor of where it suits."""
 _SHORT_OF, _ASIDE = 0.95, 1e-3
-"""How much of that a first step may take, and of ε how far apart a slope is taken."""
+"""How much of that a first step may take, and of ε how far apart a slope is taken, or a jump is left."""
 _ALL_BUT_ONE = -1e-6
 """log δ above which a slope leads nowhere."""
 _MOST_EVALUATIONS = 32
 """Evaluations of δ in the search for one bound on ε: as many halvings find a double next to the crossing."""
-_JUMP_SHARE = 1e-2
-"""Distance of the two sides of a jump of a bound to −∞ at which a search ends.
-
-It is a share of the way from there to the estimate of ε, and at most that share of ε. Beyond a jump there is no bound.
-"""
 _STRIDE = 4.0
 """How much larger each ε is that is tried where the search ended before one met the target."""
 
@@ -242,7 +237,10 @@ def _searched(end: Callable[[float], float], log_delta: float, guess: Guess) -> 
 
 
 def _ends_at_jump(sides: Crossing, values: Mapping[float, float], guess: Guess) -> bool:
-    """Return whether both sides of the target are next to each other, and the bound is −∞ on the one below it."""
+    """Return whether both sides of the target are close to each other, and the bound is −∞ on the one below it.
+
+    They are close for ε, and for the way from there to the estimate of ε. Beyond the jump there is no bound.
+    """
     if not (0.0 < sides.above < sides.below and values.get(sides.below) == -math.inf):
         return False
-    return sides.below - sides.above <= _JUMP_SHARE * min(abs(guess.epsilon - sides.below), sides.below)
+    return sides.below - sides.above <= _ASIDE * min(abs(guess.epsilon - sides.below), sides.below)
