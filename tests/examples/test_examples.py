@@ -165,3 +165,21 @@ def test_pictures_of_notebooks_are_pictures():
     ]
     assert len(shown) >= 2
     assert all(picture.startswith(b"\x89PNG") and len(picture) > 5000 for picture in shown)
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "said"),
+    [("a whole bundle", 0, "Verified"), ("an entry twice", 1, "entries"), ("no JSON", 2, "no evidence")],
+)
+def test_the_verifier_of_a_log_exits_as_the_page_says(tmp_path, name, code, said):
+    vectors = json.loads((ROOT / "docs/ledger-format/vectors.json").read_text(encoding="utf-8"))
+    (case,) = [each for each in vectors["cases"] if each["name"] == name]
+    evidence, keys = tmp_path / "bundle.json", tmp_path / "keys.json"
+    evidence.write_text(case["evidence"], encoding="utf-8")
+    keys.write_text(json.dumps(vectors["keys"]), encoding="utf-8")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), pytest.raises(SystemExit) as left:
+        ran("verify_ledger.py", str(evidence), str(keys))
+    assert left.value.code == code
+    assert said in printed.getvalue()
+    assert ("Verified" in printed.getvalue()) == (code == 0)
