@@ -190,3 +190,21 @@ class BlockHasLedger(NoCertificate):
     """A second ledger for a block that already has an open or closed one. It would double the loss without notice."""
 
     slug = "block-already-has-ledger"
+
+
+class SamePerson(NoCertificate):
+    """A move that a second person must approve, and the person who requested it tries to."""
+
+    slug = "same-person"
+
+
+class MoveEnded(NoCertificate):
+    """A pending move that was approved, rejected or withdrawn before, or has expired."""
+
+    slug = "move-ended"
+
+
+class AwaitsApproval(NoCertificate):
+    """A ledger in which nothing moves until a second person decides about moves that are pending."""
+
+    slug = "awaits-approval"

@@ -141,6 +141,6 @@ class _Attacks:
         for order in self._orders:
             for rate, (least, most) in found.items():
                 known = most if most - least <= _ROUGH * most or not self.lower else least
-                one = order.true_positives(rate, floor=max(floors[rate], known))
+                one = order.true_positives(rate, floor=max(floors[rate], known), attained=least)
                 found[rate] = Interval(max(least, one.lower), max(most, one.upper))
         return {rate: Interval(min(least, most), most) for rate, (least, most) in found.items()}

@@ -140,30 +140,31 @@ class TradeOff:
                 return near.dear
         return False
 
-    def true_positives(self, rate: float, *, floor: float) -> Interval:
+    def true_positives(self, rate: float, *, floor: float, attained: float = 0.0) -> Interval:
         """Return bounds on the best test's true positive rate. If no lower bound is needed, it is `rate`.
 
         The test at γ = 1 has at most 1 − E_1 false positives and at least E_1 true positives. E_1 is therefore a lower
         bound at every larger rate, and is enough if it is close to 1.
 
-        Guarantees: lower ≤ TPR ≤ upper if the profiles enclose both directions of a pair, and TPR ≤ upper if they bound
-        it.
+        Guarantees: lower ≤ TPR ≤ upper if the profiles enclose both directions, and TPR ≤ upper if they bound them.
 
         Args:
             rate: the false positive rate α, in (0, 1).
             floor: a known rate. The search ends if this direction exceeds it by at most a fraction `GOOD_GAP`.
+            attained: a rate that is attained. If this direction is shown not to exceed it, the lower bound is `rate`.
         """
         at_one = self.known.get(0.0)
         if at_one is not None and 1.0 - at_one.lower <= min(rate, CERTAIN):
             return Interval(at_one.lower if self.lower else rate, 1.0)
-        search = _MinimumSearch(self, rate, floor)
-        if floor > rate:
+        search = _MinimumSearch(self, rate, floor) if floor > rate else None
+        if search is not None:
             search.glance()
             if search.decided:
-                return search.ends()
+                return search.ends() if search.upper > attained else Interval(min(rate, search.upper), search.upper)
         if self.best is not None and (best := self.best.by_rate.get(rate)) is not None:
             self.aims[rate] = best.epsilon
             return best.true_positive_rate
+        search = search or _MinimumSearch(self, rate, floor)
         if self.lower and (near := self.near.get(rate)) is not None:
             search.lay_around(near)
         else:
@@ -177,8 +178,7 @@ class TradeOff:
         if not (self.forward.shares_nodes or self.forward.finds_best_tests):
             return self._read([place])[0].upper
         if place not in self.bounds:
-            asked = sorted({place, *(aim for aim in self.aims.values() if aim > 0.0)} - set(self.bounds))
-            self._bound(asked)
+            self._bound(sorted({place, *(aim for aim in self.aims.values() if aim > 0.0)} - set(self.bounds)))
         if self.bounds[place] > enough:
             self._bound([place])
         return self.bounds[place]

@@ -28,8 +28,6 @@ from epsilond.app.jobs.manager import JOBS, Jobs
 from epsilond.app.jobs.places import JOB_WAITS, STREAMS, Places
 from epsilond.app.jobs.questions import QuestionRunner
 from epsilond.app.jobs.simulations import SIMULATIONS, SimulationRunner
-from epsilond.app.ledgers.service import LEDGERS_OF, Ledgers
-from epsilond.app.ledgers.signatures import SIGNATURES
 from epsilond.app.metrics import METRICS, Metrics
 from epsilond.app.questions.compute import COMPUTE, Compute
 from epsilond.app.questions.readings import Readings
@@ -40,6 +38,8 @@ from epsilond.app.settings import SETTINGS, Settings
 from epsilond.app.workers.pool import POOL, Pool
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.calibration import Calibrator
+from epsilond.ledgers.http.service import LEDGERS_OF, Ledgers
+from epsilond.ledgers.http.signatures import SIGNATURES
 from epsilond.witness.kind import SimulationKind
 from epsilond.witness.kinds import KINDS
 
@@ -60,9 +60,9 @@ service, at `/guide`, explains the terms.
 """.strip()
 
 OF_LEDGERS = (
-    "epsilond.accountants.ledger.moves",
-    "epsilond.accountants.ledger.what_if",
-    "epsilond.accountants.ledger.opening",
+    "epsilond.ledgers.mathematics.moves",
+    "epsilond.ledgers.mathematics.what_if",
+    "epsilond.ledgers.mathematics.opening",
     "epsilond.ledgers.book.answers",
 )
 """Modules that workers need for ledgers; the modules of the ledgers' mathematics are imported by them."""

@@ -19,7 +19,6 @@ from epsilond.app import logs
 from epsilond.app.health import HEALTH
 from epsilond.app.http.connections import connection
 from epsilond.app.jobs.manager import JOBS
-from epsilond.app.ledgers.keys import Keys
 from epsilond.app.main import create_app, modules_of
 from epsilond.app.questions.compute import COMPUTE
 from epsilond.app.settings import PREFIX, SETTINGS, Settings
@@ -27,6 +26,7 @@ from epsilond.app.workers.forkserver import fork_server
 from epsilond.app.workers.pool import POOL
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.calibration import Calibrator
+from epsilond.ledgers.http.keys import Keys
 from epsilond.ledgers.log.errors import KeysUnusable, Malformed
 from epsilond.witness.kind import SimulationKind
 from epsilond.witness.kinds import KINDS

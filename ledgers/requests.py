@@ -9,10 +9,6 @@ from typing import Annotated, Literal
 from epsilond.accountants.errors import InvalidInput, Observation
 from epsilond.accountants.guarantee import Setting
 from epsilond.accountants.json_types import JsonObject, JsonRecord
-from epsilond.accountants.ledger.amending import Independence
-from epsilond.accountants.ledger.amounts import Amount, exact
-from epsilond.accountants.ledger.opening import AskedSlot, Planned, item_of
-from epsilond.accountants.ledger.state import Declared, LedgerTarget, SlotKind
 from epsilond.accountants.quantities import (
     OBSERVER,
     RELATION,
@@ -27,7 +23,11 @@ from epsilond.accountants.quantities import (
 )
 from epsilond.accountants.specs import Spec
 from epsilond.ledgers.calibrating.compartment import ChargeTarget
-from epsilond.ledgers.storage.names import has_invisible
+from epsilond.ledgers.mathematics.amending import Independence
+from epsilond.ledgers.mathematics.amounts import Amount, exact
+from epsilond.ledgers.mathematics.opening import AskedSlot, Planned, item_of
+from epsilond.ledgers.mathematics.state import Declared, LedgerTarget, SlotKind
+from epsilond.ledgers.store.names import has_invisible
 
 LONGEST_NAME = 200
 Order = Literal["oldest", "newest"]
@@ -71,6 +71,7 @@ BLOCK = Quantity(description="the part of the data set, where each unit lies in 
 AMOUNT = AmountQuantity(description='an amount: a decimal string of at most 18 places or a number; or "largest"')
 COUNT = Quantity(description="how many runs", ge=1, le=1e15)
 EXPIRES_IN = Quantity(description="after how long it ends by itself, a day if absent", unit="s", gt=0, le=31_536_000)
+APPROVAL = Quantity(description="whether a second person approves amendments, voids and reconciliations")
 Count = Annotated[int, COUNT]
 
 
@@ -138,6 +139,7 @@ class OpenLedger:
     plan: Annotated[tuple[PlannedAsked, ...], Quantity(description="what will be run, whatever comes out")] = ()
     slots: Annotated[tuple[SlotAsked, ...], Quantity(description="what may be chosen by what came out")] = ()
     declared: Annotated[DeclaredAsked, Quantity(description="what the owner of the data declares")]
+    approval: Annotated[bool, APPROVAL] = False
 
     def check(self) -> None:
         """Names are there and not too long."""
@@ -148,7 +150,7 @@ class OpenLedger:
 
     @property
     def parts(self) -> JsonRecord:
-        """As `accountants.ledger.opening.opened` wants it."""
+        """As `ledgers.mathematics.opening.opened` wants it."""
         return {
             "setting": Setting(relation=self.relation, unit=self.unit, observer=self.observer),
             "target": LedgerTarget(epsilon=self.target.epsilon, log_delta=self.target.log_delta),
@@ -159,6 +161,7 @@ class OpenLedger:
             ),
             "plan": tuple(Planned(name=item.name, spec=item.spec) for item in self.plan),
             "slots": tuple(AskedSlot(kind=slot.kind, capacity=_capacity(slot.capacity)) for slot in self.slots),
+            "approval": self.approval,
         }
 
 
@@ -197,7 +200,7 @@ class JobAsked:
 
     @property
     def job(self) -> JsonRecord:
-        """As `accountants.ledger.moves.reserve` wants it."""
+        """As `ledgers.mathematics.moves.reserve` wants it."""
         return {
             "spec": self.spec,
             "item": self.item,
@@ -284,6 +287,7 @@ class AmendAsked:
         Independence | None,
         Quantity(description="what makes it valid after a commit: no output had a part in it, nor in its time"),
     ] = None
+    approval: Annotated[bool | None, Quantity(description=f"{APPROVAL.description}; absent: as it is")] = None
 
     def check(self) -> None:
         """Names are there and not too long."""
@@ -292,12 +296,13 @@ class AmendAsked:
 
     @property
     def parts(self) -> JsonRecord:
-        """As `accountants.ledger.amending.amended` wants it."""
+        """As `ledgers.mathematics.amending.amended` wants it."""
         items = (Planned(name=item.name, spec=item.spec) for item in self.add)
         return {
             "add": tuple(item_of(item, f"/add/{place}") for place, item in enumerate(items)),
             "lower": {item.name: item.planned for item in self.lower},
             "declared": self.declared,
+            "approval": self.approval,
         }
 
 
@@ -339,7 +344,7 @@ class ContradictAsked:
 
     @property
     def evidence(self) -> tuple[Observation, ...]:
-        """Observations, as `accountants.ledger.moves.contradict` takes them."""
+        """Observations, as `ledgers.mathematics.moves.contradict` takes them."""
         return tuple(
             Observation(each.premise, each.message, remedy=each.remedy, count=each.count) for each in self.observations
         )

@@ -28,23 +28,28 @@ EDGE = 0.27
 """Distance of a box's upper and lower edges from its centre, as a part of a row."""
 PASSES = 8
 """Passes that move each box towards the boxes of the row above that import it."""
+MOUNTED = {"epsilond.ledgers.http": "app", "epsilond.ledgers.commands": "commands"}
+"""Packages that are drawn with the package that mounts them: they import it, so that two boxes would form a cycle."""
 
 Imports = Mapping[str, frozenset[str]]
 """The packages that each package imports, by name."""
 
 
+def box_of(module: str) -> str:
+    """Return the package that a module of epsilond is drawn with."""
+    mounted = (box for package, box in MOUNTED.items() if f"{module}.".startswith(f"{package}."))
+    return next(mounted, module.split(".")[1])
+
+
 def packages_imported(graph: grimp.ImportGraph) -> Imports:
     """Return the imports between the folders of epsilond, those for typing included."""
-    children = sorted(graph.find_children("epsilond"))
-    folders = [child for child in children if graph.find_children(child)]
-    return {
-        folder.removeprefix("epsilond."): frozenset(
-            target.removeprefix("epsilond.")
-            for target in folders
-            if target != folder and graph.direct_import_exists(importer=folder, imported=target, as_packages=True)
-        )
-        for folder in folders
-    }
+    folders = {child.split(".")[1] for child in graph.find_children("epsilond") if graph.find_children(child)}
+    imports: dict[str, set[str]] = {folder: set() for folder in sorted(folders)}
+    for module in graph.modules - {"epsilond"}:
+        targets = graph.find_modules_directly_imported_by(module) - {"epsilond"}
+        if box_of(module) in folders:
+            imports[box_of(module)].update(map(box_of, targets))
+    return {folder: frozenset(targets & folders - {folder}) for folder, targets in imports.items()}
 
 
 def arrange_rows(imports: Imports) -> Sequence[Sequence[str]]:

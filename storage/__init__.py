@@ -1,1 +1,1 @@
-"""Databases that rows are kept in: an SQLite file or memory, and PostgreSQL; how they are opened, migrated and used."""
+"""Databases that rows are kept in: SQLite and PostgreSQL; how they are opened, migrated and used."""

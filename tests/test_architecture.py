@@ -7,7 +7,7 @@ import pytest
 from scripts.import_picture import PICTURE, ROOT, arrange_rows, drop_implied, render
 
 PAGE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-FOLDERS = ("", "accountants/", "accountants/composition/", "src/epsilond/")
+FOLDERS = ("", "accountants/", "ledgers/", "accountants/composition/", "src/epsilond/")
 """Folders in which the page's paths begin."""
 PATHS = sorted(
     path

@@ -123,7 +123,7 @@ class ExactProfile(PointwiseProfile):
         """Relative width of δ beyond which an enclosure is rejected."""
         return _WIDEST_OF_MANY if len(self.laplace) > _MANY_KINDS else exact.WIDEST
 
-    @property
+    @cached_property
     def supremum(self) -> float:
         """Least known ε from which on δ is zero; math.inf if none is known."""
         return math.inf if self.laplace else exact.supremum(self.laws)
@@ -232,7 +232,7 @@ class ExactProfile(PointwiseProfile):
         enclosed = self.enclose_log_delta(epsilon)
         return enclosed is not None and enclosed.upper <= log_delta
 
-    @property
+    @cached_property
     def finds_best_tests(self) -> bool:
         """True if the kernel answers. It finds the best tests of all losses except those of Laplace noise."""
         return not self.laplace and not self.is_quicker_behind and kernel.answers(self.laws)

@@ -45,6 +45,9 @@ _KINDS = tuple(TheoremFamily(name, rules=True, package="epsilond.accountants.kin
 _BEFORE_ESCAPE = 3
 """Kinds in front of the theorems on outputs that escape; the next kind is the one whose outputs do."""
 
+_OF_LEDGERS = "epsilond.ledgers.mathematics.theorems"
+"""Package of the theorems on ledgers, imported by name only: no bound of an account needs them."""
+
 FAMILIES = (
     *_KINDS[:_BEFORE_ESCAPE],
     TheoremFamily("conversions.escape"),
@@ -139,13 +142,13 @@ FAMILIES = (
     TheoremFamily("risk.das.compression"),
     TheoremFamily("mechanisms.binomial"),
     TheoremFamily("mechanisms.truncated_laplace"),
-    TheoremFamily("ledger.moves"),
-    TheoremFamily("ledger.slots"),
-    TheoremFamily("ledger.residue"),
-    TheoremFamily("ledger.blocks"),
-    TheoremFamily("ledger.natural_filter"),
-    TheoremFamily("ledger.any_order_filter"),
-    TheoremFamily("ledger.adaptive_stop"),
+    TheoremFamily("moves", package=_OF_LEDGERS),
+    TheoremFamily("slots", package=_OF_LEDGERS),
+    TheoremFamily("residue", package=_OF_LEDGERS),
+    TheoremFamily("blocks", package=_OF_LEDGERS),
+    TheoremFamily("natural_filter", package=_OF_LEDGERS),
+    TheoremFamily("any_order_filter", package=_OF_LEDGERS),
+    TheoremFamily("adaptive_stop", package=_OF_LEDGERS),
     TheoremFamily("risk.start"),
     TheoremFamily("risk.averaged_steps"),
 )

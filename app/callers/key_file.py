@@ -5,19 +5,13 @@ Comments and the order of lines are kept. Simultaneous changes wait for each oth
 
 from __future__ import annotations
 
-import os
-import sys
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from epsilond.app.callers.keys import LINE, KeyLine, lines_of, says_nothing
-
-if sys.platform != "win32":
-    import fcntl
+from epsilond.storage.replacing import OWNER_ONLY, lock_folder, replace_file
 
 
 def add(path: Path, line: KeyLine) -> None:
@@ -71,44 +65,12 @@ def revoke(path: Path, which: str, now: datetime) -> tuple[KeyLine, ...]:
 
 def _change(path: Path, change: Callable[[str], str], *, may_be_new: bool = False) -> None:
     path = path.resolve()  # a symbolic link is kept
-    with _alone_in(path.parent):
+    with lock_folder(path.parent):
         there = path.exists()
         whole = path.read_text(encoding="utf-8") if there or not may_be_new else ""
         changed = change(whole)
         lines_of(changed, path)
         if changed != whole:
-            _replace(path, changed, path.stat() if there else None)
-
-
-def _replace(path: Path, text: str, was: os.stat_result | None) -> None:
-    """Write a new file in the same folder, and put it in the place of the file."""
-    descriptor, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
-            opened.write(text)
-            opened.flush()
-            os.fsync(opened.fileno())
-        if was is not None:
-            Path(beside).chmod(was.st_mode & 0o7777)
-            with suppress(OSError, AttributeError):  # only root can keep another owner
-                os.chown(beside, was.st_uid, was.st_gid)
-        Path(beside).replace(path)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
-
-
-@contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """Lock the files of keys in this folder against other changes, within this context."""
-    if sys.platform == "win32":  # without locks, the last change wins
-        yield
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-        with suppress(OSError):  # not every file system supports this
-            os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+            was = path.stat() if there else None
+            mode, owner = (OWNER_ONLY, None) if was is None else (was.st_mode & 0o7777, (was.st_uid, was.st_gid))
+            replace_file(path, changed.encode(), mode=mode, owner=owner)

@@ -11,19 +11,19 @@ from collections.abc import Callable
 from typing import Any
 
 import h11
-from starlette.types import ASGIApp, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from epsilond.app.http.middleware import HEADERS
+from epsilond.app.http.parsing import BoundedParser
 from epsilond.app.http.problems import MEDIA_TYPE, Problem, response_of, text_of
+from epsilond.app.http.sending import CLOSE, has_length, whole_answer
 from epsilond.app.settings import Settings
 
 ALIVE = "/healthz"
 """Path that is answered on any number of connections: a service that is only busy must not be restarted."""
 AGAIN_SECONDS = "5"
 """Value of Retry-After where there are too many connections: most connections end within seconds."""
-FIELD_BYTES = 4
-"""Bytes of a header field except for its name and value: a colon, a space and the end of the line."""
 
 
 def connection(settings: Settings) -> type[asyncio.Protocol]:
@@ -40,7 +40,7 @@ class BoundedConnection(H11Protocol):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self.app: Any = BoundedApplication(self.app, self.connections, self.settings.connections)
+        self.app: Any = BoundedApplication(self.app, self, self.settings.connections)
         self.conn: h11.Connection = BoundedParser(h11.SERVER, self.settings.head_bytes)
         self._unread_bytes = 0
         self._malformed = False
@@ -90,6 +90,27 @@ class BoundedConnection(H11Protocol):
             self.transport.close_now()
         else:
             super().shutdown()
+
+    def send_answer(self, cycle: RequestResponseCycle, start: Message, body: bytes) -> None:
+        """Send a whole answer at once.
+
+        Args:
+            cycle: the request that is answered; nothing of its answer is sent.
+            start: the message with the status and the headers, among these Content-Length.
+            body: the whole body.
+        """
+        headers = [*cycle.default_headers, *start["headers"]]
+        if CLOSE in cycle.scope["headers"] and CLOSE not in headers:
+            headers.append(CLOSE)
+        data = whole_answer(self.conn, start["status"], headers, b"" if cycle.scope["method"] == "HEAD" else body)
+        cycle.waiting_for_100_continue = False
+        cycle.response_started = cycle.response_complete = True
+        cycle.message_event.set()
+        self.transport.write(data)
+        if self.conn.our_state is h11.MUST_CLOSE or not cycle.keep_alive:
+            self.conn.send(event=h11.ConnectionClosed())
+            self.transport.close()
+        cycle.on_response()
 
     def send_400_response(self, msg: str) -> None:
         """Answer a malformed request with a problem, unless another answer has begun, and close."""
@@ -191,40 +212,48 @@ class LingeringTransport:
             self._inner.close()
 
 
-class BoundedParser(h11.Connection):
-    """A parser that limits heads that come in one piece too; h11 only limits incomplete ones."""
-
-    def __init__(self, role: type[h11.SERVER], head_bytes: int) -> None:
-        super().__init__(role, head_bytes)
-        self._head_bytes = head_bytes
-
-    def next_event(self) -> type[h11.NEED_DATA | h11.PAUSED] | h11.Event:
-        """Return the next event.
-
-        Raises:
-            RemoteProtocolError: the data is malformed, or the head is too large.
-        """
-        event = super().next_event()
-        if type(event) is h11.Request:
-            fields = sum(len(name) + len(value) + FIELD_BYTES for name, value in event.headers)
-            if len(event.target) + fields > self._head_bytes:
-                raise h11.RemoteProtocolError("the head is too large", error_status_hint=431)
-        return event
-
-
 class BoundedApplication:
-    """An application that rejects requests while there are too many connections."""
+    """The application of one connection. It rejects requests while there are too many connections."""
 
-    def __init__(self, app: ASGIApp, connections: set[Any], most: int) -> None:
+    def __init__(self, app: ASGIApp, connection: BoundedConnection, most: int) -> None:
         self._app = app
-        self._connections = connections
+        self._connection = connection
         self._most = most
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or reject it and close its connection."""
-        if len(self._connections) <= self._most or scope["path"] == ALIVE:
-            await self._app(scope, receive, send)
+        if len(self._connection.connections) <= self._most or scope["path"] == ALIVE:
+            await self._app(scope, receive, JoiningSend(self._connection, send))
             return
         headers = {**HEADERS, "Retry-After": AGAIN_SECONDS, "Connection": "close"}
         full = Problem("unavailable", "There are too many connections.", headers=headers)
         await response_of(full)(scope, receive, send)
+
+
+class JoiningSend:
+    """Function that sends the messages of one answer; the head waits for the body if the answer has one piece."""
+
+    __slots__ = ("_connection", "_cycle", "_send", "_start")
+
+    def __init__(self, connection: BoundedConnection, send: Send) -> None:
+        self._connection = connection
+        self._cycle: RequestResponseCycle = connection.cycle
+        self._send = send
+        self._start: Message | None = None
+
+    async def __call__(self, message: Message) -> None:
+        """Send a message, or keep a head with a length until the first part of its body."""
+        start, cycle = self._start, self._cycle
+        if start is None:
+            if message["type"] == "http.response.start" and has_length(message["headers"]):
+                self._start = message
+            else:
+                await self._send(message)
+            return
+        self._start = None
+        is_whole = message["type"] == "http.response.body" and not message.get("more_body", False)
+        if is_whole and not (cycle.disconnected or cycle.response_started or cycle.flow.write_paused):
+            self._connection.send_answer(cycle, start, message.get("body", b""))
+            return
+        await self._send(start)
+        await self._send(message)

@@ -30,20 +30,33 @@ def media_type_of(name: str) -> str:
     return TYPES.get(Path(name).suffix) or mimetypes.guess_type(name)[0] or "application/octet-stream"
 
 
-class PackageFiles:
-    """The files of one folder of a package, with equal headers, except for Python files."""
+def files_of(package: str, folder: str) -> dict[str, Path]:
+    """Return the files of one folder of a package by name, except for Python files.
 
-    def __init__(self, package: str, folder: str, headers: Mapping[str, str]) -> None:
-        spec = find_spec(package)
-        if spec is None or spec.origin is None:
-            raise ModuleNotFoundError(package)
-        root = Path(spec.origin).parent / folder
+    Args:
+        package: name of the package.
+        folder: folder inside the package.
+
+    Raises:
+        ModuleNotFoundError: there is no such package.
+    """
+    spec = find_spec(package)
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(package)
+    root = Path(spec.origin).parent / folder
+    return {
+        str(path.relative_to(root)): path
+        for path in root.rglob("*")
+        if path.is_file() and path.suffix not in {".py", ".pyc"}
+    }
+
+
+class PackageFiles:
+    """Files of packages that are served below one path, with equal headers."""
+
+    def __init__(self, files: Mapping[str, Path], headers: Mapping[str, str]) -> None:
         self._headers = headers
-        self._files = {
-            str(path.relative_to(root)): path
-            for path in root.rglob("*")
-            if path.is_file() and path.suffix not in {".py", ".pyc"}
-        }
+        self._files = files
         self._documents = Documents(self._read)
 
     def add(self, app: FastAPI, below: str) -> None:

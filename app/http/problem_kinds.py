@@ -129,6 +129,26 @@ KINDS: Mapping[str, Kind] = {
             "A dataset's block has one ledger for good, a closed one too: a second would double the loss unseen."
             " `nearest` has its id.",
         ),
+        Kind(
+            "same-person",
+            409,
+            "The requester cannot approve the move",
+            "A ledger with approval needs two people: whoever requested a move does not approve it. Another caller with"
+            " the role approver in the organisation does.",
+        ),
+        Kind(
+            "move-ended",
+            409,
+            "The pending move has ended",
+            "It was approved, rejected or withdrawn, or has expired. Request the move again, under a new key.",
+        ),
+        Kind(
+            "awaits-approval",
+            409,
+            "The ledger waits for an approver",
+            "An operator accepted a log that lacks entries, and the ledger moves again once its approver approves the"
+            " pending reconciliation; or too many moves are pending. GET /v1/ledgers/{id}/pending lists them.",
+        ),
         Kind("too-large", 413, "The body is too large", "Bodies hold a description of a run: at most 1 MB."),
         Kind(
             "unsupported-media-type",
@@ -232,6 +252,9 @@ OF_LEDGERS = frozenset(
         "run-differs",
         "reservation-expired",
         "block-already-has-ledger",
+        "same-person",
+        "move-ended",
+        "awaits-approval",
         "ledger-not-reconciled",
         "ledgers-not-durable",
     }

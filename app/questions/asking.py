@@ -28,13 +28,13 @@ from epsilond.app.jobs.job import Job
 from epsilond.app.jobs.manager import JOBS
 from epsilond.app.jobs.responses import NO_HEADERS, headers_of, job_response, result_path, result_response
 from epsilond.app.jobs.turns import turned_away
-from epsilond.app.ledgers.signatures import signed
 from epsilond.app.metrics import METRICS
 from epsilond.app.questions.compute import COMPUTE, Shared
 from epsilond.app.questions.question import Question, Reading
 from epsilond.app.settings import SETTINGS
 from epsilond.app.workers.pool import POOL
 from epsilond.app.workers.work import Computation, Outcome, RenderedAnswer, message_of, opened, pickled
+from epsilond.ledgers.http.signatures import signed
 
 SMALL = 4_096
 """Largest body in bytes that the event loop reads; workers read longer bodies."""

@@ -8,10 +8,10 @@ from epsilond.accountants.theorem import Theorem
 from epsilond.app.questions.readings import POSTED
 from epsilond.app.routes import api_keys, calibrations, health, plans, questions, risk_bounds, theorems
 from epsilond.app.routes.jobs import jobs
-from epsilond.app.routes.ledgers import ledgers, log, reservations
 from epsilond.app.routes.pages import docs, explorer, guide, problems
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.planning.planners import in_order
+from epsilond.ledgers.http import router as ledgers
 
 
 def add(
@@ -38,8 +38,6 @@ def add(
         questions.add(app, posted)
     jobs.add(app)
     ledgers.add(app)
-    reservations.add(app)
-    log.add(app)
     health.add(app)
     api_keys.add(app)
     theorems.add(app, theorem_list, theorem_home)

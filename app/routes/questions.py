@@ -10,10 +10,10 @@ from starlette.responses import JSONResponse, Response
 from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.app.http.body import unread
 from epsilond.app.jobs.documents import JobDocument
-from epsilond.app.ledgers.signatures import DESCRIBED
 from epsilond.app.questions.asking import asking
 from epsilond.app.questions.question import JSON, Posted, Reading
 from epsilond.app.routes.by_algorithm import Endpoint
+from epsilond.ledgers.http.signatures import DESCRIBED
 from epsilond.ledgers.log.statements import KINDS
 
 LOCATION = {"Location": {"description": "the job", "schema": {"type": "string"}}}

@@ -190,6 +190,8 @@ class Pool:
         if not self._open:
             return
         for lane in LANES:
+            if not self._queues[lane]:
+                continue
             self._make_way(lane)
             while self.running_in(lane) < self._places[lane] and self._queues[lane] and self._warm:
                 if not self._start_next(lane):

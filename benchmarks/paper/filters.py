@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from benchmarks.paper.exhibit import Measured, Words
-from epsilond.accountants.theorems.ledger.adaptive_stop import stopped_delta
-from epsilond.accountants.theorems.ledger.any_order_filter import THEOREMS as ANY_ORDER
-from epsilond.accountants.theorems.ledger.natural_filter import NATURAL_FILTER
+from epsilond.ledgers.mathematics.theorems.adaptive_stop import stopped_delta
+from epsilond.ledgers.mathematics.theorems.any_order_filter import THEOREMS as ANY_ORDER
+from epsilond.ledgers.mathematics.theorems.natural_filter import NATURAL_FILTER
 from scripts.pages.markdown import table
 from scripts.pages.svg import Axis, Plot, whole
 

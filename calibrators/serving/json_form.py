@@ -29,20 +29,27 @@ def as_json(value: Any) -> Any:
     kind: object = type(value)
     if kind is str or kind is int or kind is bool or value is None:
         return value
+    names = _names_of(kind)
+    if names is not None:
+        return _members([(name, item) for name in names if (item := getattr(value, name)) is not None])
     if isinstance(value, float):
         if math.isnan(value):
             raise ValueError("an answer held a NaN")
         return value if math.isfinite(value) else UNBOUNDED if value > 0 else f"-{UNBOUNDED}"
     if isinstance(value, Enum):
         return value.value
-    if is_dataclass(value):
-        named = [(name, getattr(value, name)) for name in field_names(kind)]
-        return _members([(name, item) for name, item in named if item is not None])
     if isinstance(value, Mapping):
         return _members(value.items())
     if isinstance(value, tuple | list):
         return [as_json(item) for item in value]
     return value
+
+
+@cache
+def _names_of(kind: Hashable) -> tuple[str, ...] | None:
+    """Return the names of the served fields of a dataclass; None for any other class, number or enumeration."""
+    is_record = isinstance(kind, type) and is_dataclass(kind) and not issubclass(kind, float | Enum)
+    return field_names(kind) if is_record else None
 
 
 @cache

@@ -666,6 +666,8 @@ export interface paths {
         /**
          * Amend the plan; after a commit by a decision declared independent of outputs
          * @description It is certified anew. What was committed or is held stays as it is, and so do slots.
+         *
+         *     In a ledger with approval nothing changes before an approver approves the pending move.
          */
         post: operations["amend_ledger_plan"];
         delete?: never;
@@ -706,6 +708,8 @@ export interface paths {
         /**
          * Take back runs whose output nobody saw, for approvers
          * @description The log says who did it and what was declared; the ledger is conditional from then on.
+         *
+         *     In a ledger with approval, owners and analysts may request it too, and another person approves it.
          */
         post: operations["void_ledger_runs"];
         delete?: never;
@@ -792,6 +796,69 @@ export interface paths {
          * @description Sent again with the same key it is answered byte for byte the same. Without its answer nothing is released.
          */
         post: operations["commit_reservation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ledgers/{id}/pending": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Moves of a ledger that wait for a second person
+         * @description Return the oldest first. Moves that were approved, rejected or withdrawn, or have expired, are left out.
+         */
+        get: operations["list_pending_moves"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ledgers/{id}/pending/{move}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One such move
+         * @description Return a move, also one that has ended.
+         */
+        get: operations["get_pending_move"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ledgers/{id}/pending/{move}/{decision}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a pending move as its approver, or end it without making it
+         * @description Judge the move again as the ledger is now, and make it; or end it. There is no body.
+         *
+         *     An approver approves and rejects moves that others requested; whoever requested a move withdraws it by `reject`. A
+         *     move that is refused stays pending. Approving an approved move again changes nothing.
+         */
+        post: operations["decide_pending_move"];
         delete?: never;
         options?: never;
         head?: never;
@@ -890,6 +957,8 @@ export interface paths {
         /**
          * Accept a log that was restored, for operators
          * @description Moves are made again, and the checkpoint that is kept elsewhere is this log's from then on.
+         *
+         *     202: ledgers with approval move again only once their approvers approve; each has a pending move.
          */
         post: operations["reconcile_log"];
         delete?: never;
@@ -1263,17 +1332,12 @@ export interface components {
          *     ½ + (noisy sum)/M with the M of the request. A twentieth of M is their choice of `count_std`.
          */
         AdaptiveClipping: {
-            /** @description standard deviation of the noise on the sum of the clipped bits of a round, in multiples of a bit's range, which is 1: from −½ to ½ */
-            count_std: number;
-        };
-        /** @description How the noise of a round is split between the updates and their clipped bits (Andrew et al. 2021, Theorem 1). */
-        AdaptiveClippingAnswer: {
-            /** @description standard deviation of the noise on the sum of the bits, each −½ or ½ */
+            /** @description standard deviation of the noise on the sum of the clipped bits of a round, in multiples of a bit's range, which is 1: from −½ to ½; or standard deviation of the noise on the sum of the bits, each −½ or ½ */
             count_std: number;
             /** @description count_std/M: of the share of updates that were not clipped */
-            noise_std_of_share: number;
+            noise_std_of_share?: number;
             /** @description z of the round as one Gaussian mechanism, which is certified */
-            whole_noise_multiplier: number;
+            whole_noise_multiplier?: number;
         };
         /** @description What the complete statements see of clients that differ, at these rounds (Appendix E.1). */
         AggregatesAnswer: {
@@ -1313,6 +1377,8 @@ export interface components {
             lower?: components["schemas"]["PlanChange"][];
             /** @description what makes it valid after a commit: no output had a part in it, nor in its time */
             declared?: components["schemas"]["Declaration"];
+            /** @description whether a second person approves amendments, voids and reconciliations; absent: as it is */
+            approval?: boolean;
         };
         /** @description An API key, without the key. */
         ApiKey: {
@@ -2069,6 +2135,8 @@ export interface components {
             sealed: boolean;
             /** @description whether runs were voided, or decisions declared independent of outputs */
             conditional: boolean;
+            /** @description whether a second person approves amendments, voids and reconciliations */
+            approval?: boolean;
             /** @description what everything together may lose */
             target: components["schemas"]["Target"];
             plan: components["schemas"]["ItemAnswer"][];
@@ -2400,6 +2468,8 @@ export interface components {
             slots?: components["schemas"]["SlotAsked"][];
             /** @description what the owner of the data declares */
             declared: components["schemas"]["DeclaredAsked"];
+            /** @description whether a second person approves amendments, voids and reconciliations */
+            approval?: boolean;
         };
         Parameters: {
             /** @description σ per coordinate, added by each client to its mean of batch_size gradients; absent if groups differ; or σ per coordinate of a client's first report; trusted: of each round's mean; or standard deviation of the noise per coordinate, in units of the update; or σ_ζ per coordinate, on the average of the clipped shared gradients; or σ per coordinate of one client's noise, the least of all steps; their mean carries σ/√m; or σ per coordinate, added by each client to its mean of batch_size gradients */
@@ -2443,7 +2513,7 @@ export interface components {
             /** @description of the risk bound; absent where there is none; or absent where no risk bound applies; or η; absent where no risk bound applies; or η of the theorem; absent where no risk bound applies; or the largest step size */
             step_size?: number;
             /** @description absent where clipping is fixed */
-            adaptive_clipping?: components["schemas"]["AdaptiveClippingAnswer"];
+            adaptive_clipping?: components["schemas"]["AdaptiveClipping"];
             /** @description where rounds were open: noise of the mean against rounds and traffic, fewest rounds first */
             frontier?: components["schemas"]["RunChoice"][];
             /** @description probability that a given record, or client where clients are drawn, is in a batch */
@@ -2552,6 +2622,30 @@ export interface components {
             epsilon_if_unseen: components["schemas"]["Ends"];
             /** @description rounds that a client takes part in, in expectation */
             expected_rounds: number;
+        };
+        /** @description A move of a ledger with approval: requested by one person, and made once another person approves. */
+        PendingMove: {
+            id: string;
+            /** @description the ledger's id */
+            ledger: string;
+            /** @description what is requested */
+            kind: string;
+            /** @description pending: nothing has changed yet; approved: the move was made */
+            state: string;
+            /** @description what was requested; of reconcile the accepted head of the log, and the reason */
+            body: components["schemas"]["JsonObject"];
+            /** @description name of the caller who requested it */
+            requested_by: string;
+            /** @description date and time, RFC 3339, UTC */
+            requested_at: string;
+            /** @description from then on it cannot be approved; absent: never */
+            expires_at?: string;
+            /** @description who approved, rejected or withdrew it */
+            closed_by?: string;
+            /** @description when; absent while it is pending */
+            closed_at?: string;
+            /** @description absent: none */
+            warnings?: components["schemas"]["Caution"][];
         };
         /** @description Every algorithm: ranked ones first, group by group, then those without a figure, undecided, not applicable. */
         PlanAnswer: {
@@ -3034,10 +3128,10 @@ export interface components {
         };
         /** @description The smallest value found that reaches the risk, and the next smaller one, which does not. */
         Reached: {
-            solve_for: components["schemas"]["SolveFor"];
+            solve_for?: components["schemas"]["SolveFor"];
             value: number;
-            /** @description the explicit bound at that value, certified; at most the risk asked for */
-            risk: number;
+            /** @description the explicit bound at that value, certified; at most the risk asked for; or a number, or unbounded */
+            risk?: components["schemas"]["Figure"];
             /** @description the next smaller whole number, or 1e-3 below; absent at the end of the range */
             below?: components["schemas"]["Tried"];
             /** @description a still smaller value is excluded as far as the risk falls with it */
@@ -4143,7 +4237,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The target cannot be met (`infeasible`); A condition of every applicable proof fails (`condition-violated`); The computation would exceed its budget (`beyond-budget`); The job has no result (`no-result`); The ledger has not enough left (`ledger-exhausted`); The ledger's plan has no such mechanism (`not-in-plan`); The ledger is not sealed (`not-sealed`); The ledger was closed (`ledger-closed`); The run differs from its record (`run-differs`); The reservation has ended (`reservation-expired`); The block has a ledger (`block-already-has-ledger`) */
+        /** @description The target cannot be met (`infeasible`); A condition of every applicable proof fails (`condition-violated`); The computation would exceed its budget (`beyond-budget`); The job has no result (`no-result`); The ledger has not enough left (`ledger-exhausted`); The ledger's plan has no such mechanism (`not-in-plan`); The ledger is not sealed (`not-sealed`); The ledger was closed (`ledger-closed`); The run differs from its record (`run-differs`); The reservation has ended (`reservation-expired`); The block has a ledger (`block-already-has-ledger`); The requester cannot approve the move (`same-person`); The pending move has ended (`move-ended`); The ledger waits for an approver (`awaits-approval`) */
         "Problem409-2": {
             headers: {
                 [name: string]: unknown;
@@ -4273,6 +4367,16 @@ export interface components {
                 "application/json": components["schemas"]["EntryList"];
             };
         };
+        /** @description The ledger has approval: the move waits for a second person, and nothing has changed */
+        PendingMove202: {
+            headers: {
+                Location: components["headers"]["Location-2"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["PendingMove"];
+            };
+        };
         /** @description The reservation; nothing may be released on it before a commit */
         ReservationAnswer201: {
             headers: {
@@ -4290,6 +4394,15 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["ReservationAnswer"];
+            };
+        };
+        /** @description Successful Response */
+        PendingMove200: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["PendingMove"];
             };
         };
         /** @description Successful Response */
@@ -5505,6 +5618,7 @@ export interface operations {
         };
         responses: {
             201: components["responses"]["Ledger200"];
+            202: components["responses"]["PendingMove202"];
             400: components["responses"]["Problem400"];
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];
@@ -5573,6 +5687,7 @@ export interface operations {
         };
         responses: {
             201: components["responses"]["Ledger200"];
+            202: components["responses"]["PendingMove202"];
             400: components["responses"]["Problem400"];
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];
@@ -5735,6 +5850,89 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    list_pending_moves: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the ledger's id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PendingMove"][];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    get_pending_move: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the ledger's id */
+                id: string;
+                /** @description the pending move's id */
+                move: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["PendingMove200"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    decide_pending_move: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the ledger's id */
+                id: string;
+                /** @description the pending move's id */
+                move: string;
+                /** @description of an approver, or of the requester */
+                decision: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["PendingMove200"];
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409-2"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     get_log_checkpoint: {
         parameters: {
             query?: never;
@@ -5848,6 +6046,15 @@ export interface operations {
         };
         responses: {
             201: components["responses"]["CheckpointAnswer200"];
+            /** @description Accepted; ledgers with approval wait */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckpointAnswer"];
+                };
+            };
             400: components["responses"]["Problem400"];
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];

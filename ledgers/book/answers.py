@@ -9,18 +9,18 @@ from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 from epsilond.accountants.json_types import JsonObject, JsonRecord
-from epsilond.accountants.ledger.amounts import Amount, less, shown
-from epsilond.accountants.ledger.entries import amounts
-from epsilond.accountants.ledger.invariant import opening
-from epsilond.accountants.ledger.state import Charge, LedgerState
-from epsilond.accountants.ledger.view import PlanCurve, conditions, in_words, plan_curve
-from epsilond.accountants.ledger.what_if import WhatIf
 from epsilond.accountants.quantities import Observer, Relation, Unit
 from epsilond.calibrators.answer import Calibration, Caution, DeclaredCondition, Served, TargetAnswer, as_json
 from epsilond.ledgers.book.contradictions import ObservationAnswer
 from epsilond.ledgers.book.log_deltas import above, log10_above, short_delta, short_log10
 from epsilond.ledgers.calibrating.within import Within
-from epsilond.ledgers.storage.records import HoldingRow, LedgerRow, ReservationRow
+from epsilond.ledgers.mathematics.amounts import Amount, less, shown
+from epsilond.ledgers.mathematics.entries import amounts
+from epsilond.ledgers.mathematics.invariant import opening
+from epsilond.ledgers.mathematics.state import Charge, LedgerState
+from epsilond.ledgers.mathematics.view import PlanCurve, conditions, in_words, plan_curve
+from epsilond.ledgers.mathematics.what_if import WhatIf
+from epsilond.ledgers.store.records import HoldingRow, LedgerRow, ReservationRow
 
 INVARIANT = "epsilond.ledger"
 """Name of the theorem that proves every promise of a ledger."""
@@ -86,6 +86,7 @@ class LedgerSummary:
     ]
     sealed: Annotated[bool, Served("whether the membership of the block is fixed: before, nothing is reserved")]
     conditional: Annotated[bool, Served("whether runs were voided, or decisions declared independent of outputs")]
+    approval: Annotated[bool, Served("whether a second person approves amendments, voids and reconciliations")] = False
     target: Annotated[TargetAnswer, Served("what everything together may lose")]
     plan: tuple[ItemAnswer, ...]
     slots: tuple[SlotAnswer, ...]
@@ -333,6 +334,7 @@ def _own(row: LedgerRow) -> JsonRecord:
         "state": "contradicted" if row.contradicted else row.status,
         "sealed": row.sealed,
         "conditional": row.conditional,
+        "approval": row.approval_from is not None,
         "target": TargetAnswer(
             epsilon=float(record["target"]["epsilon"]),
             delta=short_delta(log_delta),

@@ -19,16 +19,17 @@ from sqlalchemy import Connection
 
 from epsilond.accountants.errors import BlockHasLedger, InvalidInput, LedgerExhausted, ReservationEnded
 from epsilond.accountants.json_types import JsonRecord
-from epsilond.accountants.ledger import entries as told
-from epsilond.accountants.ledger import moves
-from epsilond.accountants.ledger.opening import opened
-from epsilond.accountants.ledger.state import LedgerState, Reservation
-from epsilond.accountants.ledger.what_if import WhatIf, what_if, with_nearest
-from epsilond.ledgers.book.changes import Owned, fingerprint_of
+from epsilond.ledgers.book.changes import fingerprint_of, without_default
 from epsilond.ledgers.book.desk import States, text
+from epsilond.ledgers.book.gated import Gated
 from epsilond.ledgers.book.specs import text_of
 from epsilond.ledgers.book.states import holding_of, item_of, parts_of, rows_after
 from epsilond.ledgers.log.receipts import Receipt
+from epsilond.ledgers.mathematics import entries as told
+from epsilond.ledgers.mathematics import moves
+from epsilond.ledgers.mathematics.opening import opened
+from epsilond.ledgers.mathematics.state import LedgerState, Reservation
+from epsilond.ledgers.mathematics.what_if import WhatIf, what_if, with_nearest
 from epsilond.ledgers.requests import (
     SECONDS,
     CommitAsked,
@@ -36,16 +37,16 @@ from epsilond.ledgers.requests import (
     OpenLedger,
     ReserveAsked,
 )
-from epsilond.ledgers.storage import ledgers, owners, reservations
-from epsilond.ledgers.storage.records import LedgerRow, ReservationRow
-from epsilond.ledgers.storage.transactions import Again, looking
+from epsilond.ledgers.store import ledgers, owners, reservations
+from epsilond.ledgers.store.records import LedgerRow, ReservationRow
+from epsilond.ledgers.store.transactions import Again, looking
 
 T = TypeVar("T")
 MOST_DUE = 100
 MOST_RECEIPTS = 20
 
 
-class Book(Owned):
+class Book(Gated):
     """The ledgers of every tenant in one database, with one log. Every method blocks, and may be called in any thread.
 
     A tenant is an organisation: its ledgers may not be seen by others. Every method that changes something takes the
@@ -67,9 +68,11 @@ class Book(Owned):
 
         Raises:
             BlockHasLedger: the block has one, open or closed; or one has no block and another of the dataset has.
-            Infeasible, ConditionViolated, InvalidInput: as `accountants.ledger.opening.opened` does.
+            Infeasible, ConditionViolated, InvalidInput: as `ledgers.mathematics.opening.opened` does.
         """
-        fingerprint = fingerprint_of("open", asked)
+        fingerprint = fingerprint_of("open", without_default(asked))
+        if asked.approval and not by:
+            raise InvalidInput.at("/approval", "needs callers with names", allowed="false")
         with looking(self._database) as connection:
             before = self._desk.answered(connection, tenant, key, fingerprint, by)
         if before is not None:
@@ -87,6 +90,7 @@ class Book(Owned):
             sealed=state.sealed,
             parts=tuple(part for slot in state.slots for part in parts_of(slot)),
             items=tuple(item_of(item) for item in state.plan),
+            approval_from=0 if state.approval else None,
         )
 
         def write() -> LedgerRow:
@@ -202,7 +206,7 @@ class Book(Owned):
                 if judged_inside:
                     states = self._desk.states(connection, tenant, asked)
                     after = after_of(states)
-                self._desk.require_sole(connection, [row for row, _ in states.values()])
+                self._desk.require_movable(connection, [row for row, _ in states.values()])
                 now = self._clock()
                 made = ReservationRow(
                     id=identifier,
@@ -312,7 +316,7 @@ class Book(Owned):
                     if held.state != before.state:
                         raise Again(key)
                     after = after_of(states)
-                self._desk.require_sole(connection, [row for row, _ in states.values()])
+                self._desk.require_movable(connection, [row for row, _ in states.values()])
                 self._change(connection, held, states, after)
                 records = []
                 for name, state in after.items():

@@ -1,4 +1,4 @@
-"""Changes of a whole ledger: sealed, closed, amended, voided and contradicted; and how every change is written.
+"""Changes of a whole ledger by one person: sealed, closed, contradicted; and how every change is written.
 
 A change is judged on rows and versions that were read together. Then the ledgers are locked, and the change is written
 if their versions are the same; otherwise it is judged again.
@@ -13,30 +13,27 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
-from epsilond.accountants.json_types import JsonObject
-from epsilond.accountants.ledger import entries as told
-from epsilond.accountants.ledger import moves
-from epsilond.accountants.ledger.amending import amended
-from epsilond.accountants.ledger.state import LedgerState
+from epsilond.accountants.json_types import JsonRecord
 from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book.continuity import Continuity
 from epsilond.ledgers.book.desk import WRITTEN, Desk, States
 from epsilond.ledgers.book.errors import Contended
 from epsilond.ledgers.book.looked import Looked
 from epsilond.ledgers.book.restore import CheckpointFile
-from epsilond.ledgers.book.specs import text_of
 from epsilond.ledgers.book.states import rows_after, state_from
 from epsilond.ledgers.log.checkpoints import Checkpoint
 from epsilond.ledgers.log.signing import SigningKeys
-from epsilond.ledgers.requests import AmendAsked, ContradictAsked, VoidAsked
-from epsilond.ledgers.storage import ledgers, reservations
-from epsilond.ledgers.storage.records import LedgerRow
-from epsilond.ledgers.storage.transactions import Again, looking, moving
+from epsilond.ledgers.mathematics import entries as told
+from epsilond.ledgers.mathematics import moves
+from epsilond.ledgers.mathematics.state import LedgerState
+from epsilond.ledgers.requests import ContradictAsked, OpenLedger
+from epsilond.ledgers.store import ledgers, reservations
+from epsilond.ledgers.store.records import LedgerRow
+from epsilond.ledgers.store.transactions import Again, looking, moving
 from epsilond.storage.transactions import Database
 
 T = TypeVar("T")
@@ -83,7 +80,7 @@ class Owned(Looked):
             key: idempotency key of the request.
             by: name of the caller.
         """
-        return self._simple(tenant, identifier, key, "sealed", moves.seal, {}, by)
+        return self._simple(tenant, identifier, key, "sealed", moves.seal, by)
 
     def close(self, tenant: str, identifier: str, key: str, *, by: str = "") -> LedgerRow:
         """Close a ledger: no more runs can be reserved.
@@ -94,62 +91,7 @@ class Owned(Looked):
             key: idempotency key of the request.
             by: name of the caller.
         """
-        return self._simple(tenant, identifier, key, "closed", moves.close, {}, by)
-
-    def amend(self, tenant: str, identifier: str, asked: AmendAsked, key: str, *, by: str = "") -> LedgerRow:
-        """Change the plan of a ledger and certify it again.
-
-        After a commit, the decision must be declared independent of outputs.
-
-        Args:
-            tenant: owner of the ledger.
-            identifier: id of the ledger.
-            asked: items to add and to lower, and the declaration.
-            key: idempotency key of the request.
-            by: name of the caller.
-
-        Raises:
-            BlockHasLedger: another ledger of the same people is open.
-            ConditionViolated, Infeasible, LedgerClosed, InvalidInput: as `accountants.ledger.amending.amended`.
-        """
-        fingerprint, parts = fingerprint_of("amend", [identifier, asked]), asked.parts
-
-        def attempt() -> LedgerRow:
-            with looking(self._database) as connection:
-                again = self._desk.answered(connection, tenant, key, fingerprint, by)
-                states = self._desk.states(connection, tenant, [identifier])
-            row, state = states[identifier]
-            if again is not None:
-                return row
-            after, certified = self._evaluate(partial(amended, state, **parts, released=row.released))
-            specs = [text_of(item.spec) for item in parts["add"]]
-            record = told.amended(parts["add"], parts["lower"], asked.declared, certified, specs)
-            with self._moving(states) as connection:
-                if self._desk.answered(connection, tenant, key, fingerprint, by) is not None:
-                    raise Again(key)
-                self._desk.require_sole(connection, [row])
-                written = ledgers.write(connection, row, rows_after(row, after))
-                self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, [(row.id, record)], by)
-            return written
-
-        return self._retried(attempt)
-
-    def void(self, tenant: str, identifier: str, asked: VoidAsked, key: str, *, by: str = "") -> LedgerRow:
-        """Take back committed runs, on the declaration that nobody saw any of their outputs.
-
-        Args:
-            tenant: owner of the ledger.
-            identifier: id of the ledger.
-            asked: the reservation, the number of runs and the declaration.
-            key: idempotency key of the request.
-            by: name of the caller.
-
-        Raises:
-            InvalidInput: fewer were committed, or the reservation is of another ledger.
-        """
-        more = {"reservation": asked.reservation, "count": asked.count, "declared": asked.declared}
-        move = partial(moves.void, identifier=asked.reservation, count=asked.count)
-        return self._simple(tenant, identifier, key, "voided", move, more, by)
+        return self._simple(tenant, identifier, key, "closed", moves.close, by)
 
     def contradict(self, tenant: str, identifier: str, asked: ContradictAsked, key: str, *, by: str = "") -> LedgerRow:
         """Let nothing more be committed, because observations contradict a run that was paid from the ledger.
@@ -197,18 +139,14 @@ class Owned(Looked):
         key: str,
         kind: str,
         move: Callable[[LedgerState], LedgerState],
-        more: JsonObject,
         by: str,
     ) -> LedgerRow:
-        fingerprint = fingerprint_of(kind, [identifier, dict(more)])
+        fingerprint = fingerprint_of(kind, [identifier, {}])
 
         def attempt() -> LedgerRow:
             with looking(self._database) as connection:
                 again = self._desk.answered(connection, tenant, key, fingerprint, by)
-                held = None
-                if "reservation" in more:
-                    held = self._desk.reserved(connection, tenant, more["reservation"])
-                states = self._desk.states(connection, tenant, [identifier], held)
+                states = self._desk.states(connection, tenant, [identifier])
                 if again is not None:
                     return states[identifier][0]
             row, state = states[identifier]
@@ -218,7 +156,7 @@ class Owned(Looked):
                     raise Again(key)
                 written = ledgers.write(connection, row, rows_after(row, after))
                 self._desk.write(
-                    connection, tenant, key, fingerprint, {"ledger": row.id}, [(row.id, {"kind": kind, **more})], by
+                    connection, tenant, key, fingerprint, {"ledger": row.id}, [(row.id, {"kind": kind})], by
                 )
             return written
 
@@ -260,3 +198,9 @@ def fingerprint_of(kind: str, asked: object) -> str:
     """Return a digest that is equal for equal requests."""
     text = json.dumps([kind, as_json(asked)], sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def without_default(asked: OpenLedger) -> JsonRecord:
+    """Return a request as it was before requests had `approval`, if it asks for none: keys of earlier requests hold."""
+    record: JsonRecord = as_json(asked)
+    return record if asked.approval else {name: value for name, value in record.items() if name != "approval"}

@@ -10,7 +10,7 @@ from typing import Annotated
 from epsilond.accountants.errors import Observation
 from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.calibrators.answer import Caution, Served
-from epsilond.ledgers.storage.records import LedgerRow
+from epsilond.ledgers.store.records import LedgerRow
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,9 +9,8 @@ from dataclasses import replace
 
 from sqlalchemy import Connection
 
-from epsilond.accountants.errors import BlockHasLedger
+from epsilond.accountants.errors import AwaitsApproval, BlockHasLedger
 from epsilond.accountants.json_types import JsonObject, JsonRecord
-from epsilond.accountants.ledger.state import LedgerState
 from epsilond.ledgers.book.continuity import Continuity, Root
 from epsilond.ledgers.book.contradictions import contradictions_of, is_contradicted
 from epsilond.ledgers.book.errors import KeyReused, NotFound
@@ -22,10 +21,11 @@ from epsilond.ledgers.log.checkpoints import Checkpoint
 from epsilond.ledgers.log.receipts import Receipt, make
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.log.tree import Tree
-from epsilond.ledgers.storage import entries, keys, ledgers, owners, reservations
-from epsilond.ledgers.storage.nodes import StoredNodes
-from epsilond.ledgers.storage.records import EntryRow, KeptAnswer, LedgerRow, ReservationRow
-from epsilond.ledgers.storage.transactions import Unknown
+from epsilond.ledgers.mathematics.state import LedgerState
+from epsilond.ledgers.store import entries, keys, ledgers, owners, pending, reservations
+from epsilond.ledgers.store.nodes import StoredNodes
+from epsilond.ledgers.store.records import EntryRow, KeptAnswer, LedgerRow, ReservationRow
+from epsilond.ledgers.store.transactions import Unknown
 
 MOST_VOIDS = 1_000_000
 WRITTEN = "epsilond.head"
@@ -86,12 +86,28 @@ class Desk:
         if kept is None:
             kept = {"receipts": [self.receipt(connection, row, tree.size).record for row in rows]}
         if key is not None:
-            text = json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode()
-            keys.keep(
-                connection,
-                KeptAnswer(tenant=scope_of(tenant, by), key=key, fingerprint=fingerprint, answer=text, at=now),
-            )
+            self.keep(connection, tenant, key, fingerprint, kept, by)
         return kept
+
+    def keep(
+        self, connection: Connection, tenant: str, key: str, fingerprint: str, answer: JsonObject, by: str = ""
+    ) -> None:
+        """Keep what is answered to an idempotency key.
+
+        Args:
+            connection: of the transaction of the move.
+            tenant: owner of the ledgers.
+            key: idempotency key of the request.
+            fingerprint: digest of the request.
+            answer: answer to keep.
+            by: name of the caller; empty where callers have no names.
+
+        Raises:
+            Again: the key was taken in between.
+        """
+        text = json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
+        scope = scope_of(tenant, by)
+        keys.keep(connection, KeptAnswer(tenant=scope, key=key, fingerprint=fingerprint, answer=text, at=self._clock()))
 
     def receipt(self, connection: Connection, row: EntryRow, size: int) -> Receipt:
         tree = Tree(StoredNodes(connection), size)
@@ -105,6 +121,10 @@ class Desk:
     def unsigned_head(self, connection: Connection, size: int) -> Checkpoint:
         """Return the head of the log of so many entries."""
         return checkpoints.of_tree(Tree(StoredNodes(connection), size), self._keyring().signing.name)
+
+    def present_head(self, connection: Connection) -> Checkpoint:
+        """Return the head of the log as it is now."""
+        return self.unsigned_head(connection, entries.size(connection))
 
     def answered(
         self, connection: Connection, tenant: str, key: str, fingerprint: str, by: str = ""
@@ -189,6 +209,29 @@ class Desk:
             if still_open:
                 message = "the data set has another open ledger since it belongs to an organisation: close one of them"
                 raise BlockHasLedger(message, None, {"ledger": still_open[0]})
+
+    def require_reconciled(self, connection: Connection, rows: Iterable[LedgerRow]) -> None:
+        """Require of ledgers that no reconciliation waits for a second person.
+
+        Raises:
+            AwaitsApproval: one does.
+        """
+        for row in rows:
+            if pending.awaits_reconciliation(connection, row.id):
+                message = (
+                    "An operator accepted a log that lacks entries. An approver must approve that for this ledger:"
+                )
+                raise AwaitsApproval(f"{message} see its pending moves.", None, {"ledger": row.id})
+
+    def require_movable(self, connection: Connection, rows: Sequence[LedgerRow]) -> None:
+        """Require of ledgers that neither another ledger nor the log keeps them from reservations and commits.
+
+        Raises:
+            AwaitsApproval: a reconciliation waits for a second person.
+            BlockHasLedger: as `require_sole`.
+        """
+        self.require_reconciled(connection, rows)
+        self.require_sole(connection, rows)
 
     def commits(self, connection: Connection, held: ReservationRow) -> list[EntryRow]:
         """Return the log entries of a reservation's commits, in the order of the log."""

@@ -15,6 +15,10 @@ class KeyReused(BookError):
     """The idempotency key came with another request before; its text is the key."""
 
 
+class RoleMissing(BookError):
+    """The caller lacks the role that the move needs in the ledger's organisation; its text is the role."""
+
+
 class NotReconciled(BookError):
     """The log is not known to hold all that receipts were given for: it refuses moves until it is reconciled."""
 

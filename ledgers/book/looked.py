@@ -6,18 +6,18 @@ import time
 from collections.abc import Callable
 
 from epsilond.accountants.json_types import JsonRecord
-from epsilond.accountants.ledger.state import LedgerState
 from epsilond.ledgers.book.contradictions import contradictions_of, mark_commit
 from epsilond.ledgers.book.desk import entry
 from epsilond.ledgers.book.published import PublishedLog
 from epsilond.ledgers.book.reports import written
 from epsilond.ledgers.book.states import state_from
+from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import Order
-from epsilond.ledgers.storage import entries, ledgers, owners, reservations
-from epsilond.ledgers.storage.names import normalise, skeleton_of
-from epsilond.ledgers.storage.owners import Collision
-from epsilond.ledgers.storage.records import LedgerRow
-from epsilond.ledgers.storage.transactions import Again, looking
+from epsilond.ledgers.store import entries, ledgers, owners, reservations
+from epsilond.ledgers.store.names import normalise, skeleton_of
+from epsilond.ledgers.store.owners import Collision
+from epsilond.ledgers.store.records import LedgerRow
+from epsilond.ledgers.store.transactions import Again, looking
 
 TRIES = 20
 """Largest number of attempts to assign organisations while other processes move ledgers."""
@@ -97,10 +97,11 @@ class Looked(PublishedLog):
 
         Raises:
             BlockHasLedger: another ledger of the same people is open, or this ledger is closed and not the only one.
+            AwaitsApproval: a reconciliation of the ledger waits for a second person.
         """
         with looking(self._database) as connection:
             row = self._desk.row(connection, tenant, identifier)
-            self._desk.require_sole(connection, [row])
+            self._desk.require_movable(connection, [row])
             return state_from(row, reservations.of_ledger(connection, identifier))
 
     def whole(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState]:

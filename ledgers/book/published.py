@@ -9,14 +9,14 @@ from sqlalchemy import Connection
 
 from epsilond.ledgers.book.continuity import Continuity
 from epsilond.ledgers.book.desk import Desk, roots
-from epsilond.ledgers.book.errors import NotFound
+from epsilond.ledgers.book.errors import HeadUnavailable, NotFound, NotReconciled
 from epsilond.ledgers.log.proofs import Consistency
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.log.tree import Tree
-from epsilond.ledgers.storage import entries, owners
-from epsilond.ledgers.storage.nodes import StoredNodes
-from epsilond.ledgers.storage.transactions import looking
+from epsilond.ledgers.store import entries, owners
+from epsilond.ledgers.store.nodes import StoredNodes
+from epsilond.ledgers.store.transactions import looking
 from epsilond.storage.transactions import Database
 
 
@@ -57,6 +57,14 @@ class PublishedLog:
         """
         with self._continued():
             pass
+
+    def find_trouble(self) -> str | None:
+        """Return why the log is not known to continue every known head, as a sentence; None where it does."""
+        try:
+            self.require_continued()
+        except (HeadUnavailable, NotReconciled) as trouble:
+            return str(trouble)
+        return None
 
     def checkpoint(self) -> str:
         """Return the log's signed head.

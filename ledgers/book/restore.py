@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,9 +12,7 @@ from epsilond.ledgers.log import checkpoints
 from epsilond.ledgers.log.checkpoints import Checkpoint
 from epsilond.ledgers.log.errors import NotVerified
 from epsilond.ledgers.log.signing import SigningKeys
-
-if sys.platform != "win32":
-    import fcntl
+from epsilond.storage.replacing import lock_folder, replace_file
 
 ACCOUNTED_FOR: Final = "missing-entries-are-accounted-for"
 """Declaration of an operator who accepts a log that does not continue the kept head."""
@@ -90,16 +85,7 @@ class CheckpointFile:
             OSError: it cannot be written.
         """
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{self._path.name}.", dir=self._path.parent)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
-                opened.write(note)
-                opened.flush()
-                os.fsync(opened.fileno())
-            Path(temporary).replace(self._path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        replace_file(self._path, note.encode())
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -109,14 +95,5 @@ class CheckpointFile:
             OSError: its folder cannot be used.
         """
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        with self._writing:
-            if sys.platform == "win32":  # no such lock: whoever is last wins
-                yield
-                return
-            folder = os.open(self._path.parent, os.O_RDONLY)
-            try:
-                fcntl.flock(folder, fcntl.LOCK_EX)
-                yield
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+        with self._writing, lock_folder(self._path.parent, must_sync=True):
+            yield

@@ -9,12 +9,12 @@ from itertools import chain
 from typing import cast
 
 from epsilond.accountants.json_types import JsonObject
-from epsilond.accountants.ledger.amounts import ZERO, less, total
-from epsilond.accountants.ledger.entries import charge_of, charged, observations_of, state_of
-from epsilond.accountants.ledger.state import LedgerState, PlanItem, Reservation, Slot, SlotKind
 from epsilond.ledgers.book.contradictions import contradictions_of, is_contradicted
 from epsilond.ledgers.book.specs import spec_of, text_of
-from epsilond.ledgers.storage.records import HoldingRow, ItemRow, LedgerRow, PartRow, ReservationRow
+from epsilond.ledgers.mathematics.amounts import ZERO, less, total
+from epsilond.ledgers.mathematics.entries import charge_of, charged, observations_of, state_of
+from epsilond.ledgers.mathematics.state import LedgerState, PlanItem, Reservation, Slot, SlotKind
+from epsilond.ledgers.store.records import HoldingRow, ItemRow, LedgerRow, PartRow, ReservationRow
 
 
 def state_from(row: LedgerRow, reservations: Iterable[ReservationRow]) -> LedgerState:
@@ -36,6 +36,7 @@ def state_from(row: LedgerRow, reservations: Iterable[ReservationRow]) -> Ledger
         sealed=row.sealed,
         conditional=row.conditional,
         amended=is_amended(row),
+        approval=row.approval_from is not None,
     )
 
 
@@ -56,9 +57,17 @@ def rows_after(row: LedgerRow, state: LedgerState) -> LedgerRow:
         contradicted=state.status == "contradicted",
         sealed=state.sealed,
         conditional=state.conditional,
+        approval_from=_approval_from(row, state),
         parts=tuple(part for slot in state.slots for part in parts_of(slot)),
         items=tuple(item_of(item) for item in state.plan),
     )
+
+
+def _approval_from(row: LedgerRow, state: LedgerState) -> int | None:
+    """Return the version from which on a ledger needs approval: of the next version if a change turns it on."""
+    if not state.approval:
+        return None
+    return row.version + 1 if row.approval_from is None else row.approval_from
 
 
 def parts_of(slot: Slot) -> list[PartRow]:

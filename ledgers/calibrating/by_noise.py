@@ -12,9 +12,9 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from epsilond.accountants.errors import NoCertificate
-from epsilond.accountants.ledger.nearest import noise_of, renoised
 from epsilond.accountants.specs import Spec
 from epsilond.calibrators.search import LEAST, MOST, crossing
+from epsilond.ledgers.mathematics.nearest import noise_of, renoised
 
 NEAR = 2e-6
 """Of log noise: how closely the noise that fits is found, and how far above it the answer's may be."""

@@ -10,18 +10,18 @@ from typing import Protocol
 
 from epsilond.accountants.composition.product import composed_pair
 from epsilond.accountants.errors import InvalidInput, LedgerExhausted, NotInPlan
-from epsilond.accountants.ledger import moves
-from epsilond.accountants.ledger.amounts import Amount, down
-from epsilond.accountants.ledger.charges import charge
-from epsilond.accountants.ledger.charges.asked import ChargeRequest
-from epsilond.accountants.ledger.charges.gaussian import eta_of, mu_squared
-from epsilond.accountants.ledger.exchange import dominated
-from epsilond.accountants.ledger.invariant import slot_pair
-from epsilond.accountants.ledger.nearest import noise_of, renoised
-from epsilond.accountants.ledger.residue import may_be_composed, quick_cost, shortfall
-from epsilond.accountants.ledger.state import LedgerState, PlanItem, Reservation, Slot, SlotKind
-from epsilond.accountants.ledger.stepped import steps_of
 from epsilond.accountants.specs import Gaussian, Spec
+from epsilond.ledgers.mathematics import moves
+from epsilond.ledgers.mathematics.amounts import Amount, down
+from epsilond.ledgers.mathematics.charges import charge
+from epsilond.ledgers.mathematics.charges.asked import ChargeRequest
+from epsilond.ledgers.mathematics.charges.gaussian import eta_of, mu_squared
+from epsilond.ledgers.mathematics.exchange import dominated
+from epsilond.ledgers.mathematics.invariant import slot_pair
+from epsilond.ledgers.mathematics.nearest import noise_of, renoised
+from epsilond.ledgers.mathematics.residue import may_be_composed, quick_cost, shortfall
+from epsilond.ledgers.mathematics.state import LedgerState, PlanItem, Reservation, Slot, SlotKind
+from epsilond.ledgers.mathematics.stepped import steps_of
 
 TRIAL = "calibration"
 """The id of a reservation that is tried and never made."""

@@ -23,9 +23,6 @@ from epsilond.accountants.errors import (
     NotInPlan,
 )
 from epsilond.accountants.json_types import JsonObject
-from epsilond.accountants.ledger.moves import require_consistent
-from epsilond.accountants.ledger.nearest import renoised
-from epsilond.accountants.ledger.state import LedgerState, Reservation
 from epsilond.accountants.specs import Spec
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators import CALIBRATORS
@@ -35,6 +32,9 @@ from epsilond.calibrators.search import crossing
 from epsilond.ledgers.calibrating.by_noise import near_strictness
 from epsilond.ledgers.calibrating.compartment import MISSES, ChargeTarget, compartment_of, reserved
 from epsilond.ledgers.calibrating.setting import asked_within, require_one, require_possible
+from epsilond.ledgers.mathematics.moves import require_consistent
+from epsilond.ledgers.mathematics.nearest import renoised
+from epsilond.ledgers.mathematics.state import LedgerState, Reservation
 from epsilond.reading import read
 from epsilond.spelling import named
 

@@ -9,10 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from epsilond.accountants.errors import EpsilondError, InvalidInput
-from epsilond.accountants.ledger.amounts import ZERO
-from epsilond.accountants.ledger.entries import amounts, observations_of
-from epsilond.accountants.ledger.replay import DoesNotReplay, balances, replayed
-from epsilond.accountants.ledger.state import LedgerState
 from epsilond.ledgers.book.contradictions import mark_commit
 from epsilond.ledgers.book.specs import spec_of
 from epsilond.ledgers.client.local import FilePlace, file_place
@@ -28,8 +24,12 @@ from epsilond.ledgers.log.proofs import WARNINGS
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.log.signing import published_keys
 from epsilond.ledgers.log.verify import UNCOMPUTED, ClaimOutcome, LogVerification, verify
+from epsilond.ledgers.mathematics.amounts import ZERO
+from epsilond.ledgers.mathematics.entries import amounts, observations_of
+from epsilond.ledgers.mathematics.replay import DoesNotReplay, balances, replayed
+from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.pages.page import checkpoint_of, is_page
-from epsilond.ledgers.storage.names import normalise
+from epsilond.ledgers.store.names import normalise
 
 SQLITE: Final = b"SQLite format 3\x00"
 _RECEIPT: Final = {"entry", "proof", "checkpoint", "signature"}

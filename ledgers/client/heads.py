@@ -7,8 +7,6 @@ is the beginning of the other. A client shows that by the head that it kept.
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from epsilond.ledgers.log.checkpoints import Checkpoint
 from epsilond.ledgers.log.errors import NotVerified
 from epsilond.ledgers.log.keys import PublicKey
 from epsilond.ledgers.log.proofs import Consistency
+from epsilond.storage.replacing import replace_file
 
 Prove = Callable[[int, int], Consistency]
 """Asks the service that its log of the first size is the beginning of the one of the second size."""
@@ -64,12 +63,7 @@ class SeenHead:
             OSError: it cannot be kept.
         """
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{self._path.name}.", dir=self._path.parent)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
-            opened.write(note)
-            opened.flush()
-            os.fsync(opened.fileno())
-        Path(temporary).replace(self._path)
+        replace_file(self._path, note.encode())
 
     def _verified(self, note: str, keys: tuple[PublicKey, ...]) -> Checkpoint:
         try:

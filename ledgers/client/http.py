@@ -9,10 +9,10 @@ from typing import Final, NoReturn
 from epsilond.accountants import errors
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import Fault, InvalidInput, NoCertificate, Observation, RunDiffers
-from epsilond.accountants.ledger.entries import observations_of
 from epsilond.accountants.verdict import Verdict
 from epsilond.connection import Connection, NoAnswer, ServiceAnswer, ServiceProblem
 from epsilond.ledgers.client.errors import Refused, Unanswered
+from epsilond.ledgers.mathematics.entries import observations_of
 
 _REFUSALS: Final[Mapping[str, type[NoCertificate]]] = {
     found.slug: found

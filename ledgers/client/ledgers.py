@@ -12,7 +12,6 @@ from typing import Literal, Self
 from epsilond.accountants.errors import InvalidInput, Observation
 from epsilond.accountants.guarantee import require_setting
 from epsilond.accountants.json_types import JsonObject, JsonRecord
-from epsilond.accountants.ledger.state import SlotKind
 from epsilond.accountants.quantities import Observer, Relation, Unit
 from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book.restore import ACCOUNTED_FOR
@@ -22,6 +21,7 @@ from epsilond.ledgers.client.running import HeldRun
 from epsilond.ledgers.client.runs import RunNotes
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.receipts import Receipt
+from epsilond.ledgers.mathematics.state import SlotKind
 from epsilond.ledgers.requests import Order
 
 AmountTold = Decimal | float | str

@@ -32,9 +32,9 @@ from epsilond.ledgers.client.runs import RunNotes
 from epsilond.ledgers.log import checkpoints
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.canonical import parse
-from epsilond.ledgers.log.key_files import PUBLISHED, open_keyring
+from epsilond.ledgers.log.key_files import open_keyring, origin_of
 from epsilond.ledgers.log.receipts import Receipt
-from epsilond.ledgers.log.signing import SigningKeys, published_keys
+from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.pages.page import page
 from epsilond.ledgers.requests import (
     AmendAsked,
@@ -47,10 +47,10 @@ from epsilond.ledgers.requests import (
     VoidAsked,
     WhatIfAsked,
 )
-from epsilond.ledgers.storage import entries
-from epsilond.ledgers.storage.opening import opened
-from epsilond.ledgers.storage.records import EntryRow, ReservationRow
-from epsilond.ledgers.storage.transactions import looking
+from epsilond.ledgers.store import entries
+from epsilond.ledgers.store.opening import opened
+from epsilond.ledgers.store.records import EntryRow, ReservationRow
+from epsilond.ledgers.store.transactions import looking
 from epsilond.reading import read
 from epsilond.storage.faults import StoreFault
 from epsilond.storage.transactions import Database
@@ -90,7 +90,8 @@ class FilePlace:
             raise InvalidInput.at("/place", str(error)) from None
         try:
             folder = path.with_name(f"{path.name}.keys")
-            self._keyring = open_keyring(folder, _origin(folder), datetime.now(UTC))
+            origin = origin_of(folder) or f"ledgers.local/{secrets.token_hex(8)}"
+            self._keyring = open_keyring(folder, origin, datetime.now(UTC))
             self._file = CheckpointFile(runs.head, self._keys)
             self._book = Book(self._database, self._keys, file=self._file)
             # A service's ledgers stay as they are: which organisation has them, its file of keys says.
@@ -296,11 +297,3 @@ def _said(error: BookError) -> str:
     if isinstance(error, NotReconciled):
         return f"{error} If the file is a copy from a backup, put the newest one in its place, or see ledger reconcile."
     return str(error)
-
-
-def _origin(folder: Path) -> str:
-    """Return the name of the log: the name of its keys, or a new name."""
-    path = folder / PUBLISHED
-    if path.exists():
-        return published_keys(parse(path.read_bytes()))[0].key.name
-    return f"ledgers.local/{secrets.token_hex(8)}"

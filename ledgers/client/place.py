@@ -18,7 +18,7 @@ class Place(Protocol):
     """A book on a file, or a service. Whatever changes something takes the idempotency key of its request.
 
     Raises, whichever method:
-        InvalidInput, NoCertificate: as the moves of `accountants.ledger` do; LedgerExhausted has what would fit.
+        InvalidInput, NoCertificate: as the moves of `ledgers.mathematics` do; LedgerExhausted has what would fit.
         Refused, Unanswered: there is no such ledger, or no answer.
     """
 

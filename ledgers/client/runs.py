@@ -19,6 +19,7 @@ from typing import Final
 from epsilond.ledgers.client.errors import ReceiptUsed
 from epsilond.ledgers.log.canonical import canonical
 from epsilond.ledgers.log.receipts import Receipt
+from epsilond.storage.replacing import create_file
 
 HEAD: Final = "head"
 """The name of the file with the newest head of a log in a file: `book.restore.Kept` writes and reads it."""
@@ -43,10 +44,6 @@ class RunNotes:
             self._note(receipt)
         _synced(self.folder)
 
-    def used(self, receipt: Receipt) -> bool:
-        """Return whether a run was begun with this receipt."""
-        return self._path(receipt).exists()
-
     @property
     def head(self) -> Path:
         """Where the newest head of a log is noted, apart from the log."""
@@ -57,14 +54,10 @@ class RunNotes:
         note = {name: entry[name] for name in ("seq", "ledger", "reservation", "count") if name in entry}
         began = {"process": os.getpid(), "host": socket.gethostname(), "at": int(time.time())}
         try:
-            descriptor = os.open(self._path(receipt), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            create_file(self._path(receipt), json.dumps(note | began).encode())
         except FileExistsError:
             message = "a run was begun with this receipt before, and it is good for one: reserve and commit again"
             raise ReceiptUsed(f"entry {entry.get('seq')}: {message}") from None
-        with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
-            json.dump(note | began, opened)
-            opened.flush()
-            os.fsync(opened.fileno())
 
     def _path(self, receipt: Receipt) -> Path:
         return self.folder / f"{hashlib.sha256(canonical(receipt.entry)).hexdigest()}.json"

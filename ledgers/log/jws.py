@@ -9,6 +9,7 @@ is none for another.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from epsilond.ledgers.log.canonical import Record, canonical, is_digest, parse
@@ -18,6 +19,8 @@ from epsilond.ledgers.log.keys import PublicKey, SigningKey
 
 TYPE: Final = "epsilond-record+jws"
 """The kind of what is signed, unless another is told. A signature of one kind is none of another."""
+REMEMBERED: Final = 64
+"""Number of pairs of key and kind whose headers are remembered, except for the subject."""
 LONGEST: Final = 1_000
 """Characters of a signature; ours have some 360."""
 
@@ -34,8 +37,24 @@ def sign(record: Record, subject: str, key: SigningKey, *, kind: str = TYPE) -> 
     Raises:
         Malformed: the record has no canonical form, or the subject is not what `canonical.digest` gives.
     """
-    head = _header(key.public.kid, subject, kind)
-    return f"{head}..{to_base64url(key.sign(_signed(head, record)))}"
+    head, _, signature = sign_whole(record, subject, key, kind=kind).split(".")
+    return f"{head}..{signature}"
+
+
+def sign_whole(record: Record, subject: str, key: SigningKey, *, kind: str = TYPE) -> str:
+    """Sign a record: return the text `header.record.signature`, of which `sign` returns the first and the last part.
+
+    Args:
+        record: the record to sign.
+        subject: digest of the subject, as `canonical.digest` returns it.
+        key: the key that signs.
+        kind: type of the record, which the header names.
+
+    Raises:
+        Malformed: as `sign` does.
+    """
+    signed = _signed(_header(key.public.kid, subject, kind), record)
+    return f"{signed.decode()}.{to_base64url(key.sign(signed))}"
 
 
 def verify(record: Record, subject: str, jws: str, keys: Iterable[PublicKey], *, kind: str = TYPE) -> PublicKey:
@@ -68,7 +87,15 @@ def verify(record: Record, subject: str, jws: str, keys: Iterable[PublicKey], *,
 def _header(kid: str, subject: str, kind: str) -> str:
     if not is_digest(subject):
         raise Malformed("a subject is sha256: and 64 hexadecimal digits")
-    return to_base64url(canonical({"alg": "EdDSA", "kid": kid, "subject": subject, "typ": kind}))
+    before, after = _around_subject(kid, kind)
+    return to_base64url(before + subject.encode() + after)
+
+
+@lru_cache(REMEMBERED)
+def _around_subject(kid: str, kind: str) -> tuple[bytes, bytes]:
+    """Return the canonical text of a header before its subject, and after it."""
+    before = canonical({"alg": "EdDSA", "kid": kid, "subject": ""})
+    return before.removesuffix(b'"}'), b'",' + canonical({"typ": kind}).removeprefix(b"{")
 
 
 def _signed(head: str, record: Record) -> bytes:

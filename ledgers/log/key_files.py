@@ -6,11 +6,7 @@ it. A private key that was retired is deleted. Where the key is given as a secre
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -23,9 +19,7 @@ from epsilond.ledgers.log.canonical import canonical, parse
 from epsilond.ledgers.log.errors import KeysUnusable, Malformed
 from epsilond.ledgers.log.keys import SigningKey
 from epsilond.ledgers.log.signing import PublishedKey, SigningKeys, document_of, published_keys, retired
-
-if sys.platform != "win32":
-    import fcntl
+from epsilond.storage.replacing import create_file, lock_folder, replace_file
 
 PUBLISHED: Final = "keys.json"
 _PRIVATE: Final = ".pem"
@@ -46,7 +40,7 @@ def open_keyring(folder: Path, name: str, now: datetime, *, secret: Path | None 
         OSError: the folder cannot be read, or made, or written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with _alone_in(folder):
+    with lock_folder(folder):
         published = _published(folder, name)
         if secret is not None:
             signing = read_private(secret, name)
@@ -62,7 +56,7 @@ def open_keyring(folder: Path, name: str, now: datetime, *, secret: Path | None 
             return SigningKeys(signing, published)
         else:
             keyring = SigningKeys.following(published, signing, now)
-        _write(folder / PUBLISHED, canonical(keyring.document()), mode=0o644)
+        replace_file(folder / PUBLISHED, canonical(keyring.document()), mode=0o644)
         if published:
             _private(folder, published[-1].key.kid).unlink(missing_ok=True)
         return keyring
@@ -82,7 +76,7 @@ def make(folder: Path, name: str, now: datetime, *, secret: Path | None = None) 
         OSError: the folder or the file cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with _alone_in(folder):
+    with lock_folder(folder):
         published = _published(folder, name)
         if published and published[-1].until is None:
             raise KeysUnusable(
@@ -106,7 +100,7 @@ def rotate(folder: Path, name: str, now: datetime, *, secret: Path | None = None
         KeysUnusable: as `open_keyring` does, and where the key that signs is not there to be exchanged.
         OSError: the folder or the file cannot be read or written.
     """
-    with _alone_in(folder):
+    with lock_folder(folder):
         published = _published(folder, name)
         if not published:
             raise KeysUnusable(f"{folder} has no keys that another could follow")
@@ -136,14 +130,14 @@ def retire(folder: Path, name: str, kid: str, now: datetime) -> tuple[PublishedK
         KeysUnusable: the key is not the signing key.
         OSError: the folder cannot be read or written.
     """
-    with _alone_in(folder):
+    with lock_folder(folder):
         published = _published(folder, name)
         if kid not in {each.key.kid for each in published}:
             raise KeysUnusable(f"{folder} has no key {kid}")
         if published[-1].key.kid != kid or published[-1].until is not None:
             raise KeysUnusable(f"{kid} was retired before")
         after = retired(published, now)
-        _write(folder / PUBLISHED, canonical(document_of(after)), mode=0o644)
+        replace_file(folder / PUBLISHED, canonical(document_of(after)), mode=0o644)
         _private(folder, kid).unlink(missing_ok=True)
         return after
 
@@ -159,6 +153,17 @@ def listed(folder: Path) -> tuple[PublishedKey, ...]:
     if not published:
         raise KeysUnusable(f"{folder} has no keys")
     return published
+
+
+def origin_of(folder: Path) -> str | None:
+    """Return the name of the log whose keys are in a folder; None if the folder has no keys.
+
+    Raises:
+        KeysUnusable: their file cannot be read as keys.
+        OSError: it cannot be read.
+    """
+    published = _all(folder)
+    return published[0].key.name if published else None
 
 
 def has_private(folder: Path, kid: str) -> bool:
@@ -199,27 +204,19 @@ def _exchanged(
     signing = SigningKey.new(name)
     text = signing.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     if secret is None:
-        _write(_private(folder, signing.public.kid), text, mode=0o600)
+        replace_file(_private(folder, signing.public.kid), text)
     elif replacing:
-        _write(secret, text, mode=secret.stat().st_mode & 0o777)
+        replace_file(secret, text, mode=secret.stat().st_mode & 0o777)
     else:
-        _write_new(secret, text)
+        try:
+            create_file(secret, text)
+        except FileExistsError:
+            raise KeysUnusable(f"{secret} is there already") from None
     keyring = SigningKeys.following(published, signing, now) if published else SigningKeys.new(signing, now)
-    _write(folder / PUBLISHED, canonical(keyring.document()), mode=0o644)
+    replace_file(folder / PUBLISHED, canonical(keyring.document()), mode=0o644)
     if published:
         _private(folder, published[-1].key.kid).unlink(missing_ok=True)
     return keyring
-
-
-def _write_new(path: Path, text: bytes) -> None:
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        raise KeysUnusable(f"{path} is there already") from None
-    with os.fdopen(descriptor, "wb") as opened:
-        opened.write(text)
-        opened.flush()
-        os.fsync(opened.fileno())
 
 
 def _all(folder: Path) -> tuple[PublishedKey, ...]:
@@ -264,36 +261,5 @@ def _left_alone(folder: Path, name: str) -> SigningKey | None:
 def _made(folder: Path, name: str) -> SigningKey:
     signing = SigningKey.new(name)
     text = signing.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    _write(_private(folder, signing.public.kid), text, mode=0o600)
+    replace_file(_private(folder, signing.public.kid), text)
     return signing
-
-
-def _write(path: Path, text: bytes, *, mode: int) -> None:
-    """Beside the file, for its owner alone, and then in its place."""
-    descriptor, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as opened:
-            opened.write(text)
-            opened.flush()
-            os.fsync(opened.fileno())
-        Path(beside).chmod(mode)
-        Path(beside).replace(path)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
-
-
-@contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """While no other process changes the keys of this folder; what was changed is then on the disk."""
-    if sys.platform == "win32":  # no such lock: whoever is last wins
-        yield
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-        with suppress(OSError):  # not every file system can
-            os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -18,8 +18,8 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.calibrators import strict_json
 from epsilond.ledgers.log import jws
-from epsilond.ledgers.log.canonical import SHA256, canonical, digest, is_digest, parse
-from epsilond.ledgers.log.encodings import from_base64url, to_base64url
+from epsilond.ledgers.log.canonical import SHA256, digest, is_digest, parse
+from epsilond.ledgers.log.encodings import from_base64url
 from epsilond.ledgers.log.errors import Malformed, NotVerified
 from epsilond.ledgers.log.keys import PublicKey, SigningKey
 from epsilond.witness.reports.canonical import canonical as canonical_answer
@@ -86,8 +86,7 @@ def sign(statement: SignedStatement, content: bytes, key: SigningKey, *, digest:
         Malformed: the content is no answer of the statement's kind.
     """
     subject = _subject(statement, content) if digest is None else f"{SHA256}{digest}"
-    head, _, signature = jws.sign(statement.record, subject, key, kind=TYPE).partition("..")
-    return f"{head}.{to_base64url(canonical(statement.record))}.{signature}"
+    return jws.sign_whole(statement.record, subject, key, kind=TYPE)
 
 
 def verify(token: str, content: bytes, keys: Iterable[PublicKey]) -> tuple[SignedStatement, PublicKey]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol
 
 HASH_BYTES: Final = 32
@@ -38,6 +38,26 @@ class HashStore(Protocol):
         """
 
 
+@dataclass
+class MemoryNodes:
+    """A store of hashes that lasts as long as this object."""
+
+    _hashes: dict[Node, bytes] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    def read(self, wanted: Iterable[Node]) -> Mapping[Node, bytes]:
+        """Return the hashes of these nodes. Missing nodes are left out."""
+        return {node: self._hashes[node] for node in wanted if node in self._hashes}
+
+    def write(self, hashes: Mapping[Node, bytes]) -> None:
+        """Keep hashes as `HashStore.write` does; write nothing if one of them is there."""
+        if not self._hashes.keys().isdisjoint(hashes):
+            raise ValueError("a stored hash never changes")
+        self._hashes.update(hashes)
+
+
 class NodesMissing(LookupError):
     """The stored hashes are not those of a tree of this size: the store is damaged, or another tree's."""
 
@@ -63,17 +83,16 @@ class Tree:
         if self.size < 0:
             raise ValueError("a tree has at least 0 leaves")
 
-    def append(self, leaf: bytes) -> Tree:
-        """Return the tree with one more leaf.
+    def extend(self, leaves: Iterable[bytes]) -> Tree:
+        """Return the tree with more leaves at its end, written in one call.
+
+        Args:
+            leaves: the leaves to add.
 
         Raises:
-            ValueError: the nodes hold another leaf at this place already.
+            ValueError: the nodes hold another leaf at one of these places already.
             NodesMissing: the nodes do not hold this tree.
         """
-        return self.extend([leaf])
-
-    def extend(self, leaves: Iterable[bytes]) -> Tree:
-        """Return the tree with more leaves at its end, written in one call. Errors are those of `append`."""
         peaks = [*_perfect(0, self.size)]
         stored = self._read(peaks)
         stack = [(peak, stored[peak]) for peak in peaks]

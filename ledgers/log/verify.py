@@ -15,8 +15,7 @@ from epsilond.ledgers.log.canonical import Record, canonical
 from epsilond.ledgers.log.checkpoints import Checkpoint
 from epsilond.ledgers.log.errors import NotVerified
 from epsilond.ledgers.log.keys import PublicKey
-from epsilond.ledgers.log.memory import MemoryNodes
-from epsilond.ledgers.log.tree import Tree
+from epsilond.ledgers.log.tree import MemoryNodes, Tree
 
 Replay: TypeAlias = Callable[[Sequence[Record]], Iterable[str]]
 """Plays the entries again from the first on: sentences of what it verified, or an EpsilondError of what fails."""

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from epsilond.extras import MissingExtra as MissingExtra
     from epsilond.integrations.dp_accounting.events import spec_from_dp_event as spec_from_dp_event
     from epsilond.integrations.opacus.history import spec_from_opacus_history as spec_from_opacus_history
-    from epsilond.ledgering import ledger as ledger
+    from epsilond.ledgers.client.opening import ledger as ledger
     from epsilond.questions.account import account as account
     from epsilond.questions.cite import cite as cite
     from epsilond.questions.report import report as report
@@ -81,7 +81,7 @@ _HOMES: Mapping[str, str] = {
     "extras": "MissingExtra",
     "integrations.dp_accounting.events": "spec_from_dp_event",
     "integrations.opacus.history": "spec_from_opacus_history",
-    "ledgering": "ledger",
+    "ledgers.client.opening": "ledger",
     "questions.account": "account",
     "questions.calibrate": "calibrate",
     "questions.cite": "cite",

@@ -303,3 +303,15 @@ def test_a_bounded_loss_bounds_the_rate_without_a_reading() -> None:
     assert found.upper == pytest.approx(most, rel=1e-12)
     assert found.upper >= most
     assert TradeOff.of(pair.backward, pair.forward, (size,)).true_positives(size, floor=size).upper <= found.upper
+
+
+@pytest.mark.parametrize("attained", [0.0, 1.0])
+def test_the_lower_bound_of_a_direction_below_an_attained_rate_is_not_needed(attained: float) -> None:
+    pair = curve_of(sampled(0.02, 1.5, 500)).upper
+    size, aims = 1e-3, dict[float, float]()
+    forward = TradeOff.of(pair.forward, pair.backward, (size,), aims=aims).true_positives(size, floor=size)
+    backward = TradeOff.of(pair.backward, pair.forward, (size,), aims=aims)
+    backward.known[0.0] = backward.advantage
+    bounds = backward.true_positives(size, floor=forward.upper, attained=attained * forward.lower)
+    assert size < bounds.upper <= forward.lower
+    assert bounds.lower == size if attained else size < bounds.lower <= bounds.upper

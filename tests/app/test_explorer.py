@@ -10,7 +10,8 @@ import httpx
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / "app" / "explorer"
+FOLDERS = (ROOT / "app/explorer", ROOT / "ledgers/pages/explorer")
+"""The folder of the explorer, and that of the page of ledgers; their files are served below one path."""
 VENDORED = {
     "uPlot.iife.min.js": "19c8d4c6ad88929a79f4ae49d6f7161566dfd0ba3d15cc495e974f787eb78f1f",
     "uPlot.min.css": "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04",
@@ -25,7 +26,13 @@ TYPES = {
     "": "application/octet-stream",
 }
 PAGES = {"index.html": "/", "ledgers.html": "/ledgers"}
-FILES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*") if path.is_file() and path.suffix in TYPES)
+PLACES = {
+    str(path.relative_to(folder)): path
+    for folder in FOLDERS
+    for path in folder.rglob("*")
+    if path.is_file() and path.suffix in TYPES
+}
+FILES = sorted(PLACES)
 OURS = [name for name in FILES if not name.startswith("vendor/")]
 SCRIPTS = [name for name in OURS if name.endswith(".js")]
 WHOLE = {"accept-encoding": "identity"}
@@ -36,14 +43,18 @@ def address(name):
 
 
 def source(name):
-    return (FOLDER / name).read_text(encoding="utf-8")
+    return PLACES[name].read_text(encoding="utf-8")
+
+
+def test_no_file_of_one_folder_hides_a_file_of_the_other():
+    assert len(FILES) == sum(path.is_file() and path.suffix in TYPES for each in FOLDERS for path in each.rglob("*"))
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_is_served_as_it_is_with_its_type_and_a_strict_policy(client: httpx.Client, name):
     response = client.get(address(name), headers=WHOLE)
     assert response.status_code == 200
-    assert response.content == (FOLDER / name).read_bytes()
+    assert response.content == PLACES[name].read_bytes()
     assert response.headers["content-type"].partition(";")[0] == TYPES[Path(name).suffix]
     policy = response.headers["content-security-policy"].split("; ")
     assert "default-src 'self'" in policy
@@ -143,7 +154,7 @@ def test_a_script_is_short_says_what_it_is_and_imports_what_is_there(name):
 
 @pytest.mark.parametrize("name", sorted(VENDORED))
 def test_the_plotting_library_is_the_published_one(name):
-    assert hashlib.sha256((FOLDER / "vendor" / "uPlot" / name).read_bytes()).hexdigest() == VENDORED[name]
+    assert hashlib.sha256(PLACES[f"vendor/uPlot/{name}"].read_bytes()).hexdigest() == VENDORED[name]
 
 
 def test_the_decision_about_dependencies_names_the_vendored_version():

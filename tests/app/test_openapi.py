@@ -52,6 +52,7 @@ def test_names_are_stable(document: dict[str, Any]) -> None:
         "open_ledger", "list_ledgers", "get_ledger", "list_ledger_entries", "get_ledger_report", "ask_ledger_what_if",
         "seal_ledger", "close_ledger", "contradict_ledger", "void_ledger_runs", "calibrate_within_ledger", "amend_ledger_plan", "reserve", "reserve_many", "get_reservation",
         "cancel_reservation", "commit_reservation", "get_log_checkpoint", "get_log_proof", "list_log_entries", "list_log_keys", "reconcile_log",
+        "list_pending_moves", "get_pending_move", "decide_pending_move",
     }  # fmt: skip
     names = set(document["components"]["schemas"])
     assert {"ToyProblem", "Calibration", "EvaluationRequest", "Problem", "Relation", "Caution", "Status"} <= names

@@ -12,7 +12,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from epsilond.app.ledgers.keys import Keys
+from epsilond.ledgers.http.keys import Keys
 from epsilond.ledgers.log.key_files import PUBLISHED, make, rotate
 from tests.deploy.files import DOCKERFILE, DRAIN_SECONDS, MANIFESTS, VARIABLES, resources, settings
 

@@ -4,13 +4,13 @@ import doctest
 
 import pytest
 
-from epsilond import ledgering
 from epsilond.accountants import guarantee
+from epsilond.ledgers.client import opening
 from epsilond.questions import account, calibrate, evaluate, plan, report, risk, simulate, sweep
 
 EXAMPLES = [
     each
-    for module in (account, calibrate, evaluate, plan, guarantee, ledgering, report, risk, simulate, sweep)
+    for module in (account, calibrate, evaluate, plan, guarantee, opening, report, risk, simulate, sweep)
     for each in doctest.DocTestFinder(exclude_empty=True).find(module)
 ]
 

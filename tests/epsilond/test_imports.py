@@ -27,7 +27,7 @@ except SystemExit:
     pass"""
 HEAVY = {
     "fastapi", "starlette", "pydantic", "uvicorn", "sqlalchemy", "structlog", "typer", "rich", "jinja2", "matplotlib",
-    "sklearn", "threadpoolctl", "scipy.stats", "scipy.integrate", "epsilond.app", "epsilond.witness",
+    "sklearn", "threadpoolctl", "scipy.stats", "scipy.integrate", "epsilond.app", "epsilond.ledgers", "epsilond.witness",
     "epsilond.simulators", "epsilond.calibrators.mb_sgd", "epsilond.accountants.theorems.risk",
 }  # fmt: skip
 MATHEMATICS = {"numpy", "scipy", "scipy.special", "scipy.optimize", "epsilond.accountants.account"}

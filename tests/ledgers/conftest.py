@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from epsilond.ledgers.storage.opening import opened
+from epsilond.ledgers.store.opening import opened
 from epsilond.storage.transactions import Database
 from tests.app.postgresql import postgresql_server, postgresql_url  # noqa: F401 (fixtures)
 

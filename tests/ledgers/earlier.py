@@ -7,6 +7,8 @@ from sqlalchemy.engine import URL, make_url
 
 from epsilond.storage import opening
 
+OF_APPROVAL = (("ledgers", "approval"), ("ledger_entries", "alone"))
+"""Triggers about a second person, each with its table and its name."""
 TRIGGERS = ("unassigned", "renamed", "taken_away", "replaced_of_block")
 COLUMNS = ("organisation", "opened_by", "dataset_key", "block_key", "copy")
 
@@ -32,6 +34,7 @@ def take_organisations_away(place: str) -> None:
         )
         if database.shared:
             connection.execute(text("DROP FUNCTION ledger_refuse_colliding"))
+        _take_approval_away(connection, shared=database.shared)
         _write_names_of_keys(connection, shared=database.shared)
         for name in TRIGGERS:
             connection.execute(text(f"DROP TRIGGER IF EXISTS ledgers_{name}{of_table}"))
@@ -56,3 +59,13 @@ def _write_names_of_keys(connection: Connection, *, shared: bool) -> None:
         connection.execute(text(f"DROP TRIGGER {trigger}"))
         connection.execute(text(change))
         connection.execute(text(made))
+
+
+def _take_approval_away(connection: Connection, *, shared: bool) -> None:
+    """Bring the tables back to revision 0004, in which nobody approves anything."""
+    for table, name in OF_APPROVAL:
+        connection.execute(text(f"DROP TRIGGER {table}_{name}" + (f" ON {table}" if shared else "")))
+        if shared:
+            connection.execute(text(f"DROP FUNCTION {table}_refuse_{name}"))
+    connection.execute(text("DROP TABLE ledger_pending"))
+    connection.execute(text("ALTER TABLE ledgers DROP COLUMN approval_from"))

@@ -28,6 +28,8 @@ FAMILIES: Mapping[str, Sequence[str]] = {
     "Target": ("TargetAnswer", "TargetAsked", "Claim", "AuditClaim", "PlanCurvePoint"),
     "Condition": ("ConditionAnswer", "ConditionDocument", "ConditionResult", "ListedCondition", "DeclaredCondition"),
     "PlanChange": ("PlannedAsked", "LowerAsked"),
+    "AdaptiveClipping": ("AdaptiveClipping", "AdaptiveClippingAnswer"),
+    "Reached": ("Reached", "Tried"),
     "Receipt": ("ReceiptAnswer", "CommitAnswer"),
     "RiskBound": ("RiskBound", "PlannedRisk", "UpperBound", "LowerBound"),
     "RunChoice": ("FrontierRun", "RoundsRun", "PlanChoice"),

@@ -14,12 +14,12 @@ from epsilond.app.http.answers import json_response, page_link
 from epsilond.app.http.body import OfLook
 from epsilond.app.jobs.documents import PATH, JobDocument, JobList, JobSummary, document
 from epsilond.app.jobs.manager import JOBS
-from epsilond.app.ledgers.signatures import DESCRIBED
 from epsilond.app.questions.asking import signed_result
 from epsilond.app.questions.question import JSON
 from epsilond.app.routes.jobs import events
 from epsilond.app.routes.jobs.looking import looked_for, removed
 from epsilond.app.store.record import State
+from epsilond.ledgers.http.signatures import DESCRIBED
 
 TAGS: list[str | Enum] = ["jobs"]
 

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from epsilond.app.http.document import Document, Documents, json_document
-from epsilond.app.http.files import PackageFiles
+from epsilond.app.http.files import PackageFiles, files_of
 from epsilond.app.http.record import ServicePart
 
 NAME = "openapi.json"
@@ -51,7 +51,7 @@ def add(app: FastAPI) -> None:
 
     app.add_api_route("/openapi.json", openapi, include_in_schema=False)
     app.add_api_route("/docs", docs, include_in_schema=False)
-    PackageFiles("fastapi_swagger", "resources", {"cache-control": "max-age=86400"}).add(app, "/docs")
+    PackageFiles(files_of("fastapi_swagger", "resources"), {"cache-control": "max-age=86400"}).add(app, "/docs")
 
 
 async def prepare(app: FastAPI) -> None:

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 
-from epsilond.app.http.files import PackageFiles
+from epsilond.app.http.files import PackageFiles, files_of
 
 POLICY = (
     "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
@@ -24,7 +24,8 @@ LEDGERS = "/ledgers"
 
 def add(app: FastAPI) -> None:
     """Add the pages and their files. Browsers keep them and revalidate them each time, for a new release."""
-    files = PackageFiles("epsilond.app", "explorer", {"cache-control": "no-cache", "content-security-policy": POLICY})
+    found = files_of("epsilond.app", "explorer") | files_of("epsilond.ledgers.pages", "explorer")
+    files = PackageFiles(found, {"cache-control": "no-cache", "content-security-policy": POLICY})
     app.add_api_route("/", files.index, include_in_schema=False)
     app.add_api_route(LEDGERS, partial(_page, files, "ledgers.html"), include_in_schema=False)
     files.add(app, "/explorer")

@@ -15,10 +15,10 @@ import typer
 from epsilond.accountants.json_types import JsonObject
 from epsilond.commands import cluster
 from epsilond.commands.exits import exit_codes
-from epsilond.commands.ledger import budget_options
 from epsilond.commands.output import AsJson, print_answer, print_body, show, waiting
 from epsilond.commands.parsing import COMMON, CommandLine, LazyGroup, RequestCommand, option_faults
 from epsilond.commands.requests import RequestFields, assignment, field_parameters, request_parameters, with_parameters
+from epsilond.ledgers.commands import budget_options
 from epsilond.options import FieldOption, ListedCommand, listed_commands
 
 INFERRED = {"gaussian": "solve_for"}

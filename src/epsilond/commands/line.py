@@ -1,4 +1,4 @@
-"""The command line. Its commands are families in `epsilond/commands/`; one is imported when it is called.
+"""The command line. Each family of commands is one module, which is imported when it is called.
 
 Exit codes: `src/epsilond/commands/exits.py`; they are at the end of `epsilond --help` too.
 """
@@ -16,23 +16,23 @@ from epsilond.commands.exits import EPILOG
 from epsilond.commands.parsing import CommandLine, LazyGroup
 
 FAMILIES = {
-    "serve": "serve",
-    "keys": "serve",
-    "jobs": "jobs",
-    "ledger": "ledger.lifetime",
-    "calibrate": "algorithms",
-    "risk-bound": "algorithms",
-    "algorithms": "algorithms",
-    "plan": "plan",
-    "account": "account",
-    "theorems": "theorems",
-    "evaluate": "theorems",
-    "simulate": "simulate",
-    "report": "report",
-    "verify": "report",
-    "cite": "cite",
+    "serve": "commands.serve",
+    "keys": "commands.serve",
+    "jobs": "commands.jobs",
+    "ledger": "ledgers.commands.lifetime",
+    "calibrate": "commands.algorithms",
+    "risk-bound": "commands.algorithms",
+    "algorithms": "commands.algorithms",
+    "plan": "commands.plan",
+    "account": "commands.account",
+    "theorems": "commands.theorems",
+    "evaluate": "commands.theorems",
+    "simulate": "commands.simulate",
+    "report": "commands.report",
+    "verify": "commands.report",
+    "cite": "commands.cite",
 }
-"""The commands in the order in which they are listed, and the file that has each, with its `add(main)`."""
+"""The commands in the order of the list, and the module of epsilond that adds each by its `add(main)`."""
 
 
 class Commands(LazyGroup):
@@ -47,7 +47,7 @@ class Commands(LazyGroup):
         family = CommandLine(pretty_exceptions_enable=False)
         family.command()(version)
         if cmd_name in FAMILIES:
-            import_module(f"epsilond.commands.{FAMILIES[cmd_name]}").add(family)
+            import_module(f"epsilond.{FAMILIES[cmd_name]}").add(family)
         return get_group(family).commands.get(cmd_name)
 
 

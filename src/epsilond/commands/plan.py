@@ -10,10 +10,10 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.json_types import JsonObject
 from epsilond.commands import cluster
 from epsilond.commands.exits import exit_codes
-from epsilond.commands.ledger import budget_options
 from epsilond.commands.output import print_answer, waiting
 from epsilond.commands.parsing import RequestCommand, option_faults
 from epsilond.commands.requests import RequestFields, field_parameters, request_parameters, with_parameters
+from epsilond.ledgers.commands import budget_options
 from epsilond.options import listed_commands
 
 LISTS = ("trust", "observers", "algorithms")

@@ -17,9 +17,9 @@ from epsilond.accountants.errors import (
     ReservationEnded,
     RunDiffers,
 )
-from epsilond.accountants.ledger.state import SlotKind
 from epsilond.accountants.quantities import Observer, Relation, Unit
 from epsilond.accountants.specs import Spec
+from epsilond.ledgers.mathematics.state import SlotKind
 
 if TYPE_CHECKING:
     from epsilond.ledgers.client.ledgers import AmountTold, Ledger

@@ -11,8 +11,8 @@ from epsilond.reading import asked
 from epsilond.spelling import named
 
 if TYPE_CHECKING:
-    from epsilond.accountants.ledger.state import SlotKind
     from epsilond.ledgers.client.ledgers import AmountTold, Ledger
+    from epsilond.ledgers.mathematics.state import SlotKind
 
 
 def calibrator(name: str) -> Calibrator:

@@ -15,8 +15,8 @@ from epsilond.progress import Progress, in_silence
 from epsilond.reading import read
 
 if TYPE_CHECKING:
-    from epsilond.accountants.ledger.state import SlotKind
     from epsilond.ledgers.client.ledgers import AmountTold, Ledger
+    from epsilond.ledgers.mathematics.state import SlotKind
 
 
 def plan(

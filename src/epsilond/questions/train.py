@@ -23,10 +23,10 @@ from epsilond.training.loops import LOOPS
 from epsilond.training.loops.session import OnRound, Session
 
 if TYPE_CHECKING:
-    from epsilond.accountants.ledger.state import SlotKind
     from epsilond.calibrators.answer import Calibration
     from epsilond.ledgers.client.ledgers import Ledger
     from epsilond.ledgers.log.receipts import Receipt
+    from epsilond.ledgers.mathematics.state import SlotKind
     from epsilond.training.arrays import Floats, Indices
     from epsilond.training.clients.batches import Gradients
     from epsilond.training.clients.losses import VectorLoss

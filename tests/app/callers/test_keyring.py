@@ -159,10 +159,10 @@ def test_operators_list_and_revoke(
 def test_a_file_that_cannot_be_changed_is_told_and_the_key_is_revoked_here(
     service: httpx.Client, file: Path, made: dict[str, tuple[str, keys.KeyLine]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise PermissionError
 
-    monkeypatch.setattr(key_file, "_replace", refuse)
+    monkeypatch.setattr(key_file, "replace_file", refuse)
     root, (used, line) = bearer(made["root"][0]), made["asks"]
     refused = service.delete(f"{LISTED}/{line.id}", headers=root)
     assert "file" in problem(refused, 503, "unavailable")["detail"]

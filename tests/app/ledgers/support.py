@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from epsilond.app.ledgers.examples import LEDGER, QUERY, TRAINING
+from epsilond.ledgers.http.examples import LEDGER, QUERY, TRAINING
 from epsilond.ledgers.log import receipts
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.log.signing import published_keys

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from epsilond.app.ledgers.examples import CONTRADICT, QUERY
+from epsilond.ledgers.http.examples import CONTRADICT, QUERY
 from tests.app.conftest import problem
 from tests.app.ledgers.support import LEDGERS, RESERVATIONS, committed, key, opened, reserved
 

@@ -10,9 +10,9 @@ import httpx
 import pytest
 
 import epsilond
-from epsilond.app.ledgers.examples import QUERY
 from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book.reports import verified
+from epsilond.ledgers.http.examples import QUERY
 from epsilond.ledgers.log import checkpoints
 from epsilond.ledgers.log.errors import NotVerified
 from epsilond.ledgers.log.proofs import Consistency

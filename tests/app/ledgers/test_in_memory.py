@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 import epsilond
-from epsilond.app.ledgers.examples import QUERY
+from epsilond.ledgers.http.examples import QUERY
 from tests.app.conftest import PATIENT, application, problem, serving
 from tests.app.ledgers.support import LEDGERS, RESERVATIONS, body, key
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 
-from epsilond.app.ledgers.examples import QUERY
+from epsilond.ledgers.http.examples import QUERY
 from tests.app.conftest import problem
 from tests.app.ledgers.support import LEDGERS, RESERVATIONS, body, key, opened, reserved, slot_of
 

@@ -152,15 +152,19 @@ def requests(ledger: str, held: str) -> dict[str, tuple[str, str, dict[str, Any]
         "amend": ("POST", f"{one}/amendments", {"lower": [{"name": "train", "planned": 1}]}),
         "void": ("POST", f"{one}/voids", void),
         "contradict": ("POST", f"{one}/contradictions", {"observations": [observation]}),
+        "pending": ("GET", f"{one}/pending", None),
+        "move": ("GET", f"{one}/pending/move_none", None),
+        "approve": ("POST", f"{one}/pending/move_none/approve", None),
+        "reject": ("POST", f"{one}/pending/move_none/reject", None),
         "close": ("POST", f"{one}/close", None),
     }
 
 
-READS = {"list", "show", "entries", "report", "reservation"}
+READS = {"list", "show", "entries", "report", "reservation", "pending", "move"}
 ALLOWED = {
-    "owns": READS | {"open", "what-if", "seal", "amend", "contradict", "close"},
-    "runs": READS | {"what-if", "reserve", "commit", "cancel", "contradict"},
-    "vets": READS | {"void"},
+    "owns": READS | {"open", "what-if", "seal", "amend", "contradict", "reject", "close"},
+    "runs": READS | {"what-if", "reserve", "commit", "cancel", "contradict", "reject"},
+    "vets": READS | {"void", "approve", "reject"},
     "reads": READS | {"log"},
     "op": set[str](),
 }
@@ -183,7 +187,7 @@ def test_another_organisation_gets_the_answer_of_an_id_that_is_none(locked: http
     ledger = opened(locked, bearer("alice"))["id"]
     held = reserved(locked, ledger, bearer("alice"))["id"]
     theirs, none = requests(ledger, held), requests("ledger_none", "reservation_none")
-    for what in theirs.keys() - {"open", "list", "log", "void"}:
+    for what in theirs.keys() - {"open", "list", "log", "approve"}:
         answers = []
         for method, path, asked in (theirs[what], none[what]):
             response = locked.request(method, path, json=asked, headers=bearer("carol") | key())

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from epsilond.app.ledgers.examples import QUERY, TRAINING
+from epsilond.ledgers.http.examples import QUERY, TRAINING
 from tests.app.conftest import problem
 from tests.app.ledgers.support import LEDGERS, RESERVATIONS, body, committed, key, opened, reserved
 

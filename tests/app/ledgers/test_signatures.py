@@ -11,10 +11,10 @@ import httpx
 import pytest
 
 import epsilond
-from epsilond.app.ledgers import signatures
 from epsilond.app.main import create_app
 from epsilond.app.settings import Settings
 from epsilond.ledgers.book.reports import verified
+from epsilond.ledgers.http import signatures
 from epsilond.ledgers.log.errors import NotVerified
 from epsilond.ledgers.log.key_files import rotate
 from epsilond.ledgers.log.signing import published_keys

@@ -12,11 +12,11 @@ import anyio
 import pytest
 
 from epsilond.accountants import specs
-from epsilond.accountants.ledger.what_if import what_if
 from epsilond.app.http.problems import Problem
-from epsilond.app.ledgers.service import Ledgers
 from epsilond.app.workers.work import RenderedAnswer
-from tests.accountants.ledger.setups import gaussian_slot, job, ledger, step
+from epsilond.ledgers.http.service import Ledgers
+from epsilond.ledgers.mathematics.what_if import what_if
+from tests.ledgers.mathematics.setups import gaussian_slot, job, ledger, step
 
 STATE = ledger(gaussian_slot())
 ASKED = SimpleNamespace(job={"spec": job(steps=20), "slot": "gdp"})

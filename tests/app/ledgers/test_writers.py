@@ -10,7 +10,7 @@ from itertools import cycle, islice
 import httpx
 import pytest
 
-from epsilond.app.ledgers.examples import QUERY
+from epsilond.ledgers.http.examples import QUERY
 from tests.app.conftest import PATIENT, serving
 from tests.app.ledgers.support import LEDGERS, RESERVATIONS, key, opened, slot_of, verify
 from tests.app.postgresql import database_of

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from epsilond.accountants.errors import InvalidInput, Observation, RunDiffers
-from epsilond.accountants.ledger.replay import balances, replayed
 from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book import answers
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.errors import KeyReused, NotFound
 from epsilond.ledgers.book.specs import spec_of
+from epsilond.ledgers.mathematics.replay import balances, replayed
 from epsilond.ledgers.requests import AmendAsked, CommitAsked, ContradictAsked, VoidAsked
-from epsilond.ledgers.storage.transactions import looking
+from epsilond.ledgers.store.transactions import looking
 from epsilond.reading import read
 from epsilond.storage.transactions import Database
 from tests.ledgers.book.books import TENANT, book, key, opening, query

@@ -18,10 +18,10 @@ from epsilond.ledgers.client.auditing import replay
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.verify import verify
 from epsilond.ledgers.requests import AmendAsked, CommitAsked, ContradictAsked
-from epsilond.ledgers.storage import entries, reservations
-from epsilond.ledgers.storage.opening import opened
-from epsilond.ledgers.storage.tables import LEDGERS
-from epsilond.ledgers.storage.transactions import looking
+from epsilond.ledgers.store import entries, reservations
+from epsilond.ledgers.store.opening import opened
+from epsilond.ledgers.store.tables import LEDGERS
+from epsilond.ledgers.store.transactions import looking
 from epsilond.reading import read
 from epsilond.storage.faults import StoreFault
 from epsilond.storage.transactions import Database

@@ -17,13 +17,13 @@ from epsilond.accountants.errors import (
     NotSealed,
     ReservationEnded,
 )
-from epsilond.accountants.ledger.replay import balances, replayed
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.errors import KeyReused, NotFound, NotReconciled
 from epsilond.ledgers.book.restore import CheckpointFile
 from epsilond.ledgers.book.specs import spec_of
 from epsilond.ledgers.log import receipts
 from epsilond.ledgers.log.receipts import Receipt
+from epsilond.ledgers.mathematics.replay import balances, replayed
 from epsilond.ledgers.requests import CommitAsked, VoidAsked
 from epsilond.storage.transactions import Database
 from tests.ledgers.book.books import KEYS, ORIGIN, QUERY, RARE, TENANT, Clock, book, key, opening, query, runs

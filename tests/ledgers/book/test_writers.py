@@ -10,12 +10,12 @@ from decimal import Decimal
 import pytest
 
 from epsilond.accountants.errors import LedgerExhausted, ReservationEnded
-from epsilond.accountants.ledger.replay import balances, replayed
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.changes import TRIES_OUTSIDE
 from epsilond.ledgers.book.specs import spec_of
+from epsilond.ledgers.mathematics.replay import balances, replayed
 from epsilond.ledgers.requests import CommitAsked
-from epsilond.ledgers.storage.opening import opened
+from epsilond.ledgers.store.opening import opened
 from tests.ledgers.book.books import STEP, TENANT, Clock, book, key, opening, query
 
 WRITERS = 32

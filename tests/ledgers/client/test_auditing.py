@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 import epsilond
-from epsilond.accountants.ledger.replay import DoesNotReplay
 from epsilond.ledgers.client.auditing import audited, replay
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.canonical import canonical
 from epsilond.ledgers.log.verify import ClaimOutcome
+from epsilond.ledgers.mathematics.replay import DoesNotReplay
 from tests.ledgers.client.places import ASKED, QUERY, book_of, opened
 
 SEEN = {"observations": [{"premise": "noise", "message": "none", "remedy": "Add it.", "count": 1}]}

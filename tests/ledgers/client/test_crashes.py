@@ -51,11 +51,20 @@ HEAD_OF_COMMIT = """
 keep = Continuity.keep
 Continuity.keep = lambda self, note, root: dies() if note.split()[1] == '3' else keep(self, note, root)
 """
+HALF_A_NOTE = """
+create = runs.create_file
+
+def create_half(*arguments):
+    os.fdopen = dies  # the file is there, and is empty
+    create(*arguments)
+
+runs.create_file = create_half
+"""
 BETWEEN = {
     "before the commit": ("HeldRun.commit = dies", 0, False),
     "before the head is kept": (HEAD_OF_COMMIT, 4, False),
     "between commit and begin": ("runs.RunNotes.begin = dies", 4, False),
-    "while the note is written": ("json.dump = dies", 4, True),
+    "while the note is written": (HALF_A_NOTE, 4, True),
     "after the note": ("runs._synced = dies", 4, True),
     "after the work": ("", 4, True),
 }
@@ -91,7 +100,7 @@ def test_killed(folders, when):
         for entry in ledger.entries():
             if entry.kind == "committed":  # the receipt that was on its way
                 receipt = book_of(books).inclusion("local", entry.seq)
-                assert books._runs.used(receipt) == noted
+                assert books._runs._path(receipt).exists() == noted
         run = books.run((folder / "id").read_text())
         receipt = run.commit(1)  # a restart has a key of its own, and is debited anew
         assert receipt.entry["count"] == 1

@@ -8,8 +8,8 @@ import pytest
 
 import epsilond
 from epsilond.accountants.errors import NotInPlan
-from epsilond.accountants.ledger.moves import reserve
 from epsilond.calibrators import CALIBRATORS
+from epsilond.ledgers.mathematics.moves import reserve
 from epsilond.reading import read_value
 from tests.ledgers.client.places import STEP, TRAINING, book_of, opened
 

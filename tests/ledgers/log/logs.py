@@ -3,9 +3,8 @@
 from epsilond.ledgers.log import checkpoints, receipts
 from epsilond.ledgers.log.canonical import canonical
 from epsilond.ledgers.log.checkpoints import Checkpoint
-from epsilond.ledgers.log.memory import MemoryNodes
 from epsilond.ledgers.log.proofs import Consistency
-from epsilond.ledgers.log.tree import Tree
+from epsilond.ledgers.log.tree import MemoryNodes, Tree
 from tests.ledgers.log.keys import FIRST, ORIGIN
 from tests.ledgers.log.trees import mth
 

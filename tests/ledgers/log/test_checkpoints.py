@@ -5,8 +5,7 @@ import pytest
 from epsilond.ledgers.log import checkpoints, notes
 from epsilond.ledgers.log.checkpoints import Checkpoint
 from epsilond.ledgers.log.errors import Malformed, NotVerified
-from epsilond.ledgers.log.memory import MemoryNodes
-from epsilond.ledgers.log.tree import EMPTY_ROOT, Tree
+from epsilond.ledgers.log.tree import EMPTY_ROOT, MemoryNodes, Tree
 from tests.ledgers.log.keys import FIRST, ORIGIN, OTHERS, SECOND
 from tests.ledgers.log.trees import leaves, mth
 

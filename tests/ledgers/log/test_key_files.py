@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.serialization import (
 from epsilond.ledgers.log import key_files
 from epsilond.ledgers.log.errors import KeysUnusable
 from epsilond.ledgers.log.key_files import has_private, listed, make, open_keyring, retire, rotate
+from epsilond.storage.replacing import replace_file
 from tests.ledgers.log.keys import FIRST, ORIGIN, SECOND
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
@@ -273,7 +274,7 @@ def test_a_private_key_apart_from_the_folder(tmp_path):
 def test_a_rotation_of_a_secret_that_is_interrupted_is_finished_at_its_next_use(tmp_path, monkeypatch):
     folder, secret = tmp_path / "keys", tmp_path / "secret"
     first = make(folder, ORIGIN, NOW, secret=secret)
-    write = key_files._write
+    write = replace_file
 
     def stopping(path, text, *, mode):
         if path.name == "keys.json":
@@ -281,7 +282,7 @@ def test_a_rotation_of_a_secret_that_is_interrupted_is_finished_at_its_next_use(
         write(path, text, mode=mode)
 
     with monkeypatch.context() as patched:
-        patched.setattr(key_files, "_write", stopping)
+        patched.setattr(key_files, "replace_file", stopping)
         with pytest.raises(KeyboardInterrupt):
             rotate(folder, ORIGIN, LATER, secret=secret)
     again = open_keyring(folder, ORIGIN, LATER, secret=secret)

@@ -4,8 +4,7 @@ import random
 
 import pytest
 
-from epsilond.ledgers.log.memory import MemoryNodes
-from epsilond.ledgers.log.tree import EMPTY_ROOT, Node, NodesMissing, Tree, leaf_hash
+from epsilond.ledgers.log.tree import EMPTY_ROOT, MemoryNodes, Node, NodesMissing, Tree, leaf_hash
 from tests.ledgers.log.trees import leaves, mth, path, subproof
 
 MOST = 70
@@ -41,7 +40,7 @@ class Counting(MemoryNodes):
 def grown(entries):
     tree = Tree(MemoryNodes())
     for entry in entries:
-        tree = tree.append(entry)
+        tree = tree.extend([entry])
     return tree
 
 
@@ -89,10 +88,10 @@ def test_few_nodes_are_stored_and_read():
     nodes = Counting()
     tree = Tree(nodes)
     for entry in leaves(size):
-        tree = tree.append(entry)
+        tree = tree.extend([entry])
     assert len(nodes) == 2 * size - size.bit_count()  # a perfect tree of n leaves has 2n − 1 nodes
     limit = 2 * size.bit_length() + 2
-    for act in (lambda: tree.append(b"more"), tree.root, lambda: tree.inclusion(517), lambda: tree.consistency(517)):
+    for act in (lambda: tree.extend([b"more"]), tree.root, lambda: tree.inclusion(517), lambda: tree.consistency(517)):
         nodes.calls = nodes.asked = 0
         act()
         assert nodes.calls == 1
@@ -117,7 +116,7 @@ def test_what_a_tree_does_not_have_is_refused():
 
 def test_history_is_not_rewritten():
     with pytest.raises(ValueError, match="never changes"):
-        Tree(WHOLE.nodes, MOST - 1).append(b"another")
+        Tree(WHOLE.nodes, MOST - 1).extend([b"another"])
     assert WHOLE.root() == mth(LEAVES)
 
 
@@ -128,6 +127,6 @@ def test_a_damaged_store_is_noticed(damage):
     nodes = MemoryNodes()
     tree = Tree(nodes).extend(LEAVES)
     damage(nodes._hashes, Node(6, 0))
-    for act in (tree.root, lambda: tree.append(b"more"), lambda: tree.inclusion(66), lambda: tree.consistency(65)):
+    for act in (tree.root, lambda: tree.extend([b"more"]), lambda: tree.inclusion(66), lambda: tree.consistency(65)):
         with pytest.raises(NodesMissing, match="node 0 at level 6"):
             act()

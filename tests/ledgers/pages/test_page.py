@@ -15,8 +15,8 @@ from epsilond.ledgers.log.errors import NotVerified
 from epsilond.ledgers.log.key_files import open_keyring, rotate
 from epsilond.ledgers.pages import page as pages
 from epsilond.ledgers.pages.bars import WIDTH, bars
-from tests.epsilond.test_ledger_command import OPEN, PLAN, run  # noqa: F401 (a fixture)
 from tests.ledgers.client.places import QUERY, opened
+from tests.ledgers.commands.test_command import OPEN, PLAN, run  # noqa: F401 (a fixture)
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
 

@@ -5,7 +5,6 @@ from .account_answer import AccountAnswer
 from .account_guarantee import AccountGuarantee
 from .account_problem import AccountProblem
 from .adaptive_clipping import AdaptiveClipping
-from .adaptive_clipping_answer import AdaptiveClippingAnswer
 from .aggregates_answer import AggregatesAnswer
 from .algorithm import Algorithm
 from .algorithm_list import AlgorithmList
@@ -84,6 +83,7 @@ from .participating_group import ParticipatingGroup
 from .participation import Participation
 from .participation_count import ParticipationCount
 from .participation_figures import ParticipationFigures
+from .pending_move import PendingMove
 from .plan_answer import PlanAnswer
 from .plan_change import PlanChange
 from .plan_entry import PlanEntry
@@ -175,7 +175,6 @@ __all__ = (
     "AccountGuarantee",
     "AccountProblem",
     "AdaptiveClipping",
-    "AdaptiveClippingAnswer",
     "AggregatesAnswer",
     "Algorithm",
     "AlgorithmList",
@@ -254,6 +253,7 @@ __all__ = (
     "Participation",
     "ParticipationCount",
     "ParticipationFigures",
+    "PendingMove",
     "PlanAnswer",
     "PlanChange",
     "PlanEntry",

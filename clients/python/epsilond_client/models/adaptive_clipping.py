@@ -5,6 +5,8 @@ from typing import Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 
+from ..types import UNSET, Unset
+
 T = TypeVar("T", bound="AdaptiveClipping")
 
 
@@ -17,13 +19,21 @@ class AdaptiveClipping:
 
         Attributes:
             count_std (float): standard deviation of the noise on the sum of the clipped bits of a round, in multiples of a
-                bit's range, which is 1: from −½ to ½
+                bit's range, which is 1: from −½ to ½; or standard deviation of the noise on the sum of the bits, each −½ or ½
+            noise_std_of_share (float | Unset): count_std/M: of the share of updates that were not clipped
+            whole_noise_multiplier (float | Unset): z of the round as one Gaussian mechanism, which is certified
     """
 
     count_std: float
+    noise_std_of_share: float | Unset = UNSET
+    whole_noise_multiplier: float | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         count_std = self.count_std
+
+        noise_std_of_share = self.noise_std_of_share
+
+        whole_noise_multiplier = self.whole_noise_multiplier
 
         field_dict: dict[str, Any] = {}
 
@@ -32,6 +42,10 @@ class AdaptiveClipping:
                 "count_std": count_std,
             }
         )
+        if noise_std_of_share is not UNSET:
+            field_dict["noise_std_of_share"] = noise_std_of_share
+        if whole_noise_multiplier is not UNSET:
+            field_dict["whole_noise_multiplier"] = whole_noise_multiplier
 
         return field_dict
 
@@ -40,8 +54,14 @@ class AdaptiveClipping:
         d = dict(src_dict)
         count_std = d.pop("count_std")
 
+        noise_std_of_share = d.pop("noise_std_of_share", UNSET)
+
+        whole_noise_multiplier = d.pop("whole_noise_multiplier", UNSET)
+
         adaptive_clipping = cls(
             count_std=count_std,
+            noise_std_of_share=noise_std_of_share,
+            whole_noise_multiplier=whole_noise_multiplier,
         )
 
         return adaptive_clipping

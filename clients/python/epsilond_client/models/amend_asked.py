@@ -23,11 +23,14 @@ class AmendAsked:
         add (list[PlanChange] | Unset): items of new names
         lower (list[PlanChange] | Unset): items that fall to fewer runs
         declared (Declaration | Unset):
+        approval (bool | Unset): whether a second person approves amendments, voids and reconciliations; absent: as it
+            is
     """
 
     add: list[PlanChange] | Unset = UNSET
     lower: list[PlanChange] | Unset = UNSET
     declared: Declaration | Unset = UNSET
+    approval: bool | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         add: list[dict[str, Any]] | Unset = UNSET
@@ -48,6 +51,8 @@ class AmendAsked:
         if not isinstance(self.declared, Unset):
             declared = self.declared.value
 
+        approval = self.approval
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update({})
@@ -57,6 +62,8 @@ class AmendAsked:
             field_dict["lower"] = lower
         if declared is not UNSET:
             field_dict["declared"] = declared
+        if approval is not UNSET:
+            field_dict["approval"] = approval
 
         return field_dict
 
@@ -90,10 +97,13 @@ class AmendAsked:
         else:
             declared = Declaration(_declared)
 
+        approval = d.pop("approval", UNSET)
+
         amend_asked = cls(
             add=add,
             lower=lower,
             declared=declared,
+            approval=approval,
         )
 
         return amend_asked

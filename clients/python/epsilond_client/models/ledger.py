@@ -49,6 +49,7 @@ class Ledger:
         plan (list[ItemAnswer]):
         slots (list[SlotAnswer]):
         block (str | Unset): absent where the ledger is of the whole data set
+        approval (bool | Unset): whether a second person approves amendments, voids and reconciliations
         guarantee (GuaranteeOfLedger | Unset): What everything that the ledger ever allows is together, certified when
             it was opened.
         observations (list[Observation] | Unset): what contradicts runs; empty while nothing does
@@ -71,6 +72,7 @@ class Ledger:
     plan: list[ItemAnswer]
     slots: list[SlotAnswer]
     block: str | Unset = UNSET
+    approval: bool | Unset = UNSET
     guarantee: GuaranteeOfLedger | Unset = UNSET
     observations: list[Observation] | Unset = UNSET
     declared_conditions: list[Condition] | Unset = UNSET
@@ -112,6 +114,8 @@ class Ledger:
             slots.append(slots_item)
 
         block = self.block
+
+        approval = self.approval
 
         guarantee: dict[str, Any] | Unset = UNSET
         if not isinstance(self.guarantee, Unset):
@@ -166,6 +170,8 @@ class Ledger:
         )
         if block is not UNSET:
             field_dict["block"] = block
+        if approval is not UNSET:
+            field_dict["approval"] = approval
         if guarantee is not UNSET:
             field_dict["guarantee"] = guarantee
         if observations is not UNSET:
@@ -228,6 +234,8 @@ class Ledger:
 
         block = d.pop("block", UNSET)
 
+        approval = d.pop("approval", UNSET)
+
         _guarantee = d.pop("guarantee", UNSET)
         guarantee: GuaranteeOfLedger | Unset
         if isinstance(_guarantee, Unset):
@@ -288,6 +296,7 @@ class Ledger:
             plan=plan,
             slots=slots,
             block=block,
+            approval=approval,
             guarantee=guarantee,
             observations=observations,
             declared_conditions=declared_conditions,

@@ -41,6 +41,7 @@ class OpenLedger:
         block (str | Unset): the part of the data set, where each unit lies in exactly one; absent: all of it
         plan (list[PlanChange] | Unset): what will be run, whatever comes out
         slots (list[SlotAsked] | Unset): what may be chosen by what came out
+        approval (bool | Unset): whether a second person approves amendments, voids and reconciliations
     """
 
     name: str
@@ -53,6 +54,7 @@ class OpenLedger:
     block: str | Unset = UNSET
     plan: list[PlanChange] | Unset = UNSET
     slots: list[SlotAsked] | Unset = UNSET
+    approval: bool | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         name = self.name
@@ -85,6 +87,8 @@ class OpenLedger:
                 slots_item = slots_item_data.to_dict()
                 slots.append(slots_item)
 
+        approval = self.approval
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
@@ -104,6 +108,8 @@ class OpenLedger:
             field_dict["plan"] = plan
         if slots is not UNSET:
             field_dict["slots"] = slots
+        if approval is not UNSET:
+            field_dict["approval"] = approval
 
         return field_dict
 
@@ -149,6 +155,8 @@ class OpenLedger:
 
                 slots.append(slots_item)
 
+        approval = d.pop("approval", UNSET)
+
         open_ledger = cls(
             name=name,
             dataset=dataset,
@@ -160,6 +168,7 @@ class OpenLedger:
             block=block,
             plan=plan,
             slots=slots,
+            approval=approval,
         )
 
         return open_ledger

@@ -11,7 +11,7 @@ from ..models.unbounded import Unbounded
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
-    from ..models.adaptive_clipping_answer import AdaptiveClippingAnswer
+    from ..models.adaptive_clipping import AdaptiveClipping
     from ..models.averaging import Averaging
     from ..models.client_report import ClientReport
     from ..models.convergence_answer import ConvergenceAnswer
@@ -76,8 +76,11 @@ class Parameters:
         step_size (float | Unset): of the risk bound; absent where there is none; or absent where no risk bound applies;
             or η; absent where no risk bound applies; or η of the theorem; absent where no risk bound applies; or the
             largest step size
-        adaptive_clipping (AdaptiveClippingAnswer | Unset): How the noise of a round is split between the updates and
-            their clipped bits (Andrew et al. 2021, Theorem 1).
+        adaptive_clipping (AdaptiveClipping | Unset): Clipping by Andrew et al. 2021: how many updates were not clipped
+            is released with noise in every round.
+
+            Each participant adds its bit, 1 where its update was not clipped, shifted to −½ or ½, and the share is read as
+            ½ + (noisy sum)/M with the M of the request. A twentieth of M is their choice of `count_std`.
         frontier (list[RunChoice] | Unset): where rounds were open: noise of the mean against rounds and traffic, fewest
             rounds first
         rate (float | Unset): probability that a given record, or client where clients are drawn, is in a batch
@@ -154,7 +157,7 @@ class Parameters:
     bytes_per_client: float | Unset = UNSET
     remaining_share: float | Unset = UNSET
     step_size: float | Unset = UNSET
-    adaptive_clipping: AdaptiveClippingAnswer | Unset = UNSET
+    adaptive_clipping: AdaptiveClipping | Unset = UNSET
     frontier: list[RunChoice] | Unset = UNSET
     rate: float | Unset = UNSET
     population: int | Unset = UNSET
@@ -491,7 +494,7 @@ class Parameters:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
-        from ..models.adaptive_clipping_answer import AdaptiveClippingAnswer
+        from ..models.adaptive_clipping import AdaptiveClipping
         from ..models.averaging import Averaging
         from ..models.client_report import ClientReport
         from ..models.convergence_answer import ConvergenceAnswer
@@ -561,11 +564,11 @@ class Parameters:
         step_size = d.pop("step_size", UNSET)
 
         _adaptive_clipping = d.pop("adaptive_clipping", UNSET)
-        adaptive_clipping: AdaptiveClippingAnswer | Unset
+        adaptive_clipping: AdaptiveClipping | Unset
         if isinstance(_adaptive_clipping, Unset):
             adaptive_clipping = UNSET
         else:
-            adaptive_clipping = AdaptiveClippingAnswer.from_dict(_adaptive_clipping)
+            adaptive_clipping = AdaptiveClipping.from_dict(_adaptive_clipping)
 
         _frontier = d.pop("frontier", UNSET)
         frontier: list[RunChoice] | Unset = UNSET

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..models.solve_for import SolveFor
+from ..models.unbounded import Unbounded
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
@@ -21,27 +22,35 @@ class Reached:
     """The smallest value found that reaches the risk, and the next smaller one, which does not.
 
     Attributes:
-        solve_for (SolveFor):
         value (float):
-        risk (float): the explicit bound at that value, certified; at most the risk asked for
+        solve_for (SolveFor | Unset):
+        risk (float | Unbounded | Unset): a number, or an infinite value
         below (Tried | Unset): A value that was tried, and the bound on the risk there; absent where nothing is
             certified there.
         minimal (str | Unset): a still smaller value is excluded as far as the risk falls with it
     """
 
-    solve_for: SolveFor
     value: float
-    risk: float
+    solve_for: SolveFor | Unset = UNSET
+    risk: float | Unbounded | Unset = UNSET
     below: Tried | Unset = UNSET
     minimal: str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        solve_for = self.solve_for.value
-
         value = self.value
 
-        risk = self.risk
+        solve_for: str | Unset = UNSET
+        if not isinstance(self.solve_for, Unset):
+            solve_for = self.solve_for.value
+
+        risk: float | str | Unset
+        if isinstance(self.risk, Unset):
+            risk = UNSET
+        elif isinstance(self.risk, Unbounded):
+            risk = self.risk.value
+        else:
+            risk = self.risk
 
         below: dict[str, Any] | Unset = UNSET
         if not isinstance(self.below, Unset):
@@ -53,11 +62,13 @@ class Reached:
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
-                "solve_for": solve_for,
                 "value": value,
-                "risk": risk,
             }
         )
+        if solve_for is not UNSET:
+            field_dict["solve_for"] = solve_for
+        if risk is not UNSET:
+            field_dict["risk"] = risk
         if below is not UNSET:
             field_dict["below"] = below
         if minimal is not UNSET:
@@ -70,11 +81,29 @@ class Reached:
         from ..models.tried import Tried
 
         d = dict(src_dict)
-        solve_for = SolveFor(d.pop("solve_for"))
-
         value = d.pop("value")
 
-        risk = d.pop("risk")
+        _solve_for = d.pop("solve_for", UNSET)
+        solve_for: SolveFor | Unset
+        if isinstance(_solve_for, Unset):
+            solve_for = UNSET
+        else:
+            solve_for = SolveFor(_solve_for)
+
+        def _parse_risk(data: object) -> float | Unbounded | Unset:
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                componentsschemas_figure_type_1 = Unbounded(data)
+
+                return componentsschemas_figure_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(float | Unbounded | Unset, data)
+
+        risk = _parse_risk(d.pop("risk", UNSET))
 
         _below = d.pop("below", UNSET)
         below: Tried | Unset
@@ -86,8 +115,8 @@ class Reached:
         minimal = d.pop("minimal", UNSET)
 
         reached = cls(
-            solve_for=solve_for,
             value=value,
+            solve_for=solve_for,
             risk=risk,
             below=below,
             minimal=minimal,

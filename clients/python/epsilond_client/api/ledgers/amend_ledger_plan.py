@@ -8,6 +8,7 @@ from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.amend_asked import AmendAsked
 from ...models.ledger import Ledger
+from ...models.pending_move import PendingMove
 from ...models.problem import Problem
 from ...types import Response
 
@@ -38,11 +39,16 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Ledger | Problem | None:
+) -> Ledger | PendingMove | Problem | None:
     if response.status_code == 201:
         response_201 = Ledger.from_dict(response.json())
 
         return response_201
+
+    if response.status_code == 202:
+        response_202 = PendingMove.from_dict(response.json())
+
+        return response_202
 
     if response.status_code == 400:
         response_400 = Problem.from_dict(response.json())
@@ -112,7 +118,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Ledger | Problem]:
+) -> Response[Ledger | PendingMove | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -127,10 +133,12 @@ def sync_detailed(
     client: AuthenticatedClient,
     body: AmendAsked,
     idempotency_key: str,
-) -> Response[Ledger | Problem]:
+) -> Response[Ledger | PendingMove | Problem]:
     """Amend the plan; after a commit by a decision declared independent of outputs
 
      It is certified anew. What was committed or is held stays as it is, and so do slots.
+
+    In a ledger with approval nothing changes before an approver approves the pending move.
 
     Args:
         id (str):
@@ -143,7 +151,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Ledger | Problem]
+        Response[Ledger | PendingMove | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -165,10 +173,12 @@ def sync(
     client: AuthenticatedClient,
     body: AmendAsked,
     idempotency_key: str,
-) -> Ledger | Problem | None:
+) -> Ledger | PendingMove | Problem | None:
     """Amend the plan; after a commit by a decision declared independent of outputs
 
      It is certified anew. What was committed or is held stays as it is, and so do slots.
+
+    In a ledger with approval nothing changes before an approver approves the pending move.
 
     Args:
         id (str):
@@ -181,7 +191,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Ledger | Problem
+        Ledger | PendingMove | Problem
     """
 
     return sync_detailed(
@@ -198,10 +208,12 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     body: AmendAsked,
     idempotency_key: str,
-) -> Response[Ledger | Problem]:
+) -> Response[Ledger | PendingMove | Problem]:
     """Amend the plan; after a commit by a decision declared independent of outputs
 
      It is certified anew. What was committed or is held stays as it is, and so do slots.
+
+    In a ledger with approval nothing changes before an approver approves the pending move.
 
     Args:
         id (str):
@@ -214,7 +226,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Ledger | Problem]
+        Response[Ledger | PendingMove | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -234,10 +246,12 @@ async def asyncio(
     client: AuthenticatedClient,
     body: AmendAsked,
     idempotency_key: str,
-) -> Ledger | Problem | None:
+) -> Ledger | PendingMove | Problem | None:
     """Amend the plan; after a commit by a decision declared independent of outputs
 
      It is certified anew. What was committed or is held stays as it is, and so do slots.
+
+    In a ledger with approval nothing changes before an approver approves the pending move.
 
     Args:
         id (str):
@@ -250,7 +264,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Ledger | Problem
+        Ledger | PendingMove | Problem
     """
 
     return (

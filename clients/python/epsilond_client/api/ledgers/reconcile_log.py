@@ -38,6 +38,11 @@ def _parse_response(
 
         return response_201
 
+    if response.status_code == 202:
+        response_202 = CheckpointAnswer.from_dict(response.json())
+
+        return response_202
+
     if response.status_code == 400:
         response_400 = Problem.from_dict(response.json())
 
@@ -119,6 +124,8 @@ def sync_detailed(
 
      Moves are made again, and the checkpoint that is kept elsewhere is this log's from then on.
 
+    202: ledgers with approval move again only once their approvers approve; each has a pending move.
+
     Args:
         body (ReconcileAsked): What an operator declares who accepts a log that lacks entries.
 
@@ -150,6 +157,8 @@ def sync(
 
      Moves are made again, and the checkpoint that is kept elsewhere is this log's from then on.
 
+    202: ledgers with approval move again only once their approvers approve; each has a pending move.
+
     Args:
         body (ReconcileAsked): What an operator declares who accepts a log that lacks entries.
 
@@ -175,6 +184,8 @@ async def asyncio_detailed(
     """Accept a log that was restored, for operators
 
      Moves are made again, and the checkpoint that is kept elsewhere is this log's from then on.
+
+    202: ledgers with approval move again only once their approvers approve; each has a pending move.
 
     Args:
         body (ReconcileAsked): What an operator declares who accepts a log that lacks entries.
@@ -204,6 +215,8 @@ async def asyncio(
     """Accept a log that was restored, for operators
 
      Moves are made again, and the checkpoint that is kept elsewhere is this log's from then on.
+
+    202: ledgers with approval move again only once their approvers approve; each has a pending move.
 
     Args:
         body (ReconcileAsked): What an operator declares who accepts a log that lacks entries.

@@ -1,0 +1,96 @@
+"""The parser of one connection: h11's, with a limit on heads, and with a memory for the last head.
+
+Clients that keep a connection send equal heads again and again. The events of a head depend on its bytes alone, so that
+an equal head of a complete request is not parsed again. The states of the connection are h11's in any case.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import h11
+
+FIELD_BYTES = 4
+"""Bytes of a header field except for its name and value: a colon, a space and the end of the line."""
+
+
+class ParsedHead(NamedTuple):
+    """The bytes of a head, the event that it gives, and the length in bytes of the body that it declares."""
+
+    head: bytes
+    request: h11.Request
+    body_bytes: int
+
+
+class BoundedParser(h11.Connection):
+    """A parser that limits heads that come in one piece too; h11 only limits incomplete ones."""
+
+    def __init__(self, role: type[h11.SERVER], head_bytes: int) -> None:
+        super().__init__(role, head_bytes)
+        self._head_bytes = head_bytes
+        self._last: ParsedHead | None = None
+        """The last head of a request that came in one piece."""
+        self._events: list[h11.Event] = []
+        """Events of a known head and its body that are still to be returned, in reverse order."""
+        self._piece = b""
+        """Data that may be a whole request; empty for data that is not."""
+        self._request: h11.Request | None = None
+        """The request that begins with `_piece`."""
+        self._body_bytes = 0
+        """Bytes of its body so far."""
+
+    def receive_data(self, data: bytes) -> None:
+        """Take data, or the events of a whole request with the same head as the last one.
+
+        Args:
+            data: bytes from the client.
+        """
+        last, self._piece = self._last, b""
+        if not data or self._receive_buffer or self.their_state is not h11.IDLE:
+            super().receive_data(data)
+        elif last is None or len(data) != len(last.head) + last.body_bytes or not data.startswith(last.head):
+            self._piece = data
+            super().receive_data(data)
+        else:
+            body: list[h11.Event] = [h11.Data(data=data[len(last.head) :])] if last.body_bytes else []
+            self._events = [h11.EndOfMessage(), *body, last.request]
+
+    def next_event(self) -> type[h11.NEED_DATA | h11.PAUSED] | h11.Event:
+        """Return the next event.
+
+        Raises:
+            RemoteProtocolError: the data is malformed, or the head is too large.
+        """
+        if self._events:
+            event = self._events.pop()
+            self._process_event(h11.CLIENT, event)
+            return event
+        parsed = super().next_event()
+        if isinstance(parsed, h11.Request):
+            self._require_size(parsed)
+        if self._piece:
+            self._learn(parsed)
+        return parsed
+
+    def _require_size(self, request: h11.Request) -> None:
+        """Reject a request with a head that is too large.
+
+        Raises:
+            RemoteProtocolError: the head is too large.
+        """
+        fields = sum([len(name) + len(value) + FIELD_BYTES for name, value in request.headers])
+        if len(request.target) + fields > self._head_bytes:
+            raise h11.RemoteProtocolError("the head is too large", error_status_hint=431)
+
+    def _learn(self, event: type[h11.NEED_DATA | h11.PAUSED] | h11.Event) -> None:
+        """Keep the head of a request that came in one piece, without a transfer coding."""
+        if isinstance(event, h11.Request):
+            is_coded = any(name == b"transfer-encoding" for name, _ in event.headers)
+            self._request, self._body_bytes = None if is_coded else event, 0
+        elif isinstance(event, h11.Data):
+            self._body_bytes += len(event.data)
+        else:
+            if isinstance(event, h11.EndOfMessage) and self._request is not None and not self._receive_buffer:
+                head = self._piece[: len(self._piece) - self._body_bytes]
+                self._last = ParsedHead(head, self._request, self._body_bytes)
+            self._piece = b""

@@ -1,0 +1,380 @@
+"""Amendments, voids and reconciliations: made at once, or in a ledger with approval once a second person approves.
+
+A request is judged before it is kept, and judged again at its approval, on the state of that moment. The approval
+closes the pending move, moves the ledger and writes the entry in one transaction under the ledger's lock. So a move is
+made once, however many approve it at one time. A move that is refused then stays pending: it may fit later.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final, TypeAlias
+
+from sqlalchemy import Connection
+
+from epsilond.accountants.errors import AwaitsApproval, InvalidInput, MoveEnded, SamePerson
+from epsilond.accountants.json_types import JsonRecord
+from epsilond.calibrators.answer import as_json
+from epsilond.ledgers.book.changes import Owned, fingerprint_of
+from epsilond.ledgers.book.desk import States, time_of
+from epsilond.ledgers.book.errors import NotFound, RoleMissing
+from epsilond.ledgers.book.specs import text_of
+from epsilond.ledgers.book.states import rows_after
+from epsilond.ledgers.log.encodings import to_base64
+from epsilond.ledgers.mathematics import entries as told
+from epsilond.ledgers.mathematics import moves
+from epsilond.ledgers.mathematics.amending import amended
+from epsilond.ledgers.mathematics.state import LedgerState
+from epsilond.ledgers.requests import AmendAsked, VoidAsked
+from epsilond.ledgers.store import ledgers, pending
+from epsilond.ledgers.store.records import LedgerRow, PendingKind, PendingRow
+from epsilond.ledgers.store.transactions import Again, looking
+from epsilond.reading import read
+
+PENDING_SECONDS: Final = 604_800.0
+"""Time in seconds after which a pending move expires: a week, so that an approver may be away for some days."""
+MOST_PENDING: Final = 100
+"""Largest number of pending moves of a ledger, so that its list stays short and no key fills the store."""
+Gatable: TypeAlias = AmendAsked | VoidAsked
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A move that may be made: the state after it, and the record of its entry."""
+
+    after: LedgerState
+    record: JsonRecord
+
+
+class Gated(Owned):
+    """Moves that a second person approves in a ledger with approval.
+
+    Two people are two names. `by` is the caller's name in every method.
+    """
+
+    def amend(
+        self, tenant: str, identifier: str, asked: AmendAsked, key: str, *, by: str = ""
+    ) -> LedgerRow | PendingRow:
+        """Change the plan of a ledger, or whether it has approval, and certify it again.
+
+        After a commit, the decision about a plan must be declared independent of outputs.
+
+        Args:
+            tenant: owner of the ledger.
+            identifier: id of the ledger.
+            asked: items to add and to lower, the declaration, and whether a second person approves.
+            key: idempotency key of the request.
+            by: name of the caller.
+
+        Returns:
+            The amended ledger; the pending move if the ledger has approval.
+
+        Raises:
+            BlockHasLedger: another ledger of the same people is open.
+            AwaitsApproval: a reconciliation is not approved, or too many moves are pending.
+            ConditionViolated, Infeasible, LedgerClosed, InvalidInput: as `ledgers.mathematics.amending.amended`.
+        """
+        fingerprint = fingerprint_of("amend", [identifier, asked])
+        return self._retried(partial(self._requested, tenant, identifier, "amend", asked, key, fingerprint, by))
+
+    def void(
+        self, tenant: str, identifier: str, asked: VoidAsked, key: str, *, by: str = "", may_act: bool = True
+    ) -> LedgerRow | PendingRow:
+        """Take back committed runs, on the declaration that nobody saw any of their outputs.
+
+        Args:
+            tenant: owner of the ledger.
+            identifier: id of the ledger.
+            asked: the reservation, the number of runs and the declaration.
+            key: idempotency key of the request.
+            by: name of the caller.
+            may_act: whether the caller may void runs of a ledger without approval.
+
+        Returns:
+            The ledger; the pending move if the ledger has approval.
+
+        Raises:
+            RoleMissing: the ledger has no approval, and the caller may not act.
+            AwaitsApproval: a reconciliation is not approved, or too many moves are pending.
+            InvalidInput: fewer were committed, or the reservation is of another ledger.
+        """
+        more = {"reservation": asked.reservation, "count": asked.count, "declared": asked.declared}
+        fingerprint = fingerprint_of("voided", [identifier, more])
+        attempt = partial(self._requested, tenant, identifier, "void", asked, key, fingerprint, by, may_act)
+        return self._retried(attempt)
+
+    def pending(self, tenant: str, identifier: str) -> list[PendingRow]:
+        """Return the moves of a ledger that wait for approval, oldest first."""
+        with looking(self._database) as connection:
+            self._desk.row(connection, tenant, identifier)
+            return pending.live(connection, identifier, self._clock())
+
+    def pending_move(self, tenant: str, identifier: str, move: str) -> PendingRow:
+        """Return a move of a ledger that waits for approval, or did.
+
+        Raises:
+            NotFound: this ledger has no such move.
+        """
+        with looking(self._database) as connection:
+            self._desk.row(connection, tenant, identifier)
+            return self._move(connection, identifier, move)
+
+    def approve(self, tenant: str, identifier: str, move: str, *, by: str) -> PendingRow:
+        """Make a pending move, once it was judged again. Approving an approved move changes nothing.
+
+        Args:
+            tenant: owner of the ledger.
+            identifier: id of the ledger.
+            move: id of the move.
+            by: name of the approver.
+
+        Raises:
+            NotFound: this ledger has no such move.
+            SamePerson: the approver requested the move.
+            MoveEnded: it was rejected or withdrawn, or has expired.
+            EpsilondError: as the move itself. It stays pending.
+        """
+        return self._retried(partial(self._approved, tenant, identifier, move, by))
+
+    def reject(self, tenant: str, identifier: str, move: str, *, by: str, is_approver: bool = True) -> PendingRow:
+        """End a pending move without making it: its requester withdraws it, or an approver rejects it.
+
+        Args:
+            tenant: owner of the ledger.
+            identifier: id of the ledger.
+            move: id of the move.
+            by: name of the caller.
+            is_approver: whether the caller may reject moves of others.
+
+        Raises:
+            NotFound: this ledger has no such move.
+            RoleMissing: the caller is neither an approver nor the requester.
+            MoveEnded: it was approved, or has expired.
+            AwaitsApproval: it is a reconciliation, without which the ledger cannot go on.
+        """
+        return self._retried(partial(self._rejected, tenant, identifier, move, by, is_approver))
+
+    def request_reconciliations(self, by: str, reason: str) -> int:
+        """Let every ledger with approval wait for its approver, because an operator accepts a log that lacks entries.
+
+        A ledger that waits for this log already has no second move.
+
+        Args:
+            by: name of the operator.
+            reason: why the log does not continue a known head, as a sentence.
+
+        Returns:
+            Number of ledgers that wait.
+
+        Raises:
+            InvalidInput: there are such ledgers, and the operator has no name.
+        """
+        with looking(self._database) as connection:
+            names = pending.ledgers_with_approval(connection)
+        if names and not by:
+            raise InvalidInput.at("/by", "is needed: a ledger with approval records who requests")
+        for name in names:
+            self._retried(partial(self._reconciliation_requested, name, by, reason))
+        return len(names)
+
+    # What the methods above share.
+
+    def _requested(
+        self,
+        tenant: str,
+        identifier: str,
+        kind: PendingKind,
+        asked: Gatable,
+        key: str,
+        fingerprint: str,
+        by: str,
+        may_act: bool = True,
+    ) -> LedgerRow | PendingRow:
+        with looking(self._database) as connection:
+            again = self._desk.answered(connection, tenant, key, fingerprint, by)
+            states = self._gated_states(connection, tenant, identifier, asked)
+            row, state = states[identifier]
+            if again is not None:
+                return self._move(connection, identifier, again["move"]) if "move" in again else row
+        has_approval = row.approval_from is not None
+        if not has_approval and not may_act:
+            raise RoleMissing("approver")
+        if isinstance(asked, AmendAsked) and asked.approval and not by:
+            raise InvalidInput.at("/approval", "needs callers with names", allowed="false")
+        if has_approval and not by:
+            raise InvalidInput.at("/by", "is needed: a ledger with approval records who requests")
+        judged = self._judged_move(asked, row, state)
+        with self._moving(states) as connection:
+            if self._desk.answered(connection, tenant, key, fingerprint, by) is not None:
+                raise Again(key)
+            self._require_movable(connection, kind, row)
+            if has_approval:
+                move = self._filed(connection, row, kind, as_json(asked), by, PENDING_SECONDS)
+                self._desk.keep(connection, tenant, key, fingerprint, {"move": move.id}, by)
+                return move
+            written = ledgers.write(connection, row, rows_after(row, judged.after))
+            records = [(row.id, judged.record)]
+            self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, records, by)
+        return written
+
+    def _approved(self, tenant: str, identifier: str, name: str, by: str) -> PendingRow:
+        with looking(self._database) as connection:
+            self._desk.row(connection, tenant, identifier)
+            move = self._move(connection, identifier, name)
+            if told.is_same_person(move.requested_by, by):
+                message = f"{move.requested_by} requested the move, so {by} cannot approve it: another approver must."
+                raise SamePerson(message)
+            asked = _asked_of(move)
+            states = {} if move.state != "pending" else self._gated_states(connection, tenant, identifier, asked)
+        if move.state == "approved":
+            return move
+        self._require_live(move)
+        row, state = states[identifier]
+        judged = self._judged_move(asked, row, state)
+        with self._moving(states) as connection:
+            now = self._clock()
+            if _is_over(move, now):
+                raise Again(move.id)
+            if move.kind != "reconcile":
+                self._require_movable(connection, move.kind, row)
+            ended = replace(move, state="approved", closed_by=by, closed_at=now, applied=row.version + 1)
+            pending.close(connection, move, ended)
+            ledgers.write(connection, row, rows_after(row, judged.after))
+            people = {"requested_by": move.requested_by, "approved_by": by}
+            record = {**judged.record, **people, "requested_at": time_of(move.requested_at), "move": move.id}
+            self._desk.write(connection, tenant, None, "", {}, [(row.id, record)])
+        return ended
+
+    def _rejected(self, tenant: str, identifier: str, name: str, by: str, is_approver: bool) -> PendingRow:
+        with self._moving({identifier: self._before(tenant, identifier)}, compared=False) as connection:
+            self._desk.row(connection, tenant, identifier)
+            move = self._move(connection, identifier, name)
+            withdraws = told.is_same_person(move.requested_by, by)
+            if not withdraws and not is_approver:
+                raise RoleMissing("approver")
+            if move.kind == "reconcile":
+                message = "A reconciliation is not rejected: the ledger moves again once it is approved. Else close it."
+                raise AwaitsApproval(message)
+            now = self._clock()
+            if move.state in ("rejected", "withdrawn"):
+                return move
+            if move.state == "pending" and not _is_over(move, now):
+                ended = replace(move, state="withdrawn" if withdraws else "rejected", closed_by=by, closed_at=now)
+                pending.close(connection, move, ended)
+                return ended
+        self._require_live(move)
+        raise Again(name)
+
+    def _reconciliation_requested(self, identifier: str, by: str, reason: str) -> None:
+        row = self._row(identifier)
+        with self._moving({identifier: row}, compared=False) as connection:
+            head = self._desk.present_head(connection)
+            body = {"size": head.size, "root": to_base64(head.root), "reason": reason}
+            live = pending.live(connection, identifier, self._clock())
+            heads = [json.loads(move.body) for move in live if move.kind == "reconcile"]
+            if any((each["size"], each["root"]) == (body["size"], body["root"]) for each in heads):
+                return
+            self._filed(connection, row[0], "reconcile", body, by, None)
+
+    def _filed(
+        self,
+        connection: Connection,
+        row: LedgerRow,
+        kind: PendingKind,
+        body: JsonRecord,
+        by: str,
+        seconds: float | None,
+    ) -> PendingRow:
+        now = self._clock()
+        if kind != "reconcile" and pending.count_live(connection, row.id, now) >= MOST_PENDING:
+            message = f"{MOST_PENDING} moves of the ledger wait for approval: approve or reject some of them first."
+            raise AwaitsApproval(message)
+        move = PendingRow(
+            id=f"move_{secrets.token_urlsafe(12)}",
+            ledger=row.id,
+            kind=kind,
+            body=json.dumps(body, ensure_ascii=False, sort_keys=True),
+            requested_by=by,
+            requested_at=now,
+            expires=None if seconds is None else now + seconds,
+        )
+        pending.add(connection, move)
+        return move
+
+    def _judged_move(self, asked: Gatable | JsonRecord, row: LedgerRow, state: LedgerState) -> Judged:
+        """Return what a move would change.
+
+        Raises:
+            EpsilondError: the move may not be made.
+        """
+        if isinstance(asked, AmendAsked):
+            parts = asked.parts
+            after, certified = self._evaluate(partial(amended, state, **parts, released=row.released))
+            specs = [text_of(item.spec) for item in parts["add"]]
+            record = told.amended(parts["add"], parts["lower"], asked.declared, certified, specs, asked.approval)
+            return Judged(after, record)
+        if isinstance(asked, VoidAsked):
+            after = moves.void(state, identifier=asked.reservation, count=asked.count)
+            more = {"reservation": asked.reservation, "count": asked.count, "declared": asked.declared}
+            return Judged(after, {"kind": "voided", **more})
+        return Judged(state, told.reconciled(asked["size"], asked["root"]))
+
+    def _gated_states(
+        self, connection: Connection, tenant: str, identifier: str, asked: Gatable | JsonRecord
+    ) -> States:
+        named = self._desk.reserved(connection, tenant, asked.reservation) if isinstance(asked, VoidAsked) else None
+        return self._desk.states(connection, tenant, [identifier], named)
+
+    def _require_movable(self, connection: Connection, kind: PendingKind, row: LedgerRow) -> None:
+        """Require of a ledger what its move needs of other ledgers and of the log."""
+        require = self._desk.require_movable if kind == "amend" else self._desk.require_reconciled
+        require(connection, [row])
+
+    def _require_live(self, move: PendingRow) -> None:
+        """Require that a move may still be approved. Write down that it has expired if it has.
+
+        Raises:
+            MoveEnded: it may not.
+        """
+        if _is_over(move, self._clock()):
+            expired = replace(move, state="expired", closed_at=self._clock())
+            with suppress(Again), self._moving({move.ledger: self._row(move.ledger)}, compared=False) as connection:
+                pending.close(connection, move, expired)
+            move = expired
+        if move.state == "expired":
+            raise MoveEnded("The move has expired: request it again.")
+        if move.state != "pending":
+            raise MoveEnded(f"The move was {move.state} by {move.closed_by}.")
+
+    def _row(self, identifier: str) -> tuple[LedgerRow, LedgerState]:
+        """Return a ledger of any owner before its lock, without its reservations."""
+        with looking(self._database) as connection:
+            return self._desk.states(connection, None, [identifier])[identifier]
+
+    @staticmethod
+    def _move(connection: Connection, ledger: str, identifier: str) -> PendingRow:
+        move = pending.get(connection, ledger, identifier)
+        if move is None:
+            raise NotFound(identifier)
+        return move
+
+
+def _asked_of(move: PendingRow) -> Gatable | JsonRecord:
+    """Return what a pending move requested."""
+    body: JsonRecord = json.loads(move.body)
+    readers: dict[str, Callable[[], Gatable]] = {
+        "amend": lambda: read(AmendAsked, body),
+        "void": lambda: read(VoidAsked, body),
+    }
+    reader = readers.get(move.kind)
+    return body if reader is None else reader()
+
+
+def _is_over(move: PendingRow, now: float) -> bool:
+    """Return whether the time of a pending move has passed."""
+    return move.state == "pending" and move.expires is not None and move.expires <= now

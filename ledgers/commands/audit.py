@@ -1,0 +1,121 @@
+"""`epsilond ledger entries|export|report|verify`: what was written, and what it shows without whoever wrote it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.commands.exits import BAD_INPUT, UNEXPECTED, exit_codes
+from epsilond.commands.output import AsJson, print_body, show
+from epsilond.extras import extra
+from epsilond.ledgers.commands.shared import HERE, At, KeyFile, Name, books_at, group
+
+Order = Literal["oldest", "newest"]
+DOES_NOT_HOLD, NOT_SHOWN = UNEXPECTED, BAD_INPUT
+"""Exit codes of `verify` where something does not hold, and where something is not shown."""
+Out = Annotated[Path | None, typer.Option(metavar="FILE", help="write it there; else it is printed")]
+
+
+@group.command()
+def entries(
+    ledger: Name,
+    start: Annotated[int, typer.Option("--from", metavar="NUMBER", min=0, help="of the log")] = 0,
+    order: Annotated[Order, typer.Option(help="which come first")] = "oldest",
+    limit: Annotated[int | None, typer.Option(metavar="COUNT", min=1, help="most that are listed")] = None,
+    at: At = HERE,
+    key_file: KeyFile = None,
+    as_body: AsJson = False,
+) -> None:
+    """List what was written of a ledger."""
+    with books_at(at, key_file) as books:
+        from epsilond.ledgers.commands import tables  # noqa: PLC0415  few commands use it
+
+        found = books.ledger(ledger).entries(start, order=order, limit=limit)
+        print_body({"entries": found}) if as_body else show(tables.entries(found))
+
+
+@group.command()
+def export(
+    ledger: Annotated[
+        str | None,
+        typer.Argument(metavar="LEDGER", help="on a service; absent: all of the organisation's, for its auditor"),
+    ] = None,
+    out: Out = None,
+    at: At = HERE,
+    key_file: KeyFile = None,
+) -> None:
+    """Write what `verify` needs into one file: entries, and the signed head of the log; no keys, and no data."""
+    with books_at(at, key_file) as books:
+        give(books.bundle(None if ledger is None else books.ledger(ledger)).to_bytes(), out)
+
+
+@group.command()
+def report(
+    ledger: Name,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="where to write the page")] = Path("ledger-report.html"),
+    at: At = HERE,
+    key_file: KeyFile = None,
+) -> None:
+    """Write a ledger as a signed page to be read and kept. `epsilond verify` checks it with the public keys alone."""
+    with books_at(at, key_file) as books:
+        give(books.ledger(ledger).report().encode(), out)
+        typer.echo(f"report: {out}")
+
+
+@group.command()
+def verify(
+    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE|RECEIPT|FILE", help="what is verified")],
+    keys: Annotated[
+        Path, typer.Option(metavar="KEYS", help="the public keys that you trust: a file, or the folder beside a ledger")
+    ],
+    checkpoint: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="OLD", help="an earlier checkpoint, receipt or bundle that you kept; once for each"),
+    ] = None,
+    log: Annotated[
+        Path | None,
+        typer.Option(metavar="BUNDLE", help="of a receipt: the exported log, which says if its runs were voided later"),
+    ] = None,
+    as_body: AsJson = False,
+) -> None:
+    """Verify, without any service: signatures, the log's roots, and every charge anew.
+
+    Exits with 0 where everything is shown, 1 where something does not hold, 2 where something is not shown, or where
+    that is no evidence.
+    """
+    with exit_codes(), extra("ledger", "a ledger"):
+        from epsilond.ledgers.client.auditing import audited  # noqa: PLC0415  only the extra has its packages
+        from epsilond.ledgers.commands import tables  # noqa: PLC0415
+
+        found = audited(bundle, keys, checkpoint or (), log=log)
+        told = {
+            "holds": found.holds,
+            "complete": found.complete,
+            "findings": [{"outcome": str(each.outcome), "sentence": each.sentence} for each in found.findings],
+            "not_shown": list(found.not_shown),
+        }
+        print_body(told) if as_body else show(tables.verification(told))
+        if any(each.outcome == "failed" for each in found.findings):
+            typer.echo("not verified: something does not hold", err=True)
+            raise typer.Exit(DOES_NOT_HOLD)
+        if not found.complete:
+            typer.echo("not verified: something is not shown", err=True)
+            raise typer.Exit(NOT_SHOWN)
+        if not as_body:
+            contradicted = any(each.outcome == "contradicted" for each in found.findings)
+            typer.echo("\nVerified, and contradicted: there is no ε." if contradicted else "\nVerified.")
+
+
+def give(text: bytes, out: Path | None) -> None:
+    """Into a file, else to standard output."""
+    if out is None:
+        sys.stdout.write(text.decode() + "\n")
+        return
+    try:
+        out.write_bytes(text)
+    except OSError as error:
+        raise InvalidInput.at("/out", f"cannot be written: {error.strerror}") from None

@@ -1,0 +1,98 @@
+"""`--given LEDGER`: a calibration or a plan within what is left of a ledger, in a file or on a service."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, get_args
+
+import typer
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.json_types import JsonRecord
+from epsilond.ledgers.commands.shared import HERE, At, Eta, KeyFile, books_at
+
+if TYPE_CHECKING:
+    from epsilond.ledgers.client.ledgers import Ledger
+
+PANEL = "Within what is left of a ledger"
+"""Title of the help's panel."""
+_GIVEN = Annotated[
+    str | None,
+    typer.Option("--given", metavar="LEDGER", help="name or id of the ledger"),
+]
+_SLOT = Annotated[str | None, typer.Option(metavar="gdp|zcdp|rdp|pure", help="the slot; absent: gdp")]
+_ITEM = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="the item of the ledger's plan that pays for the run"),
+]
+_OPTIONS: dict[str, tuple[object, object]] = {
+    "given": (_GIVEN, None),
+    "slot": (_SLOT, None),
+    "item": (_ITEM, None),
+    "eta": (Eta, None),
+    "at": (At, HERE),
+    "key_file": (KeyFile, None),
+}
+PLACE = ("slot", "item", "eta")
+
+
+def parameters() -> list[inspect.Parameter]:
+    """Return the parameters --given and where the ledger is, in a panel of their own."""
+    return [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=_in_panel(annotation))
+        for name, (annotation, default) in _OPTIONS.items()
+    ]
+
+
+def _in_panel(annotation: object) -> object:
+    """Return an option's annotation with the panel of these options."""
+    declared, option = get_args(annotation)
+    option = copy.copy(option)
+    option.rich_help_panel = PANEL
+    return Annotated[declared, option]
+
+
+@dataclass(frozen=True)
+class LedgerReference:
+    """A ledger as it is named, and the slot or item of it."""
+
+    name: str
+    at: str
+    key_file: Path | None
+    place: JsonRecord
+
+    @contextmanager
+    def open_ledger(self, **without: object) -> Iterator[Ledger]:
+        """Open the ledger for a block. Errors become a message and an exit code.
+
+        Args:
+            without: options that --given excludes, by their names.
+
+        Raises:
+            InvalidInput: one of these options was given.
+        """
+        with books_at(self.at, self.key_file) as books:
+            for name, value in without.items():
+                if value is not None:
+                    raise InvalidInput.at(f"/{name}", "does not go with --given")
+            yield books.ledger(self.name)
+
+
+def take_budget(texts: JsonRecord) -> LedgerReference | None:
+    """Remove the ledger's options from the texts of all options.
+
+    Returns:
+        The ledger and the place in it, or None without --given. In that case the options of the place remain among the
+        texts, so that the algorithm rejects them.
+    """
+    options = {name: texts.pop(name) for name in _OPTIONS}
+    place = {name: options[name] for name in PLACE if options[name] is not None}
+    if options["given"] is None:
+        texts.update(place)
+        return None
+    return LedgerReference(options["given"], options["at"], options["key_file"], place)

@@ -1,0 +1,133 @@
+"""`epsilond ledger keys`: the keys that sign a log: given out, made, listed, exchanged, retired."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from epsilond.commands.exits import BAD_INPUT, exit_codes
+from epsilond.commands.output import AsJson, print_body, show
+from epsilond.commands.parsing import CommandLine
+from epsilond.extras import extra
+from epsilond.ledgers.commands.audit import Out, give
+from epsilond.ledgers.commands.shared import HERE, At, KeyFile, books_at, group
+
+if TYPE_CHECKING:
+    from epsilond.ledgers.log.signing import PublishedKey
+
+keys = CommandLine(help="Give out, make, list, rotate and retire the keys that sign.")
+group.add_typer(keys, name="keys")
+Folder = Annotated[
+    Path, typer.Argument(metavar="FOLDER", help="the folder of the keys: FILE.keys beside a file, EPSILOND_LEDGER_KEYS")
+]
+Secret = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="of the private key, where it is kept apart: EPSILOND_LEDGER_KEY_FILE"),
+]
+
+
+@keys.callback(invoke_without_command=True)
+def published(context: typer.Context, out: Out = None, at: At = HERE, key_file: KeyFile = None) -> None:
+    """Write the public keys that signatures are verified with. Give them to whoever verifies, by a way they trust."""
+    if context.invoked_subcommand is not None:
+        return
+    with books_at(at, key_file) as books:
+        from epsilond.ledgers.log.canonical import canonical  # noqa: PLC0415  few commands use it
+
+        give(canonical(books.keys()), out)
+
+
+@keys.command()
+def make(
+    folder: Folder,
+    name: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="of the log, for ever: EPSILOND_LEDGER_ORIGIN; absent: made up")
+    ] = None,
+    secret: Secret = None,
+    as_body: AsJson = False,
+) -> None:
+    """Make the first key of a log, or one after the last was retired. A service makes its own where it has none.
+
+    With --secret the private key goes into that file and not into the folder, whose keys.json may then be published.
+    """
+    with _refusals():
+        from epsilond.ledgers.log import key_files  # noqa: PLC0415  only the extra has its packages
+
+        chosen = name or key_files.origin_of(folder) or f"ledgers.local/{secrets.token_hex(8)}"
+        _print(folder, key_files.make(folder, chosen, _now(), secret=secret).published, as_body=as_body)
+
+
+@keys.command("list")
+def listed(folder: Folder, as_body: AsJson = False) -> None:
+    """List every key, from when until when it signs, and whether its private key is in the folder."""
+    with _refusals():
+        from epsilond.ledgers.log import key_files  # noqa: PLC0415  as above
+
+        _print(folder, key_files.listed(folder), as_body=as_body)
+
+
+@keys.command()
+def rotate(folder: Folder, secret: Secret = None, as_body: AsJson = False) -> None:
+    """Let a new key sign from now on. The one before stays published, so that what it signed is verified as before.
+
+    A running service takes the new one up by itself. Give out the public keys again.
+    """
+    with _refusals():
+        from epsilond.ledgers.log import key_files  # noqa: PLC0415  as above
+
+        name = key_files.listed(folder)[0].key.name
+        _print(folder, key_files.rotate(folder, name, _now(), secret=secret).published, as_body=as_body)
+
+
+@keys.command()
+def retire(
+    folder: Folder,
+    kid: Annotated[str, typer.Argument(metavar="KEY", help="the id of the key that signs, as `list` has it")],
+    as_body: AsJson = False,
+) -> None:
+    """Let the key that signs sign no more, as it was stolen or lost: nothing is signed or moved until `make`.
+
+    It stays published. What a thief signs with it, at whatever date, shows where it does not fit the log: compare
+    checkpoints that were kept elsewhere.
+    """
+    with _refusals():
+        from epsilond.ledgers.log import key_files  # noqa: PLC0415  as above
+
+        name = key_files.listed(folder)[0].key.name
+        _print(folder, key_files.retire(folder, name, kid, _now()), as_body=as_body)
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    with exit_codes(), extra("ledger", "a ledger"):
+        from epsilond.ledgers.log.errors import KeysUnusable, Malformed  # noqa: PLC0415  as above
+
+        try:
+            yield
+        except (KeysUnusable, Malformed) as error:
+            typer.echo(f"error: {error}", err=True)
+            raise typer.Exit(BAD_INPUT) from None
+        except OSError as error:
+            typer.echo(f"error: {error.filename}: {error.strerror}", err=True)
+            raise typer.Exit(BAD_INPUT) from None
+
+
+def _print(folder: Path, listed: tuple[PublishedKey, ...], *, as_body: bool) -> None:
+    from epsilond.ledgers.commands import tables  # noqa: PLC0415
+    from epsilond.ledgers.log import key_files  # noqa: PLC0415  as above
+
+    here = {each.key.kid: key_files.has_private(folder, each.key.kid) for each in listed}
+    if as_body:
+        print_body({"keys": [each.record | {"private_key_here": here[each.key.kid]} for each in listed]})
+    else:
+        show(tables.keys([each.record for each in listed], here))
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,173 @@
+"""`epsilond ledger open|list|show|what-if`, and the group of all commands on ledgers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, cast, get_type_hints
+
+import typer
+
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.commands.exits import exit_codes
+from epsilond.commands.output import AsJson, print_body, show
+from epsilond.commands.parsing import REQUIRED, RequestCommand, option_faults
+from epsilond.commands.requests import structure_of
+from epsilond.ledgers.commands.shared import (
+    HERE,
+    At,
+    Count,
+    Eta,
+    Key,
+    KeyFile,
+    Name,
+    Slot,
+    SlotDelta,
+    Spec,
+    assigned,
+    books_at,
+    group,
+    mechanism,
+    option_of,
+    print_ledger,
+)
+
+if TYPE_CHECKING:
+    from epsilond.accountants.quantities import Observer, Relation, Unit
+    from epsilond.ledgers.client.ledgers import Inputs
+    from epsilond.ledgers.mathematics.state import SlotKind
+
+
+def add(main: typer.Typer) -> None:
+    """Add the group, with all its commands."""
+    from epsilond.ledgers.commands import (  # noqa: PLC0415  their commands are listed after those of this file
+        audit,  # noqa: F401
+        keys,  # noqa: F401
+        moves,  # noqa: F401
+    )
+
+    main.add_typer(group, name="ledger")
+
+
+@group.command("open", cls=RequestCommand)
+def opened(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="how people call it")],
+    dataset: Annotated[str, typer.Option(metavar="TEXT", help="the data that the budget is of")],
+    epsilon: Annotated[float, typer.Option(metavar="NUMBER", help="ε of all that is ever released, in nats")],
+    unit: Annotated[
+        str | None, typer.Option(metavar="record|client", help="whose data is protected", rich_help_panel=REQUIRED)
+    ] = None,
+    relation: Annotated[
+        str | None,
+        typer.Option(metavar="WORD", help="add-or-remove-one, replace-one or zero-out-one", rich_help_panel=REQUIRED),
+    ] = None,
+    observer: Annotated[
+        str | None,
+        typer.Option(metavar="WORD", help="the adversary, such as released-models or server", rich_help_panel=REQUIRED),
+    ] = None,
+    delta: Annotated[float | None, typer.Option(metavar="NUMBER", help="δ of all that is ever released")] = None,
+    log10_delta: Annotated[float | None, typer.Option(metavar="NUMBER", help="instead of --delta")] = None,
+    plan: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=SPEC", help="a mechanism to be run whatever comes out; once for each"),
+    ] = None,
+    slot: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KIND[=JSON]", help="gdp, zcdp, rdp or pure, the largest that fits or its parts"),
+    ] = None,
+    block: Annotated[str | None, typer.Option(metavar="TEXT", help="the part of the data; absent: all of it")] = None,
+    sealed: Annotated[bool, typer.Option("--sealed", help="who is in the data is fixed from now on")] = False,
+    inputs: Annotated[
+        str, typer.Option(metavar="WORD", help="functions-of-releases or independent-of-outputs: what specs depend on")
+    ] = "functions-of-releases",
+    key: Key = None,
+    at: At = HERE,
+    key_file: KeyFile = None,
+    as_body: AsJson = False,
+) -> None:
+    """Open a ledger, certified to stay within ε and δ. You declare that nothing was released of the data before."""
+    with exit_codes(option_of):
+        _demand_options(context, unit=unit, relation=relation, observer=observer)
+    with books_at(at, key_file) as books:
+        made = books.open(
+            name=name,
+            dataset=dataset,
+            block=block,
+            unit=cast("Unit", unit),
+            relation=cast("Relation", relation),
+            observer=cast("Observer", observer),
+            epsilon=epsilon,
+            delta=delta,
+            log10_delta=log10_delta,
+            plan={
+                item: structure_of(spec, at="/plan") for item, spec in (assigned(each, "/plan") for each in plan or ())
+            },
+            slots=dict(_slot(each) for each in slot or ()),
+            sealed=sealed,
+            inputs=cast("Inputs", inputs),
+            key=key,
+        )
+        print_ledger(made, as_body=as_body)
+
+
+@group.command("list")
+def listed(at: At = HERE, key_file: KeyFile = None, as_body: AsJson = False) -> None:
+    """List the ledgers."""
+    with books_at(at, key_file) as books:
+        from epsilond.ledgers.commands import tables  # noqa: PLC0415  few commands use it
+
+        found = [each.told for each in books.ledgers()]
+        print_body({"ledgers": found}) if as_body else show(tables.ledgers(found))
+
+
+@group.command("show")
+def shown(ledger: Name, at: At = HERE, key_file: KeyFile = None, as_body: AsJson = False) -> None:
+    """Show what a ledger promises, what is left of it, and what the promise rests on."""
+    with books_at(at, key_file) as books:
+        print_ledger(books.ledger(ledger), as_body=as_body)
+
+
+@group.command("what-if")
+def asked(
+    ledger: Name,
+    name: Annotated[str | None, typer.Argument(metavar="ITEM", help="of the plan")] = None,
+    spec: Spec = None,
+    slot: Slot = None,
+    count: Count = None,
+    eta: Eta = None,
+    delta: SlotDelta = None,
+    at: At = HERE,
+    key_file: KeyFile = None,
+    as_body: AsJson = False,
+) -> None:
+    """Say what a job would cost and whether it fits; changes nothing."""
+    with books_at(at, key_file) as books:
+        from epsilond.ledgers.commands import tables  # noqa: PLC0415  as above
+
+        answer = books.ledger(ledger).what_if(
+            name, spec=mechanism(spec), slot=cast("SlotKind | None", slot), count=count, eta=eta, delta=delta
+        )
+        print_body(answer) if as_body else show(tables.what_if(answer))
+
+
+def _demand_options(context: typer.Context, **setting: str | None) -> None:
+    """Raise the faults of the options together with what is missing of the setting, which the request class requires.
+
+    Raises:
+        InvalidInput: there is a fault among the options.
+    """
+    faults = option_faults(context).faults
+    if not faults:
+        return  # the request class reports what is missing
+    from epsilond.ledgers.requests import OpenLedger  # noqa: PLC0415  few commands use it
+    from epsilond.reading import allowed  # noqa: PLC0415
+
+    hints = get_type_hints(OpenLedger, include_extras=True)
+    missing = [name for name, value in setting.items() if value is None]
+    raise InvalidInput(*faults, *(Fault(f"/{name}", "is required", allowed(hints[name])) for name in missing))
+
+
+def _slot(text: str) -> tuple[str, object]:
+    if "=" not in text:
+        return text.strip(), "largest"
+    kind, parts = assigned(text, "/slot")
+    return kind, parts if parts == "largest" else structure_of(parts, at="/slot")

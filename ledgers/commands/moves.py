@@ -1,0 +1,260 @@
+"""`epsilond ledger reserve|commit|cancel|seal|close|contradict|void|reconcile`: what changes a ledger or its log."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, cast
+
+import typer
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.commands.output import AsJson, print_body, show
+from epsilond.commands.requests import structure_of
+from epsilond.ledgers.commands.shared import (
+    HERE,
+    At,
+    Count,
+    Eta,
+    Key,
+    KeyFile,
+    Name,
+    Slot,
+    SlotDelta,
+    Spec,
+    assigned,
+    books_at,
+    group,
+    mechanism,
+    print_ledger,
+)
+
+if TYPE_CHECKING:
+    from epsilond.ledgers.mathematics.state import SlotKind
+
+Reservation = Annotated[str, typer.Argument(metavar="RESERVATION", help="its id, which `reserve` printed")]
+
+
+@group.command()
+def reserve(
+    ledger: Name,
+    name: Annotated[str | None, typer.Argument(metavar="ITEM", help="of the plan")] = None,
+    spec: Spec = None,
+    slot: Slot = None,
+    count: Count = None,
+    eta: Eta = None,
+    delta: SlotDelta = None,
+    expires_in: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="after which it ends by itself; absent: a day")
+    ] = None,
+    also: Annotated[
+        list[str] | None, typer.Option(metavar="LEDGER", help="another whose block is read too; once for each")
+    ] = None,
+    key: Key = None,
+    at: At = HERE,
+    key_file: KeyFile = None,
+    as_body: AsJson = False,
+) -> None:
+    """Hold runs of the plan's item, or of a mechanism in a slot. Nothing may be released before they are committed."""
+    with books_at(at, key_file) as books:
+        chosen = [books.ledger(each) for each in (ledger, *(also or ()))]
+        made = books.reserve(
+            chosen,
+            name,
+            spec=mechanism(spec),
+            slot=cast("SlotKind | None", slot),
+            count=count,
+            eta=eta,
+            delta=delta,
+            expires_in=expires_in,
+            key=key,
+        )
+        _print_reservation(made.show(), as_body=as_body)
+
+
+@group.command()
+def commit(
+    reservation: Reservation,
+    count: Annotated[int | None, typer.Option(metavar="COUNT", min=1, help="runs; absent: all that are left")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="write the receipt there, or the bundle of several")
+    ] = None,
+    key: Key = None,
+    at: At = HERE,
+    key_file: KeyFile = None,
+    as_body: AsJson = False,
+) -> None:
+    """Commit runs: they are spent, for ever, and may now be run once and released.
+
+    The receipt is noted as used before it is printed: a second process that gets it with the same key is refused.
+    """
+    with books_at(at, key_file) as books:
+        from epsilond.ledgers.commands import tables  # noqa: PLC0415
+        from epsilond.ledgers.log.bundles import Bundle  # noqa: PLC0415  few commands use it
+
+        if out is not None and not out.parent.is_dir():
+            raise InvalidInput.at("/out", "is in a folder that is not there: nothing was committed")
+        run = books.run(reservation)
+        receipt = run.commit(count, key=key)
+        if out is not None:
+            _write(out, receipt.to_bytes() if len(run.receipts) == 1 else Bundle(receipts=run.receipts).to_bytes())
+        for each in run.receipts:
+            print_body(each.record) if as_body else show(tables.receipt(each.record))
+
+
+@group.command()
+def cancel(reservation: Reservation, at: At = HERE, key_file: KeyFile = None, as_body: AsJson = False) -> None:
+    """Give back what was not committed: as credit once a part was. What was committed never returns."""
+    with books_at(at, key_file) as books:
+        _print_reservation(books.run(reservation).cancel(), as_body=as_body)
+
+
+@group.command()
+def seal(ledger: Name, key: Key = None, at: At = HERE, key_file: KeyFile = None, as_body: AsJson = False) -> None:
+    """Declare that who is in the data is fixed from now on. Only then may anything read them."""
+    with books_at(at, key_file) as books:
+        found = books.ledger(ledger)
+        found.seal(key=key)
+        print_ledger(found, as_body=as_body)
+
+
+@group.command()
+def close(ledger: Name, key: Key = None, at: At = HERE, key_file: KeyFile = None, as_body: AsJson = False) -> None:
+    """Close a ledger for ever. What is held may still be committed; its block gets no other ledger."""
+    with books_at(at, key_file) as books:
+        found = books.ledger(ledger)
+        found.close(key=key)
+        print_ledger(found, as_body=as_body)
+
+
+@group.command()
+def contradict(
+    ledger: Name,
+    observation: Annotated[
+        list[str],
+        typer.Option(metavar="JSON|FILE|-", help="premise, message, remedy and count of an observation; once for each"),
+    ],
+    reservation: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="RESERVATION", help="that paid for the run; once for each; absent: all with committed runs"
+        ),
+    ] = None,
+    key: Key = None,
+    at: At = HERE,
+    key_file: KeyFile = None,
+    as_body: AsJson = False,
+) -> None:
+    """Let nothing more be committed, because observations contradict a run. The ledger then has no ε."""
+    with books_at(at, key_file) as books:
+        from epsilond.accountants.errors import Observation  # noqa: PLC0415  few commands use it
+        from epsilond.ledgers.requests import ObservationAsked  # noqa: PLC0415
+        from epsilond.reading import read  # noqa: PLC0415
+
+        records = [read(ObservationAsked, structure_of(text, at="/observation")) for text in observation]
+        observations = [Observation(**vars(record)) for record in records]
+        contradicted_ledger = books.ledger(ledger)
+        contradicted_ledger.contradict(observations, reservation, key=key)
+        print_ledger(contradicted_ledger, as_body=as_body)
+
+
+@group.command()
+def amend(
+    ledger: Name,
+    add: Annotated[list[str] | None, typer.Option(metavar="NAME=SPEC", help="an item of a new name")] = None,
+    lower: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=COUNT", help="to how many runs an item falls")
+    ] = None,
+    declare: Annotated[
+        str | None, typer.Option(metavar="independent-of-outputs", help="what you declare, once anything was committed")
+    ] = None,
+    key: Key = None,
+    at: At = HERE,
+    key_file: KeyFile = None,
+    as_body: AsJson = False,
+) -> None:
+    """Amend the plan. Once anything was committed, you declare that no output had a part in it, nor in its time."""
+    with books_at(at, key_file) as books:
+        found = books.ledger(ledger)
+        found.amend(
+            add={name: structure_of(spec, at="/add") for name, spec in (assigned(each, "/add") for each in add or ())},
+            lower={name: _runs(count) for name, count in (assigned(each, "/lower") for each in lower or ())},
+            declared=cast("Literal['independent-of-outputs'] | None", declare),
+            key=key,
+        )
+        print_ledger(found, as_body=as_body)
+
+
+def _runs(count: str) -> int:
+    try:
+        return int(count)
+    except ValueError:
+        raise InvalidInput.at("/lower", "must be NAME=COUNT") from None
+
+
+@group.command()
+def void(
+    ledger: Name,
+    reservation: Reservation,
+    count: Annotated[int, typer.Option(metavar="COUNT", min=1, help="committed runs that are taken back")],
+    declare: Annotated[str, typer.Option(metavar="no-output-observed", help="what you declare, word for word")],
+    key: Key = None,
+    at: At = HERE,
+    key_file: KeyFile = None,
+    as_body: AsJson = False,
+) -> None:
+    """Take committed runs back, as you declare that nobody saw any output of them. The ledger says so for ever."""
+    with books_at(at, key_file) as books:
+        found = books.ledger(ledger)
+        found.void(reservation, count, declared=cast("Literal['no-output-observed']", declare), key=key)
+        print_ledger(found, as_body=as_body)
+
+
+@group.command()
+def reconcile(
+    checkpoint: Annotated[
+        Path | None, typer.Option(metavar="OLD", help="a checkpoint, receipt or bundle that was kept elsewhere")
+    ] = None,
+    declare: Annotated[
+        str | None,
+        typer.Option(
+            metavar="missing-entries-are-accounted-for", help="accept a log that lacks entries, word for word"
+        ),
+    ] = None,
+    at: At = HERE,
+    key_file: KeyFile = None,
+    as_body: AsJson = False,
+) -> None:
+    """Compare a log that was restored with a checkpoint kept elsewhere; moves are made again once that is settled.
+
+    A log that lacks entries is refused until you declare that these are accounted for: their runs committed anew, or
+    their ledgers closed. On a service only that declaration changes anything, and it takes the scope admin.
+    """
+    with books_at(at, key_file) as books:
+        from epsilond.ledgers.client.auditing import newest  # noqa: PLC0415  few commands use it
+
+        note = None if checkpoint is None else newest(checkpoint)
+        told = books.reconcile(note, declared=cast("Literal['missing-entries-are-accounted-for'] | None", declare))
+        if as_body:
+            print_body(told)
+        elif "accepted" in told:
+            typer.echo(f"Accepted as it is, though: {told['accepted']}")
+        else:
+            typer.echo("The log continues what was kept.")
+
+
+def _print_reservation(told: Mapping[str, object], *, as_body: bool) -> None:
+    from epsilond.ledgers.commands import tables  # noqa: PLC0415  few commands use it
+
+    print_body(told) if as_body else show(tables.reservation(told))
+
+
+def _write(path: Path, text: bytes) -> None:
+    try:
+        with path.open("wb") as opened:
+            opened.write(text)
+            opened.flush()
+            os.fsync(opened.fileno())
+    except OSError as error:
+        raise InvalidInput.at("/out", f"cannot be written, though the runs are committed: {error.strerror}") from None

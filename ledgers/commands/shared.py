@@ -1,0 +1,102 @@
+"""Options, and the opening of the books, that the commands of `epsilond ledger` share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from epsilond.accountants.json_types import JsonRecord
+from epsilond.commands.exits import BAD_INPUT, NOT_CERTIFIED, exit_codes
+from epsilond.commands.output import print_body, show
+from epsilond.commands.parsing import CommandLine
+from epsilond.commands.requests import SPEC_HELP, assignment, structure_of
+from epsilond.commands.service import Service, unanswered
+
+if TYPE_CHECKING:
+    from epsilond.ledgers.client.ledgers import Books, Ledger
+
+At = Annotated[
+    str, typer.Option("--at", metavar="FILE|URL", envvar="EPSILOND_LEDGER", help="where the ledgers are kept")
+]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", envvar="EPSILOND_KEY_FILE", help="holds the key, where the service asks for one"),
+]
+Name = Annotated[str, typer.Argument(metavar="LEDGER", help="its name or id")]
+Key = Annotated[
+    str | None,
+    typer.Option(metavar="TEXT", help="idempotency key: the same request again is answered again, and debits nothing"),
+]
+Spec = Annotated[str | None, typer.Option(metavar="JSON|FILE|-", help=SPEC_HELP)]
+Slot = Annotated[str | None, typer.Option(metavar="gdp|zcdp|rdp|pure", help="the slot that is charged")]
+Count = Annotated[int | None, typer.Option(metavar="COUNT", min=1, help="runs; absent: all that the job has")]
+Eta = Annotated[str | None, typer.Option(metavar="AMOUNT", help="what a charge that is no exact sum may add to δ")]
+SlotDelta = Annotated[str | None, typer.Option("--delta", metavar="AMOUNT", help="δ of a run in a zcdp or pure slot")]
+HERE = "epsilond-ledger.db"
+POINTERS = {
+    "/target": "",
+    "/declared": "",
+    "/slots": "/slot",
+    "/place": "/at",
+}
+"""Where an option has another name than the field, the field's beginning."""
+
+group = CommandLine(no_args_is_help=True, help="Hold a privacy budget over time: open, reserve, commit, verify.")
+
+
+@contextmanager
+def books_at(place: str, key_file: Path | None) -> Iterator[Books]:
+    """The ledgers of a place, closed at the end; what is refused becomes a message and an exit code."""
+    from epsilond.ledgers.client.errors import ReceiptUsed, Refused, Unanswered  # noqa: PLC0415  few commands use it
+    from epsilond.ledgers.log.errors import KeysUnusable  # noqa: PLC0415
+
+    with exit_codes(option_of):
+        key = Service.at(place, key_file).key if "://" in place else None
+        try:
+            from epsilond.ledgers.client.opening import ledger  # noqa: PLC0415
+
+            with ledger(place, key=key) as books:
+                try:
+                    yield books
+                finally:
+                    for warning in books.warnings.values():
+                        typer.echo(f"warning: {warning}", err=True)
+        except ReceiptUsed as error:
+            typer.echo(f"refused (receipt-used): {error}", err=True)
+            raise typer.Exit(NOT_CERTIFIED) from None
+        except (Refused, KeysUnusable) as error:
+            typer.echo(f"error: {error}", err=True)
+            raise typer.Exit(BAD_INPUT) from None
+        except Unanswered as error:
+            unanswered(str(error))
+
+
+def print_ledger(ledger: Ledger, *, as_body: bool) -> None:
+    """A ledger as it is now."""
+    from epsilond.ledgers.commands import tables  # noqa: PLC0415  as above
+
+    told = ledger.show()
+    print_body(told) if as_body else show(tables.ledger(told))
+
+
+def mechanism(spec: str | None) -> JsonRecord | None:
+    """A mechanism from its JSON, a file, or standard input."""
+    return None if spec is None else structure_of(spec, at="/spec")
+
+
+def assigned(text: str, at: str) -> tuple[str, str]:
+    """NAME=VALUE, the name as it was typed."""
+    _, value = assignment(text, at=at)
+    return text.partition("=")[0].strip(), value
+
+
+def option_of(pointer: str) -> str:
+    """Return the pointer with the option's name in place of the field's, where they differ."""
+    for field, option in POINTERS.items():
+        if pointer.startswith(f"{field}/") or pointer == field:
+            return (option + pointer.removeprefix(field)) or pointer
+    return pointer

@@ -1,0 +1,300 @@
+"""/v1/ledgers: budgets that hold over time: opened, read, queried, sealed, closed, and corrected by approvers."""
+
+from __future__ import annotations
+
+import secrets
+from enum import Enum
+from functools import partial
+from typing import Annotated
+
+from fastapi import Body, FastAPI, Query
+from fastapi import Path as InPath
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from epsilond.accountants.json_types import JsonRecord
+from epsilond.app.http.answers import json_response
+from epsilond.app.http.body import unread
+from epsilond.app.jobs.responses import REPORT_HEADERS
+from epsilond.ledgers.book import answers
+from epsilond.ledgers.book.answers import LedgerAnswer, LedgerList, WhatIfAnswer, WithinAnswer
+from epsilond.ledgers.book.pending import PendingMove
+from epsilond.ledgers.http import examples, work
+from epsilond.ledgers.http.asking import (
+    ID,
+    LEDGERS,
+    LOCATION,
+    READERS,
+    Key,
+    LedgerId,
+    MayBeKey,
+    created,
+    ledgers_of,
+    read,
+)
+from epsilond.ledgers.http.documents import EntryList
+from epsilond.ledgers.requests import (
+    AmendAsked,
+    CalibrateAsked,
+    ContradictAsked,
+    OpenLedger,
+    Order,
+    VoidAsked,
+    WhatIfAsked,
+)
+
+TAGS: list[str | Enum] = ["ledgers"]
+ONE = f"{LEDGERS}/{{id}}"
+WAITS: dict[int | str, JsonRecord] = {
+    202: {
+        "model": PendingMove,
+        "description": "The ledger has approval: the move waits for a second person, and nothing has changed",
+        "headers": LOCATION,
+    }
+}
+"""The response of a move that waits."""
+
+
+def add(app: FastAPI) -> None:
+    """Add every route below /v1/ledgers, except for the routes of reservations."""
+    get = partial(app.add_api_route, tags=TAGS, openapi_extra={"x-problems": [503]})
+    post = partial(app.add_api_route, methods=["POST"], tags=TAGS)
+    post(
+        LEDGERS,
+        open_ledger,
+        status_code=201,
+        operation_id="open_ledger",
+        summary="Open a ledger, certified to stay within its target",
+        response_model=LedgerAnswer,
+        response_description="The ledger; a block has one for good",
+        responses={201: {"headers": LOCATION}},
+    )
+    get(LEDGERS, list_ledgers, operation_id="list_ledgers", summary="Ledgers", response_model=LedgerList)
+    get(ONE, get_ledger, operation_id="get_ledger", summary="One ledger", response_model=LedgerAnswer)
+    get(
+        f"{ONE}/entries",
+        list_entries,
+        operation_id="list_ledger_entries",
+        summary="A ledger's entries in the log",
+        response_model=EntryList,
+    )
+    get(
+        f"{ONE}/report",
+        get_report,
+        operation_id="get_ledger_report",
+        summary="A ledger as a signed page",
+        response_class=HTMLResponse,
+    )
+    post(
+        f"{ONE}/what-if",
+        ask_what_if,
+        operation_id="ask_ledger_what_if",
+        summary="What a job would cost, and whether it fits",
+        response_model=WhatIfAnswer,
+    )
+    post(
+        f"{ONE}/calibrations/{{algorithm}}",
+        calibrate_within,
+        operation_id="calibrate_within_ledger",
+        summary="The least noise with which an algorithm fits into what is left",
+        response_model=WithinAnswer,
+    )
+    for name, endpoint, summary in (
+        ("seal", seal, "Declare that the membership of the block is fixed"),
+        ("close", close, "Let nothing more be reserved"),
+    ):
+        post(
+            f"{ONE}/{name}",
+            endpoint,
+            operation_id=f"{name}_ledger",
+            summary=summary,
+            response_model=LedgerAnswer,
+        )
+    post(
+        f"{ONE}/amendments",
+        amend,
+        status_code=201,
+        operation_id="amend_ledger_plan",
+        summary="Amend the plan; after a commit by a decision declared independent of outputs",
+        response_model=LedgerAnswer,
+        responses=WAITS,
+    )
+    post(
+        f"{ONE}/contradictions",
+        contradict,
+        status_code=201,
+        operation_id="contradict_ledger",
+        summary="Report observations that contradict a run: nothing more is committed",
+        response_model=LedgerAnswer,
+    )
+    post(
+        f"{ONE}/voids",
+        void,
+        status_code=201,
+        operation_id="void_ledger_runs",
+        summary="Take back runs whose output nobody saw, for approvers",
+        response_model=LedgerAnswer,
+        responses=WAITS,
+    )
+
+
+async def open_ledger(
+    request: Request,
+    body: Annotated[unread(OpenLedger), Body(openapi_examples=examples.OPEN)],  # type: ignore[valid-type]
+    key: MayBeKey = None,
+) -> Response:
+    """What is planned, and what may be chosen by what comes out, is certified together, once and for all."""
+    ledgers, caller = ledgers_of(request, "owner")
+    asked = await read(OpenLedger, body)
+    key = key or secrets.token_urlsafe(16)
+    answer = await ledgers.move(caller, "opened", work.opened, ledgers, caller, asked, key)
+    return created(answer, f"{LEDGERS}/{answer.id}")
+
+
+async def list_ledgers(
+    request: Request,
+    limit: Annotated[int, Query(description="most that are answered", ge=1, le=100)] = 20,
+    cursor: Annotated[str | None, Query(description="as `next` has it", pattern=ID)] = None,
+) -> Response:
+    """In the order in which they were opened."""
+    ledgers, caller = ledgers_of(request, *READERS)
+    return json_response(await ledgers.call(caller, work.listed, ledgers, caller.organisation, limit, cursor))
+
+
+async def get_ledger(request: Request, id: LedgerId) -> Response:  # noqa: A002 (the path parameter)
+    """Its balances, its promise and what that rests on, and the curve of its plan."""
+    ledgers, caller = ledgers_of(request, *READERS)
+    return json_response(await ledgers.call(caller, work.looked, ledgers, caller.organisation, id))
+
+
+async def list_entries(
+    request: Request,
+    id: LedgerId,  # noqa: A002 (the path parameter)
+    start: Annotated[
+        int | None,
+        Query(alias="from", description="from this number in the log on, or back if newest first", ge=0, le=2**53),
+    ] = None,
+    limit: Annotated[int, Query(description="most that are answered", ge=1, le=1000)] = 100,
+    order: Annotated[Order, Query(description="which come first")] = "oldest",
+) -> Response:
+    """They are never changed. Their numbers are those of the whole log, which others write too."""
+    ledgers, caller = ledgers_of(request, *READERS)
+    return json_response(
+        await ledgers.call(caller, work.entries, ledgers, caller.organisation, id, start, limit, order)
+    )
+
+
+async def get_report(request: Request, id: LedgerId) -> Response:  # noqa: A002 (the path parameter)
+    """A page of HTML that carries its data and its signature; `epsilond verify` checks it with the published keys.
+
+    `Accept: application/json` gets the data alone, with a detached JSON Web Signature over their canonical form.
+    """
+    ledgers, caller = ledgers_of(request, *READERS)
+    accepted = request.headers.get("accept", "")
+    as_page = "application/json" not in accepted or "text/html" in accepted
+    told = await ledgers.call(caller, work.report, ledgers, caller.organisation, id, as_page=as_page)
+    if not isinstance(told, str):
+        return json_response(told)
+    return Response(told, media_type="text/html", headers=dict(REPORT_HEADERS))
+
+
+async def ask_what_if(
+    request: Request,
+    id: LedgerId,  # noqa: A002 (the path parameter)
+    body: Annotated[unread(WhatIfAsked), Body(openapi_examples=examples.JOB)],  # type: ignore[valid-type]
+) -> Response:
+    """It changes nothing and holds nothing: another may reserve in between."""
+    ledgers, caller = ledgers_of(request, "analyst", "owner")
+    asked = await read(WhatIfAsked, body)
+    with caller.computation():
+        return json_response(answers.what_if(await ledgers.what_if(request, caller, id, asked), ledgers.warnings))
+
+
+async def calibrate_within(
+    request: Request,
+    id: LedgerId,  # noqa: A002 (the path parameter)
+    algorithm: Annotated[str, InPath(description="as GET /v1/algorithms lists it", pattern=ID, examples=["gaussian"])],
+    body: Annotated[unread(CalibrateAsked), Body(openapi_examples=examples.WITHIN)],  # type: ignore[valid-type]
+) -> Response:
+    """ε, δ, unit, relation and observer are the ledger's. It changes nothing and holds nothing."""
+    ledgers, caller = ledgers_of(request, "analyst", "owner")
+    asked = await read(CalibrateAsked, body)
+    with caller.computation():
+        return json_response(
+            await ledgers.call(caller, work.calibrated, ledgers, caller.organisation, id, algorithm, asked)
+        )
+
+
+async def seal(request: Request, id: LedgerId, key: MayBeKey = None) -> Response:  # noqa: A002
+    """Before, nothing may read the block. It has no body."""
+    return await _changed(request, "sealed", id, key)
+
+
+async def close(request: Request, id: LedgerId, key: MayBeKey = None) -> Response:  # noqa: A002
+    """What is held may still be committed; the block gets no other ledger. It has no body."""
+    return await _changed(request, "closed", id, key)
+
+
+async def _changed(request: Request, kind: str, identifier: str, key: str | None) -> Response:
+    ledgers, caller = ledgers_of(request, "owner")
+    move = {"sealed": ledgers.book.seal, "closed": ledgers.book.close}[kind]
+    change = partial(move, caller.organisation, identifier, key or secrets.token_urlsafe(16), by=caller.name)
+    return json_response(
+        await ledgers.move(caller, kind, work.changed, ledgers, caller.organisation, identifier, change)
+    )
+
+
+async def amend(
+    request: Request,
+    id: LedgerId,  # noqa: A002 (the path parameter)
+    body: Annotated[unread(AmendAsked), Body(openapi_examples=examples.AMEND)],  # type: ignore[valid-type]
+    key: Key,
+) -> Response:
+    """It is certified anew. What was committed or is held stays as it is, and so do slots.
+
+    In a ledger with approval nothing changes before an approver approves the pending move.
+    """
+    ledgers, caller = ledgers_of(request, "owner")
+    asked = await read(AmendAsked, body)
+    change = partial(ledgers.book.amend, caller.organisation, id, asked, key, by=caller.name)
+    answer = await ledgers.move(caller, "amended", work.requested, ledgers, caller.organisation, id, change)
+    return _made_or_waiting(answer, id)
+
+
+async def contradict(
+    request: Request,
+    id: LedgerId,  # noqa: A002 (the path parameter)
+    body: Annotated[unread(ContradictAsked), Body(openapi_examples=examples.CONTRADICT)],  # type: ignore[valid-type]
+    key: Key,
+) -> Response:
+    """Let nothing more be committed: the ledger has no ε. Reservations may be cancelled, and it may be closed."""
+    ledgers, caller = ledgers_of(request, "analyst", "owner")
+    contradiction = await read(ContradictAsked, body)
+    change = partial(ledgers.book.contradict, caller.organisation, id, contradiction, key, by=caller.name)
+    answer = await ledgers.move(caller, "contradicted", work.changed, ledgers, caller.organisation, id, change)
+    return created(answer, f"{LEDGERS}/{id}")
+
+
+async def void(
+    request: Request,
+    id: LedgerId,  # noqa: A002 (the path parameter)
+    body: Annotated[unread(VoidAsked), Body(openapi_examples=examples.VOID)],  # type: ignore[valid-type]
+    key: Key,
+) -> Response:
+    """The log says who did it and what was declared; the ledger is conditional from then on.
+
+    In a ledger with approval, owners and analysts may request it too, and another person approves it.
+    """
+    ledgers, caller = ledgers_of(request, "analyst", "approver", "owner")
+    asked = await read(VoidAsked, body)
+    may_act = "approver" in caller.roles
+    change = partial(ledgers.book.void, caller.organisation, id, asked, key, by=caller.name, may_act=may_act)
+    answer = await ledgers.move(caller, "voided", work.requested, ledgers, caller.organisation, id, change)
+    return _made_or_waiting(answer, id)
+
+
+def _made_or_waiting(answer: LedgerAnswer | PendingMove, identifier: str) -> Response:
+    """Return 201 with the ledger, or 202 with a move that waits for a second person."""
+    if isinstance(answer, PendingMove):
+        return created(answer, f"{LEDGERS}/{identifier}/pending/{answer.id}", status=202)
+    return created(answer, f"{LEDGERS}/{identifier}")

@@ -1,0 +1,127 @@
+"""/v1/log and /v1/keys: proofs, for holders of receipts, that no entry of a ledger was changed."""
+
+from __future__ import annotations
+
+from enum import Enum
+from functools import partial
+from typing import Annotated
+
+from fastapi import Body, FastAPI, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from epsilond.app.callers.caller import caller_of
+from epsilond.app.http.answers import json_response
+from epsilond.app.http.body import unread
+from epsilond.app.http.problems import FieldError, Problem
+from epsilond.ledgers.http import examples, proving
+from epsilond.ledgers.http.asking import READERS, ledgers_of, read
+from epsilond.ledgers.http.documents import CheckpointAnswer, EntryList, KeyList, LogProof, ReconcileAsked
+
+TAGS: list[str | Enum] = ["ledgers"]
+Number = Annotated[int | None, Query(ge=0, le=2**53)]
+
+
+def add(app: FastAPI) -> None:
+    """Add every route of the log."""
+    get = partial(app.add_api_route, tags=TAGS)
+    get(
+        "/v1/log/checkpoint",
+        get_checkpoint,
+        operation_id="get_log_checkpoint",
+        summary="The signed head of the log",
+        response_model=CheckpointAnswer,
+        openapi_extra={"x-problems": [503]},
+    )
+    get(
+        "/v1/log/proofs",
+        get_proof,
+        operation_id="get_log_proof",
+        summary="That an entry is in the log, or that the log was only continued",
+        response_model=LogProof,
+        openapi_extra={"x-problems": [404, 503]},
+    )
+    get(
+        "/v1/log/entries",
+        list_log_entries,
+        operation_id="list_log_entries",
+        summary="The entries of all ledgers of an organisation, for auditors",
+        response_model=EntryList,
+        openapi_extra={"x-problems": [503]},
+    )
+    get(
+        "/v1/keys",
+        list_keys,
+        operation_id="list_log_keys",
+        summary="The public keys that signatures are verified with",
+        response_model=KeyList,
+        openapi_extra={"x-problems": [503]},
+    )
+    app.add_api_route(
+        "/v1/log/reconciliations",
+        reconcile,
+        methods=["POST"],
+        status_code=201,
+        operation_id="reconcile_log",
+        summary="Accept a log that was restored, for operators",
+        response_model=CheckpointAnswer,
+        responses={202: {"model": CheckpointAnswer, "description": "Accepted; ledgers with approval wait"}},
+        tags=TAGS,
+    )
+
+
+async def get_checkpoint(request: Request) -> Response:
+    """Keep it: a later log that does not continue it was rewritten. `Accept: text/plain` gets the note alone."""
+    ledgers, caller = ledgers_of(request, *READERS)
+    head = await ledgers.call(caller, proving.head, ledgers)
+    if request.headers.get("accept", "").startswith("text/plain"):
+        return Response(head.checkpoint, media_type="text/plain", headers={"cache-control": "no-cache"})
+    return json_response(head)
+
+
+async def get_proof(
+    request: Request,
+    entry: Annotated[Number, Query(description="the number of an entry of yours")] = None,
+    first: Annotated[Number, Query(alias="from", description="the size of the earlier log")] = None,
+    second: Annotated[Number, Query(alias="to", description="the size of the later log; absent: as it is now")] = None,
+) -> Response:
+    """Either `entry`, or `from` and, if it is not the present log, `to`."""
+    ledgers, caller = ledgers_of(request, *READERS)
+    if (entry is None) == (first is None) or (entry is not None and second is not None):
+        fault = FieldError(parameter="entry", message="give either an entry, or from and to")
+        raise Problem("invalid-input", "A query parameter is invalid; see errors.", fault)
+    if entry is not None:
+        return json_response(await ledgers.call(caller, proving.inclusion, ledgers, caller.organisation, entry))
+    assert first is not None
+    return json_response(await ledgers.call(caller, proving.consistency, ledgers, first, second))
+
+
+async def list_log_entries(
+    request: Request,
+    start: Annotated[int, Query(alias="from", description="from this number in the log on", ge=0, le=2**53)] = 0,
+    limit: Annotated[int, Query(description="most that are answered", ge=1, le=1000)] = 100,
+) -> Response:
+    """List them as they were signed, the oldest first. Numbers that are missing are entries of other organisations."""
+    ledgers, caller = ledgers_of(request, "auditor")
+    return json_response(await ledgers.call(caller, proving.log_entries, ledgers, caller.organisation, start, limit))
+
+
+async def list_keys(request: Request) -> Response:
+    """A JSON Web Key Set (RFC 7517). Whoever trusts a signature has to have the keys from where he trusts."""
+    ledgers, caller = ledgers_of(request)
+    return json_response(await ledgers.call(caller, proving.keys, ledgers))
+
+
+async def reconcile(
+    request: Request,
+    body: Annotated[unread(ReconcileAsked), Body(openapi_examples=examples.RECONCILE)],  # type: ignore[valid-type]
+) -> Response:
+    """Moves are made again, and the checkpoint that is kept elsewhere is this log's from then on.
+
+    202: ledgers with approval move again only once their approvers approve; each has a pending move.
+    """
+    caller_of(request).require_scope("admin")
+    ledgers, caller = ledgers_of(request)
+    await read(ReconcileAsked, body)
+    answer, waiting = await ledgers.call(caller, proving.accepted, ledgers, caller.name)
+    return json_response(answer, 202 if waiting else 201)

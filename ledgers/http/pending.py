@@ -1,0 +1,71 @@
+"""/v1/ledgers/{id}/pending: moves that one person requested, and another person approves or rejects."""
+
+from __future__ import annotations
+
+from enum import Enum
+from functools import partial
+from typing import Annotated, Literal
+
+from fastapi import FastAPI
+from fastapi import Path as InPath
+from starlette.requests import Request
+from starlette.responses import Response
+
+from epsilond.app.http.answers import json_response
+from epsilond.ledgers.book.pending import PendingMove
+from epsilond.ledgers.http import work
+from epsilond.ledgers.http.asking import ID, LEDGERS, READERS, LedgerId, ledgers_of
+
+TAGS: list[str | Enum] = ["ledgers"]
+ALL = f"{LEDGERS}/{{id}}/pending"
+ONE = f"{ALL}/{{move}}"
+MoveId = Annotated[str, InPath(description="the pending move's id", pattern=ID, examples=["move_0123456789abcdef"])]
+
+Decision = Annotated[Literal["approve", "reject"], InPath(description="of an approver, or of the requester")]
+
+
+def add(app: FastAPI) -> None:
+    """Add every route of pending moves."""
+    get = partial(app.add_api_route, tags=TAGS, openapi_extra={"x-problems": [503]})
+    get(
+        ALL,
+        list_pending,
+        operation_id="list_pending_moves",
+        summary="Moves of a ledger that wait for a second person",
+        response_model=list[PendingMove],
+    )
+    get(ONE, get_pending, operation_id="get_pending_move", summary="One such move", response_model=PendingMove)
+    app.add_api_route(
+        f"{ONE}/{{decision}}",
+        decide,
+        methods=["POST"],
+        operation_id="decide_pending_move",
+        summary="Make a pending move as its approver, or end it without making it",
+        response_model=PendingMove,
+        tags=TAGS,
+    )
+
+
+async def list_pending(request: Request, id: LedgerId) -> Response:  # noqa: A002 (the path parameter)
+    """Return the oldest first. Moves that were approved, rejected or withdrawn, or have expired, are left out."""
+    ledgers, caller = ledgers_of(request, *READERS)
+    return json_response(await ledgers.call(caller, work.pending, ledgers, caller.organisation, id))
+
+
+async def get_pending(request: Request, id: LedgerId, move: MoveId) -> Response:  # noqa: A002 (the path parameter)
+    """Return a move, also one that has ended."""
+    ledgers, caller = ledgers_of(request, *READERS)
+    return json_response(await ledgers.call(caller, work.pending_move, ledgers, caller.organisation, id, move))
+
+
+async def decide(request: Request, id: LedgerId, move: MoveId, decision: Decision) -> Response:  # noqa: A002
+    """Judge the move again as the ledger is now, and make it; or end it. There is no body.
+
+    An approver approves and rejects moves that others requested; whoever requested a move withdraws it by `reject`. A
+    move that is refused stays pending. Approving an approved move again changes nothing.
+    """
+    if decision == "reject":
+        ledgers, caller = ledgers_of(request, "analyst", "approver", "owner")
+        return json_response(await ledgers.call(caller, work.rejected, ledgers, caller, id, move))
+    ledgers, caller = ledgers_of(request, "approver")
+    return json_response(await ledgers.move(caller, "approved", work.approved, ledgers, caller, id, move))

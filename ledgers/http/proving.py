@@ -1,0 +1,93 @@
+"""What is shown of the log, in a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from epsilond.accountants.json_types import JsonRecord
+from epsilond.app.http.answers import page_link
+from epsilond.app.http.problems import Problem
+from epsilond.calibrators.answer import Caution, as_json
+from epsilond.ledgers.book.pending import waiting_ledgers
+from epsilond.ledgers.http.documents import CheckpointAnswer, EntryList
+from epsilond.ledgers.http.service import Ledgers
+from epsilond.ledgers.log import checkpoints
+from epsilond.ledgers.log.encodings import to_base64
+
+
+def head(ledgers: Ledgers) -> CheckpointAnswer:
+    """Return the log's signed head."""
+    return _answer(ledgers, ledgers.book.checkpoint())
+
+
+def inclusion(ledgers: Ledgers, tenant: str, entry: int) -> JsonRecord:
+    """Return the receipt of an entry under the present head.
+
+    Args:
+        ledgers: of the service.
+        tenant: owner of the entry.
+        entry: its number in the log.
+    """
+    return add_warnings(ledgers, ledgers.book.inclusion(tenant, entry).record)
+
+
+def consistency(ledgers: Ledgers, first: int, second: int | None) -> dict[str, object]:
+    """Return the proof that a log is the beginning of another log."""
+    return add_warnings(ledgers, ledgers.book.consistency(first, second).record)
+
+
+def log_entries(ledgers: Ledgers, tenant: str, start: int, limit: int) -> EntryList:
+    """Return a page of the entries of all ledgers of an organisation.
+
+    Args:
+        ledgers: of the service.
+        tenant: name of the organisation.
+        start: number in the log from which on they are listed.
+        limit: largest number of entries.
+    """
+    records = ledgers.book.log_entries(tenant, start=start, limit=limit + 1)
+    more = None
+    if len(records) > limit:
+        more = page_link("/v1/log/entries", {"from": records[limit]["seq"], "limit": limit})
+    return EntryList(entries=tuple(records[:limit]), next=more, warnings=ledgers.warnings or None)
+
+
+def add_warnings(ledgers: Ledgers, record: Mapping[str, object]) -> JsonRecord:
+    """Return a record, with the service's warnings about ledgers if it has any."""
+    return {**record, "warnings": as_json(ledgers.warnings)} if ledgers.warnings else dict(record)
+
+
+def keys(ledgers: Ledgers) -> JsonRecord:
+    """Return the published keys."""
+    return ledgers.keyring.document()
+
+
+def accepted(ledgers: Ledgers, by: str) -> tuple[CheckpointAnswer, int]:
+    """Accept the log as it is, and return its signed head with the number of ledgers that wait for their approvers.
+
+    Args:
+        ledgers: of the service.
+        by: name of the operator.
+
+    Raises:
+        Problem: that cannot be written down elsewhere.
+    """
+    try:
+        note, waiting = ledgers.accept(by)
+    except OSError:
+        detail = "The checkpoint cannot be kept elsewhere."
+        raise Problem("unavailable", detail, headers={"Retry-After": "10"}) from None
+    warnings = (waiting_ledgers(waiting),) if waiting else ()
+    return _answer(ledgers, note, warnings), waiting
+
+
+def _answer(ledgers: Ledgers, note: str, warnings: tuple[Caution, ...] = ()) -> CheckpointAnswer:
+    keyring = ledgers.book.keyring
+    told = checkpoints.verify(note, keyring.signing.name, keyring.keys)
+    return CheckpointAnswer(
+        origin=told.origin,
+        size=told.size,
+        root=to_base64(told.root),
+        checkpoint=note,
+        warnings=(*warnings, *ledgers.warnings) or None,
+    )

@@ -1,0 +1,67 @@
+"""What a book refuses, as problems. What the mathematics refuses is one already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from epsilond.app.http.problems import Problem
+from epsilond.app.settings import PREFIX
+from epsilond.ledgers.book.errors import Contended, HeadUnavailable, KeyReused, NotFound, NotReconciled, RoleMissing
+from epsilond.ledgers.log.errors import KeysUnusable
+from epsilond.storage.faults import StoreFault
+
+SOON = {"Retry-After": "10"}
+NOTHING = "There is no ledger, reservation, entry or pending move of this id."
+
+
+@contextmanager
+def as_problems() -> Iterator[None]:
+    """Around calls of a book.
+
+    Raises:
+        Problem: in the place of what the book refuses.
+    """
+    try:
+        yield
+    except NotFound:
+        raise Problem("not-found", NOTHING) from None
+    except KeyReused:
+        raise Problem("idempotency-key-reused", "This Idempotency-Key came with another request before.") from None
+    except RoleMissing as role:
+        raise Problem("forbidden", f"This needs the role {role} in the organisation.") from None
+    except Contended:
+        detail = "Others moved the ledger each time; nothing was written. Send it again with the same Idempotency-Key."
+        raise Problem("unavailable", detail, headers={"Retry-After": "1"}) from None
+    except NotReconciled:
+        raise unreconciled() from None
+    except HeadUnavailable as error:
+        detail = f"{error} Nothing was written. Send it again with the same Idempotency-Key."
+        raise Problem("unavailable", detail, headers=SOON) from None
+    except StoreFault:
+        detail = "The store of ledgers cannot be used at present. Send it again with the same Idempotency-Key."
+        raise Problem("unavailable", detail, headers=SOON) from None
+    except KeysUnusable:
+        raise Problem("unavailable", "The keys that sign the log cannot be used at present.", headers=SOON) from None
+
+
+def unreconciled() -> Problem:
+    """Return the problem of a log that may lack entries with receipts."""
+    detail = (
+        "The log of ledgers does not continue a head that was signed before: the store was restored, or lost"
+        " its newest transactions. Nothing is moved until an operator has reconciled them."
+    )
+    return Problem("ledger-not-reconciled", detail, headers={"Retry-After": "600"})
+
+
+def not_durable(cause: str) -> Problem:
+    """Return the problem of a service whose store would lose ledgers.
+
+    Args:
+        cause: why the store is in memory, as sentences.
+    """
+    detail = (
+        f"This service has no ledgers, because it would lose them when it stops. {cause} {PREFIX}LEDGERS_IN_MEMORY=yes"
+        " lets it keep ledgers in memory all the same."
+    )
+    return Problem("ledgers-not-durable", detail, headers={"Retry-After": "600"})

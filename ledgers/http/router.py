@@ -1,0 +1,19 @@
+"""The routes of ledgers: one call adds all of them to the service."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+
+from epsilond.ledgers.http import ledgers, log, pending, reservations
+
+
+def add(app: FastAPI) -> None:
+    """Add the routes of ledgers, reservations, pending moves and the log, the most frequent first.
+
+    Args:
+        app: the application.
+    """
+    ledgers.add(app)
+    reservations.add(app)
+    pending.add(app)
+    log.add(app)

@@ -1,0 +1,396 @@
+"""The ledgers of one service: the book, opened beside the jobs, and the calls that requests make of it.
+
+A call of the book blocks: it runs in a thread, and what it has to compute in a worker process. A client that leaves
+does not interrupt a move, whose answer is kept under its idempotency key.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from functools import partial
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+import anyio
+import structlog
+from anyio import from_thread, to_thread
+from starlette.requests import Request
+
+from epsilond.app.callers.caller import Caller
+from epsilond.app.http.problems import Problem
+from epsilond.app.http.record import ServicePart
+from epsilond.app.jobs.attending import end_with_client, first_of
+from epsilond.app.jobs.manager import Jobs
+from epsilond.app.metrics import Metrics
+from epsilond.app.settings import PREFIX, Settings
+from epsilond.app.workers.pool import Pool
+from epsilond.app.workers.work import RenderedAnswer, message_of, opened, pickled
+from epsilond.calibrators.answer import Caution
+from epsilond.ledgers.book.answers import Promised, promised
+from epsilond.ledgers.book.book import Book
+from epsilond.ledgers.book.errors import HeadUnavailable, NotReconciled
+from epsilond.ledgers.book.pending import PendingMove
+from epsilond.ledgers.book.restore import CheckpointFile
+from epsilond.ledgers.http.keys import Keys
+from epsilond.ledgers.http.refusals import as_problems, not_durable
+from epsilond.ledgers.http.signatures import Signatures
+from epsilond.ledgers.log.signing import SigningKeys
+from epsilond.ledgers.mathematics.state import LedgerState
+from epsilond.ledgers.mathematics.what_if import WhatIf, what_if
+from epsilond.ledgers.requests import WhatIfAsked
+from epsilond.ledgers.store.names import NAMELESS
+from epsilond.ledgers.store.opening import added
+from epsilond.ledgers.store.owners import Collision
+from epsilond.ledgers.store.records import LedgerRow
+from epsilond.storage.transactions import Database
+
+P = ParamSpec("P")
+T = TypeVar("T")
+THREADS = 8
+"""Calls of the book under way at one time."""
+SWEEP_SECONDS = 60.0
+"""Longest between two looks at what has expired; sooner where this service knows that something will."""
+KEPT_PROMISES = 256
+KEPT_CALLERS = 10_000
+"""Most tokens of which the service remembers that they have no ledger without an organisation; 2 MB at most."""
+IN_MEMORY = Caution(
+    code="ledgers-in-memory",
+    message="The ledgers of this service are in memory: they are gone, and with them what was spent, when it stops.",
+)
+_CALLER: ContextVar[str] = ContextVar("caller", default="")
+
+
+def unavailable(reason: str) -> Problem:
+    """Return the problem of a service that has no ledgers at present."""
+    return Problem("unavailable", reason, headers={"Retry-After": "10"})
+
+
+class Ledgers:
+    """The ledgers of one service, between entering and leaving `running()`."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        metrics: Metrics,
+        pool: Pool,
+        jobs: Jobs,
+        organisations: Callable[[], Mapping[str, str]] = dict,
+    ) -> None:
+        """Prepare them.
+
+        Args:
+            settings: of the service.
+            metrics: of the service.
+            pool: of worker processes.
+            jobs: whose store keeps the ledgers.
+            organisations: gives the organisation of each name that has a key; others are of the nameless one.
+        """
+        self._settings = settings
+        self._metrics = metrics
+        self._pool = pool
+        self._jobs = jobs
+        self._organisations = organisations
+        self.signatures = Signatures()
+        """Of the service's other answers, with the same keys."""
+        self._book: Book | None = None
+        self._keys: Keys | None = None
+        self._closed = unavailable("The service is starting.")
+        self.warnings: tuple[Caution, ...] = ()
+        """Warnings that accompany every answer about a ledger."""
+        self._promises: OrderedDict[tuple[str, int], Promised] = OrderedDict()
+        self._assigned_callers: set[tuple[str, str]] = set()
+        self._log = structlog.get_logger()
+        metrics.ledger_reconciled.set_function(lambda: float(self.trouble() is None))
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Ledgers can be used; the store of jobs is open all the time.
+
+        Raises:
+            StoreUnavailable: the store holds ledgers of a later version.
+            KeysUnusable: the keys that sign cannot be used.
+        """
+        self._threads = anyio.CapacityLimiter(THREADS)
+        self._due = anyio.Event()
+        self._next = time.time() + SWEEP_SECONDS
+        database = self._jobs.shelf.store.database
+        if database.shared and not self._settings.ledger_keys:
+            self._closed = unavailable(f"Ledgers in a shared store need {PREFIX}LEDGER_KEYS: the folder of their keys.")
+            yield
+            return
+        await to_thread.run_sync(self._open, database)
+        if self._book is None:
+            yield
+            self._stop()
+            return
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._expire)
+            yield
+            tasks.cancel_scope.cancel()
+        self._stop()
+
+    def _stop(self) -> None:
+        self._book, self._keys, self._closed = None, None, unavailable("The service is stopping.")
+        self.signatures.use(None)
+
+    def _open(self, database: Database) -> None:
+        if database.durable or self._settings.ledger_keys:
+            self._keys = Keys.of(self._settings, durable=database.durable)
+            self.signatures.use(self._keys)
+        if not database.durable:
+            cause = self._jobs.forgets
+            if not self._settings.ledgers_in_memory:
+                self._closed = not_durable(cause)
+                self._log.warning("ledgers are refused: the store is in memory", reason=cause)
+                return
+            self.warnings = (IN_MEMORY,)
+            self._log.error("ledgers are in memory, and are lost when the service stops", reason=cause)
+        keys = self._keys = self._keys or Keys.of(self._settings, durable=False)
+        elsewhere = self._settings.ledger_checkpoint
+        file = CheckpointFile(Path(elsewhere), keys) if elsewhere else None
+        book = Book(added(database), keys, evaluate=self._evaluated, file=file)
+        self._assign(book)
+        self._begin(book)
+        self._book = book
+
+    def _assign(self, book: Book) -> None:
+        """Give ledgers without a named organisation to that of their opener's key, and report those that collide."""
+        names = self._organisations()
+        self._report(book.assign_organisations(lambda name: names.get(name, NAMELESS)))
+
+    def _adopt(self, caller: Caller) -> None:
+        """Give ledgers that a token opened without an organisation to that of the token, once it has one."""
+        holder = caller.name, caller.organisation
+        if caller.organisation == NAMELESS or not caller.has_token or holder in self._assigned_callers:
+            return
+        if self.book.has_free(caller.name):
+            organisation_of = {caller.name: caller.organisation}.get
+            self._report(self.book.assign_organisations(organisation_of))
+        if len(self._assigned_callers) >= KEPT_CALLERS:
+            self._assigned_callers.clear()
+        self._assigned_callers.add(holder)
+
+    def _report(self, collisions: Sequence[Collision]) -> None:
+        """Write to the service's log which ledgers cover the same people."""
+        for collision in collisions:
+            event = "several ledgers cover the same people"
+            if collision.open > 1:
+                event += "; they refuse moves until all except one are closed"
+            self._log.error(
+                event, organisation=collision.organisation, dataset=collision.dataset, ledgers=collision.ledgers
+            )
+
+    def _begin(self, book: Book) -> None:
+        try:
+            book.continuity.begin(book.root, book.sign_as_it_is)
+        except OSError as error:  # moves will be answered 503 until it can
+            self._log.error("the checkpoint cannot be kept elsewhere", reason=error.strerror)
+        try:
+            book.require_continued()
+        except (NotReconciled, HeadUnavailable) as trouble:
+            self._log.error("ledgers refuse moves until they are reconciled", reason=str(trouble))
+
+    def trouble(self) -> str | None:
+        """Return why the ledgers of this service are not to be used, as a sentence; None where they are."""
+        return None if self._book is None else self._book.continuity.trouble
+
+    @property
+    def book(self) -> Book:
+        """The book.
+
+        Raises:
+            Problem: this service has no ledgers, or is starting or stopping.
+        """
+        if self._book is None:
+            raise self._closed
+        return self._book
+
+    @property
+    def keyring(self) -> SigningKeys:
+        """The keys that sign: also where the service has no ledgers, as it signs other answers.
+
+        Raises:
+            Problem: it has no keys.
+        """
+        if self._keys is None:
+            raise self._closed
+        return self._keys()
+
+    def log_opening(self, identifier: str) -> None:
+        """Write to the log that a ledger was opened which this service will lose."""
+        if self.warnings:
+            self._log.warning("a ledger was opened in memory, and is lost when the service stops", ledger=identifier)
+
+    # Calls.
+
+    async def call(self, caller: Caller, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+        """Call a function of the book in a thread, and return its answer. The call goes on if the client leaves.
+
+        Raises:
+            Problem: what the book refuses.
+            EpsilondError: what the mathematics refuses.
+        """
+        _CALLER.set(caller.identity)
+        with as_problems(), anyio.CancelScope(shield=True):
+            answer = await to_thread.run_sync(
+                partial(self._called, caller, method, *arguments, **named), limiter=self._threads
+            )
+        return answer  # noqa: RET504 (a scope may swallow what it cancels, says its type)
+
+    def _called(self, caller: Caller, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+        """Return the answer of a method, after a token's ledgers were given to its organisation."""
+        if self._book is not None:
+            self._adopt(caller)
+        return method(*arguments, **named)
+
+    async def move(self, caller: Caller, kind: str, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+        """The same of a move, which is counted, and may have to be computed. The log's head is kept before it answers.
+
+        Raises:
+            Problem: as `call` does, and where the head cannot be kept.
+        """
+        with caller.computation():
+            answer: T = await self.call(caller, partial(self._moved, method, *arguments, **named))
+        waits = isinstance(answer, PendingMove) and answer.state == "pending"
+        self._metrics.ledger_moves.labels("requested" if waits else kind).inc()
+        return answer
+
+    async def what_if(self, request: Request, caller: Caller, identifier: str, asked: WhatIfAsked) -> WhatIf:
+        """Return the cost of a job. The call writes nothing, and is given up if the client leaves.
+
+        What does not end within half of the deadline is asked again for a rough price, without what would fit instead.
+
+        Raises:
+            Problem: the client has gone; not even the rough price is found in time; what the book refuses.
+            EpsilondError: what the mathematics refuses.
+        """
+        state = await self.call(caller, self.book.asked_of, caller.organisation, identifier, asked)
+
+        async def course() -> WhatIf:
+            half = self._settings.deadline_seconds / 2
+            try:
+                answered = await self._in_worker(
+                    partial(pickled, partial(what_if, state, **asked.job)), caller.identity, half
+                )
+            except Problem as problem:
+                if problem.kind.slug != "deadline-exceeded":
+                    raise
+                roughly = partial(what_if, state, **asked.job, rough=True)
+                answered = await self._in_worker(partial(pickled, roughly), caller.identity, half)
+            return opened(answered, WhatIf)
+
+        return await first_of(course, partial(end_with_client, request))
+
+    def promised(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState, Promised]:
+        """A ledger's rows and state, with what takes time to say of it: computed once for each version. It blocks."""
+        row, state = self.book.whole(tenant, identifier)
+        told = self._promises.get((row.id, row.version))
+        if told is None:
+            told = self._evaluated(partial(promised, state, of_block=bool(row.block)))
+            self._promises[row.id, row.version] = told
+            while len(self._promises) > KEPT_PROMISES:
+                self._promises.popitem(last=False)
+        return row, state, told
+
+    def _moved(self, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+        answer = method(*arguments, **named)
+        self._keep()
+        return answer
+
+    def _keep(self) -> None:
+        """Keep the log's head elsewhere, if there is such a place. It blocks, and comes before the answer.
+
+        Raises:
+            Problem: it cannot be kept. What was moved stays so, and is answered to the same key.
+        """
+        try:
+            self.book.continuity.keep(self.book.checkpoint(), self.book.root)
+        except OSError as error:
+            self._log.error("the checkpoint cannot be kept elsewhere", reason=error.strerror)
+            detail = "The newest checkpoint cannot be kept elsewhere. Send it again with the same Idempotency-Key."
+            raise Problem("unavailable", detail, headers={"Retry-After": "10"}) from None
+
+    def accept(self, by: str) -> tuple[str, int]:
+        """Accept the log as it is, for an operator. It blocks.
+
+        Ledgers with approval wait for their approvers first, so that none of them moves in between.
+
+        Args:
+            by: name of the operator.
+
+        Returns:
+            The log's signed head, and the number of ledgers that wait.
+        """
+        book = self.book
+        trouble, note = book.find_trouble(), book.sign_as_it_is()
+        waiting = 0 if trouble is None else book.request_reconciliations(by, trouble)
+        self._log.warning("the log of ledgers was accepted as it is", checkpoint=note, waiting=waiting)
+        book.continuity.accept(note)
+        return note, waiting
+
+    def expires(self, when: float | None) -> None:
+        """Something expires then: it is looked at in time."""
+        if when is not None and when < self._next:
+            self._next = when
+            self._due.set()
+
+    async def _expire(self) -> None:
+        """End what has expired, for ever."""
+        while True:
+            with anyio.move_on_after(max(self._next - time.time(), 0.0)):
+                await self._due.wait()
+                self._due = anyio.Event()
+                continue
+            self._next = time.time() + SWEEP_SECONDS
+            try:
+                with anyio.CancelScope(shield=True), as_problems():
+                    ended = await to_thread.run_sync(self._ended, limiter=self._threads)
+                self._metrics.ledger_moves.labels("expired").inc(ended)
+            except Problem as problem:
+                self._log.warning("reservations that have expired could not be ended", reason=problem.detail)
+
+    def _ended(self) -> int:
+        ended = self.book.expire()
+        if ended:
+            self._keep()
+        return ended
+
+    # Computations.
+
+    def _evaluated(self, call: Callable[[], T]) -> T:
+        """What a call gives, computed by a worker. It blocks a thread of the book.
+
+        Raises:
+            EpsilondError: as the call does.
+            Problem: there is no room, it takes too long, or the service is stopping.
+        """
+        seconds = self._settings.deadline_seconds
+        answered = from_thread.run(self._in_worker, partial(pickled, call), _CALLER.get(), seconds)
+        value: T = pickle.loads(answered.body)  # noqa: S301 (made by a worker of our own)
+        return value
+
+    async def _in_worker(
+        self, computation: Callable[[], RenderedAnswer], caller: str, seconds: float
+    ) -> RenderedAnswer:
+        task = self._pool.submit(await to_thread.run_sync(message_of, computation), caller=caller)
+        try:
+            with anyio.move_on_after(seconds):
+                await task.done.wait()
+        finally:
+            late = task.state != "ended"
+            if late:
+                self._pool.stop(task)
+        if late:
+            detail = f"It did not end within {seconds:g} s and was stopped; nothing was moved."
+            raise Problem("deadline-exceeded", detail, headers={"Retry-After": "10"})
+        if task.outcome is None:
+            raise Problem("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
+        return task.outcome.get()
+
+
+LEDGERS_OF: ServicePart[Ledgers] = ServicePart("ledgers")

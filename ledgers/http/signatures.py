@@ -1,0 +1,140 @@
+"""The signature beside an answer: in a header of the response, where the service has keys that outlive it."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+import structlog
+from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import Response
+
+from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants.json_types import JsonRecord
+from epsilond.app.http.record import ServicePart
+from epsilond.ledgers.http.keys import Keys
+from epsilond.ledgers.log.errors import KeysUnusable, Malformed
+from epsilond.ledgers.log.keys import SigningKey
+from epsilond.ledgers.log.statements import HEADER, KINDS, SignedStatement, digest_of, sign
+from epsilond.witness.reports.questions import ACCOUNT
+
+KEPT: Final = 1024
+"""Signatures that are remembered; each has less than a kilobyte."""
+FRESH: Final = 1.0
+"""Seconds after which the folder of keys is looked at again."""
+AT_ONCE: Final = 4_096
+"""Bytes of a request up to which an answer of known digest is signed in the event loop: in a tenth of a millisecond."""
+DESCRIBED: Final[JsonRecord] = {
+    HEADER: {
+        "description": "the answer's signature, a JSON Web Signature that names the answer's digest; absent where the"
+        " service has no keys",
+        "schema": {"type": "string"},
+    }
+}
+
+
+class Signatures:
+    """What the service signs its answers with: nothing until it has keys."""
+
+    def __init__(self) -> None:
+        self._keys: Keys | None = None
+        self._signing: SigningKey | None = None
+        self._looked = 0.0
+        self._kept: OrderedDict[bytes, str] = OrderedDict()
+        self._log = structlog.get_logger()
+
+    def use(self, keys: Keys | None) -> None:
+        """Sign with these keys from now on, or no more."""
+        self._keys, self._signing, self._looked = keys, None, 0.0
+
+    async def of(
+        self, kind: str, name: str, engine: str, request: bytes, answer: bytes, digest: str | None = None
+    ) -> str | None:
+        """Return the signature of an answer to the body of a request; None where there is none.
+
+        `digest` is that of the answer's canonical text, where it is known already.
+        """
+        keys = self._keys
+        if keys is None or kind not in KINDS:
+            return None
+        signing = self._signing
+        if signing is not None and time.monotonic() - self._looked < FRESH:
+            found = self._kept.get(_place(signing, kind, name, engine, request, answer))
+            if found is not None:
+                return found
+            if digest is not None and len(request) <= AT_ONCE:
+                return self._signed(lambda: signing, kind, name, engine, request, answer, digest)
+        look = partial(self._look, keys)
+        return await to_thread.run_sync(partial(self._signed, look, kind, name, engine, request, answer, digest))
+
+    def _look(self, keys: Keys) -> SigningKey:
+        """Return the key that signs now, from the folder of keys.
+
+        Raises:
+            KeysUnusable: the keys cannot be used.
+            OSError: the folder cannot be read.
+        """
+        self._signing, self._looked = keys().signing, time.monotonic()
+        return self._signing
+
+    def _signed(
+        self,
+        signing_key: Callable[[], SigningKey],
+        kind: str,
+        name: str,
+        engine: str,
+        request: bytes,
+        answer: bytes,
+        digest: str | None,
+    ) -> str | None:
+        try:
+            signing = signing_key()
+            told = ACCOUNT if kind == ACCOUNT else name  # an account is known here by the kind of its spec
+            statement = SignedStatement(kind=kind, name=told, engine_version=engine, request=digest_of(request))
+            found = sign(statement, answer, signing, digest=digest)
+        except (KeysUnusable, OSError) as error:
+            self._log.error("answers are not signed: the keys cannot be used", reason=str(error))
+            return None
+        except Malformed as error:  # a request with numbers that have no canonical text
+            self._log.warning("an answer is not signed", reason=str(error))
+            return None
+        self._kept[_place(signing, kind, name, engine, request, answer)] = found
+        while len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+        return found
+
+
+SIGNATURES: ServicePart[Signatures] = ServicePart("signatures")
+
+
+async def signed(
+    request: Request,
+    response: Response,
+    kind: str,
+    name: str,
+    body: bytes,
+    engine: str = ENGINE_VERSION,
+    *,
+    digest: str | None = None,
+) -> Response:
+    """The response with its signature in a header, if it is an answer and the service signs answers of this kind."""
+    signatures = SIGNATURES.of(request)
+    if response.status_code == 200:
+        found = await signatures.of(kind, name, engine, body, bytes(response.body), digest)
+        if found is not None:
+            response.headers[HEADER] = found
+    return response
+
+
+def _place(signing: SigningKey, *parts: str | bytes) -> bytes:
+    told = hashlib.sha256(signing.public.raw)
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        told.update(len(data).to_bytes(8))
+        told.update(data)
+    return told.digest()

@@ -1,0 +1,29 @@
+"""What a job costs in each kind of slot: the table of the rules by kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from epsilond.ledgers.mathematics.charges import additive, gaussian, renyi
+
+if TYPE_CHECKING:
+    from epsilond.ledgers.mathematics.charges.asked import ChargeRequest
+    from epsilond.ledgers.mathematics.state import Charge, Slot, SlotKind
+
+CHARGES: Mapping[SlotKind, Callable[[ChargeRequest, Slot], Charge]] = {
+    "gdp": gaussian.charge,
+    "zcdp": additive.charge_concentrated,
+    "rdp": renyi.charge,
+    "pure": additive.charge_pure,
+}
+
+
+def charge(asked: ChargeRequest, slot: Slot) -> Charge:
+    """Return the charge for a job in a slot, even if the slot does not have enough left.
+
+    Raises:
+        ConditionViolated: no charge is proved for such a mechanism in such a slot.
+        LedgerExhausted: not even all of the slot pays for it.
+    """
+    return CHARGES[slot.kind](asked, slot)

@@ -1,0 +1,186 @@
+"""Whether everything that a ledger allows is within its target: checked once at its opening, on the certified end.
+
+The compartments of a ledger are one product of profiles: the planned mechanisms, G_√cap of a Gaussian slot, and so on.
+Its δ at ε*, with every η and δ that slots may add, must be at most δ*, in both orders (docs/ledger.md, "Compartments").
+Nothing later is ever checked against the target again: that would not be valid (docs/ledger.md, "Rules that are
+false").
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.attempts import ConditionResult
+from epsilond.accountants.composition.product import composed_pair
+from epsilond.accountants.errors import Infeasible
+from epsilond.accountants.kinds.approximate import approximate_pair
+from epsilond.accountants.numerics.root_search import brent_root
+from epsilond.accountants.profiles.concentrated import concentrated_pair
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.profiles.powers import powers_pair
+from epsilond.accountants.verdict import Verdict
+from epsilond.ledgers.mathematics.amounts import ZERO, Amount, down, float_above, float_below, less, root_above, total
+from epsilond.ledgers.mathematics.charges.asked import ChargeRequest
+from epsilond.ledgers.mathematics.mixture import log_coefficients
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from epsilond.accountants.curve.pair import Pair
+    from epsilond.ledgers.mathematics.state import LedgerState, PlanItem, Slot
+
+_SEARCHED = {"gdp": "mu_squared", "zcdp": "rho", "pure": "epsilon"}
+_SMALLEST = 1e-15
+_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What was certified of a ledger: δ of all its compartments at ε*, with what slots may add to it."""
+
+    log_delta: float
+    """log δ at ε*, upper end, added amounts included."""
+    epsilon: float
+    """The smallest ε at which all of it is within δ*; at most ε*."""
+
+
+def opening(state: LedgerState) -> Opening:
+    """Certify that all that this ledger allows is within its target.
+
+    Raises:
+        Infeasible: it is not; `nearest` is the smallest ε at which it would be.
+        ConditionViolated: no theorem covers a mechanism of the plan under the ledger's setting.
+    """
+    pair = product(state)
+    allowed = _log_allowed(state)
+    at_target = pair.log_delta_bounds(state.target.epsilon).upper
+    if not at_target <= allowed:
+        nearest = pair.epsilon(allowed).upper if allowed > -math.inf else math.inf
+        condition = ConditionResult(
+            "epsilond.ledger-invariant",
+            "δ of everything that the ledger allows, at its ε, is at most its δ less what its slots may add",
+            Verdict.NO,
+            math.exp(at_target),
+            math.exp(allowed),
+        )
+        message = "The plan and the slots lose more together than the target allows."
+        raise Infeasible(message, condition, {"epsilon": nearest} if math.isfinite(nearest) else {})
+    return Opening(
+        log_delta=_with_added(at_target, state), epsilon=min(pair.epsilon(allowed).upper, state.target.epsilon)
+    )
+
+
+def largest(state: LedgerState, kind: str) -> Slot:
+    """Return the slot of this kind with the largest capacity that the target and the rest allow, rounded down.
+
+    Raises:
+        Infeasible: nothing is left for it.
+    """
+    slot = state.slot(kind)
+    assert slot is not None
+    part = _SEARCHED.get(kind, "")
+    fixed, allowed = _pairs(state, without=kind), _log_allowed(state)
+
+    def over(capacity: float) -> float:
+        trial = _filled(slot, part, capacity)
+        return (
+            composed_pair([*fixed, (slot_pair(trial), 1)], "default").log_delta_bounds(state.target.epsilon).upper
+            - allowed
+        )
+
+    if math.isinf(allowed) or (
+        fixed and composed_pair(fixed, "default").log_delta_bounds(state.target.epsilon).upper > allowed
+    ):
+        raise Infeasible(f"Nothing is left for the slot {kind}: the rest of the ledger takes all of the target.")
+    low, high = 0.0, 1e-3
+    while over(high) <= 0.0:
+        low, high = high, 4.0 * high
+    while low == 0.0 and high > _SMALLEST:
+        middle = high / 64.0
+        low, high = (middle, high) if over(middle) <= 0.0 else (0.0, middle)
+    if low > 0.0:
+        low = _root_below(over, low, high)
+    if down(low) <= 0:
+        raise Infeasible(f"Nothing is left for the slot {kind}: the rest of the ledger takes all of the target.")
+    return _filled(slot, part, low)
+
+
+def _root_below(over: Callable[[float], float], low: float, high: float) -> float:
+    """Return a number near the root of an increasing function, at which the function is at most zero by evaluation."""
+    root = low if over(low) == 0.0 else brent_root(over, low, high, absolute=1e-300, relative=_TOLERANCE)
+    margin = _TOLERANCE
+    while over(root) > 0.0:
+        root, margin = max(root * (1.0 - margin), low), 4.0 * margin
+    return root
+
+
+def product(state: LedgerState) -> Pair:
+    """Return the pair that dominates everything that the ledger allows, except for the η and δ of its slots."""
+    return composed_pair(_pairs(state), "default")
+
+
+def plan_pair(state: LedgerState) -> Pair | None:
+    """Return the dominating pair of the whole plan only; None without a plan."""
+    pairs = _of_plan(state)
+    return composed_pair(pairs, "default") if pairs else None
+
+
+def _pairs(state: LedgerState, without: str | None = None) -> list[tuple[Pair, int]]:
+    return [*_of_plan(state), *((slot_pair(slot), 1) for slot in state.slots if slot.kind != without)]
+
+
+def _of_plan(state: LedgerState) -> list[tuple[Pair, int]]:
+    found: list[tuple[Pair, int]] = []
+    for item in state.plan:
+        if item.job is None and item.planned:  # what a residue charge has brought is part of its slot
+            found += item_pairs(item, state)
+    return found
+
+
+def item_pairs(item: PlanItem, state: LedgerState) -> Sequence[tuple[Pair, int]]:
+    """Return the dominating pairs of all planned runs of an item, each with its number of runs."""
+    return ChargeRequest(setting=state.setting, spec=item.spec, count=item.planned).parts
+
+
+def slot_pair(slot: Slot) -> Pair:
+    """Return the dominating pair of a whole slot, except for its η and δ."""
+    if slot.kind == "gdp":
+        return gaussian_pair(root_above(slot.capacity["mu_squared"]))
+    if slot.kind == "zcdp":
+        return concentrated_pair(float_above(slot.capacity["rho"]))
+    if slot.kind == "pure":
+        return approximate_pair(float_above(slot.capacity["epsilon"]), 0.0)
+    return powers_pair(slot.orders, log_coefficients(slot))
+
+
+def _filled(slot: Slot, part: str, capacity: float) -> Slot:
+    amount = down(capacity)
+    if slot.kind == "rdp":
+        return replace(slot, capacity=dict.fromkeys(slot.capacity, amount))
+    return replace(slot, capacity={**slot.capacity, part: amount})
+
+
+def added(state: LedgerState) -> Amount:
+    """Return the sum that slots may add to δ: all of their η and δ."""
+    return total(*(slot.capacity.get(part, ZERO) for slot in state.slots for part in ("eta", "delta")))
+
+
+def _log_allowed(state: LedgerState) -> float:
+    rest = less(state.target.delta, added(state))
+    if not added(state):
+        value = state.target.log_delta
+    elif rest > 0:
+        value = math.log(float_below(rest))
+    else:
+        return -math.inf
+    return value - 1e-15 * (1.0 + abs(value))
+
+
+def _with_added(log_delta: float, state: LedgerState) -> float:
+    extra = added(state)
+    if extra <= 0:
+        return log_delta
+    total = math.exp(log_delta) + float_above(extra)
+    return min(math.log(total) + 1e-14, state.target.log_delta)

@@ -1,0 +1,206 @@
+"""An auditor's reading of a ledger: every entry is made again, and every charge is certified again.
+
+Replaying does not search for charges: it checks that those that were written suffice, so that it needs neither the
+version that made them nor its luck in searching.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from epsilond.accountants.errors import EpsilondError
+from epsilond.accountants.json_types import JsonObject
+from epsilond.accountants.quantity import LARGEST_COUNT
+from epsilond.accountants.specs import Spec
+from epsilond.ledgers.mathematics import moves
+from epsilond.ledgers.mathematics.amending import INDEPENDENT, amended
+from epsilond.ledgers.mathematics.amounts import ZERO
+from epsilond.ledgers.mathematics.charges import charge
+from epsilond.ledgers.mathematics.charges.asked import ChargeRequest
+from epsilond.ledgers.mathematics.entries import (
+    APPROVED_KINDS,
+    charge_of,
+    has_two_people,
+    observations_of,
+    read_approval,
+    state_of,
+)
+from epsilond.ledgers.mathematics.invariant import opening
+from epsilond.ledgers.mathematics.opening import PARTS
+from epsilond.ledgers.mathematics.residue import holds
+from epsilond.ledgers.mathematics.state import JOB, Charge, LedgerState, PlanItem, Reservation, Slot, plus, times
+
+SpecReader = Callable[[str], Spec]
+
+
+class DoesNotReplay(EpsilondError):
+    """An entry is no legal move from the state that the entries before it give."""
+
+
+def replayed(entries: Iterable[Mapping[str, object]], read: SpecReader) -> LedgerState:
+    """Return the state that results from a ledger's entries, and check each entry.
+
+    `read` turns the canonical JSON text of a mechanism into its spec.
+
+    Raises:
+        DoesNotReplay: at the first entry that no legal move gives; the message has its place and why.
+    """
+    state: LedgerState | None = None
+    for place, entry in enumerate(entries):
+        try:
+            state = applied(state, entry, read)
+        except (
+            EpsilondError,
+            ArithmeticError,
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            AssertionError,
+        ) as error:
+            raise DoesNotReplay(f"entry {place}, {entry.get('kind')}: {error}") from error
+    if state is None:
+        raise DoesNotReplay("there are no entries")
+    return state
+
+
+def applied(state: LedgerState | None, entry: JsonObject, read: SpecReader) -> LedgerState:
+    """Return the state after an entry.
+
+    Raises:
+        DoesNotReplay: what was charged does not suffice, or the entry does not fit the state.
+        EpsilondError: the move may not be made.
+    """
+    kind = entry["kind"]
+    if kind == "opened":
+        _require(state is None, "a ledger is opened once")
+        specs = {item["name"]: read(item["spec"]) for item in entry["plan"]}
+        first = state_of(entry, specs)
+        _require_opened(first)
+        opening(first)
+        return first
+    if state is None:
+        raise DoesNotReplay("the first entry must open the ledger")
+    _require_people(state, entry)
+    if kind == "reserved":
+        return _reserved(state, entry, read)
+    if kind == "committed":
+        return _committed(state, entry)
+    if kind in ("cancelled", "expired"):
+        return moves.release(state, entry["reservation"], kind)
+    if kind == "voided":
+        return moves.void(state, entry["reservation"], entry["count"])
+    if kind == "amended":
+        return _amended(state, entry, read)
+    if kind == "reconciled":
+        return state
+    if kind == "sealed":
+        return moves.seal(state)
+    if kind == "closed":
+        return moves.close(state)
+    if kind == "contradicted":
+        return moves.contradict(state, observations_of(entry), entry.get("reservations"))
+    raise DoesNotReplay(f"{kind} is no kind of entry")
+
+
+def _require_people(state: LedgerState, entry: JsonObject) -> None:
+    """Require two people of an entry that needs them. Only a ledger with approval has entries of reconciliations.
+
+    Raises:
+        DoesNotReplay: the entry names no requester or no approver, or both are one person.
+    """
+    if state.approval and entry["kind"] in APPROVED_KINDS:
+        _require(has_two_people(entry), "the ledger needs a requester and another person who approves")
+    _require(state.approval or entry["kind"] != "reconciled", "a ledger without approval has no reconciliations")
+
+
+def _reserved(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerState:
+    spec, count, identifier = read(entry["spec"]), entry["count"], entry["reservation"]
+    moves.require_open(state)
+    _require(_is_count(count), "the count is none")
+    _require(identifier not in state.reservations, "the reservation was made before")
+    if "slot" not in entry:
+        return moves.reserve(state, identifier, spec=spec, item=entry["item"], count=count)
+    slot = state.slot(entry["slot"])
+    _require(slot is not None, "the ledger has no such slot")
+    assert slot is not None
+    price = charge_of(entry["charge"])
+    _require_enough(state, spec, count, slot, price)
+    held = Reservation(id=identifier, spec=spec, count=count, slot=slot.kind, charge=price)
+    return moves.held(state, held, slot)
+
+
+def _committed(state: LedgerState, entry: JsonObject) -> LedgerState:
+    held = state.reservations[entry["reservation"]]
+    if held.slot is not None and held.item is None and held.charge is not None and not held.charge.additive:
+        slot = state.slot(held.slot)
+        assert slot is not None
+        price = charge_of(entry["charge"])
+        _require(price.remaining is not None and price.remaining <= slot.left("mu_squared"), "the charge is stale")
+        _require_enough(state, held.spec, held.count, slot, price)
+        freed = moves.unheld(slot, held)
+        state = moves.held(state.with_slot(freed), replace(held, charge=price), freed)
+    return moves.commit(state, entry["reservation"], entry["count"])
+
+
+def _amended(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerState:
+    items = [PlanItem(name=each["name"], spec=read(each["spec"]), planned=each["planned"]) for each in entry["add"]]
+    lower = {each["name"]: each["planned"] for each in entry["lower"]}
+    whole = all(isinstance(planned, int) and not isinstance(planned, bool) for planned in lower.values())
+    _require(whole and all(_is_count(item.planned) for item in items), "an item is none")
+    _require(entry.get("declared") in (None, INDEPENDENT), "nothing such can be declared")
+    approval = read_approval(entry) if "approval" in entry else None
+    return amended(state, add=items, lower=lower, declared=entry.get("declared"), approval=approval)[0]
+
+
+def _require_enough(state: LedgerState, spec: Spec, count: int, slot: Slot, price: Charge) -> None:
+    _require(set(price.parts) == set(slot.capacity), "the charge has other parts than its slot")
+    asked = ChargeRequest(setting=state.setting, spec=spec, count=count, delta=price.each.get("delta"))
+    if price.remaining is not None:
+        _require(slot.kind == "gdp" and not price.each, "only a Gaussian slot charges residues, of whole jobs")
+        cost, eta = price.parts["mu_squared"], price.parts["eta"]
+        enough = holds(asked.parts, remaining=price.remaining, cost=cost, eta=eta)
+        _require(enough, f"μ² = {cost:f} and η = {eta:f} do not suffice for the job at μ² = {price.remaining:f}")
+        return
+    computed = charge(asked, slot)
+    _require(computed.additive and set(price.each) == set(computed.each), "the charge has other parts than its slot")
+    for part, amount in computed.each.items():
+        _require(price.each[part] >= amount, f"{part} = {price.each[part]:f} is less than a run costs, {amount:f}")
+    _require(price.parts == times(price.each, count), "the sums are wrong")
+
+
+def _require_opened(state: LedgerState) -> None:
+    """Check an opened ledger as `opening.opened` does before it computes anything."""
+    _require(not state.declared.released_before, "something was released before")
+    _require(all(_is_count(item.planned) and not item.name.startswith(JOB) for item in state.plan), "an item is none")
+    for slot in state.slots:
+        if slot.kind == "rdp":
+            weighed = len(slot.weights) == len(slot.orders) and all(weight > 0.0 for weight in slot.weights)
+            _require(weighed and all(order > 1.0 for order in slot.orders), "a Rényi slot is none")
+        else:
+            _require(set(slot.capacity) == set(PARTS[slot.kind]), "a slot has other parts than its kind")
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= LARGEST_COUNT
+
+
+def _require(holds_so: bool, otherwise: str) -> None:
+    if not holds_so:
+        raise DoesNotReplay(otherwise)
+
+
+def balances(state: LedgerState) -> Mapping[str, Mapping[str, JsonObject]]:
+    """Return the amounts used and reserved of every slot, and the runs of every item, to compare with a database."""
+    return {
+        "slots": {
+            slot.kind: {"used": plus(nothing, slot.used), "reserved": plus(nothing, slot.reserved)}
+            for slot in state.slots
+            for nothing in (dict.fromkeys(slot.capacity, ZERO),)
+        },
+        "plan": {
+            item.name: {"reserved": item.reserved, "committed": item.committed, "credit": item.credit}
+            for item in state.plan
+        },
+    }

@@ -1,0 +1,111 @@
+"""Refuted: the ε that was spent so far, reported when one has chosen to stop, is a guarantee.
+
+At a number of rounds that was fixed in advance it is. Who stops when the outputs look bad stops where the loss is above
+what is reported, sooner or later (docs/ledger.md, "What may be reported").
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+import numpy as np
+
+from epsilond.accountants.formula import formula
+from epsilond.accountants.quantities import Quantity
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Source, Status, Theorem
+
+_TESTS = "tests/ledgers/mathematics/theorems/test_adaptive_stop.py"
+ROUND_EPSILON = Quantity(symbol="ε₀", unit="nat", ge=1e-3, le=5.0, description="ε of one randomized response")
+REPORTED_DELTA = Quantity(symbol="δ", ge=1e-12, le=0.1, description="δ at which the spent ε is reported")
+MOST_ROUNDS = Quantity(symbol="T", ge=1, le=1000, description="rounds that may be run at most")
+
+
+def spent_epsilon(*, rounds: int, round_epsilon: float, delta: float) -> float:
+    """The least ε ≥ 0 with δ(ε) ≤ δ after so many randomized responses, exactly.
+
+    With K ~ Bin(t, p) answers kept, the loss is ε₀ (2K − t); where ε lies between the losses of k − 1 and k,
+    δ(ε) = P(K ≥ k) − e^ε Q(K ≥ k).
+    """
+    keep = 1.0 / (1.0 + math.exp(-round_epsilon))
+    first, second = _tails(rounds, keep), _tails(rounds, 1.0 - keep)
+    found = 0.0
+    for kept in range(rounds, -1, -1):
+        if first[kept] <= delta:
+            continue
+        epsilon = math.log((first[kept] - delta) / second[kept])
+        if epsilon >= round_epsilon * (2 * (kept - 1) - rounds):
+            found = epsilon
+            break
+    return max(found, 0.0)
+
+
+def _tails(rounds: int, keep: float) -> list[float]:
+    """P(K ≥ k) for k = 0, …, t."""
+    logs = [
+        math.lgamma(rounds + 1.0)
+        - math.lgamma(kept + 1.0)
+        - math.lgamma(rounds - kept + 1.0)
+        + kept * math.log(keep)
+        + (rounds - kept) * math.log1p(-keep)
+        for kept in range(rounds + 1)
+    ]
+    above = np.cumsum(np.exp(logs)[::-1])[::-1]
+    return [float(one) for one in above]
+
+
+def stopped_delta(*, rounds: int, round_epsilon: float, delta: float) -> float:
+    """The largest E[(1 − e^{ε_τ − L_τ})₊] over all times τ ≤ T at which one may choose to stop, from the last back."""
+    keep = 1.0 / (1.0 + math.exp(-round_epsilon))
+    value: np.ndarray[tuple[int], np.dtype[np.float64]] | None = None
+    for done in range(rounds, 0, -1):
+        spent = spent_epsilon(rounds=done, round_epsilon=round_epsilon, delta=delta)
+        losses = round_epsilon * (2.0 * np.arange(done + 1.0) - done)
+        here = np.maximum(-np.expm1(np.minimum(spent - losses, 0.0)), 0.0)
+        value = here if value is None else np.maximum(here, keep * value[1:] + (1.0 - keep) * value[:-1])
+    assert value is not None
+    return float(keep * value[1] + (1.0 - keep) * value[0])
+
+
+@formula(given="Randomized responses, one after another, and a δ.")
+def stop_at_will(
+    *,
+    round_epsilon: Annotated[float, ROUND_EPSILON],
+    reported_delta: Annotated[float, REPORTED_DELTA],
+    rounds: Annotated[int, MOST_ROUNDS],
+) -> Outputs:
+    """The δ that belongs to the ε reported at the worst stop, its factor over δ, and the ε of the full run."""
+    true = stopped_delta(rounds=rounds, round_epsilon=round_epsilon, delta=reported_delta)
+    return {
+        "true_delta": true,
+        "factor": true / reported_delta,
+        "full_epsilon": spent_epsilon(rounds=rounds, round_epsilon=round_epsilon, delta=reported_delta),
+    }
+
+
+SPEND_AT_A_STOP = Theorem(
+    id="epsilond.spend-at-adaptive-stop",
+    title="The ε spent so far, at a stop that was chosen: false",
+    statement=(
+        "Stopped at a time τ of one's choice, an interaction is (ε_τ, δ)-private in the sense "
+        "∫ (dP − e^{ε_τ} dQ)₊ ≤ δ, ε_t being the exact ε at δ of the first t rounds. FALSE: it is so for every t fixed "
+        "in advance, and the largest value over stopping times grows with the number of rounds. The ε of the longest "
+        "run allowed does hold"
+    ),
+    source=Source("epsilond", "docs/ledger.md, What may be reported; the question is of rogers2016odometers"),
+    status=Status.REFUTED,
+    conditions=(Condition("adaptive-stop", "when the run is stopped depends on its outputs"),),
+    errata=(
+        Erratum(
+            "L-4",
+            grade=Grade.PROVED_WRONG,
+            printed="the ε spent so far is a guarantee at any stop",
+            truth="it is one at a fixed stop; with 400 responses of ε₀ = 0.1 at δ = 1e-3, chosen stops reach 7.36 δ",
+            test=f"{_TESTS}::test_who_stops_at_will_passes_what_is_reported",
+        ),
+    ),
+    formula=stop_at_will,
+    examples=({"round_epsilon": 0.1, "reported_delta": 1e-3, "rounds": 400},),
+)
+
+THEOREMS: tuple[Theorem, ...] = (SPEND_AT_A_STOP,)

@@ -1,0 +1,100 @@
+"""The log's entries as rows: numbered from 0 without gaps, and never changed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from epsilond.ledgers.requests import Order
+from epsilond.ledgers.store.owners import entries_of
+from epsilond.ledgers.store.records import EntryRow
+from epsilond.ledgers.store.tables import COUNTER, ENTRIES
+
+_COLUMNS = tuple(ENTRIES.c[name] for name in EntryRow.__dataclass_fields__)
+
+
+def take(connection: Connection, count: int) -> int:
+    """Take the next `count` numbers of entries, and return the first. Other writers wait until the transaction ends.
+
+    Take it last: after every ledger is locked, and everything else is written. If the transaction is rolled back, the
+    numbers are free again.
+
+    Raises:
+        ValueError: none are asked for.
+    """
+    if count < 1:
+        raise ValueError("at least one entry is taken")
+    more = update(COUNTER).values(size=COUNTER.c.size + count).returning(COUNTER.c.size)
+    size: int = connection.execute(more).scalar_one()
+    return size - count
+
+
+def append(connection: Connection, entries: Sequence[EntryRow]) -> None:
+    """Keep entries under the numbers that were taken in this transaction.
+
+    Raises:
+        IntegrityError: their numbers are not the next ones; the transaction is of no more use.
+    """
+    connection.execute(insert(ENTRIES), [{**vars(entry), "digest": digest(entry.leaf)} for entry in entries])
+
+
+def digest(leaf: bytes) -> bytes:
+    """Return the identity of an entry: SHA-256 of 0x00 and the leaf, its hash in the tree (RFC 9162, section 2.1.1)."""
+    return hashlib.sha256(b"\x00" + leaf).digest()
+
+
+def size(connection: Connection) -> int:
+    """Return the number of entries."""
+    found: int = connection.execute(select(COUNTER.c.size)).scalar_one()
+    return found
+
+
+def get(connection: Connection, seq: int) -> EntryRow | None:
+    """Return the entry with this number; None if there is no such entry."""
+    row = connection.execute(select(*_COLUMNS).where(ENTRIES.c.seq == seq)).mappings().one_or_none()
+    return None if row is None else EntryRow(**row)
+
+
+def page(
+    connection: Connection,
+    *,
+    start: int | None = None,
+    limit: int,
+    ledger: str | None = None,
+    kind: str | None = None,
+    organisation: str | None = None,
+    order: Order = "oldest",
+) -> list[EntryRow]:
+    """Return entries in their order.
+
+    Args:
+        connection: to read on.
+        start: number of the first of them; None means the oldest, or the newest if the newest come first.
+        limit: largest number of entries.
+        ledger: id of the ledger that they are of; None means any.
+        kind: their kind; None means any.
+        organisation: owner of their ledgers; None means any.
+        order: which come first.
+    """
+    wanted, newest = select(*_COLUMNS), order == "newest"
+    if start is not None:
+        wanted = wanted.where(ENTRIES.c.seq <= start if newest else ENTRIES.c.seq >= start)
+    if ledger is not None:
+        wanted = wanted.where(ENTRIES.c.ledger == ledger)
+    if kind is not None:
+        wanted = wanted.where(ENTRIES.c.kind == kind)
+    if organisation is not None:
+        wanted = wanted.where(entries_of(organisation))
+    in_order = ENTRIES.c.seq.desc() if newest else ENTRIES.c.seq
+    rows = connection.execute(wanted.order_by(in_order).limit(limit)).mappings()
+    return [EntryRow(**row) for row in rows]
+
+
+def counted(connection: Connection, ledger: str) -> dict[str, tuple[int, int, int]]:
+    """Return the number of entries of each kind that a ledger has, with their first and last number."""
+    number = ENTRIES.c.seq
+    wanted = select(ENTRIES.c.kind, func.count(), func.min(number), func.max(number))
+    rows = connection.execute(wanted.where(ENTRIES.c.ledger == ledger).group_by(ENTRIES.c.kind))
+    return {kind: (count, first, last) for kind, count, first, last in rows}

@@ -1,0 +1,67 @@
+"""Ledgers of organisations: names that are compared in a normal form, who opened a ledger, and its organisation."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+from epsilond.ledgers.store.names import key_of
+
+revision = "0003"
+down_revision = "0002"
+
+UNASSIGNED = "NEW.organisation IS NULL OR NEW.dataset_key = ''"
+"""A new ledger of a service of an earlier version, which knows no organisations."""
+RENAMED = (
+    "OLD.dataset_key <> '' AND (NEW.dataset_key <> OLD.dataset_key OR NEW.block_key <> OLD.block_key"
+    " OR NEW.opened_by <> OLD.opened_by)"
+)
+TAKEN_AWAY = "COALESCE(OLD.organisation, '') <> '' AND COALESCE(NEW.organisation, '') <> OLD.organisation"
+"""A ledger of a named organisation stays its own."""
+OF_BLOCK = ("organisation", "dataset_key", "block_key", "copy")
+
+
+def upgrade() -> None:
+    """Add the columns, fill those that follow from a row, and guard them. Organisations are assigned by the service."""
+    op.add_column("ledgers", sa.Column("organisation", sa.String(255)))
+    op.add_column("ledgers", sa.Column("opened_by", sa.String(255), nullable=False, server_default=""))
+    op.add_column("ledgers", sa.Column("dataset_key", sa.String(64), nullable=False, server_default=""))
+    op.add_column("ledgers", sa.Column("block_key", sa.String(64), nullable=False, server_default=""))
+    op.add_column("ledgers", sa.Column("copy", sa.Integer, nullable=False, server_default="0"))
+    _fill()
+    op.create_index("ledgers_of_block", "ledgers", list(OF_BLOCK), unique=True)
+    op.create_index("ledgers_by_organisation", "ledgers", ["organisation", "created", "id"])
+    op.drop_index("ledgers_by_tenant", "ledgers")
+    _refuse("unassigned", "INSERT", UNASSIGNED, "no move opens a ledger without an organisation")
+    _refuse("renamed", "UPDATE", RENAMED, "the names of a ledger are never changed")
+    _refuse("taken_away", "UPDATE", TAKEN_AWAY, "no move takes a ledger from its organisation")
+    if op.get_bind().dialect.name == "sqlite":
+        same = " AND ".join(f"{column} = NEW.{column}" for column in OF_BLOCK)
+        there = f"EXISTS (SELECT 1 FROM ledgers WHERE {same})"  # noqa: S608 (the names are those above)
+        _refuse("replaced_of_block", "INSERT", there, "rows of ledgers are never replaced")
+
+
+def _fill() -> None:
+    """Fill the normal forms of names; the trigger of `version` demands that it grows by one."""
+    connection = op.get_bind()
+    names = ("id", "tenant", "dataset", "block", "version", *OF_BLOCK, "opened_by")
+    table = sa.table("ledgers", *map(sa.column, names))
+    for row in connection.execute(sa.select(table.c.id, table.c.tenant, table.c.dataset, table.c.block)).all():
+        connection.execute(
+            sa.update(table)
+            .where(table.c.id == row.id)
+            .values(
+                dataset_key=key_of(row.dataset),
+                block_key=key_of(row.block) if row.block else "",
+                opened_by=row.tenant,
+                version=table.c.version + 1,
+            )
+        )
+
+
+def _refuse(name: str, what: str, when: str, why: str) -> None:
+    head = f"CREATE TRIGGER ledgers_{name} BEFORE {what} ON ledgers FOR EACH ROW WHEN ({when})"
+    if op.get_bind().dialect.name == "postgresql":
+        op.execute(f"{head} EXECUTE FUNCTION ledger_refuse('{why}')")
+    else:
+        op.execute(f"{head} BEGIN SELECT RAISE(ABORT, '{why}'); END")

@@ -1,0 +1,43 @@
+"""The nodes of the log's Merkle tree as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from sqlalchemy import Connection, insert, select, tuple_
+from sqlalchemy.exc import IntegrityError
+
+from epsilond.ledgers.store.tables import NODES
+
+Node = TypeVar("Node", bound=tuple[int, int])
+"""A level and a place: the perfect subtree over the leaves place·2^level, …, (place + 1)·2^level − 1."""
+
+
+class StoredNodes:
+    """The tree's nodes in a transaction; those of entries are written in the transaction of the entries."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def read(self, wanted: Iterable[Node]) -> dict[Node, bytes]:
+        """Return the hashes of these nodes. Missing nodes are left out."""
+        asked = {(level, place): node for node in wanted for level, place in (node,)}
+        if not asked:
+            return {}
+        rows = select(NODES).where(tuple_(NODES.c.level, NODES.c.place).in_(list(asked)))
+        return {asked[row.level, row.place]: row.hash for row in self._connection.execute(rows)}
+
+    def write(self, hashes: Mapping[Node, bytes]) -> None:
+        """Keep hashes of nodes that were not there.
+
+        Raises:
+            ValueError: one of them is there already, or no hash of 32 bytes; the transaction is of no more use.
+        """
+        if not hashes:
+            return
+        rows = [{"level": level, "place": place, "hash": value} for (level, place), value in hashes.items()]
+        try:
+            self._connection.execute(insert(NODES), rows)
+        except IntegrityError:
+            raise ValueError("a node of the log's tree is there already, or is none") from None

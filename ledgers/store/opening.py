@@ -1,0 +1,58 @@
+"""Where ledgers are kept is opened: a database of their own, or the one that jobs are kept in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import update
+from sqlalchemy.engine import URL, make_url
+
+from epsilond.ledgers.store.tables import COUNTER, TABLES
+from epsilond.storage import opening
+from epsilond.storage.faults import StoreUnavailable
+from epsilond.storage.migrating import Chain, migrate
+from epsilond.storage.transactions import Database
+
+CHAIN: Final = Chain(
+    scripts=Path(__file__).parent / "migrations",
+    version_table="ledger_version",
+    tables=TABLES,
+    probe=update(COUNTER).where(COUNTER.c.id < 0).values(size=0),
+)
+"""The revisions of the ledgers' tables, which know nothing of those of the jobs."""
+
+
+def opened(place: Path | URL | str, *, name: str = "the ledgers' place") -> Database:
+    """Open the database of ledgers in a file, made if missing, or at the URL of a PostgreSQL database.
+
+    A file has one process at a time, whose threads share it; `name` is what errors call the place.
+
+    Raises:
+        StoreLocked: another process has the file.
+        StoreUnavailable: it cannot be read or written, or holds tables of a later version.
+    """
+    return opening.opened(_url(place), [CHAIN], name=name, what="ledgers")
+
+
+def added(database: Database) -> Database:
+    """Add the tables of ledgers to a database that is open for other tables, and return it.
+
+    Raises:
+        StoreUnavailable: it holds ledgers of a later version.
+        StoreFault: the database cannot be used.
+    """
+    try:
+        with database.writing() as connection:
+            migrate(connection, CHAIN)
+    except OSError as error:
+        raise StoreUnavailable(f"ledgers cannot be kept: {error.strerror}") from None
+    return database
+
+
+def _url(place: Path | URL | str) -> URL:
+    if isinstance(place, URL):
+        return place
+    if isinstance(place, str) and "://" in place:
+        return make_url(place)
+    return URL.create("sqlite", database=str(place))

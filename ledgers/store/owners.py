@@ -1,0 +1,170 @@
+"""Organisations of ledgers as rows: assigned once, and several ledgers of one block, which only a migration leaves."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from sqlalchemy import ColumnElement, Connection, exists, func, or_, select, update
+
+from epsilond.ledgers.store.names import NAMELESS, key_of
+from epsilond.ledgers.store.records import LedgerRow
+from epsilond.ledgers.store.tables import ENTRIES, LEDGERS
+from epsilond.ledgers.store.transactions import Again
+from epsilond.storage import shared
+
+_IS_OPEN: Final = (LEDGERS.c.status == "open") & LEDGERS.c.contradicted.is_(False)
+"""The condition of a ledger that it may commit: it is neither closed nor contradicted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collision:
+    """Two ledgers or more of one organisation that cover the same people."""
+
+    organisation: str
+    dataset: str
+    """Name of the data set in the oldest of the ledgers."""
+    ledgers: tuple[str, ...]
+    """Ids, the oldest first."""
+    open: int
+    """Number of them that may still commit."""
+
+
+def assign(connection: Connection, organisation_of: Callable[[str], str | None]) -> int:
+    """Give each ledger that has no organisation, or the nameless one, to the organisation of its opener.
+
+    Ledgers of named organisations stay. The version of each ledger that is given grows, so that a move that is under
+    way is judged again.
+
+    Args:
+        connection: of a transaction that writes.
+        organisation_of: gives the organisation of a caller by name, or None to leave the caller's ledgers as they are.
+
+    Returns:
+        Number of ledgers that were given.
+
+    Raises:
+        Again: another process moved a ledger in between.
+    """
+    if connection.dialect.name == "postgresql":
+        shared.alone_with_tables(connection)
+    free = _is_free()
+    columns = [LEDGERS.c[name] for name in ("id", "organisation", "opened_by", "dataset_key", "block_key", "version")]
+    rows = connection.execute(select(*columns).where(free).order_by(LEDGERS.c.created, LEDGERS.c.id)).all()
+    count = 0
+    for row in rows:
+        organisation = organisation_of(row.opened_by)
+        if organisation in (None, row.organisation):
+            continue
+        same = (LEDGERS.c.organisation == organisation) & (LEDGERS.c.dataset_key == row.dataset_key)
+        same &= LEDGERS.c.block_key == row.block_key
+        last = connection.execute(select(func.max(LEDGERS.c.copy)).where(same)).scalar_one()
+        values = {"organisation": organisation, "copy": 0 if last is None else last + 1, "version": row.version + 1}
+        change = update(LEDGERS).where(LEDGERS.c.id == row.id, LEDGERS.c.version == row.version).values(values)
+        if connection.execute(change).rowcount != 1:
+            raise Again(row.id)
+        count += 1
+    return count
+
+
+def has_free(connection: Connection, opened_by: str) -> bool:
+    """Return whether a caller opened a ledger that has no organisation, or the nameless one."""
+    wanted = select(LEDGERS.c.id).where(_is_free(), LEDGERS.c.opened_by == opened_by).limit(1)
+    return connection.execute(wanted).scalar_one_or_none() is not None
+
+
+def collisions(connection: Connection) -> list[Collision]:
+    """Return the ledgers that cover the same people as another of their organisation, closed ones included."""
+    names = ("id", "organisation", "dataset", "dataset_key", "block_key")
+    wanted = select(*(LEDGERS.c[name] for name in names), _IS_OPEN.label("is_open")).where(
+        LEDGERS.c.organisation.is_not(None)
+    )
+    of_dataset = defaultdict[tuple[str, str], list[_Member]](list)
+    for row in connection.execute(wanted.order_by(LEDGERS.c.created, LEDGERS.c.id)):
+        member = _Member(row.id, row.dataset, row.block_key, bool(row.is_open))
+        of_dataset[row.organisation, row.dataset_key].append(member)
+    reported = []
+    for (organisation, _), rows in of_dataset.items():
+        for members in _colliding_groups(rows):
+            ids, still_open = tuple(row.id for row in members), sum(row.is_open for row in members)
+            reported.append(
+                Collision(organisation=organisation, dataset=members[0].dataset, ledgers=ids, open=still_open)
+            )
+    return reported
+
+
+class _Member(NamedTuple):
+    """A ledger of a data set."""
+
+    id: str
+    dataset: str
+    block: str
+    """Key of the block; empty for the whole data set."""
+    is_open: bool
+
+
+def _colliding_groups(rows: Sequence[_Member]) -> list[list[_Member]]:
+    """Return the ledgers of a data set that cover the same people, as groups of two or more.
+
+    An open ledger of the whole collides with every block, so that all are one group. A closed one is in the group of
+    each block: the blocks do not collide with each other.
+    """
+    if any(row.block == "" and row.is_open for row in rows):
+        groups = [list(rows)]
+    else:
+        blocks = list(dict.fromkeys(row.block for row in rows if row.block)) or [""]
+        groups = [[row for row in rows if row.block in ("", block)] for block in blocks]
+    return [group for group in groups if len(group) > 1]
+
+
+def colliding(connection: Connection, ledger: LedgerRow) -> list[tuple[str, bool]]:
+    """Return the other ledgers of an organisation that cover people of this one, each with whether it is open."""
+    wanted = select(LEDGERS.c.id, _IS_OPEN.label("is_open")).where(
+        LEDGERS.c.organisation == ledger.tenant, LEDGERS.c.id != ledger.id, _covers(ledger)
+    )
+    rows = connection.execute(wanted.order_by(LEDGERS.c.created, LEDGERS.c.id))
+    return [(row.id, bool(row.is_open)) for row in rows]
+
+
+def is_barred(connection: Connection, ledger: LedgerRow) -> bool:
+    """Return whether a ledger of another organisation bars a new one of the same people.
+
+    The nameless organisation cannot be distinguished from one with a name: its callers may belong to that. Therefore a
+    ledger that it has, or once had and moved, bars all other organisations for good. A ledger of any organisation
+    bars the nameless one. Call it after the counter of entries is taken: then no other ledger is being added.
+    """
+    moved = exists().where(ENTRIES.c.ledger == LEDGERS.c.id, ENTRIES.c.tenant == NAMELESS)
+    from_unnamed = _is_free() | ((LEDGERS.c.organisation != ledger.tenant) & moved)
+    barring = LEDGERS.c.organisation != NAMELESS if ledger.tenant == NAMELESS else from_unnamed
+    wanted = select(LEDGERS.c.id).where(barring, _covers(ledger)).limit(1)
+    return connection.execute(wanted).scalar_one_or_none() is not None
+
+
+def organisations_of(connection: Connection, identifiers: list[str]) -> set[str | None]:
+    """Return the organisations that have these ledgers; None means that none is assigned yet."""
+    return set(connection.execute(select(LEDGERS.c.organisation).where(LEDGERS.c.id.in_(identifiers))).scalars())
+
+
+def names_of(connection: Connection, organisation: str) -> list[tuple[str, str]]:
+    """Return each data set of an organisation with each of its blocks, as they were first written."""
+    wanted = select(LEDGERS.c.dataset, LEDGERS.c.block).where(LEDGERS.c.organisation == organisation).distinct()
+    return [(row.dataset, row.block) for row in connection.execute(wanted)]
+
+
+def entries_of(organisation: str) -> ColumnElement[bool]:
+    """Return the condition of an entry that it is of a ledger of this organisation."""
+    return ENTRIES.c.ledger.in_(select(LEDGERS.c.id).where(LEDGERS.c.organisation == organisation))
+
+
+def _is_free() -> ColumnElement[bool]:
+    """Return the condition of a ledger that it has no organisation, or the nameless one."""
+    return or_(LEDGERS.c.organisation.is_(None), LEDGERS.c.organisation == NAMELESS)
+
+
+def _covers(ledger: LedgerRow) -> ColumnElement[bool]:
+    """Return the condition of a ledger that it has people of this one: the same block, or either is of the whole."""
+    same = LEDGERS.c.dataset_key == key_of(ledger.dataset)
+    block = key_of(ledger.block)
+    return same & or_(LEDGERS.c.block_key == block, LEDGERS.c.block_key == "") if block else same

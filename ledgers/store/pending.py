@@ -1,0 +1,74 @@
+"""Moves that a second person approves, as rows: added, listed, and closed once."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import Connection, Select, func, insert, or_, select, update
+
+from epsilond.ledgers.store.records import PendingRow
+from epsilond.ledgers.store.tables import LEDGERS, PENDING
+from epsilond.ledgers.store.transactions import Again
+
+_COLUMNS: Final = tuple(PENDING.c[name] for name in PendingRow.__dataclass_fields__)
+_ENDING: Final = ("state", "closed_by", "closed_at", "applied")
+
+
+def add(connection: Connection, move: PendingRow) -> None:
+    """Keep a move. Its ledger is locked."""
+    connection.execute(insert(PENDING).values(vars(move)))
+
+
+def get(connection: Connection, ledger: str, identifier: str) -> PendingRow | None:
+    """Return the move of a ledger with this id, or None."""
+    wanted = select(*_COLUMNS).where(PENDING.c.id == identifier, PENDING.c.ledger == ledger)
+    row = connection.execute(wanted).mappings().one_or_none()
+    return None if row is None else PendingRow(**row)
+
+
+def live(connection: Connection, ledger: str, now: float) -> list[PendingRow]:
+    """Return the moves of a ledger that wait for approval, oldest first.
+
+    Args:
+        connection: to read on.
+        ledger: id of the ledger.
+        now: seconds since 1970; moves whose time has passed are left out.
+    """
+    ordered = _live(ledger, now).order_by(PENDING.c.requested_at, PENDING.c.id)
+    return [PendingRow(**row) for row in connection.execute(ordered).mappings()]
+
+
+def count_live(connection: Connection, ledger: str, now: float) -> int:
+    """Return the number of moves of a ledger that wait for approval."""
+    number: int = connection.execute(select(func.count()).select_from(_live(ledger, now).subquery())).scalar_one()
+    return number
+
+
+def awaits_reconciliation(connection: Connection, ledger: str) -> bool:
+    """Return whether a ledger has a reconciliation that nobody has approved."""
+    wanted = select(PENDING.c.id).where(
+        PENDING.c.ledger == ledger, PENDING.c.kind == "reconcile", PENDING.c.state == "pending"
+    )
+    return connection.execute(wanted.limit(1)).scalar_one_or_none() is not None
+
+
+def ledgers_with_approval(connection: Connection) -> list[str]:
+    """Return the ids of all ledgers in which a second person approves some moves."""
+    wanted = select(LEDGERS.c.id).where(LEDGERS.c.approval_from.is_not(None)).order_by(LEDGERS.c.id)
+    return list(connection.execute(wanted).scalars())
+
+
+def close(connection: Connection, before: PendingRow, after: PendingRow) -> None:
+    """Write how a move ended.
+
+    Raises:
+        Again: it has ended already.
+    """
+    own = update(PENDING).where(PENDING.c.id == before.id, PENDING.c.state == "pending")
+    if connection.execute(own.values({name: getattr(after, name) for name in _ENDING})).rowcount != 1:
+        raise Again(before.id)
+
+
+def _live(ledger: str, now: float) -> Select[tuple[object, ...]]:
+    in_time = or_(PENDING.c.expires.is_(None), PENDING.c.expires > now)
+    return select(*_COLUMNS).where(PENDING.c.ledger == ledger, PENDING.c.state == "pending", in_time)

@@ -1,0 +1,103 @@
+"""Reservations as rows: what is held by whom, in which ledgers, and until when."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from sqlalchemy import Connection, Select, insert, select, update
+
+from epsilond.accountants.json_types import JsonRecord
+from epsilond.ledgers.store.records import HoldingRow, ReservationRow
+from epsilond.ledgers.store.tables import HOLDINGS, LEDGERS, RESERVATIONS
+from epsilond.ledgers.store.transactions import Again
+
+_OWN = ("id", "tenant", "state", "created", "expires")
+_HELD = tuple(HoldingRow.__dataclass_fields__)
+_CHANGING = ("item", "charge", "count", "committed")
+
+
+def add(connection: Connection, reservation: ReservationRow) -> None:
+    """Keep a new reservation.
+
+    Raises:
+        IntegrityError: there is one of its id, or no ledger that it names; the transaction is of no more use.
+    """
+    connection.execute(insert(RESERVATIONS).values({name: getattr(reservation, name) for name in _OWN}))
+    connection.execute(
+        insert(HOLDINGS), [{"reservation": reservation.id, **vars(holding)} for holding in reservation.holdings]
+    )
+
+
+def get(connection: Connection, identifier: str) -> ReservationRow | None:
+    """Return the reservation with this id, or None. Read it again once its ledgers are locked."""
+    return next(iter(_loaded(connection, select(RESERVATIONS.c.id).where(RESERVATIONS.c.id == identifier))), None)
+
+
+def live(connection: Connection, ledger: str) -> list[ReservationRow]:
+    """Return the reservations with uncommitted holdings in a ledger, in the order in which they were made."""
+    of_it = select(HOLDINGS.c.reservation).where(HOLDINGS.c.ledger == ledger, HOLDINGS.c.committed < HOLDINGS.c.count)
+    return _loaded(
+        connection,
+        select(RESERVATIONS.c.id).where(
+            RESERVATIONS.c.id.in_(of_it), RESERVATIONS.c.state.in_(("reserved", "committed"))
+        ),
+    )
+
+
+def of_ledger(connection: Connection, ledger: str) -> list[ReservationRow]:
+    """Return all reservations that a ledger ever had, in the order in which they were made."""
+    of_it = select(HOLDINGS.c.reservation).where(HOLDINGS.c.ledger == ledger)
+    return _loaded(connection, select(RESERVATIONS.c.id).where(RESERVATIONS.c.id.in_(of_it)))
+
+
+def due(connection: Connection, now: float, *, limit: int) -> list[ReservationRow]:
+    """Return the reservations that have expired but still hold runs. They hold them until a transaction ends them.
+
+    What is free is never computed from a clock: it is what the rows say. Give a reservation that is wholly committed no
+    time at which it expires, so that it is not looked at here for ever. Reservations of ledgers without an organisation
+    are left to the service that assigns it.
+    """
+    unassigned = select(HOLDINGS.c.reservation).join(LEDGERS).where(LEDGERS.c.organisation.is_(None))
+    unfinished = select(HOLDINGS.c.reservation).where(HOLDINGS.c.committed < HOLDINGS.c.count)
+    passed = RESERVATIONS.c.state.in_(("reserved", "committed")) & (RESERVATIONS.c.expires <= now)
+    wanted = select(RESERVATIONS.c.id).where(
+        passed, RESERVATIONS.c.id.in_(unfinished), RESERVATIONS.c.id.not_in(unassigned)
+    )
+    return _loaded(connection, wanted.order_by(RESERVATIONS.c.expires).limit(limit))
+
+
+def write(connection: Connection, before: ReservationRow, after: ReservationRow) -> None:
+    """Write what differs; the ledgers it names are locked. A row is changed only from what `before` says it is.
+
+    Raises:
+        Again: it is not what `before` says: it was cancelled, say, or has expired.
+        ValueError: it would hold something of other ledgers.
+        IntegrityError: a constraint refuses: it has ended for ever, or more would be committed than it holds.
+    """
+    if [held.ledger for held in before.holdings] != [held.ledger for held in after.holdings]:
+        raise ValueError("a reservation's ledgers are those it was made with")
+    own = update(RESERVATIONS).where(RESERVATIONS.c.id == before.id, RESERVATIONS.c.state == before.state)
+    if connection.execute(own.values(state=after.state, expires=after.expires)).rowcount != 1:
+        raise Again(before.id)
+    for was, held in zip(before.holdings, after.holdings, strict=True):
+        if held == was:
+            continue
+        same = (HOLDINGS.c.reservation == before.id) & (HOLDINGS.c.ledger == held.ledger)
+        unchanged = (HOLDINGS.c["count"] == was.count) & (HOLDINGS.c.committed == was.committed)
+        values = {name: getattr(held, name) for name in _CHANGING}
+        if connection.execute(update(HOLDINGS).where(same, unchanged).values(values)).rowcount != 1:
+            raise Again(before.id)
+
+
+def _loaded(connection: Connection, wanted: Select[tuple[str]]) -> list[ReservationRow]:
+    found = select(*(RESERVATIONS.c[name] for name in _OWN)).where(RESERVATIONS.c.id.in_(wanted))
+    rows = connection.execute(found.order_by(RESERVATIONS.c.created, RESERVATIONS.c.id)).mappings().all()
+    held = defaultdict[str, list[HoldingRow]](list)
+    of_them = select(HOLDINGS).where(HOLDINGS.c.reservation.in_([row["id"] for row in rows]))
+    for each in connection.execute(of_them.order_by(HOLDINGS.c.ledger)).mappings():
+        held[each["reservation"]].append(HoldingRow(**{name: each[name] for name in _HELD}))
+    return [_row(dict(row), held[row["id"]]) for row in rows]
+
+
+def _row(own: JsonRecord, held: list[HoldingRow]) -> ReservationRow:
+    return ReservationRow(**own, holdings=tuple(held))

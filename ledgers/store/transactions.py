@@ -1,0 +1,92 @@
+"""Transactions of ledgers: what was read outside is compared under a lock, or read and judged again.
+
+A move reads a ledger and its version, computes for as long as it takes with nothing locked, then locks the ledgers it
+touches, in the order of their ids, and writes if their versions are still those it read. The counter of entries is
+locked after all ledgers, so that nobody waits in a circle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from sqlalchemy import Connection, Executable, select, text
+from sqlalchemy.exc import IntegrityError
+
+from epsilond.ledgers.store.tables import LEDGERS
+from epsilond.storage.transactions import Database
+
+_DURABLE = text(
+    "SELECT set_config('synchronous_commit', 'on', true)"
+    " WHERE current_setting('synchronous_commit') IN ('off', 'local')"
+)
+
+
+class Again(Exception):
+    """Somebody moved in between: what was read is no longer so. Nothing was written; read, judge and try again."""
+
+
+class Unknown(LookupError):
+    """There is no such ledger; its text is the id."""
+
+
+@contextmanager
+def moving(database: Database, versions: Mapping[str, int | None]) -> Iterator[Connection]:
+    """Yield a transaction with these ledgers locked and their versions checked, where a version is passed.
+
+    Whoever gives None loads the ledger inside, and judges there what costs no time. All is written or nothing; once it
+    is left without an error, not even a power failure loses what was written. PostgreSQL waits for a standby as well if
+    the server has one to wait for, whatever `synchronous_commit` is: a receipt outlives a failover.
+
+    Raises:
+        Again: a ledger has another version by now.
+        Unknown: there is no such ledger.
+        StoreFault: the database cannot be used, or refuses what was written; nothing was written.
+    """
+    with database.writing() as connection:
+        if database.shared:
+            connection.execute(_DURABLE)
+        found = locked(connection, *versions)
+        for identifier, version in versions.items():
+            if version is not None and found[identifier] != version:
+                raise Again(identifier)
+        yield connection
+
+
+def locked(connection: Connection, *identifiers: str) -> dict[str, int]:
+    """Lock ledgers in the order of their ids until the transaction ends; answers their versions as they are then.
+
+    An SQLite transaction that writes has the whole database for itself already.
+
+    Raises:
+        Unknown: there is no such ledger.
+    """
+    if not identifiers:
+        return {}
+    wanted = select(LEDGERS.c.id, LEDGERS.c.version).where(LEDGERS.c.id.in_(set(identifiers))).order_by(LEDGERS.c.id)
+    found = {row.id: row.version for row in connection.execute(wanted.with_for_update())}
+    for identifier in identifiers:
+        if identifier not in found:
+            raise Unknown(identifier)
+    return found
+
+
+@contextmanager
+def looking(database: Database) -> Iterator[Connection]:
+    """Yield a connection for reading, on which every statement sees the same moment.
+
+    Raises:
+        StoreFault: the database cannot be used.
+    """
+    with database.reading() as connection:
+        yield connection.execution_options(isolation_level="REPEATABLE READ") if database.shared else connection
+
+
+def inserted(connection: Connection, statement: Executable) -> bool:
+    """Insert, unless a constraint refuses; the transaction goes on either way."""
+    try:
+        with connection.begin_nested():
+            connection.execute(statement)
+    except IntegrityError:
+        return False
+    return True
