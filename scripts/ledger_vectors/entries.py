@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import itertools
-import json
-import re
+import secrets
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.desk import entry
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.requests import AmendAsked, CommitAsked, ContradictAsked, OpenLedger, ReserveAsked, VoidAsked
-from epsilond.ledgers.storage import entries
-from epsilond.ledgers.storage.opening import opened
-from epsilond.ledgers.storage.records import LedgerRow, ReservationRow
-from epsilond.ledgers.storage.transactions import looking
+from epsilond.ledgers.store import entries
+from epsilond.ledgers.store.opening import opened
+from epsilond.ledgers.store.records import LedgerRow, ReservationRow
+from epsilond.ledgers.store.transactions import looking
 from epsilond.reading import read
 
 ORGANISATION = "hospital"
-OWNER, ANALYST, APPROVER = "ada", "ben", "cleo"
+OWNER, ANALYST, APPROVER, OPERATOR = "ada", "ben", "cleo", "dan"
 START = 1_800_000_000.0
 """Time of the first entry, in seconds since 1970: 15 January 2027."""
 QUERY = {"kind": "gaussian", "noise_multiplier": 10.0}
@@ -54,9 +54,9 @@ OTHER_LEDGER = {
     "plan": [{"name": "count", "spec": {"kind": "repeated", "times": 4, "mechanism": QUERY}}],
     "declared": ADAPTIVE | {"sealed": True},
 }
+GATED_LEDGER = OTHER_LEDGER | {"name": "nurses", "dataset": "nurses", "approval": True}
 OBSERVATION = {"premise": "fresh-draw", "message": "a batch was used twice", "remedy": "Draw it anew.", "count": 12}
 UNCOUNTED = {"premise": "noise", "message": "a step had no noise", "remedy": "Add the noise.", "count": 0}
-_IDENTIFIER = re.compile(r"\b(ledger|reservation)_[A-Za-z0-9_-]{16}(?![A-Za-z0-9_-])")
 
 
 class Clock:
@@ -93,6 +93,11 @@ class Writer:
         """Make a move of a whole ledger."""
         getattr(self.book, move)(ORGANISATION, ledger.id, *asked, next(self._keys), by=by)
 
+    def approve(self, ledger: LedgerRow) -> None:
+        """Approve the moves of a ledger that wait for a second person."""
+        for move in self.book.pending(ORGANISATION, ledger.id):
+            self.book.approve(ORGANISATION, ledger.id, move.id, by=APPROVER)
+
 
 def every_kind(keys: SigningKeys) -> list[JsonRecord]:
     """Return the entries of a log that has every kind of entry and every kind of charge.
@@ -115,18 +120,18 @@ def short(keys: SigningKeys) -> list[JsonRecord]:
 def _written(keys: SigningKeys, write: Callable[[Writer], None]) -> list[JsonRecord]:
     """Return the entries that calls of a new book write.
 
-    Identifiers are numbered in the order of their first appearance, in place of the random ones.
+    Identifiers are numbered in the order in which they are made, in place of random ones.
     """
-    with tempfile.TemporaryDirectory() as folder:
+    numbers = itertools.count(1)
+    numbered = mock.patch.object(secrets, "token_urlsafe", side_effect=lambda _: str(next(numbers)))
+    with tempfile.TemporaryDirectory() as folder, numbered:
         database = opened(Path(folder) / "ledgers.sqlite")
         try:
             write(Writer(Book(database, lambda: keys, clock=Clock())))
             with looking(database) as connection:
-                records = [entry(row) for row in entries.page(connection, limit=1000)]
+                return [entry(row) for row in entries.page(connection, limit=1000)]
         finally:
             database.close()
-    numbered: list[JsonRecord] = json.loads(_numbered(json.dumps(records)))
-    return numbered
 
 
 def _write_short(writer: Writer) -> None:
@@ -160,12 +165,8 @@ def _write_every_kind(writer: Writer) -> None:
     writer.change("contradict", people, read(ContradictAsked, contradiction), by=ANALYST)
     writer.change("contradict", people, read(ContradictAsked, {"observations": [UNCOUNTED]}), by=ANALYST)
     writer.change("close", doctors)
-
-
-def _numbered(text: str) -> str:
-    numbers: dict[str, str] = {}
-
-    def number(match: re.Match[str]) -> str:
-        return numbers.setdefault(match[0], f"{match[1]}_{len(numbers) + 1}")
-
-    return _IDENTIFIER.sub(number, text)
+    nurses = writer.open(GATED_LEDGER)
+    writer.change("amend", nurses, read(AmendAsked, {"add": [{"name": "extra", "spec": QUERY}]}))
+    writer.approve(nurses)
+    writer.book.request_reconciliations(OPERATOR, "The log lacks an entry.")
+    writer.approve(nurses)

@@ -17,12 +17,11 @@ from epsilond.ledgers.log.canonical import canonical, digest, read
 from epsilond.ledgers.log.encodings import to_base64
 from epsilond.ledgers.log.errors import Malformed
 from epsilond.ledgers.log.keys import SigningKey
-from epsilond.ledgers.log.memory import MemoryNodes
 from epsilond.ledgers.log.proofs import Consistency, Inclusion
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.log.statements import SignedStatement
-from epsilond.ledgers.log.tree import Tree, leaf_hash
+from epsilond.ledgers.log.tree import MemoryNodes, Tree, leaf_hash
 from scripts.ledger_vectors.entries import every_kind, short
 from scripts.ledger_vectors.tampering import cases
 
