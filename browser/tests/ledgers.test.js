@@ -146,6 +146,46 @@ test("the room of a slot is what the service says, and the picture ends at the l
   }
 });
 
+test("pending moves are listed, and approved or rejected by a button", async () => {
+  const id = ledger.id;
+  const path = `**/v1/ledgers/${id}`;
+  const base = { ledger: id, state: "pending", requested_by: "alice", requested_at: "2026-01-02T03:04:05.000Z" };
+  let moves = [
+    { ...base, id: "move_1", kind: "amend", body: { lower: [{ name: "train", planned: 500 }] }, expires_at: "2026-01-09T03:04:05.000Z" },
+    { ...base, id: "move_2", kind: "void", body: { reservation: "r", count: 1 }, expires_at: "2026-01-09T03:04:05.000Z" },
+    { ...base, id: "move_3", kind: "reconcile", body: { size: 3 } },
+  ];
+  const asked = [];
+  const prepare = async (page) => {
+    await page.route(path, async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({ response: answer, json: { ...(await answer.json()), approval: true } });
+    });
+    await page.route(`${path}/pending`, (route) => route.fulfill({ json: moves }));
+    await page.route(`${path}/pending/*/*`, async (route) => {
+      const [name, decision] = new URL(route.request().url()).pathname.split("/").slice(-2);
+      asked.push([route.request().method(), name, decision]);
+      if (name === "move_2") return route.fulfill({ status: 409, contentType: PROBLEM, json: { title: "same", detail: "alice requested the move, so alice cannot approve it.", status: 409 } });
+      moves = moves.filter(({ id: each }) => each !== name);
+      return route.fulfill({ json: { ...base, id: name, kind: "amend", body: {}, state: "approved", closed_by: "vera" } });
+    });
+  };
+  await on(`#/${id}`, {}, async (page) => {
+    await page.waitForSelector("#pending tbody tr");
+    assert.equal(await page.locator("#pending tbody tr").count(), 3);
+    assert.match(await page.textContent("#promise"), /a second person approves/);
+    assert.match(await page.textContent("#pending tbody tr"), /by alice/);
+    assert.equal(await page.locator("#pending tbody tr").nth(2).locator("button").count(), 1, "a reconciliation is not rejected");
+    assert.deepEqual(await serious(page), []);
+    await shoot(page, "ledger-pending");
+    await page.locator("#pending tbody tr").nth(1).locator("[data-decision=approve]").click();
+    await page.waitForFunction(() => /alice cannot approve it/.test(document.querySelector("#pending [role=status]").textContent));
+    await page.locator("#pending tbody tr").nth(0).locator("[data-decision=approve]").click();
+    await page.waitForFunction(() => document.querySelectorAll("#pending tbody tr").length === 2);
+    assert.deepEqual(asked, [["POST", "move_2", "approve"], ["POST", "move_1", "approve"]]);
+  }, prepare);
+});
+
 test("a picture is read by the keyboard", async () => {
   await on(`#/${ledger.id}`, {}, async (page) => {
     await page.waitForSelector("#plan-curve canvas");

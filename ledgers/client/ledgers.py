@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from decimal import Decimal
 from types import TracebackType
 from typing import Literal, Self
 
@@ -15,7 +13,9 @@ from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.accountants.quantities import Observer, Relation, Unit
 from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book.restore import ACCOUNTED_FOR
+from epsilond.ledgers.client import bodies
 from epsilond.ledgers.client.answers import ReadableAnswer
+from epsilond.ledgers.client.bodies import AmountTold
 from epsilond.ledgers.client.place import Answer, Place
 from epsilond.ledgers.client.running import HeldRun
 from epsilond.ledgers.client.runs import RunNotes
@@ -24,7 +24,6 @@ from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.mathematics.state import SlotKind
 from epsilond.ledgers.requests import Order
 
-AmountTold = Decimal | float | str
 Inputs = Literal["functions-of-releases", "independent-of-outputs"]
 
 
@@ -59,13 +58,16 @@ class Books:
         sealed: bool = False,
         inputs: Inputs = "functions-of-releases",
         released_before: bool = False,
+        approval: bool = False,
+        by: str | None = None,
         key: str | None = None,
     ) -> Ledger:
         """Open a new ledger, certified: everything that it will ever allow stays within ε [nat] and δ.
 
         `plan` has a mechanism, or its JSON form, for each name; it may be run that often, whatever comes out. `slots`
         are names of kinds, gdp, zcdp, rdp or pure, each as large as the target allows beside the rest, or a mapping
-        from kinds to "largest" or parts. `sealed`, `inputs` and `released_before` are what you declare.
+        from kinds to "largest" or parts. `sealed`, `inputs` and `released_before` are what you declare. With `approval`
+        a second person approves amendments, voids and reconciliations. `by` is your name in a file, which knows nobody.
 
         Raises:
             Infeasible: plan and slots lose more than the target; `nearest` says what would do.
@@ -79,12 +81,13 @@ class Books:
             "unit": unit,
             "relation": relation,
             "observer": observer,
-            "target": _given({"epsilon": epsilon, "delta": delta, "log10_delta": log10_delta}),
+            "target": bodies.without_absent({"epsilon": epsilon, "delta": delta, "log10_delta": log10_delta}),
             "plan": [{"name": each, "spec": as_json(spec)} for each, spec in (plan or {}).items()],
-            "slots": _slots(slots),
+            "slots": bodies.slot_bodies(slots),
             "declared": {"inputs": inputs, "sealed": sealed, "released_before": released_before},
+            "approval": approval or None,
         }
-        return self._ledger(self._place.open(_given(body), _key(key)))
+        return self._ledger(self._place.open(bodies.without_absent(body), bodies.key_or_new(key), by=by))
 
     def ledgers(self) -> list[Ledger]:
         """Return all ledgers in the order in which they were opened."""
@@ -118,8 +121,9 @@ class Books:
         key: str | None = None,
     ) -> HeldRun:
         """Hold runs that read several blocks: in all of their ledgers or in none; as `Ledger.reserve`."""
-        asked = _given(job(name, spec, slot, count, eta, delta) | {"expires_in": expires_in})
-        return HeldRun(self._place, self._runs, self._place.reserve([each.id for each in ledgers], asked, _key(key)))
+        asked = bodies.job(name, spec, slot, count, eta, delta, expires_in)
+        made = self._place.reserve([each.id for each in ledgers], asked, bodies.key_or_new(key))
+        return HeldRun(self._place, self._runs, made)
 
     def run(self, reservation: str) -> HeldRun:
         """Return an earlier reservation by its id, to commit its remaining runs or to give them back."""
@@ -142,12 +146,14 @@ class Books:
         checkpoint: str | None = None,
         *,
         declared: Literal["missing-entries-are-accounted-for"] | None = None,
+        by: str | None = None,
     ) -> ReadableAnswer:
         """After a restore: compare the log with a checkpoint that was kept elsewhere, so that moves are made again.
 
         A log that continues it, and the newest that was noted beside a file, is taken as it is. One that does not has
         lost entries: what they debited would be free again. It is accepted only where you declare that they are
         accounted for: committed anew, or their ledgers closed. A service accepts nothing without that declaration.
+        Ledgers with approval then wait for a second person. `by` is your name in a file, which such ledgers record.
 
         Raises:
             Refused: the log is no continuation, or there is nothing to compare it with.
@@ -155,7 +161,7 @@ class Books:
         """
         if declared not in (None, ACCOUNTED_FOR):
             raise InvalidInput.at("/declared", "is not what is declared", allowed=ACCOUNTED_FOR)
-        return ReadableAnswer(self._place.reconcile(checkpoint, declared))
+        return ReadableAnswer(self._place.reconcile(checkpoint, declared, by=by))
 
     def keys(self) -> ReadableAnswer:
         """Return the keys that verify signatures. Keep them at a place that the verifier trusts."""
@@ -212,7 +218,7 @@ class Ledger:
         delta: AmountTold | None = None,
     ) -> ReadableAnswer:
         """Return the cost of `reserve` with these arguments, and whether the job fits; change nothing."""
-        return ReadableAnswer(self._place.what_if(self.id, _given(job(name, spec, slot, count, eta, delta))))
+        return ReadableAnswer(self._place.what_if(self.id, bodies.job(name, spec, slot, count, eta, delta)))
 
     def calibrate(
         self,
@@ -228,7 +234,9 @@ class Ledger:
         `epsilond.calibrate(…, given=…)` gives the whole answer to that request. `slack` is a share of the noise: with
         so much less of it the ledger refuses the run.
         """
-        asked = _given({"fields": as_json(fields), "slot": slot, "item": item, "eta": _amount(eta)})
+        asked = bodies.without_absent(
+            {"fields": as_json(fields), "slot": slot, "item": item, "eta": bodies.amount_text(eta)}
+        )
         return ReadableAnswer(self._place.calibrate(self.id, algorithm, asked))
 
     def reserve(
@@ -256,16 +264,16 @@ class Ledger:
             ConditionViolated: no charge is proved for the mechanism in this slot.
             RunDiffers: an observation contradicts a run that was paid from the ledger.
         """
-        asked = _given(job(name, spec, slot, count, eta, delta) | {"expires_in": expires_in})
-        return HeldRun(self._place, self._runs, self._place.reserve([self.id], asked, _key(key)))
+        asked = bodies.job(name, spec, slot, count, eta, delta, expires_in)
+        return HeldRun(self._place, self._runs, self._place.reserve([self.id], asked, bodies.key_or_new(key)))
 
     def seal(self, *, key: str | None = None) -> None:
         """Fix the membership of the block from now on. Nothing may read the block before."""
-        self._place.seal(self.id, _key(key))
+        self._place.seal(self.id, bodies.key_or_new(key))
 
     def close(self, *, key: str | None = None) -> None:
         """Nothing more is reserved, for ever; what is held may still be committed."""
-        self._place.close_ledger(self.id, _key(key))
+        self._place.close_ledger(self.id, bodies.key_or_new(key))
 
     def amend(
         self,
@@ -273,32 +281,73 @@ class Ledger:
         add: Mapping[str, object] | None = None,
         lower: Mapping[str, int] | None = None,
         declared: Literal["independent-of-outputs"] | None = None,
+        approval: bool | None = None,
+        by: str | None = None,
         key: str | None = None,
-    ) -> None:
+    ) -> ReadableAnswer | None:
         """Another plan: mechanisms are added, each under a new name; items fall to `lower` runs, not below those taken.
 
         Before the first commit that is free. Afterwards you declare that no output had a part in the decision, nor in
         its time, and the ledger's promise rests on that for ever. Slots stay; what was committed stays.
+
+        `approval` turns the approval by a second person on or off. `by` is your name in a file.
+
+        Returns:
+            The pending move of a ledger with approval; None where the plan is amended.
 
         Raises:
             ConditionViolated: something was committed, and nothing is declared.
             Infeasible: the new plan and the slots lose more than the target; `nearest` says what would do.
             InvalidInput: a name is taken, or an item would fall below what is committed or held of it.
         """
-        body = {
-            "add": [{"name": each, "spec": as_json(spec)} for each, spec in (add or {}).items()],
-            "lower": [{"name": each, "planned": planned} for each, planned in (lower or {}).items()],
-            "declared": declared,
-        }
-        self._place.amend(self.id, _given(body), _key(key))
+        body = bodies.amendment(add or {}, lower or {}, declared, approval)
+        return bodies.readable(self._place.amend(self.id, body, bodies.key_or_new(key), by=by))
 
     def void(
-        self, run: HeldRun | str, count: int, *, declared: Literal["no-output-observed"], key: str | None = None
-    ) -> None:
-        """Take committed runs back, as you declare that nobody saw any output of them; the ledger says so for ever."""
-        reservation = run.id if isinstance(run, HeldRun) else run
-        body = {"reservation": reservation, "count": count, "declared": declared}
-        self._place.void(self.id, body, _key(key))
+        self,
+        run: HeldRun | str,
+        count: int,
+        *,
+        declared: Literal["no-output-observed"],
+        by: str | None = None,
+        key: str | None = None,
+    ) -> ReadableAnswer | None:
+        """Take committed runs back, as you declare that nobody saw any output of them; the ledger says so for ever.
+
+        Returns:
+            The pending move of a ledger with approval; None where the runs are taken back. `by` is your name in a file.
+        """
+        body = {"reservation": run.id if isinstance(run, HeldRun) else run, "count": count, "declared": declared}
+        return bodies.readable(self._place.void(self.id, body, bodies.key_or_new(key), by=by))
+
+    def pending(self) -> list[ReadableAnswer]:
+        """Return the moves that wait for a second person, oldest first."""
+        return [ReadableAnswer(each) for each in self._place.pending(self.id)]
+
+    def approve(self, move: str, *, by: str | None = None) -> ReadableAnswer:
+        """Make a pending move that another person requested. It is judged again as the ledger is now.
+
+        Args:
+            move: id of the move.
+            by: your name in a file, which knows nobody; on a service the key has it.
+
+        Raises:
+            SamePerson: you requested it.
+            MoveEnded: it was rejected or withdrawn, or has expired.
+        """
+        return ReadableAnswer(self._place.approve(self.id, move, by=by))
+
+    def reject(self, move: str, *, by: str | None = None) -> ReadableAnswer:
+        """End a pending move without making it. Whoever requested it withdraws it.
+
+        Args:
+            move: id of the move.
+            by: your name in a file.
+
+        Raises:
+            MoveEnded: it was approved, or has expired.
+        """
+        return ReadableAnswer(self._place.reject(self.id, move, by=by))
 
     def contradict(
         self,
@@ -323,7 +372,7 @@ class Ledger:
         body: JsonRecord = {"observations": [asdict(each) for each in observations]}
         if reservations is not None:
             body["reservations"] = [each.id if isinstance(each, HeldRun) else each for each in reservations]
-        self._place.contradict(self.id, body, _key(key))
+        self._place.contradict(self.id, body, bodies.key_or_new(key))
 
     def entries(self, start: int = 0, *, order: Order = "oldest", limit: int | None = None) -> list[ReadableAnswer]:
         """Return the ledger's entries from this number of the log on: all, or the `limit` oldest or newest."""
@@ -349,47 +398,3 @@ class Ledger:
 
     def _repr_html_(self) -> str:
         return self.show()._repr_html_()
-
-
-def job(
-    name: str | None,
-    spec: object | None,
-    slot: SlotKind | None,
-    count: int | None,
-    eta: AmountTold | None,
-    delta: AmountTold | None,
-) -> JsonRecord:
-    """Return a job as the body of a request. The name is the plan's item, unless a slot is charged."""
-    return {
-        "spec": None if spec is None else as_json(spec),
-        "item": None if slot is not None else name,
-        "slot": slot,
-        "count": count,
-        "eta": _amount(eta),
-        "delta": _amount(delta),
-    }
-
-
-def _slots(told: JsonObject | Iterable[str]) -> list[JsonRecord]:
-    named = told if isinstance(told, Mapping) else dict.fromkeys([told] if isinstance(told, str) else told, "largest")
-    return [{"kind": kind, "capacity": _capacity(parts)} for kind, parts in named.items()]
-
-
-def _capacity(parts: object) -> object:
-    if not isinstance(parts, Mapping):
-        return parts
-    return {name: _amount(part) if isinstance(part, Decimal | float | int) else part for name, part in parts.items()}
-
-
-def _amount(told: AmountTold | None) -> str | None:
-    if isinstance(told, Decimal):
-        return f"{told:f}"
-    return None if told is None else told if isinstance(told, str) else repr(told)
-
-
-def _given(told: Mapping[str, object]) -> JsonRecord:
-    return {name: value for name, value in told.items() if value is not None}
-
-
-def _key(told: str | None) -> str:
-    return secrets.token_urlsafe(24) if told is None else told

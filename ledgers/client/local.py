@@ -24,6 +24,7 @@ from epsilond.ledgers.book.continuity import KEPT, discontinuity
 from epsilond.ledgers.book.contradictions import cautions
 from epsilond.ledgers.book.errors import BookError, KeyReused, NotFound, NotReconciled
 from epsilond.ledgers.book.owning import collisions, near_names
+from epsilond.ledgers.book.pending import pending_move
 from epsilond.ledgers.book.restore import ACCOUNTED_FOR, CheckpointFile, UnreadableCheckpoint, read_checkpoint
 from epsilond.ledgers.calibrating.within import calibrated
 from epsilond.ledgers.client.errors import Refused, Unanswered
@@ -49,7 +50,7 @@ from epsilond.ledgers.requests import (
 )
 from epsilond.ledgers.store import entries
 from epsilond.ledgers.store.opening import opened
-from epsilond.ledgers.store.records import EntryRow, ReservationRow
+from epsilond.ledgers.store.records import EntryRow, LedgerRow, PendingRow, ReservationRow
 from epsilond.ledgers.store.transactions import looking
 from epsilond.reading import read
 from epsilond.storage.faults import StoreFault
@@ -58,6 +59,8 @@ from epsilond.storage.transactions import Database
 T = TypeVar("T")
 OWNER: Final = "local"
 """Whose the ledgers of a file are: everybody's who has the file."""
+LONGEST_PERSON: Final = 64
+"""Largest number of characters of a declared name, as of the name of a key."""
 _PAGE: Final = 100
 _ENTRIES: Final = 1000
 _OPEN: WeakValueDictionary[Path, FilePlace] = WeakValueDictionary()
@@ -107,9 +110,9 @@ class FilePlace:
         self.warnings: dict[str, str] = {}
         finalize(self, self._database.close)
 
-    def open(self, body: Body, key: str) -> Answer:
-        asked = read(OpenLedger, body)
-        row = self._moved(lambda book: book.open(OWNER, asked, key))
+    def open(self, body: Body, key: str, *, by: str | None = None) -> Answer:
+        asked, name = read(OpenLedger, body), _declared(by)
+        row = self._moved(lambda book: book.open(OWNER, asked, key, by=name))
         near = as_json(near_names(self._asked(lambda book: book.near_names(row))))
         answer = self.ledger(row.id)
         self.warnings |= {warning["code"]: warning["message"] for warning in near}
@@ -174,13 +177,24 @@ class FilePlace:
     def close_ledger(self, identifier: str, key: str) -> None:
         self._moved(lambda book: book.close(OWNER, identifier, key))
 
-    def amend(self, identifier: str, body: Body, key: str) -> None:
-        asked = read(AmendAsked, body)
-        self._moved(lambda book: book.amend(OWNER, identifier, asked, key))
+    def amend(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
+        asked, name = read(AmendAsked, body), _declared(by)
+        return _pending(self._moved(lambda book: book.amend(OWNER, identifier, asked, key, by=name)))
 
-    def void(self, identifier: str, body: Body, key: str) -> None:
-        asked = read(VoidAsked, body)
-        self._moved(lambda book: book.void(OWNER, identifier, asked, key))
+    def void(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
+        asked, name = read(VoidAsked, body), _declared(by)
+        return _pending(self._moved(lambda book: book.void(OWNER, identifier, asked, key, by=name)))
+
+    def pending(self, identifier: str) -> list[Answer]:
+        return [_move(row) for row in self._asked(lambda book: book.pending(OWNER, identifier))]
+
+    def approve(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
+        name = _required(by)
+        return _move(self._moved(lambda book: book.approve(OWNER, identifier, move, by=name)))
+
+    def reject(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
+        name = _required(by)
+        return _move(self._asked(lambda book: book.reject(OWNER, identifier, move, by=name)))
 
     def contradict(self, identifier: str, body: Body, key: str) -> None:
         """Let nothing more be committed, because observations contradict a run.
@@ -226,7 +240,9 @@ class FilePlace:
 
         return self._asked(whole)
 
-    def reconcile(self, checkpoint: str | None, declared: str | None) -> Answer:
+    def reconcile(self, checkpoint: str | None, declared: str | None, *, by: str | None = None) -> Answer:
+        name = _declared(by)
+
         def compared(book: Book) -> Answer:
             trouble = None if checkpoint is None else self._not_continued(checkpoint, book)
             if trouble is None and not (self._file.missing and checkpoint is not None):
@@ -235,9 +251,11 @@ class FilePlace:
                 trouble = book.continuity.trouble
             if trouble is not None and declared != ACCOUNTED_FOR:
                 raise Refused(f"{trouble} Nothing was changed: find out what is missing, then declare {ACCOUNTED_FOR}")
+            waiting = 0 if trouble is None else book.request_reconciliations(name, trouble)
             note = book.sign_as_it_is()
             book.continuity.accept(note)
-            return {"checkpoint": note} | ({} if trouble is None else {"accepted": trouble})
+            told = {} if trouble is None else {"accepted": trouble}
+            return {"checkpoint": note, **told} | ({"waiting": waiting} if waiting else {})
 
         return self._asked(compared)
 
@@ -287,6 +305,40 @@ def _ledger(book: Book, identifier: str) -> answers.LedgerAnswer:
 def _reservation(book: Book, row: ReservationRow) -> Answer:
     answer: Answer = as_json(answers.reservation(row, warnings=cautions(book.contradicting_ledgers(row))))
     return answer
+
+
+def _declared(by: str | None) -> str:
+    """Return a declared name, empty where none is declared.
+
+    Raises:
+        InvalidInput: it is empty or too long, or cannot be printed.
+    """
+    if by is not None and not (by.strip() and len(by) <= LONGEST_PERSON and by.isprintable()):
+        allowed = f"1 to {LONGEST_PERSON} printable characters"
+        raise InvalidInput.at("/by", "is empty or too long, or cannot be printed", allowed=allowed)
+    return "" if by is None else by
+
+
+def _required(by: str | None) -> str:
+    """Return a declared name.
+
+    Raises:
+        InvalidInput: none is declared, or it is no name.
+    """
+    name = _declared(by)
+    if not name:
+        raise InvalidInput.at("/by", "is needed: a file knows nobody, so declare who you are")
+    return name
+
+
+def _move(row: PendingRow) -> Answer:
+    answer: Answer = as_json(pending_move(row, time.time()))
+    return answer
+
+
+def _pending(made: LedgerRow | PendingRow) -> Answer | None:
+    """Return a move that waits for a second person, None if the ledger was changed at once."""
+    return _move(made) if isinstance(made, PendingRow) else None
 
 
 def _said(error: BookError) -> str:

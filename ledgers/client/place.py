@@ -25,8 +25,8 @@ class Place(Protocol):
     warnings: dict[str, str]
     """Warnings in the answers of the place, by their codes."""
 
-    def open(self, body: Body, key: str) -> Answer:
-        """Open a new ledger."""
+    def open(self, body: Body, key: str, *, by: str | None = None) -> Answer:
+        """Open a new ledger. `by` is the caller's name, where the place does not know it."""
 
     def ledgers(self) -> list[Answer]:
         """Return summaries of all ledgers."""
@@ -61,11 +61,20 @@ class Place(Protocol):
     def close_ledger(self, identifier: str, key: str) -> None:
         """Nothing more is reserved."""
 
-    def amend(self, identifier: str, body: Body, key: str) -> None:
-        """Change the plan."""
+    def amend(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
+        """Change the plan. Return the pending move if a second person approves it."""
 
-    def void(self, identifier: str, body: Body, key: str) -> None:
-        """Committed runs are taken back on a declaration."""
+    def void(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
+        """Take committed runs back on a declaration. Return the pending move if a second person approves it."""
+
+    def pending(self, identifier: str) -> list[Answer]:
+        """Return the moves of a ledger that wait for a second person."""
+
+    def approve(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
+        """Make a pending move, and return it."""
+
+    def reject(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
+        """End a pending move without making it, and return it."""
 
     def contradict(self, identifier: str, body: Body, key: str) -> None:
         """Let nothing more be committed, because observations contradict a run.
@@ -82,10 +91,11 @@ class Place(Protocol):
     def checkpoint(self) -> str:
         """Return the signed head of the log."""
 
-    def reconcile(self, checkpoint: str | None, declared: str | None) -> Answer:
+    def reconcile(self, checkpoint: str | None, declared: str | None, *, by: str | None = None) -> Answer:
         """Compare the log with a checkpoint, and return the accepted head as `checkpoint`.
 
-        Where it was no continuation and that was declared to be accounted for, `accepted` says why it was none.
+        Where it was no continuation and that was declared to be accounted for, `accepted` says why it was none, and
+        `waiting` how many ledgers wait for a second person if some do.
         """
 
     def keys(self) -> Answer:

@@ -57,7 +57,8 @@ class ServicePlace:
         self._heads = heads
         self.warnings: dict[str, str] = {}
 
-    def open(self, body: Body, key: str) -> Answer:
+    def open(self, body: Body, key: str, *, by: str | None = None) -> Answer:
+        _require_no_name(by)
         return self._document("POST", "/v1/ledgers", as_json(body), key)
 
     def ledgers(self) -> list[Answer]:
@@ -112,11 +113,33 @@ class ServicePlace:
     def close_ledger(self, identifier: str, key: str) -> None:
         self._document("POST", f"/v1/ledgers/{_quoted(identifier)}/close", {}, key)
 
-    def amend(self, identifier: str, body: Body, key: str) -> None:
-        self._document("POST", f"/v1/ledgers/{_quoted(identifier)}/amendments", as_json(body), key)
+    def amend(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
+        return self._requested(f"/v1/ledgers/{_quoted(identifier)}/amendments", body, key, by)
 
-    def void(self, identifier: str, body: Body, key: str) -> None:
-        self._document("POST", f"/v1/ledgers/{_quoted(identifier)}/voids", as_json(body), key)
+    def void(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
+        return self._requested(f"/v1/ledgers/{_quoted(identifier)}/voids", body, key, by)
+
+    def _requested(self, path: str, body: Body, key: str, by: str | None) -> Answer | None:
+        """Request a move; return it if it waits for a second person."""
+        _require_no_name(by)
+        answer = self._document("POST", path, as_json(body), key)
+        return answer if "requested_by" in answer else None
+
+    def pending(self, identifier: str) -> list[Answer]:
+        moves = ask(self._service, "GET", f"/v1/ledgers/{_quoted(identifier)}/pending")
+        if not isinstance(moves, list):
+            raise Refused("the service answers something else than a list of pending moves")
+        return moves
+
+    def approve(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
+        return self._decided(identifier, move, "approve", by)
+
+    def reject(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
+        return self._decided(identifier, move, "reject", by)
+
+    def _decided(self, identifier: str, move: str, decision: str, by: str | None) -> Answer:
+        _require_no_name(by)
+        return self._document("POST", f"/v1/ledgers/{_quoted(identifier)}/pending/{_quoted(move)}/{decision}")
 
     def contradict(self, identifier: str, body: Body, key: str) -> None:
         """Let nothing more be committed, because observations contradict a run.
@@ -143,8 +166,9 @@ class ServicePlace:
         self._note(found)
         return str(found["checkpoint"])
 
-    def reconcile(self, checkpoint: str | None, declared: str | None) -> Answer:
+    def reconcile(self, checkpoint: str | None, declared: str | None, *, by: str | None = None) -> Answer:
         """Compare the log here, with the service's proof. Acceptance needs the operator's scope admin."""
+        _require_no_name(by)
         trouble = None if checkpoint is None else self._not_continued(checkpoint)
         if trouble is not None and declared is None:
             raise Refused(f"{trouble} Nothing was changed: find out what is missing, then declare {ACCOUNTED_FOR}")
@@ -258,6 +282,16 @@ class ServicePlace:
             if not path.startswith("/") or (limit is not None and len(found) >= limit):
                 break
         return found[:limit]
+
+
+def _require_no_name(by: str | None) -> None:
+    """Require that no name is declared: a service knows its callers by their keys.
+
+    Raises:
+        InvalidInput: a name is declared.
+    """
+    if by is not None:
+        raise InvalidInput.at("/by", "is for a file: on a service the key says who calls")
 
 
 def _quoted(identifier: str) -> str:

@@ -14,6 +14,7 @@ from epsilond.commands.requests import structure_of
 from epsilond.ledgers.commands.shared import (
     HERE,
     At,
+    By,
     Count,
     Eta,
     Key,
@@ -42,6 +43,7 @@ def add(main: typer.Typer) -> None:
         audit,  # noqa: F401
         keys,  # noqa: F401
         moves,  # noqa: F401
+        pending,  # noqa: F401
     )
 
     main.add_typer(group, name="ledger")
@@ -79,6 +81,10 @@ def opened(
     inputs: Annotated[
         str, typer.Option(metavar="WORD", help="functions-of-releases or independent-of-outputs: what specs depend on")
     ] = "functions-of-releases",
+    approval: Annotated[
+        bool, typer.Option("--approval", help="a second person approves amendments, voids and reconciliations")
+    ] = False,
+    by: By = None,
     key: Key = None,
     at: At = HERE,
     key_file: KeyFile = None,
@@ -104,6 +110,8 @@ def opened(
             slots=dict(_slot(each) for each in slot or ()),
             sealed=sealed,
             inputs=cast("Inputs", inputs),
+            approval=approval,
+            by=by,
             key=key,
         )
         print_ledger(made, as_body=as_body)

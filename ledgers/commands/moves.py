@@ -15,6 +15,7 @@ from epsilond.commands.requests import structure_of
 from epsilond.ledgers.commands.shared import (
     HERE,
     At,
+    By,
     Count,
     Eta,
     Key,
@@ -28,9 +29,11 @@ from epsilond.ledgers.commands.shared import (
     group,
     mechanism,
     print_ledger,
+    print_pending,
 )
 
 if TYPE_CHECKING:
+    from epsilond.ledgers.client.ledgers import Ledger
     from epsilond.ledgers.mathematics.state import SlotKind
 
 Reservation = Annotated[str, typer.Argument(metavar="RESERVATION", help="its id, which `reserve` printed")]
@@ -169,21 +172,30 @@ def amend(
     declare: Annotated[
         str | None, typer.Option(metavar="independent-of-outputs", help="what you declare, once anything was committed")
     ] = None,
+    approval: Annotated[
+        bool | None, typer.Option("--approval/--no-approval", help="whether a second person approves from then on")
+    ] = None,
+    by: By = None,
     key: Key = None,
     at: At = HERE,
     key_file: KeyFile = None,
     as_body: AsJson = False,
 ) -> None:
-    """Amend the plan. Once anything was committed, you declare that no output had a part in it, nor in its time."""
+    """Amend the plan. Once anything was committed, you declare that no output had a part in it, nor in its time.
+
+    In a ledger with approval it waits for a second person: see `pending`.
+    """
     with books_at(at, key_file) as books:
         found = books.ledger(ledger)
-        found.amend(
+        waiting = found.amend(
             add={name: structure_of(spec, at="/add") for name, spec in (assigned(each, "/add") for each in add or ())},
             lower={name: _runs(count) for name, count in (assigned(each, "/lower") for each in lower or ())},
             declared=cast("Literal['independent-of-outputs'] | None", declare),
+            approval=approval,
+            by=by,
             key=key,
         )
-        print_ledger(found, as_body=as_body)
+        _print_made_or_waiting(found, waiting, as_body=as_body)
 
 
 def _runs(count: str) -> int:
@@ -199,6 +211,7 @@ def void(
     reservation: Reservation,
     count: Annotated[int, typer.Option(metavar="COUNT", min=1, help="committed runs that are taken back")],
     declare: Annotated[str, typer.Option(metavar="no-output-observed", help="what you declare, word for word")],
+    by: By = None,
     key: Key = None,
     at: At = HERE,
     key_file: KeyFile = None,
@@ -207,8 +220,9 @@ def void(
     """Take committed runs back, as you declare that nobody saw any output of them. The ledger says so for ever."""
     with books_at(at, key_file) as books:
         found = books.ledger(ledger)
-        found.void(reservation, count, declared=cast("Literal['no-output-observed']", declare), key=key)
-        print_ledger(found, as_body=as_body)
+        declared = cast("Literal['no-output-observed']", declare)
+        waiting = found.void(reservation, count, declared=declared, by=by, key=key)
+        _print_made_or_waiting(found, waiting, as_body=as_body)
 
 
 @group.command()
@@ -222,6 +236,7 @@ def reconcile(
             metavar="missing-entries-are-accounted-for", help="accept a log that lacks entries, word for word"
         ),
     ] = None,
+    by: By = None,
     at: At = HERE,
     key_file: KeyFile = None,
     as_body: AsJson = False,
@@ -235,13 +250,24 @@ def reconcile(
         from epsilond.ledgers.client.auditing import newest  # noqa: PLC0415  few commands use it
 
         note = None if checkpoint is None else newest(checkpoint)
-        told = books.reconcile(note, declared=cast("Literal['missing-entries-are-accounted-for'] | None", declare))
+        accounted = cast("Literal['missing-entries-are-accounted-for'] | None", declare)
+        told = books.reconcile(note, declared=accounted, by=by)
         if as_body:
             print_body(told)
         elif "accepted" in told:
             typer.echo(f"Accepted as it is, though: {told['accepted']}")
+            if "waiting" in told:
+                typer.echo(f"Ledgers that wait for a second person: {told['waiting']}.")
         else:
             typer.echo("The log continues what was kept.")
+
+
+def _print_made_or_waiting(ledger: Ledger, waiting: Mapping[str, object] | None, *, as_body: bool) -> None:
+    """Print a ledger that was changed, or the move that waits for a second person."""
+    if waiting is None:
+        print_ledger(ledger, as_body=as_body)
+    else:
+        print_pending(waiting, as_body=as_body)
 
 
 def _print_reservation(told: Mapping[str, object], *, as_body: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -31,6 +31,10 @@ Key = Annotated[
     str | None,
     typer.Option(metavar="TEXT", help="idempotency key: the same request again is answered again, and debits nothing"),
 ]
+By = Annotated[
+    str | None,
+    typer.Option("--as", metavar="NAME", help="who you are, in a file of ledgers; on a service the key says it"),
+]
 Spec = Annotated[str | None, typer.Option(metavar="JSON|FILE|-", help=SPEC_HELP)]
 Slot = Annotated[str | None, typer.Option(metavar="gdp|zcdp|rdp|pure", help="the slot that is charged")]
 Count = Annotated[int | None, typer.Option(metavar="COUNT", min=1, help="runs; absent: all that the job has")]
@@ -42,6 +46,7 @@ POINTERS = {
     "/declared": "",
     "/slots": "/slot",
     "/place": "/at",
+    "/by": "/as",
 }
 """Where an option has another name than the field, the field's beginning."""
 
@@ -81,6 +86,13 @@ def print_ledger(ledger: Ledger, *, as_body: bool) -> None:
 
     told = ledger.show()
     print_body(told) if as_body else show(tables.ledger(told))
+
+
+def print_pending(move: Mapping[str, object], *, as_body: bool) -> None:
+    """Print a move that waits for a second person, or did."""
+    from epsilond.ledgers.commands import tables  # noqa: PLC0415  as above
+
+    print_body(move) if as_body else show(tables.pending_move(move))
 
 
 def mechanism(spec: str | None) -> JsonRecord | None:

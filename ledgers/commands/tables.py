@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 
 from rich.console import Group, RenderableType
@@ -11,7 +12,19 @@ from epsilond.accountants.json_types import JsonObject
 from epsilond.ledgers.client.answers import left, runs, target
 from epsilond.terminal.parts import bullets, pairs, table, upward
 
-_OF_A_LEDGER = ("id", "dataset", "block", "state", "sealed", "conditional", "unit", "relation", "observer", "opened")
+_OF_A_LEDGER = (
+    "id",
+    "dataset",
+    "block",
+    "state",
+    "sealed",
+    "conditional",
+    "approval",
+    "unit",
+    "relation",
+    "observer",
+    "opened",
+)
 
 
 def ledgers(listed: Iterable[JsonObject]) -> RenderableType:
@@ -70,6 +83,30 @@ def reservation(told: JsonObject) -> RenderableType:
     """What is held, and until when."""
     rows = {name: value for name, value in told.items() if name not in ("holdings", "receipts")}
     return pairs("Reservation", rows)
+
+
+def pending(listed: Iterable[JsonObject]) -> RenderableType:
+    """One row for each move that waits for a second person."""
+    return table(
+        "Pending moves",
+        (
+            {
+                "move": each["id"],
+                "kind": each["kind"],
+                "requested by": each["requested_by"],
+                "at": each["requested_at"],
+                "expires": each.get("expires_at", "never"),
+                "body": json.dumps(each["body"], ensure_ascii=False),
+            }
+            for each in listed
+        ),
+    )
+
+
+def pending_move(told: JsonObject) -> RenderableType:
+    """A move that waits for a second person, or did."""
+    rows = {name: value for name, value in told.items() if name != "body"}
+    return pairs("Pending move", rows | {"body": json.dumps(told["body"], ensure_ascii=False)})
 
 
 def entries(listed: Iterable[JsonObject]) -> RenderableType:

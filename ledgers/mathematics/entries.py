@@ -6,6 +6,7 @@ decimal strings, other numbers the shortest strings that give the same double.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Final
@@ -122,8 +123,9 @@ def reconciled(size: int, root: str) -> Record:
 
 
 def is_same_person(first: str, second: str) -> bool:
-    """Return whether two names are of one person: they are compared trimmed and without case."""
-    return first.strip().casefold() == second.strip().casefold()
+    """Return whether two names are of one person: they are compared trimmed, without case, and in one Unicode form."""
+    one, two = (unicodedata.normalize("NFKC", name).strip().casefold() for name in (first, second))
+    return one == two
 
 
 def has_two_people(entry: JsonObject) -> bool:

@@ -22,7 +22,13 @@ ROOT = Path(__file__).resolve().parents[2]
 OUTSIDE = {".venv", "tests"}
 MOST = 32
 """Files before the first theorem, at most."""
-PERIODIC = {"app/http/lag.py", "app/jobs/upkeep.py", "app/jobs/shelf.py", "app/jobs/manager.py"}
+PERIODIC = {
+    "app/http/lag.py",
+    "app/jobs/upkeep.py",
+    "app/jobs/shelf.py",
+    "app/jobs/manager.py",
+    "app/workers/forkserver.py",
+}
 """Entered by tasks that run on their own, whether anything is asked or not."""
 
 

@@ -15,7 +15,9 @@ const WORDS = {
   sealed: "sealed",
   closed: "closed",
   lowered: "lowered",
+  amended: "amended",
   voided: "voided by an approver",
+  reconciled: "log accepted",
   contradicted: "contradicted",
 };
 
@@ -28,7 +30,7 @@ export async function entriesFrom(id, next, options) {
 const spec = (text) => el("details", {}, el("summary", {}, "mechanism"), el("code", { class: "wrap" }, text));
 
 /** What an entry did, in one cell. */
-function what({ kind, count, item, slot, charge, reservation, declared, observations, contradicted, spec: mechanism }) {
+function what({ kind, count, item, slot, charge, reservation, declared, observations, contradicted, spec: mechanism, requested_by: requester, approved_by: approver }) {
   const runs = count === undefined ? "" : `${count.toLocaleString("en-US")} ${count === 1 ? "run" : "runs"}`;
   const from = item ? ` of ${item}` : slot ? ` of slot ${slot}` : "";
   const parts = charge?.parts && Object.keys(charge.parts).length ? `; ${said(charge.parts)}` : "";
@@ -37,6 +39,7 @@ function what({ kind, count, item, slot, charge, reservation, declared, observat
     contradicted ? "; contradicted" : "",
     observations ? observations.map(({ premise, message }) => `${premise}: ${message}`).join("; ") : "",
     typeof declared === "string" ? `; declared: ${declared}` : "",
+    typeof approver === "string" ? `; requested by ${requester}, approved by ${approver}` : "",
     reservation ? el("span", { class: "id block" }, reservation) : null,
     typeof mechanism === "string" ? spec(mechanism) : null,
   ];

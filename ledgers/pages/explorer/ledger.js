@@ -7,6 +7,7 @@ import { el } from "./dom.js";
 import { Entries } from "./entries.js";
 import { stateOf, targetOf, whole } from "./ledger-list.js";
 import { LedgerPicture } from "./ledger-picture.js";
+import { Pending } from "./pending.js";
 import { WhatIf } from "./what-if.js";
 import { capital, fromLog10, number } from "./words.js";
 
@@ -35,6 +36,7 @@ function promise(ledger) {
       ["Target", targetOf(target)],
       ["Certified", guarantee ? `ε at most ${number(guarantee.epsilon, 6, "up")} at that δ` : "nothing: the ledger is contradicted"],
       ["State", stateOf(ledger)],
+      ["Approval", ledger.approval ? "a second person approves amendments, voids and reconciliations" : "not needed"],
       ["Protected", `${ledger.unit}: ${RELATIONS[ledger.relation] ?? ledger.relation}`],
       ["Against", ledger.observer.replace(/-/g, " ")],
       ["Opened", date(ledger.opened)],
@@ -107,6 +109,7 @@ function proofs(ledger) {
 export function showLedger(place, ledger, options) {
   const drawn = ledger.curve.length ? curve(ledger) : null;
   const entries = new Entries(ledger.id, options);
+  const pending = ledger.approval ? new Pending(ledger, options) : null;
   const open = ledger.state === "open" && (ledger.plan.length || ledger.slots.length);
   const picture = ledger.slots.length ? new LedgerPicture(ledger, options) : null;
   const asked = open ? new WhatIf(ledger, { ...options, heard: (job) => picture?.stack(job) }) : null;
@@ -115,6 +118,7 @@ export function showLedger(place, ledger, options) {
       el("nav", { class: "row", "aria-label": "Ledgers" }, el("a", { href: "#/" }, "All ledgers"), el("button", { type: "button", id: "look-again", onclick: options.again }, "Look again")),
       promise(ledger),
       remarks(ledger),
+      pending && section("pending", "Waiting for a second person", pending.place),
       section("balances", "What is left", legend(), ledger.slots.length ? el("div", { class: "slots" }, ledger.slots.map((slot) => slotCard(slot, ledger.relation))) : el("p", { class: "hint" }, "It has no slots: nothing may be chosen by what comes out.")),
       picture?.place,
       section("plan", "The plan", ledger.plan.length ? planTable(ledger.plan) : el("p", { class: "hint" }, "Nothing is planned.")),
@@ -127,6 +131,7 @@ export function showLedger(place, ledger, options) {
   );
   drawn?.draw();
   entries.start();
+  pending?.start();
   picture?.start();
   asked?.start();
 }

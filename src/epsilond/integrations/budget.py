@@ -22,7 +22,8 @@ from epsilond.accountants.specs import Spec
 from epsilond.ledgers.mathematics.state import SlotKind
 
 if TYPE_CHECKING:
-    from epsilond.ledgers.client.ledgers import AmountTold, Ledger
+    from epsilond.ledgers.client.bodies import AmountTold
+    from epsilond.ledgers.client.ledgers import Ledger
     from epsilond.ledgers.client.running import HeldRun
     from epsilond.ledgers.log.receipts import Receipt
 

@@ -11,7 +11,8 @@ from epsilond.reading import asked
 from epsilond.spelling import named
 
 if TYPE_CHECKING:
-    from epsilond.ledgers.client.ledgers import AmountTold, Ledger
+    from epsilond.ledgers.client.bodies import AmountTold
+    from epsilond.ledgers.client.ledgers import Ledger
     from epsilond.ledgers.mathematics.state import SlotKind
 
 

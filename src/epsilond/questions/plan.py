@@ -15,7 +15,8 @@ from epsilond.progress import Progress, in_silence
 from epsilond.reading import read
 
 if TYPE_CHECKING:
-    from epsilond.ledgers.client.ledgers import AmountTold, Ledger
+    from epsilond.ledgers.client.bodies import AmountTold
+    from epsilond.ledgers.client.ledgers import Ledger
     from epsilond.ledgers.mathematics.state import SlotKind
 
 

@@ -10,6 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
+import epsilond
+from epsilond.accountants.errors import MoveEnded, SamePerson
 from epsilond.app.callers import keys
 from epsilond.app.callers.limits import CallerLimits
 from epsilond.app.callers.scopes import RoleName
@@ -167,6 +169,32 @@ def test_approval_is_turned_off_by_two_people_only(served: httpx.Client, ledger:
     assert amended.status_code == 201
     on = served.post(f"{LEDGERS}/{ledger}/amendments", json={"approval": True}, headers=bearer("olga") | key())
     assert (on.status_code, on.json()["approval"]) == (201, True)
+
+
+def test_the_library_requests_and_approves_with_two_keys(served: httpx.Client, ledger: str, tmp_path: Path) -> None:
+    def place(name: str) -> Any:
+        return epsilond.ledger(str(served.base_url), key=MADE[name][0], runs=tmp_path / name)
+
+    with place("olga") as books:
+        own = books.ledger(ledger)
+        move = own.amend(lower={"train": 500})
+        assert (move.state, move.requested_by) == ("pending", "olga")
+        with pytest.raises(epsilond.EpsilondError, match="role approver"):
+            own.approve(move.id)
+        with pytest.raises(epsilond.InvalidInput, match="on a service the key says who calls"):
+            own.amend(lower={"train": 400}, by="olga")
+    with place("vera") as books:
+        own = books.ledger(ledger)
+        assert [each.id for each in own.pending()] == [move.id]
+        assert own.approve(move.id).closed_by == "vera"
+        assert own.show().plan[0]["planned"] == 500
+        with pytest.raises(MoveEnded):
+            own.reject(move.id)
+    with place("boss") as books:
+        second = books.ledger(ledger).amend(approval=False)
+        with pytest.raises(SamePerson, match="boss cannot approve"):
+            books.ledger(ledger).approve(second.id)
+        assert books.ledger(ledger).reject(second.id).state == "withdrawn"
 
 
 def test_a_service_without_names_opens_no_ledger_with_approval() -> None:

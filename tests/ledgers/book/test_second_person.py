@@ -112,7 +112,7 @@ def test_a_gated_move_changes_nothing_until_another_person_approves_it(
     assert kept.pending(TENANT, ledger.id) == [move]
     assert (move.state, move.requested_by, move.requested_at) == ("pending", REQUESTER, clock.now)
     assert move.expires == (None if kind == "reconcile" else clock.now + PENDING_SECONDS)
-    for name in (REQUESTER, REQUESTER.upper(), f" {REQUESTER} "):
+    for name in (REQUESTER, REQUESTER.upper(), f" {REQUESTER} ", "\uff41lice"):
         with pytest.raises(SamePerson, match=f"{REQUESTER} requested.*{name} cannot approve"):
             kept.approve(TENANT, ledger.id, move.id, by=name)
     assert (kept.ledger(TENANT, ledger.id), kept.entries(TENANT, ledger.id)) == (before, entries)
