@@ -16,7 +16,7 @@ from epsilond.accountants.curve.near_tests import BestTests
 from epsilond.accountants.engine import kernel
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.composition import WIDEST, falls_enough, supremum
-from epsilond.accountants.engine.contour.refusal import ContourRefused
+from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
@@ -58,10 +58,23 @@ def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, widest: float 
     Raises:
         ContourRefused: no such certificate within the budget.
     """
-    enclosure = kernel.log_delta(laws, epsilon) if not _has_mixtures(laws) else _log_delta_of_mixtures(laws, epsilon)
+    enclose = kernel.log_delta if not _has_mixtures(laws) else _log_delta_of_mixtures
+    enclosure = _ask_kernel(functools.partial(enclose, laws, epsilon))
     if enclosure is not None and enclosure.width <= widest:
         return enclosure.ends
     return contour.log_delta(laws, epsilon, widest=widest)
+
+
+def _ask_kernel(enclose: Callable[[], kernel.KernelEnds | None]) -> kernel.KernelEnds | None:
+    """Return the kernel's enclosure; None if it refuses and the contour engine may answer.
+
+    Raises:
+        ContourRefused: the contour engine would refuse too.
+    """
+    try:
+        return enclose()
+    except kernel.NoLineDecays as error:
+        raise ContourRefused(RefusalReason.NO_DECAY, "on any line of the kernel") from error
 
 
 def _has_mixtures(laws: Sequence[tuple[Law, int]]) -> bool:
@@ -115,7 +128,10 @@ def _log_delta_of_mixtures(laws: Sequence[tuple[Law, int]], epsilon: float) -> k
     estimate, enclosure = -8.0, None
     while True:
         short, leak = _shorten(laws, estimate)
-        enclosed = kernel.log_delta(short, epsilon)
+        try:
+            enclosed = kernel.log_delta(short, epsilon)
+        except kernel.NoLineDecays:
+            enclosed = None
         if enclosed is None:
             return enclosure
         lower, upper = enclosed.ends
@@ -171,7 +187,7 @@ def epsilon(
         ContourRefused: no such certificate within the budget.
     """
     enclose = kernel.epsilon if not _has_mixtures(laws) else _epsilon_of_mixtures
-    enclosure = enclose(laws, log_delta, slack)
+    enclosure = _ask_kernel(functools.partial(enclose, laws, log_delta, slack))
     if enclosure is not None and enclosure.width <= widest:
         return enclosure.ends
     return contour.epsilon(laws, log_delta, slack=slack, widest=widest)
@@ -226,10 +242,10 @@ def thresholds(
 
 def _sized_test(laws: Sequence[tuple[Law, int]], log_size: float, widest: float) -> SizedTest | None:
     """One of them, read wherever it is asked, or in Python on the line that was laid for it."""
-    test = kernel.threshold(_shorten(laws, log_size)[0], log_size)
-    if test is not None and test.width <= widest:
-        return SizedTest(*test, functools.partial(_read, laws))
     try:
+        test = kernel.threshold(_shorten(laws, log_size)[0], log_size)
+        if test is not None and test.width <= widest:
+            return SizedTest(*test, functools.partial(_read, laws))
         epsilon, integrand = contour.threshold(laws, log_size)
         lower, upper = integrand.enclosure(epsilon)
     except NO_CERTIFICATE:

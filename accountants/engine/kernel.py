@@ -1,7 +1,8 @@
 """Questions to the compiled kernel, which is asked first where there is one.
 
 It follows docs/engine-certificate.md with the same errors charged as the contour engine; kernel/src/kernel.h says why
-these cover its arithmetic. Every function answers None where the kernel refuses, and where there is none.
+these cover its arithmetic. Every function answers None where the kernel refuses, and where there is none. It raises
+`NoLineDecays` where the contour engine, which is asked next, is very likely to refuse too.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from epsilond.accountants.curve.facts import (
     GaussianMixtureLaw,
     LaplaceLaw,
     MixedLaw,
+    SampledGaussianLaw,
 )
 from epsilond.accountants.curve.near_tests import BestTest, BestTests
 from epsilond.accountants.numerics import compiled
@@ -26,8 +28,8 @@ from epsilond.accountants.numerics import compiled
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from epsilond.accountants.curve.facts import Law, SampledGaussianLaw
-    from epsilond.accountants.numerics.compiled import KernelSum, MixedSteps, SampledSteps
+    from epsilond.accountants.curve.facts import Law
+    from epsilond.accountants.numerics.compiled import KernelAnswer, KernelSum, MixedSteps, SampledSteps
 
 loaded = compiled.loaded
 _KEPT = 8
@@ -41,6 +43,10 @@ _DRAWN = len(_ORDERS)
 Unknown: TypeAlias = Literal["shift", "count", "rate"]
 _UNKNOWNS: tuple[Unknown, ...] = ("shift", "count", "rate")
 """As the kernel numbers them."""
+
+
+class NoLineDecays(ArithmeticError):
+    """The error of a composition whose integrand decays on no line of the kernel nor of the contour engine."""
 
 
 class KernelEnds(NamedTuple):
@@ -61,7 +67,7 @@ class KernelTest(NamedTuple):
 def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> KernelEnds | None:
     """Enclosure of log δ(ε) of a composition of laws with counts, ε in nats and of any sign."""
     composed = _sum_of(tuple(laws))
-    return None if composed is None else _ends(composed.log_delta(epsilon))
+    return None if composed is None else _ends(laws, composed.log_delta(epsilon))
 
 
 def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> float | None:
@@ -73,14 +79,14 @@ def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> float | 
 def epsilon(laws: Sequence[tuple[Law, int]], log_delta: float, slack: float) -> KernelEnds | None:
     """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; `slack` as in `exact.epsilon`."""
     composed = _sum_of(tuple(laws))
-    return None if composed is None else _ends(composed.epsilon(log_delta, slack))
+    return None if composed is None else _ends(laws, composed.epsilon(log_delta, slack))
 
 
 def threshold(laws: Sequence[tuple[Law, int]], log_size: float) -> KernelTest | None:
     """About where the test S > ε has the size e^`log_size` under the second law, ε of any sign."""
     composed = _sum_of(tuple(laws))
-    found = None if composed is None else composed.threshold(log_size)
-    return None if found is None else KernelTest(*found)
+    numbers = None if composed is None else _numbers(laws, composed.threshold(log_size))
+    return None if numbers is None else KernelTest(*numbers)
 
 
 def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding: float) -> BestTests | None:
@@ -137,8 +143,33 @@ def forget() -> None:
     _sum_of.cache_clear()
 
 
-def _ends(found: tuple[float, float, float] | None) -> KernelEnds | None:
-    return None if found is None else KernelEnds(Interval(found[0], found[1]), found[2])
+def _ends(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> KernelEnds | None:
+    numbers = _numbers(laws, answer)
+    return None if numbers is None else KernelEnds(Interval(numbers[0], numbers[1]), numbers[2])
+
+
+def _numbers(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> tuple[float, float, float] | None:
+    """Return the numbers of an answer; None for a refusal after which the contour engine may answer.
+
+    Raises:
+        NoLineDecays: the integrand decays on no line, and the contour engine has no better lines for these laws. It
+            has for batches of a fixed size, for Laplace losses, and for much noise.
+    """
+    if isinstance(answer, tuple):
+        return answer
+    if answer is None or not _has_little_noise(laws):
+        return None
+    if all(isinstance(law, GaussianLaw | SampledGaussianLaw) for law, _ in laws):
+        raise NoLineDecays
+    return None
+
+
+def _has_little_noise(laws: Sequence[tuple[Law, int]]) -> bool:
+    """Return whether a shift is above one standard deviation of the noise.
+
+    Of 349 random accounts and lists, two had wider bounds without the contour engine. Their shifts were 0.37 and 0.55.
+    """
+    return any(isinstance(law, SampledGaussianLaw) and law.shift > 1.0 for law, _ in laws)
 
 
 def _as_steps(law: SampledGaussianLaw | DrawnGaussianLaw, count: int) -> SampledSteps:

@@ -12,9 +12,9 @@ import functools
 import importlib
 import math
 import os
-from typing import Protocol, TypeAlias, cast
+from typing import Literal, Protocol, TypeAlias, cast
 
-INTERFACE = 6
+INTERFACE = 7
 """Version of the kernel's interface. A kernel with another version is not used."""
 NAME = "epsilond._kernel"
 
@@ -26,21 +26,23 @@ MixedSteps: TypeAlias = tuple[float, float, int, float, tuple[float, ...], tuple
 
 Shifts are in increasing order.
 """
+KernelAnswer: TypeAlias = tuple[float, float, float] | Literal["no decay"] | None
+"""Three numbers, or a refusal: "no decay" if the integrand decays on no line, and None for every other reason."""
 
 
 class KernelSum(Protocol):
-    """A composition in the kernel. Each answer is None if the kernel refuses."""
+    """A composition in the kernel. Each answer is None if the kernel refuses, or else as `KernelAnswer` says."""
 
-    def epsilon(self, log_delta: float, slack: float, /) -> tuple[float, float, float] | None:
+    def epsilon(self, log_delta: float, slack: float, /) -> KernelAnswer:
         """Return the lower and upper bound of ε, and the width of log δ behind them."""
 
-    def log_delta(self, epsilon: float, /) -> tuple[float, float, float] | None:
+    def log_delta(self, epsilon: float, /) -> KernelAnswer:
         """Return the lower and upper bound of log δ, and their width."""
 
     def upper_log_delta(self, epsilon: float, /) -> float | None:
         """Return a Chernoff bound on log δ."""
 
-    def threshold(self, log_size: float, /) -> tuple[float, float, float] | None:
+    def threshold(self, log_size: float, /) -> KernelAnswer:
         """Return about the ε of a test of a size, the width of log δ there, and about |d log Q(S > ε)/dε|."""
 
     def best_tests(
@@ -141,6 +143,8 @@ def agrees(make: MakeSum) -> bool:
     """Return whether a kernel, with its linked mathematical library, gives the known ε of a few questions."""
     for composition, known in _KNOWN:
         answer = make(*composition).epsilon(_LOG_DELTA, 0.0)
-        if answer is None or not (known * (1.0 - _APART) <= answer[0] <= answer[1] <= known * (1.0 + _APART)):
+        if not isinstance(answer, tuple) or not (
+            known * (1.0 - _APART) <= answer[0] <= answer[1] <= known * (1.0 + _APART)
+        ):
             return False
     return True

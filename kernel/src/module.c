@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 /* Of this module, which is counted up where the Python side must follow. */
-#define INTERFACE 6
+#define INTERFACE 7
 
 /* The least shift and rate, and the reciprocal of the largest shift: products of shifts, tilts and losses are doubles. */
 #define SMALLEST 1e-100
@@ -213,13 +213,21 @@ static void handle_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/* Both ends and the relative width of delta behind them, or None where there are none, or none so good. */
-static PyObject *answered(Status status, Answer best)
+/* What stands for an answer that there is not: "no decay" if no integrand decays on its line, or else None. */
+static PyObject *refused(Status status)
 {
     if (status == NO_MEMORY)
         return PyErr_NoMemory();
+    if (status == NO_DECAY)
+        return PyUnicode_FromString("no decay");
+    Py_RETURN_NONE;
+}
+
+/* Both ends and the relative width of delta behind them, or `refused` where there are none, or none so good. */
+static PyObject *answered(Status status, Answer best)
+{
     if (status != DONE || !(best.ends.lower <= best.ends.upper) || !(best.width <= WIDEST))
-        Py_RETURN_NONE;
+        return refused(status);
     return Py_BuildValue("ddd", best.ends.lower, best.ends.upper, best.width);
 }
 
@@ -295,10 +303,8 @@ static PyObject *handle_threshold(PyObject *object, PyObject *argument)
     Status status = threshold(all, log_size, &found);
     if (!end(&turn))
         return NULL;
-    if (status == NO_MEMORY)
-        return PyErr_NoMemory();
     if (status != DONE || !(found.width <= WIDEST))
-        Py_RETURN_NONE;
+        return refused(status);
     return Py_BuildValue("ddd", found.epsilon, found.width, found.steepness);
 }
 
@@ -425,11 +431,11 @@ static PyObject *search_run(PyObject *unused, PyObject *arguments)
 
 static PyMethodDef methods[] = {
     {"epsilon", handle_epsilon, METH_VARARGS,
-     "epsilon(log_delta, slack): ends of the least epsilon, and the width of log delta behind them; or None"},
-    {"log_delta", handle_log_delta, METH_O, "log_delta(epsilon): its ends and their width; or None"},
+     "epsilon(log_delta, slack): ends of the least epsilon, and the width of log delta behind them; or a refusal"},
+    {"log_delta", handle_log_delta, METH_O, "log_delta(epsilon): its ends and their width; or a refusal"},
     {"upper_log_delta", handle_upper_log_delta, METH_O, "upper_log_delta(epsilon): a Chernoff bound; or None"},
     {"threshold", handle_threshold, METH_O,
-     "threshold(log_size): about the epsilon of a test, the width of log delta there, and its steepness; or None"},
+     "threshold(log_size): about the epsilon of a test, the width of log delta there, and its steepness; or a refusal"},
     {"best_tests", handle_best_tests, METH_VARARGS,
      "best_tests(rates, rounding): ends of the true positive rate and about the epsilon of the best test at each false "
      "positive rate, or None; and ends of log delta at 0; or None"},

@@ -20,6 +20,17 @@ Answer no_answer(void)
     return (Answer){.width = INFINITY, .enough = GOOD_WIDTH};
 }
 
+/* The status of a question: DONE with an answer, and without one NO_DECAY if it is the reason for the whole composition,
+ * whatever the reason of the ways that were tried later. */
+Status end_of(Answer best, Status last, Status whole)
+{
+    if (ends_all(last))
+        return last;
+    if (best.width < INFINITY)
+        return DONE;
+    return whole == NO_DECAY ? NO_DECAY : last;
+}
+
 /* The width with which no other line is tried. */
 double enough_of(const Line *line)
 {
@@ -115,13 +126,14 @@ Status evaluate(Composition *all, double epsilon, Answer *best)
         return DONE;
     if (rare && !ends_all(status))
         status = evaluate_cut(all, at.saddle, epsilon, best);
+    Status whole = DONE;
     if (!ends_all(status) && best->width > best->enough)
-        status = evaluate_at(all, at, epsilon, best);
+        status = whole = evaluate_at(all, at, epsilon, best);
     if (!ends_all(status) && best->width > best->enough && !rare)
         status = evaluate_cut(all, at.saddle, epsilon, best);
     if (!ends_all(status) && best->width > FEW_WIDTH && !first && is_short(all) && epsilon > 0.0)
         status = evaluate_few(all, epsilon, best);
-    return best->width < INFINITY && !ends_all(status) ? DONE : status;
+    return end_of(*best, status, whole);
 }
 
 /* The Chernoff bound of log delta at one tilt. */

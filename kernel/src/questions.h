@@ -4,6 +4,7 @@
 
 double width_of(Interval ends);
 Answer no_answer(void);
+Status end_of(Answer best, Status last, Status whole);
 double enough_of(const Line *line);
 void keep_better(Answer *best, Interval ends, double width, const Line *line);
 Status evaluate(Composition *all, double epsilon, Answer *best);

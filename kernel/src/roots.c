@@ -199,13 +199,14 @@ Status solve(Composition *all, double log_delta, double slack, Answer *best)
         return DONE;
     if (rare && !ends_all(status))
         status = solve_cut(all, log_delta, slack, best);
+    Status whole = DONE;
     if (!ends_all(status) && best->width > best->enough)
-        status = solve_from(all, at, log_delta, slack, best);
+        status = whole = solve_from(all, at, log_delta, slack, best);
     if (!ends_all(status) && best->width > best->enough && !rare)
         status = solve_cut(all, log_delta, slack, best);
     if (!ends_all(status) && best->width > FEW_WIDTH && !first && is_short(all))
         status = solve_few(all, log_delta, slack, best);
-    return best->width < INFINITY && !ends_all(status) ? DONE : status;
+    return end_of(*best, status, whole);
 }
 
 /* About the epsilon, of any sign, at which the test S > epsilon has a size under the second law. A line of its own is in

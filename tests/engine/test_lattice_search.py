@@ -15,7 +15,7 @@ from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.engine.lattice.discretise import LatticeLaw
 from epsilond.accountants.engine.lattice.laws import LatticeLaws
 from epsilond.accountants.engine.lattice.product import ComposedProfile
-from epsilond.accountants.engine.lattice.search import epsilon_of
+from epsilond.accountants.engine.lattice.search import _searched, epsilon_of
 from epsilond.accountants.engine.lattice.tilted import TiltCoordinate, Weighted
 from epsilond.accountants.engine.lattice.tilted_line import (
     Power,
@@ -319,3 +319,17 @@ def test_a_guess_where_delta_is_all_but_one_leads_to_the_target(share: float, mo
     found = epsilon_of(order, log_delta, early)
     assert found.upper == pytest.approx(closest.upper, rel=1e-5)
     assert found.lower == pytest.approx(closest.lower, rel=1e-4)
+
+
+@pytest.mark.parametrize(("beyond", "most_calls", "width"), [(-math.inf, 25, 1e-3), (-50.0, 32, 1e-6)])
+def test_a_search_ends_next_to_a_jump_to_minus_infinity(beyond: float, most_calls: int, width: float) -> None:
+    epsilons: list[float] = []
+
+    def bound(epsilon: float) -> float:
+        epsilons.append(epsilon)
+        return -1.0 if epsilon < 5.0 else beyond
+
+    found = _searched(bound, -2.0, Guess(100.0, 1.0))
+    assert found.above < 5.0 <= found.below
+    assert found.below - found.above <= width * found.below
+    assert len(epsilons) <= most_calls

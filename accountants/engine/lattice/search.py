@@ -16,7 +16,7 @@ from epsilond.accountants.curve.search import PairSearch
 from epsilond.accountants.numerics.root_search import Crossing, Guess, crossing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from epsilond.accountants.engine.lattice.laws import Chosen
     from epsilond.accountants.engine.lattice.product import ComposedProfile
@@ -26,7 +26,7 @@ _MOST_TURNS = 4
 _FARTHEST = 0.5
 """What is met on one transform is searched within this factor of where it suits."""
 _SHORT_OF, _ASIDE = 0.95, 1e-3
-"""How much of that a first step may take, and of ε how far apart a slope is taken."""
+"""How much of that a first step may take, and of ε how far apart a slope is taken, or a jump is left."""
 _ALL_BUT_ONE = -1e-6
 """log δ above which a slope leads nowhere."""
 _MOST_EVALUATIONS = 32
@@ -208,21 +208,39 @@ def _crossing_on(
 
 
 class _Spent(Exception):
-    """A search took as many evaluations as it may."""
+    """A search took as many evaluations as it may, or reached a jump of the bound to −∞."""
 
 
 def _searched(end: Callable[[float], float], log_delta: float, guess: Guess) -> Crossing:
-    """Return what `crossing` does, or the closest ε on both sides after `_MOST_EVALUATIONS`: wider, but as valid."""
-    above, below = [0.0], [math.inf]
+    """Return what `crossing` does, or wider but as valid: the closest ε on both sides when the search ends early.
+
+    It ends after `_MOST_EVALUATIONS`, or next to a jump of the bound to −∞.
+    """
+    values: dict[float, float] = {}
+
+    def sides() -> Crossing:
+        above = max((epsilon for epsilon, value in values.items() if value > log_delta), default=0.0)
+        return Crossing(
+            above, min((epsilon for epsilon, value in values.items() if value <= log_delta), default=math.inf)
+        )
 
     def counted(epsilon: float) -> float:
-        if len(above) + len(below) > _MOST_EVALUATIONS + 1:
+        if len(values) >= _MOST_EVALUATIONS or _ends_at_jump(sides(), values, guess):
             raise _Spent
-        value = end(epsilon)
-        (above if value > log_delta else below).append(epsilon)
-        return value
+        values[epsilon] = end(epsilon)
+        return values[epsilon]
 
     try:
         return crossing(counted, log_delta, guess)
     except _Spent:
-        return Crossing(max(above), min(below))
+        return sides()
+
+
+def _ends_at_jump(sides: Crossing, values: Mapping[float, float], guess: Guess) -> bool:
+    """Return whether both sides of the target are close to each other, and the bound is −∞ on the one below it.
+
+    They are close for ε, and for the way from there to the estimate of ε. Beyond the jump there is no bound.
+    """
+    if not (0.0 < sides.above < sides.below and values.get(sides.below) == -math.inf):
+        return False
+    return sides.below - sides.above <= _ASIDE * min(abs(guess.epsilon - sides.below), sides.below)
