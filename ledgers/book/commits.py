@@ -106,7 +106,8 @@ class _Group:
         self._rows = ledgers.load(connection, *sorted(names))
         self._held = {each.id: each for each in reservations.of_ledgers(connection, names, identifiers)}
         self._excluded = owners.colliding_among(connection, names)
-        self._excluded |= pending.awaiting_reconciliation(connection, names)
+        gated = [name for name, row in self._rows.items() if row.approval_from is not None]
+        self._excluded |= pending.awaiting_reconciliation(connection, gated) if gated else set()
         self._excluded |= {name for name, row in self._rows.items() if row.contradicted or row.status == "closed"}
         self._voided = {entry(row)["reservation"] for row in entries.of_rare_kind(connection, names, "voided")}
         self._states = {

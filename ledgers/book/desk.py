@@ -285,7 +285,8 @@ class Desk:
         Raises:
             AwaitsApproval: one does.
         """
-        waiting = pending.awaiting_reconciliation(connection, [row.id for row in rows])
+        gated = [row.id for row in rows if row.approval_from is not None]
+        waiting = pending.awaiting_reconciliation(connection, gated) if gated else None
         if waiting:
             message = "An operator accepted a log that lacks entries. An approver must approve that for this ledger:"
             raise AwaitsApproval(f"{message} see its pending moves.", None, {"ledger": min(waiting)})
