@@ -12,7 +12,7 @@ Answer = TypeVar("Answer")
 
 
 class Together(Generic[Request, Answer]):
-    """A queue without a thread of its own. Its first waiting caller works for all callers who wait."""
+    """A queue without a thread of its own: the caller who has waited longest works for all who wait."""
 
     def __init__(self, work: Callable[[Sequence[Request]], Sequence[Answer]], *, most: int) -> None:
         """Prepare the queue.
@@ -23,29 +23,37 @@ class Together(Generic[Request, Answer]):
         """
         self._work = work
         self._most = most
-        self._pending: list[tuple[Request, Future[Answer]]] = []
-        self._queue = threading.Lock()
-        self._turn = threading.Lock()
+        self._pending: list[tuple[Request, Future[Answer], threading.Event]] = []
+        self._is_busy = False
+        self._lock = threading.Lock()
 
     def submit(self, request: Request) -> Answer:
         """Return the answer to a request, after whatever is being worked on and what was handed in before."""
-        answer = Future[Answer]()
-        with self._queue:
-            self._pending.append((request, answer))
-        while not answer.done():
-            with self._turn:
-                if not answer.done():
-                    self._work_on_next()
+        answer, turn = Future[Answer](), threading.Event()
+        with self._lock:
+            self._pending.append((request, answer, turn))
+            leads, self._is_busy = not self._is_busy, True
+        if not leads:
+            turn.wait()  # for the answer, or for its turn to work
+        if not answer.done():
+            self._work_on_next()
         return answer.result()
 
     def _work_on_next(self) -> None:
-        with self._queue:
+        """Work on the oldest requests, of which the caller's is the first, and let the next caller work."""
+        with self._lock:
             group, self._pending = self._pending[: self._most], self._pending[self._most :]
         try:
-            answers = self._work([request for request, _ in group])
+            answers = self._work([request for request, _, _ in group])
+            for (_, waiting, _), answer in zip(group, answers, strict=True):
+                waiting.set_result(answer)
         except BaseException as error:  # noqa: BLE001 (each caller raises it)
-            for _, waiting in group:
-                waiting.set_exception(error)
-            return
-        for (_, waiting), answer in zip(group, answers, strict=True):
-            waiting.set_result(answer)
+            for _, waiting, _ in group:
+                if not waiting.done():
+                    waiting.set_exception(error)
+        finally:
+            with self._lock:
+                self._is_busy = bool(self._pending)
+                turns = [turn for _, _, turn in group] + [turn for _, _, turn in self._pending[:1]]
+            for turn in turns:
+                turn.set()
