@@ -14,13 +14,13 @@ from sqlalchemy import Connection
 
 from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.json_types import JsonRecord
-from epsilond.ledgers.book.balances import imbalances
 from epsilond.ledgers.book.desk import Desk, LoggedMove, MovedLedger, entry, scope_of
 from epsilond.ledgers.book.states import holding_of, rows_after, state_from
 from epsilond.ledgers.mathematics import entries as told
 from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.state import LedgerState, Reservation
 from epsilond.ledgers.store import entries, keys, ledgers, owners, pending, reservations
+from epsilond.ledgers.store.balances import imbalances
 from epsilond.ledgers.store.records import ReservationRow
 from epsilond.ledgers.store.transactions import locked
 

@@ -37,7 +37,6 @@ from epsilond.ledgers.book.commits import MOST_TOGETHER
 from epsilond.ledgers.book.errors import HeadUnavailable, NotReconciled
 from epsilond.ledgers.book.pending import PendingMove
 from epsilond.ledgers.book.restore import CheckpointFile
-from epsilond.ledgers.book.together import Together
 from epsilond.ledgers.http.adoption import Adoption
 from epsilond.ledgers.http.keys import Keys
 from epsilond.ledgers.http.refusals import as_problems, not_durable
@@ -48,6 +47,7 @@ from epsilond.ledgers.mathematics.what_if import WhatIf, what_if
 from epsilond.ledgers.requests import WhatIfAsked
 from epsilond.ledgers.store.opening import added
 from epsilond.ledgers.store.records import LedgerRow
+from epsilond.storage.together import Together
 from epsilond.storage.transactions import Database
 
 P = ParamSpec("P")
