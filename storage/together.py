@@ -11,6 +11,16 @@ Request = TypeVar("Request")
 Answer = TypeVar("Answer")
 
 
+class _Caller(Generic[Request, Answer]):
+    """A caller who waits: the request, the answer, and an event that is set at its answer or at its turn to work."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.answer = Future[Answer]()
+        self.turn = threading.Event()
+        self.has_left = False
+
+
 class Together(Generic[Request, Answer]):
     """A queue without a thread of its own: the caller who has waited longest works for all who wait."""
 
@@ -18,42 +28,64 @@ class Together(Generic[Request, Answer]):
         """Prepare the queue.
 
         Args:
-            work: returns the answer to each of at most `most` requests. An error that it raises is every caller's.
+            work: returns the answer to each of at most `most` requests. An error that it raises is every caller's. If
+                it is interrupted, the other requests are worked on again.
             most: largest number of requests that are worked on together.
         """
         self._work = work
         self._most = most
-        self._pending: list[tuple[Request, Future[Answer], threading.Event]] = []
-        self._is_busy = False
+        self._pending: list[_Caller[Request, Answer]] = []
+        self._leader: _Caller[Request, Answer] | None = None
+        """The caller who works or whose turn it is; None while nobody waits."""
         self._lock = threading.Lock()
 
     def submit(self, request: Request) -> Answer:
-        """Return the answer to a request, after whatever is being worked on and what was handed in before."""
-        answer, turn = Future[Answer](), threading.Event()
-        with self._lock:
-            self._pending.append((request, answer, turn))
-            leads, self._is_busy = not self._is_busy, True
-        if not leads:
-            turn.wait()  # for the answer, or for its turn to work
-        if not answer.done():
-            self._work_on_next()
-        return answer.result()
+        """Return the answer to a request, after whatever is being worked on and what was handed in before.
 
-    def _work_on_next(self) -> None:
-        """Work on the oldest requests, of which the caller's is the first, and let the next caller work."""
+        A caller who is interrupted leaves the queue, and lets the next caller work.
+        """
+        caller = _Caller[Request, Answer](request)
+        try:
+            with self._lock:
+                self._pending.append(caller)
+                leads = self._leader is None
+                if leads:
+                    self._leader = caller
+            if not leads:
+                caller.turn.wait()
+            if not caller.answer.done():
+                self._work_on_next(caller)
+        finally:
+            self._leave(caller)
+        return caller.answer.result()
+
+    def _work_on_next(self, leader: _Caller[Request, Answer]) -> None:
+        """Work on the oldest requests, of which the caller's is the first."""
         with self._lock:
             group, self._pending = self._pending[: self._most], self._pending[self._most :]
         try:
-            answers = self._work([request for request, _, _ in group])
-            for (_, waiting, _), answer in zip(group, answers, strict=True):
-                waiting.set_result(answer)
-        except BaseException as error:  # noqa: BLE001 (each caller raises it)
-            for _, waiting, _ in group:
-                if not waiting.done():
-                    waiting.set_exception(error)
-        finally:
+            answers = self._work([caller.request for caller in group])
+            for caller, answer in zip(group, answers, strict=True):
+                caller.answer.set_result(answer)
+        except Exception as error:  # noqa: BLE001 (each caller raises it)
+            for caller in group:
+                if not caller.answer.done():
+                    caller.answer.set_exception(error)
+        finally:  # an interruption is the leader's only: the others wait for another leader
             with self._lock:
-                self._is_busy = bool(self._pending)
-                turns = [turn for _, _, turn in group] + [turn for _, _, turn in self._pending[:1]]
-            for turn in turns:
-                turn.set()
+                group = [caller for caller in group if caller is not leader and not caller.has_left]
+                self._pending = [caller for caller in group if not caller.answer.done()] + self._pending
+            for caller in group:
+                if caller.answer.done():
+                    caller.turn.set()
+
+    def _leave(self, caller: _Caller[Request, Answer]) -> None:
+        """Let the next caller work if it was the turn of this one, who leaves the queue."""
+        with self._lock:
+            caller.has_left = True
+            if caller in self._pending:
+                self._pending.remove(caller)
+            if self._leader is caller:
+                self._leader = self._pending[0] if self._pending else None
+                if self._leader is not None:
+                    self._leader.turn.set()

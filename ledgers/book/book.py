@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
@@ -39,12 +38,12 @@ from epsilond.ledgers.requests import (
     ReserveAsked,
 )
 from epsilond.ledgers.store import ledgers, owners, reservations
+from epsilond.ledgers.store.balances import MISPLACED
 from epsilond.ledgers.store.records import LedgerRow, ReservationRow
 from epsilond.ledgers.store.specs import text_of
 from epsilond.ledgers.store.transactions import Again, looking
 
 T = TypeVar("T")
-MOST_DUE = 100
 MOST_RECEIPTS = 20
 
 
@@ -100,6 +99,8 @@ class Book(Gated):
                 again = self._desk.answered(connection, tenant, key, fingerprint, by)
                 if again is not None:
                     return self._desk.row(connection, tenant, again["ledger"])
+                for misplaced in owners.misplaced(connection, organisation=tenant):
+                    raise NotReconciled(MISPLACED.format(misplaced), misplaced)
                 try:
                     ledgers.add(connection, row, opened_by=by or None)
                 except ledgers.BlockTaken as taken:
@@ -352,14 +353,7 @@ class Book(Gated):
         Raises:
             NotReconciled: the log does not continue a head that is known.
         """
-        with self._continued() as connection:
-            due = reservations.due(connection, self._clock(), limit=MOST_DUE)
-        ended = 0
-        for each in due:
-            with suppress(NotReconciled):  # of a ledger whose rows were changed: it stays as it is, others go on
-                self._retried(partial(self._release, None, each.id, "expired"))
-                ended += 1
-        return ended
+        return self._end_due(lambda identifier: self._release(None, identifier, "expired"))
 
     # What the methods above share.
 

@@ -13,17 +13,17 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
-from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book.commits import MOST_TOGETHER, CommitRequest, commit_together
 from epsilond.ledgers.book.continuity import Continuity
 from epsilond.ledgers.book.desk import WRITTEN, Desk, MovedLedger, States
-from epsilond.ledgers.book.errors import BookError, Contended
+from epsilond.ledgers.book.errors import Contended, NotReconciled
 from epsilond.ledgers.book.looked import Looked
 from epsilond.ledgers.book.restore import CheckpointFile
 from epsilond.ledgers.book.states import rows_after, state_from
@@ -33,10 +33,9 @@ from epsilond.ledgers.mathematics import entries as told
 from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import ContradictAsked, OpenLedger
-from epsilond.ledgers.store import ledgers
+from epsilond.ledgers.store import ledgers, reservations
 from epsilond.ledgers.store.records import LedgerRow
 from epsilond.ledgers.store.transactions import Again, durably, looking, moving
-from epsilond.storage.faults import StoreFault
 from epsilond.storage.together import Together
 from epsilond.storage.transactions import Database
 
@@ -45,6 +44,8 @@ Evaluate = Callable[[Callable[[], Any]], Any]
 """Function that runs a picklable call, in this or another process, and returns its result."""
 TRIES_OUTSIDE = 3
 """Number of attempts that are judged outside the lock; while one is judged under it, nobody else moves the ledger."""
+MOST_DUE = 100
+"""Largest number of reservations that one call ends, so that a caller who waits for it waits for few."""
 MOST_TRIES = 100
 """Largest number of attempts of one change while others move the ledger."""
 
@@ -144,8 +145,35 @@ class Owned(Looked):
         try:
             with self._noting_head(durably(self._database)) as connection:
                 return commit_together(connection, self._desk, requests, self._clock())
-        except (Again, BookError, EpsilondError, StoreFault):
-            return [None] * len(requests)  # nothing was written; each hears its own reason alone
+        except Exception:  # noqa: BLE001 (also of rows that cannot be read: they are of one ledger of the group)
+            return [None] * len(requests)  # each asks alone: it hears its own reason, or what its key was answered
+
+    def _end_due(self, end: Callable[[str], object]) -> int:
+        """End reservations whose time has passed, and return how many there were.
+
+        A ledger whose rows were changed keeps its reservations; those of other ledgers end, however many it has.
+
+        Args:
+            end: ends a reservation by its id.
+        """
+        ended, stuck = 0, set[str]()
+        while True:
+            with self._continued() as connection:
+                due = reservations.due(connection, self._clock(), limit=MOST_DUE - ended, without=stuck)
+            known = len(stuck)
+            for each in due:
+                try:
+                    if not stuck.intersection(holding.ledger for holding in each.holdings):
+                        self._retried(partial(end, each.id))
+                        ended += 1
+                except NotReconciled as trouble:  # of a ledger whose rows were changed: it stays as it is, others go on
+                    if trouble.ledger is None:
+                        raise
+                    stuck.add(trouble.ledger)
+                except ValueError:  # of amounts that no move leaves, in a ledger whose newest entry has no balance
+                    stuck.update(holding.ledger for holding in each.holdings)
+            if len(stuck) == known or ended >= MOST_DUE:
+                return ended
 
     def _before(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState]:
         """Return a ledger before its lock, without its reservations."""

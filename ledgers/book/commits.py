@@ -20,7 +20,6 @@ from epsilond.ledgers.mathematics import entries as told
 from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.state import LedgerState, Reservation
 from epsilond.ledgers.store import entries, keys, ledgers, owners, pending, reservations
-from epsilond.ledgers.store.balances import imbalances
 from epsilond.ledgers.store.records import ReservationRow
 from epsilond.ledgers.store.transactions import locked
 
@@ -75,11 +74,11 @@ def commit_together(
         NotReconciled: the log does not continue a head that is known.
     """
     identifiers = {request.reservation for request in requests}
-    names = reservations.ledgers_of(connection, identifiers)
+    names = reservations.ledgers_of(connection, {(request.tenant, request.reservation) for request in requests})
     if not names:
         return [None] * len(requests)
     locked(connection, *names)
-    group = _Group(connection, names, identifiers, now)
+    group = _Group(connection, desk, names, identifiers, now)
     taken = keys.known(connection, set().union(*(request.kept_keys for request in requests)))
     logged: list[LoggedMove | None] = []
     for request in requests:
@@ -101,7 +100,7 @@ def commit_together(
 class _Group:
     """Locked ledgers and the reservations of a group of commits, as they are after the commits so far."""
 
-    def __init__(self, connection: Connection, names: set[str], identifiers: set[str], now: float) -> None:
+    def __init__(self, connection: Connection, desk: Desk, names: set[str], identifiers: set[str], now: float) -> None:
         self._connection = connection
         self._rows = ledgers.load(connection, *sorted(names))
         self._held = {each.id: each for each in reservations.of_ledgers(connection, names, identifiers)}
@@ -114,7 +113,8 @@ class _Group:
             name: state_from(row, [held for held in self._held.values() if _holds_in(held, name)])
             for name, row in self._rows.items()
         }
-        self._excluded |= set(imbalances(connection, self._states))
+        moved = {name: (row, self._states[name]) for name, row in self._rows.items()}
+        self._excluded |= desk.balances.wrong(connection, moved).keys()
         self._before = dict(self._states)
         self._changed: dict[str, ReservationRow] = {}
         self._now = now
@@ -147,10 +147,11 @@ class _Group:
 
     def _takes(self, held: ReservationRow, tenant: str) -> bool:
         """Return whether commits of a reservation are for a group."""
-        names = [holding.ledger for holding in held.holdings]
+        names = {holding.ledger for holding in held.holdings}
         expired = held.expires is not None and held.expires <= self._now
         return (
             held.state in ("reserved", "committed")
+            and names <= self._rows.keys()
             and not expired
             and held.id not in self._voided
             and self._excluded.isdisjoint(names)

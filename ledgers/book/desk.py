@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from epsilond.accountants.errors import AwaitsApproval, BlockHasLedger
+from epsilond.accountants.errors import AwaitsApproval, BlockHasLedger, EpsilondError
 from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.ledgers.book.continuity import Continuity, Root
 from epsilond.ledgers.book.contradictions import contradictions_of, is_contradicted
@@ -26,7 +26,7 @@ from epsilond.ledgers.log.tree import Tree
 from epsilond.ledgers.mathematics.balance import BALANCE, digest_of
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.store import entries, keys, ledgers, owners, pending, reservations
-from epsilond.ledgers.store.balances import imbalances
+from epsilond.ledgers.store.balances import Balances
 from epsilond.ledgers.store.nodes import StoredNodes
 from epsilond.ledgers.store.records import EntryRow, KeptAnswer, LedgerRow, ReservationRow
 from epsilond.ledgers.store.specs import text_of
@@ -74,12 +74,13 @@ class LoggedMove:
 
 
 class Desk:
-    """Of a book: the keys it signs with, and its clock."""
+    """Of a book: the keys it signs with, its clock, and the check of its rows against the log."""
 
     def __init__(self, keyring: Callable[[], SigningKeys], clock: Callable[[], float], continuity: Continuity) -> None:
         self._keyring = keyring
         self._clock = clock
         self._continuity = continuity
+        self.balances = Balances()
 
     def write(
         self,
@@ -218,10 +219,9 @@ class Desk:
             if named is not None:
                 held[named.id] = named
             own = [each for each in held.values() if any(one.ledger == name for one in each.holdings)]
-            found[name] = row, state_from(row, own)
-        trouble = next(iter(imbalances(connection, {name: state for name, (_, state) in found.items()}).values()), None)
-        if trouble is not None:
-            raise NotReconciled(trouble)
+            found[name] = row, _readable(row, own)
+        for name, trouble in self.balances.wrong(connection, found).items():
+            raise NotReconciled(trouble, name)
         if named is None:
             return found
         return {name: (row, _with_voids(connection, state, name, named.id)) for name, (row, state) in found.items()}
@@ -254,12 +254,8 @@ class Desk:
         Raises:
             NotFound: there is none of this id, or one of its ledgers is another's.
         """
-        held = reservations.get(connection, identifier)
+        held = reservations.get(connection, identifier, tenant=tenant)
         if held is None:
-            raise NotFound(identifier)
-        if tenant is not None and owners.organisations_of(connection, [one.ledger for one in held.holdings]) != {
-            tenant
-        }:
             raise NotFound(identifier)
         return held
 
@@ -320,6 +316,18 @@ class Desk:
             return ledgers.load(connection, identifier, tenant=tenant)[identifier]
         except Unknown:
             raise NotFound(identifier) from None
+
+
+def _readable(row: LedgerRow, held: Sequence[ReservationRow]) -> LedgerState:
+    """Return the state that rows describe.
+
+    Raises:
+        NotReconciled: they describe none.
+    """
+    try:
+        return state_from(row, held)
+    except (EpsilondError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError, StopIteration):
+        raise NotReconciled(f"The rows of the ledger {row.id} describe no ledger.", row.id) from None
 
 
 def _entry_row(seq: int, now: float, move: LoggedMove, moved: MovedLedger) -> EntryRow:

@@ -20,7 +20,16 @@ class RoleMissing(BookError):
 
 
 class NotReconciled(BookError):
-    """The log is not known to hold all that receipts were given for: it refuses moves until it is reconciled."""
+    """The log is not known to hold all that receipts were given for: it refuses moves until it is reconciled.
+
+    Attributes:
+        ledger: id of the only ledger that this concerns; None if it concerns the whole log.
+    """
+
+    def __init__(self, reason: str, ledger: str | None = None) -> None:
+        """Say why, as a sentence."""
+        super().__init__(reason)
+        self.ledger = ledger
 
 
 class HeadUnavailable(BookError):

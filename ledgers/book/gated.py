@@ -22,7 +22,7 @@ from epsilond.accountants.json_types import JsonRecord
 from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book.changes import Owned, fingerprint_of
 from epsilond.ledgers.book.desk import MovedLedger, States, time_of
-from epsilond.ledgers.book.errors import NotFound, RoleMissing
+from epsilond.ledgers.book.errors import NotFound, NotReconciled, RoleMissing
 from epsilond.ledgers.book.states import rows_after
 from epsilond.ledgers.log.encodings import to_base64
 from epsilond.ledgers.mathematics import entries as told
@@ -31,6 +31,7 @@ from epsilond.ledgers.mathematics.amending import amended
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import AmendAsked, VoidAsked
 from epsilond.ledgers.store import ledgers, pending
+from epsilond.ledgers.store.balances import misread
 from epsilond.ledgers.store.records import LedgerRow, PendingKind, PendingRow
 from epsilond.ledgers.store.specs import text_of
 from epsilond.ledgers.store.transactions import Again, looking
@@ -142,8 +143,11 @@ class Gated(Owned):
             NotFound: this ledger has no such move.
             SamePerson: the approver requested the move.
             MoveEnded: it was rejected or withdrawn, or has expired.
+            InvalidInput: the approver has no name.
             EpsilondError: as the move itself. It stays pending.
         """
+        if not by.strip():
+            raise InvalidInput.at("/by", "is needed: a ledger with approval records who approves")
         return self._retried(partial(self._approve, tenant, identifier, move, by))
 
     def reject(self, tenant: str, identifier: str, move: str, *, by: str, is_approver: bool = True) -> PendingRow:
@@ -336,7 +340,12 @@ class Gated(Owned):
         self, connection: Connection, tenant: str, identifier: str, request: Gatable | JsonRecord
     ) -> States:
         named = self._desk.reserved(connection, tenant, request.reservation) if isinstance(request, VoidAsked) else None
-        return self._desk.states(connection, tenant, [identifier], named)
+        states = self._desk.states(connection, tenant, [identifier], named)
+        if named is not None and any(holding.ledger == identifier for holding in named.holdings):
+            trouble = misread(connection, identifier, named)
+            if trouble is not None:
+                raise NotReconciled(trouble, identifier)
+        return states
 
     def _require_movable(self, connection: Connection, kind: PendingKind, row: LedgerRow) -> None:
         """Require of a ledger what its move needs of other ledgers and of the log."""

@@ -8,13 +8,14 @@ from collections.abc import Callable
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.book.contradictions import contradictions_of, mark_commit
 from epsilond.ledgers.book.desk import entry
+from epsilond.ledgers.book.errors import NotReconciled
 from epsilond.ledgers.book.published import PublishedLog
 from epsilond.ledgers.book.reports import written
 from epsilond.ledgers.book.states import state_from
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import Order
 from epsilond.ledgers.store import entries, ledgers, owners, reservations
-from epsilond.ledgers.store.balances import imbalances, unplayed
+from epsilond.ledgers.store.balances import unplayed
 from epsilond.ledgers.store.names import normalise, skeleton_of
 from epsilond.ledgers.store.owners import Collision
 from epsilond.ledgers.store.records import LedgerRow
@@ -85,10 +86,11 @@ class Looked(PublishedLog):
 
     def _imbalance_of(self, identifier: str) -> str | None:
         with looking(self._database) as connection:
-            row = ledgers.load(connection, identifier)[identifier]
-            state = state_from(row, reservations.of_ledgers(connection, [identifier], ()))
-            wrong = imbalances(connection, {identifier: state})
-            return wrong.get(identifier) or unplayed(connection, identifier, state)
+            try:
+                _, state = self._desk.states(connection, None, [identifier])[identifier]
+            except NotReconciled as trouble:
+                return str(trouble)
+            return unplayed(connection, identifier, state)
 
     def log_entries(self, tenant: str, *, start: int = 0, limit: int = 1000) -> list[JsonRecord]:
         """Return the entries of all ledgers of a tenant from this number in the log on, as they were signed.

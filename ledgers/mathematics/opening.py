@@ -142,11 +142,15 @@ def _renyi(given: JsonObject, pointer: str) -> Slot:
     if abs(math.fsum(weights) - 1.0) > _WEIGHTS_SUM:
         raise InvalidInput.at(f"{pointer}/weights", "do not sum to 1", allowed="1 in all")
     budget = _amount(given.get("budget", LARGEST), f"{pointer}/budget")
-    return Slot(
-        kind="rdp",
-        capacity={f"order:{int(order) if order.is_integer() else repr(order)}": budget for order in orders},
-        weights=weights,
-    )
+    # In the order of their names, in which the canonical text of an entry has them: a reader pairs them by place.
+    weighed = sorted(zip(map(_order_part, orders), weights, strict=True))
+    capacity = dict.fromkeys((part for part, _ in weighed), budget)
+    return Slot(kind="rdp", capacity=capacity, weights=tuple(weight for _, weight in weighed))
+
+
+def _order_part(order: float) -> str:
+    """Return the name of a Rényi order's part of a slot."""
+    return f"order:{int(order) if order.is_integer() else repr(order)}"
 
 
 def _amount(value: float | str | Decimal, pointer: str) -> Amount:

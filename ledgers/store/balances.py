@@ -12,43 +12,112 @@ from epsilond.ledgers.log.proofs import Inclusion
 from epsilond.ledgers.log.tree import NodesMissing, Tree
 from epsilond.ledgers.mathematics.balance import BALANCE, digest_of
 from epsilond.ledgers.mathematics.replay import DoesNotReplay, replayed
-from epsilond.ledgers.mathematics.state import LedgerState
-from epsilond.ledgers.store import entries
+from epsilond.ledgers.mathematics.state import JOB, LedgerState
+from epsilond.ledgers.store import entries, owners
 from epsilond.ledgers.store.nodes import StoredNodes
-from epsilond.ledgers.store.records import EntryRow
+from epsilond.ledgers.store.records import EntryRow, LedgerRow, ReservationRow
 from epsilond.ledgers.store.specs import spec_of, text_of
+from epsilond.witness.reports.canonical import canonical, digest
 
+MISPLACED = "The ledger {} is not with the organisation, the data set and the block that it was opened for."
+"""Sentence about a ledger by which others of the same people would be missed."""
+MOST_OPENINGS = 100_000
+"""Largest number of openings that are remembered as compared: some ten megabytes."""
 LARGEST_LOG = 10_000_000
 """Largest number of entries of one ledger that are played again."""
 
 
-def imbalances(connection: Connection, states: Mapping[str, LedgerState]) -> dict[str, str]:
-    """Return a sentence for each ledger that is not what its newest entry says, by its id.
+class Balances:
+    """The check of ledgers' rows against their entries. Every method may be called in any thread."""
 
-    The newest entry of an earlier version has no balance; its ledger is not compared here.
+    def __init__(self) -> None:
+        self._openings = set[tuple[str, str]]()
+        """Ledgers of which the opening was compared, each with the digest of what its row says of it."""
 
-    Args:
-        connection: on which the ledgers were read.
-        states: ledgers by their ids, with every reservation that still holds something.
-    """
-    newest = entries.newest(connection, states)
-    tree = Tree(StoredNodes(connection), entries.size(connection))
-    checked = {name: _imbalance(tree, name, state, newest.get(name)) for name, state in states.items()}
-    return {name: sentence for name, sentence in checked.items() if sentence is not None}
+    def wrong(self, connection: Connection, ledgers: Mapping[str, tuple[LedgerRow, LedgerState]]) -> dict[str, str]:
+        """Return a sentence for each ledger that is not what its entries say, by its id.
+
+        The newest entry of an earlier version has no balance: then only the ledger's opening is compared here.
+
+        Args:
+            connection: on which the ledgers were read.
+            ledgers: rows and states by their ids, with every reservation that still holds something.
+        """
+        newest = entries.newest(connection, ledgers)
+        tree = Tree(StoredNodes(connection), entries.size(connection))
+        checked = {
+            name: _imbalance(tree, row, state, newest.get(name)) or self._opening(connection, tree, row)
+            for name, (row, state) in ledgers.items()
+        }
+        checked |= {name: MISPLACED.format(name) for name in owners.misplaced(connection, identifiers=ledgers)}
+        return {name: sentence for name, sentence in checked.items() if sentence is not None}
+
+    def _opening(self, connection: Connection, tree: Tree, row: LedgerRow) -> str | None:
+        """Return why a row says something else of a ledger's opening than its first entry; None where it does not."""
+        said = json.loads(row.record) | {"dataset": row.dataset, "block": row.block, "name": row.name}
+        orders = [part.part for part in row.parts if part.kind == "rdp"]
+        key = row.id, digest(canonical([said, orders]))
+        if key in self._openings:
+            return None
+        first = entries.page(connection, ledger=row.id, limit=1)[0]
+        try:
+            Inclusion.of(tree, first.seq).verify(first.leaf, tree.root())
+        except (NotVerified, NodesMissing, ValueError):
+            return f"Entry {first.seq} of the ledger {row.id} is not the one that is in the log's tree."
+        entry = json.loads(first.leaf)
+        is_same = all(entry.get(name) == value for name, value in said.items())
+        if not is_same or (BALANCE in entry and orders != sorted(orders)):
+            return f"The ledger {row.id} was not opened as its row says: its first entry is {first.seq}."
+        if len(self._openings) >= MOST_OPENINGS:
+            self._openings.clear()
+        self._openings.add(key)
+        return None
 
 
-def _imbalance(tree: Tree, ledger: str, state: LedgerState, row: EntryRow | None) -> str | None:
+def _imbalance(tree: Tree, ledger: LedgerRow, state: LedgerState, row: EntryRow | None) -> str | None:
     """Return why a ledger is not what its newest entry says; None where it is."""
     if row is None:
-        return f"The log has no entry of the ledger {ledger}."
+        return f"The log has no entry of the ledger {ledger.id}."
     try:
         Inclusion.of(tree, row.seq).verify(row.leaf, tree.root())
     except (NotVerified, NodesMissing, ValueError):
-        return f"Entry {row.seq} of the ledger {ledger} is not the one that is in the log's tree."
-    balance = json.loads(row.leaf).get(BALANCE)
-    if balance is not None and balance != digest_of(state, text_of):
-        return f"The balance of the ledger {ledger} in the database is not that of its newest entry, {row.seq}."
+        return f"Entry {row.seq} of the ledger {ledger.id} is not the one that is in the log's tree."
+    entry = json.loads(row.leaf)
+    if BALANCE not in entry:
+        return None
+    if entry[BALANCE] != digest_of(state, text_of):
+        return f"The balance of the ledger {ledger.id} in the database is not that of its newest entry, {row.seq}."
+    if any(item.job != _job_of(item.name) for item in state.plan):
+        return f"An item of the ledger {ledger.id} has another reservation than the one in its name."
     return None
+
+
+def _job_of(item: str) -> str | None:
+    """Return the id of the reservation that the name of an item names; None for an item of the plan."""
+    return item.removeprefix(JOB) if item.startswith(JOB) else None
+
+
+def misread(connection: Connection, ledger: str, held: ReservationRow) -> str | None:
+    """Return why a reservation is not what the entries of a ledger say, as a sentence; None where it is.
+
+    The balance of a ledger has only the reservations that still hold something. A void is of one that may hold nothing.
+
+    Args:
+        connection: on which the reservation was read.
+        ledger: id of the ledger.
+        held: the reservation.
+    """
+    holding = next(each for each in held.holdings if each.ledger == ledger)
+    records = [json.loads(row.leaf) for row in entries.page(connection, ledger=ledger, limit=LARGEST_LOG)]
+    own = [record for record in records if record.get("reservation") == held.id]
+    counts = {kind: sum(each["count"] for each in own if each["kind"] == kind) for kind in ("reserved", "committed")}
+    charges = [record["charge"] for record in own if "charge" in record]
+    charge = None if holding.charge is None else json.loads(holding.charge)
+    item = next((record["item"] for record in own if "item" in record), None)
+    is_job = holding.slot is not None and holding.item == f"{JOB}{held.id}"
+    is_same = counts == {"reserved": holding.count, "committed": holding.committed}
+    is_same = is_same and charge == (charges[-1] if charges else None) and (is_job or holding.item == item)
+    return None if is_same else f"The reservation {held.id} is not what the entries of the ledger {ledger} say."
 
 
 def unplayed(connection: Connection, ledger: str, state: LedgerState) -> str | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final
 
 from sqlalchemy import Connection, bindparam, exists, insert, select, tuple_, update
 
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.store import entries
 from epsilond.ledgers.store.names import key_of
+from epsilond.ledgers.store.owners import opened_for
 from epsilond.ledgers.store.records import ItemRow, LedgerRow, PartRow
 from epsilond.ledgers.store.tables import HOLDINGS, ITEMS, LEDGERS, SLOTS
 from epsilond.ledgers.store.transactions import Unknown, change_rows, inserted
@@ -37,12 +37,6 @@ _ITEM_CHANGE = (
     .where(*(ITEMS.c[name] == bindparam(f"_{name}") for name in ("ledger", "name", *_COUNTS)))
     .values({name: bindparam(name) for name in _COUNTS})
 )
-_OPENED_FOR: Final = "organisation/"
-"""Beginning of `tenant` in rows of ledgers of organisations; no name of a key has the slash.
-
-Rows of earlier versions have a key's name there. A unique constraint has it with data set and block, which SQLite
-cannot drop. Without the beginning, an organisation with the name of a former key is refused a data set of that key.
-"""
 
 
 class BlockTaken(Exception):
@@ -64,7 +58,7 @@ def add(connection: Connection, ledger: LedgerRow, *, opened_by: str | None = No
     if ledger.version != 0:
         raise ValueError("a new ledger has version 0")
     values = {name: getattr(ledger, name) for name in _OWN} | {
-        "tenant": f"{_OPENED_FOR}{ledger.tenant}",
+        "tenant": opened_for(ledger.tenant),
         "organisation": ledger.tenant,
         "opened_by": ledger.tenant if opened_by is None else opened_by,
         "dataset_key": key_of(ledger.dataset),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, exists, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, exists, func, or_, select, update
 
 from epsilond.ledgers.store.names import NAMELESS, key_of
 from epsilond.ledgers.store.records import LedgerRow
@@ -154,6 +154,44 @@ def is_barred(connection: Connection, ledger: LedgerRow) -> bool:
 def organisations_of(connection: Connection, identifiers: list[str]) -> set[str | None]:
     """Return the organisations that have these ledgers; None means that none is assigned yet."""
     return set(connection.execute(select(LEDGERS.c.organisation).where(LEDGERS.c.id.in_(identifiers))).scalars())
+
+
+def misplaced(
+    connection: Connection, *, identifiers: Collection[str] | None = None, organisation: str | None = None
+) -> list[str]:
+    """Return the ids of ledgers that are not with their organisation, or not with the ledgers of the same people.
+
+    The keys of a ledger are those of its names. A ledger that an organisation opened is that organisation's for ever.
+
+    Args:
+        connection: to read on.
+        identifiers: ids of ledgers; None means any.
+        organisation: owner of the ledgers, now or at their opening; None means any.
+    """
+    names = ("id", "tenant", "organisation", "dataset", "dataset_key", "block", "block_key")
+    wanted = select(*(LEDGERS.c[name] for name in names)).order_by(LEDGERS.c.id)
+    if identifiers is not None:
+        wanted = wanted.where(LEDGERS.c.id.in_(identifiers))
+    if organisation is not None:
+        wanted = wanted.where((LEDGERS.c.organisation == organisation) | (LEDGERS.c.tenant == opened_for(organisation)))
+    return [row.id for row in connection.execute(wanted) if not _is_in_place(row)]
+
+
+def _is_in_place(row: Row[Any]) -> bool:
+    """Return whether the keys of a ledger are those of its names, and its organisation the one that opened it."""
+    opened_by_nobody = opened_for(NAMELESS)
+    is_own = row.tenant in (opened_by_nobody, opened_for(row.organisation or NAMELESS))
+    is_own = is_own or not row.tenant.startswith(opened_by_nobody)
+    return is_own and (row.dataset_key, row.block_key) == (key_of(row.dataset), key_of(row.block))
+
+
+def opened_for(organisation: str) -> str:
+    """Return `tenant` in the rows of ledgers that an organisation opened; no name of a key has the slash.
+
+    Rows of earlier versions have a key's name there. A unique constraint has it with data set and block, which SQLite
+    cannot drop. Without the beginning, an organisation with the name of a former key is refused a data set of that key.
+    """
+    return f"organisation/{organisation}"
 
 
 def names_of(connection: Connection, organisation: str) -> list[tuple[str, str]]:

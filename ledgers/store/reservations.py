@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 
-from sqlalchemy import Connection, Select, bindparam, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, exists, insert, or_, select, tuple_, update
 
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.store.records import HoldingRow, ReservationRow
@@ -38,9 +38,16 @@ def add(connection: Connection, reservation: ReservationRow) -> None:
     )
 
 
-def get(connection: Connection, identifier: str) -> ReservationRow | None:
-    """Return the reservation with this id, or None. Read it again once its ledgers are locked."""
-    return next(iter(_loaded(connection, select(RESERVATIONS.c.id).where(RESERVATIONS.c.id == identifier))), None)
+def get(connection: Connection, identifier: str, *, tenant: str | None = None) -> ReservationRow | None:
+    """Return the reservation with this id, or None. Read it again once its ledgers are locked.
+
+    Args:
+        connection: to read on.
+        identifier: id of the reservation.
+        tenant: required owner of all its ledgers; None means any. A reservation of others is not read.
+    """
+    wanted = select(RESERVATIONS.c.id).where(RESERVATIONS.c.id == identifier)
+    return next(iter(_loaded(connection, wanted if tenant is None else wanted.where(_is_owned(tenant)))), None)
 
 
 def of_ledgers(connection: Connection, ledgers: Collection[str], named: Collection[str]) -> list[ReservationRow]:
@@ -51,9 +58,16 @@ def of_ledgers(connection: Connection, ledgers: Collection[str], named: Collecti
     return _loaded(connection, select(RESERVATIONS.c.id).where(or_(live, RESERVATIONS.c.id.in_(named))))
 
 
-def ledgers_of(connection: Connection, identifiers: Collection[str]) -> set[str]:
-    """Return the ids of the ledgers in which these reservations hold something. They never change."""
-    return set(connection.execute(select(HOLDINGS.c.ledger).where(HOLDINGS.c.reservation.in_(identifiers))).scalars())
+def ledgers_of(connection: Connection, owned: Collection[tuple[str, str]]) -> set[str]:
+    """Return the ids of the ledgers in which reservations hold something. They never change.
+
+    Args:
+        connection: to read on.
+        owned: organisations, each with the id of a reservation. A reservation of another organisation is left out.
+    """
+    wanted = select(HOLDINGS.c.ledger).join(LEDGERS)
+    wanted = wanted.where(tuple_(LEDGERS.c.organisation, HOLDINGS.c.reservation).in_(list(owned)))
+    return set(connection.execute(wanted).scalars())
 
 
 def of_ledger(connection: Connection, ledger: str) -> list[ReservationRow]:
@@ -62,8 +76,14 @@ def of_ledger(connection: Connection, ledger: str) -> list[ReservationRow]:
     return _loaded(connection, select(RESERVATIONS.c.id).where(RESERVATIONS.c.id.in_(of_it)))
 
 
-def due(connection: Connection, now: float, *, limit: int) -> list[ReservationRow]:
+def due(connection: Connection, now: float, *, limit: int, without: Collection[str] = ()) -> list[ReservationRow]:
     """Return the reservations that have expired but still hold runs. They hold them until a transaction ends them.
+
+    Args:
+        connection: to read on.
+        now: seconds since 1970.
+        limit: largest number of reservations.
+        without: ids of ledgers whose reservations are left out.
 
     What is free is never computed from a clock: it is what the rows say. Give a reservation that is wholly committed no
     time at which it expires, so that it is not looked at here for ever. Reservations of ledgers without an organisation
@@ -75,6 +95,9 @@ def due(connection: Connection, now: float, *, limit: int) -> list[ReservationRo
     wanted = select(RESERVATIONS.c.id).where(
         passed, RESERVATIONS.c.id.in_(unfinished), RESERVATIONS.c.id.not_in(unassigned)
     )
+    if without:
+        left_out = select(HOLDINGS.c.reservation).where(HOLDINGS.c.ledger.in_(without))
+        wanted = wanted.where(RESERVATIONS.c.id.not_in(left_out))
     return _loaded(connection, wanted.order_by(RESERVATIONS.c.expires).limit(limit))
 
 
@@ -101,6 +124,12 @@ def write(connection: Connection, changes: Sequence[tuple[ReservationRow, Reserv
                 holdings.append(key | {name: getattr(held, name) for name in _CHANGING})
     change_rows(connection, _OWN_CHANGE, own, "reservation")
     change_rows(connection, _HOLDING_CHANGE, holdings, "reservation")
+
+
+def _is_owned(tenant: str) -> ColumnElement[bool]:
+    """Return the condition of a reservation that all its ledgers are of an organisation."""
+    others = or_(LEDGERS.c.organisation != tenant, LEDGERS.c.organisation.is_(None))
+    return ~exists().where(HOLDINGS.c.reservation == RESERVATIONS.c.id, HOLDINGS.c.ledger == LEDGERS.c.id, others)
 
 
 def _loaded(connection: Connection, wanted: Select[tuple[str]]) -> list[ReservationRow]:

@@ -12,7 +12,7 @@ import pytest
 from epsilond.accountants.errors import InvalidInput, ReservationEnded
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.changes import fingerprint_of
-from epsilond.ledgers.book.commits import CommitRequest
+from epsilond.ledgers.book.commits import CommitRequest, commit_together
 from epsilond.ledgers.book.errors import KeyReused, NotFound
 from epsilond.ledgers.log import receipts
 from epsilond.ledgers.log.receipts import Receipt
@@ -150,3 +150,71 @@ def test_an_error_of_a_group_is_each_callers_and_the_next_group_works() -> None:
     with pytest.raises(ValueError, match="unlucky"):
         queue.submit(13)
     assert queue.submit(12) == 12
+
+
+def test_a_reservation_of_others_is_not_even_locked(kept: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its ledgers would keep their owner waiting, and the answer would take longer than for one that nobody has."""
+    (held,) = reservations_of(kept, 1)
+    monkeypatch.setattr("epsilond.ledgers.book.commits.locked", None)
+    with kept._database.writing() as connection:
+        for name in (held, "reservation_none"):
+            assert commit_together(connection, kept._desk, [request_of(name, tenant="another")], 0.0) == [None]
+
+
+class Interrupted(threading.Event):
+    """An event of which the wait is interrupted."""
+
+    def wait(self, timeout: float | None = None) -> bool:  # noqa: ARG002 (of the base class)
+        raise KeyboardInterrupt
+
+
+def test_a_caller_who_is_interrupted_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def work(names: Sequence[str]) -> Sequence[str]:
+        if "first" in names:
+            begun.set()
+            assert go_on.wait(60)
+        return names
+
+    queue = Together(work, most=1)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(queue.submit, "first")
+        assert begun.wait(60)
+        with monkeypatch.context() as patch:
+            patch.setattr("epsilond.storage.together.threading.Event", Interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                queue.submit("second")
+        go_on.set()
+        assert first.result(60) == "first"
+        assert pool.submit(queue.submit, "third").result(60) == "third"
+
+
+def test_an_interrupted_worker_leaves_the_others_to_the_next() -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    groups: list[list[str]] = []
+
+    def work(names: Sequence[str]) -> Sequence[str]:
+        groups.append([*names])
+        if len(groups) == 1:
+            begun.set()
+            assert go_on.wait(60)
+        if len(groups) == 2:
+            raise KeyboardInterrupt
+        return names
+
+    queue = Together(work, most=3)
+    with ThreadPoolExecutor(4) as pool:
+        first = pool.submit(queue.submit, "first")
+        assert begun.wait(60)
+        rest = {name: pool.submit(queue.submit, name) for name in ("a", "b", "c")}
+        while len(queue._pending) < len(rest):
+            threading.Event().wait(0.001)
+        go_on.set()
+        assert first.result(60) == "first"
+        leader = next(name for name in rest if isinstance(rest[name].exception(60), KeyboardInterrupt))
+        assert {name: each.result(60) for name, each in rest.items() if name != leader} == {
+            name: name for name in rest if name != leader
+        }
+    assert groups[1][0] == leader
+    assert groups[2] == groups[1][1:]
