@@ -217,7 +217,7 @@ class Desk:
             AwaitsApproval: one does.
         """
         for row in rows:
-            if pending.awaits_reconciliation(connection, row.id):
+            if row.approval_from is not None and pending.awaits_reconciliation(connection, row.id):
                 message = (
                     "An operator accepted a log that lacks entries. An approver must approve that for this ledger:"
                 )

@@ -178,9 +178,7 @@ class Gated(Owned):
             names = pending.ledgers_with_approval(connection)
         if names and not by:
             raise InvalidInput.at("/by", "is needed: a ledger with approval records who requests")
-        for name in names:
-            self._retried(partial(self._reconciliation_requested, name, by, reason))
-        return len(names)
+        return sum(self._retried(partial(self._reconciliation_requested, name, by, reason)) for name in names)
 
     # What the methods above share.
 
@@ -270,16 +268,21 @@ class Gated(Owned):
         self._require_live(move)
         raise Again(name)
 
-    def _reconciliation_requested(self, identifier: str, by: str, reason: str) -> None:
-        row = self._row(identifier)
-        with self._moving({identifier: row}, compared=False) as connection:
+    def _reconciliation_requested(self, identifier: str, by: str, reason: str) -> bool:
+        """Request a reconciliation of a ledger. Return whether the ledger waits; without approval it does not."""
+        states = {identifier: self._row(identifier)}
+        with self._moving(states) as connection:
+            row = states[identifier][0]
+            if row.approval_from is None:
+                return False
             head = self._desk.present_head(connection)
             body = {"size": head.size, "root": to_base64(head.root), "reason": reason}
             live = pending.live(connection, identifier, self._clock())
             heads = [json.loads(move.body) for move in live if move.kind == "reconcile"]
             if any((each["size"], each["root"]) == (body["size"], body["root"]) for each in heads):
-                return
-            self._filed(connection, row[0], "reconcile", body, by, None)
+                return True
+            self._filed(connection, row, "reconcile", body, by, None)
+            return True
 
     def _filed(
         self,

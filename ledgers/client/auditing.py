@@ -249,6 +249,7 @@ def _balances_compared(place: FilePlace, entries: Sequence[Record], found: LogVe
         }
         same = slots == expected and plan == wanted["plan"]
         same = same and (told["state"] == "contradicted") == (state.status == "contradicted")
+        same = same and told["approval"] == state.approval
         outcome, verb = (ClaimOutcome.VERIFIED, "are") if same else (ClaimOutcome.FAILED, "are not")
         found.add(outcome, f"The balances of ledger {told['name']} in the file {verb} those that its entries give.")
 

@@ -96,6 +96,8 @@ def verify(receipt: Receipt, origin: str, keys: Iterable[PublicKey]) -> Checkpoi
     if checkpoint.size != receipt.proof.tree_size:
         raise NotVerified(f"the proof is for {receipt.proof.tree_size} entries, the checkpoint of {checkpoint.size}")
     receipt.proof.verify(leaf, checkpoint.root)
+    if receipt.entry.get("seq", receipt.proof.leaf_index) != receipt.proof.leaf_index:
+        raise NotVerified(f"the entry says that it is entry {receipt.entry['seq']}, not {receipt.proof.leaf_index}")
     said = _said(receipt.entry, receipt.proof, receipt.checkpoint)
     jws.verify(said, digest(leaf), receipt.signature, trusted)
     return checkpoint

@@ -157,6 +157,9 @@ def _entries(entries: Sequence[Record], heads: Sequence[_Head], found: LogVerifi
     except NotVerified as error:
         found.add(ClaimOutcome.FAILED, f"An entry has no canonical form: {error}.")
         return set()
+    for place, entry in enumerate(entries):
+        if entry.get("seq", place) != place:
+            found.add(ClaimOutcome.FAILED, f"Entry {place} says that it is entry {entry['seq']} of the log.")
     begins = set()
     for head in heads:
         if head.size > tree.size:

@@ -157,7 +157,7 @@ def observations_of(record: JsonObject) -> tuple[Observation, ...]:
     for place, observation in enumerate(observations):
         texts: tuple[object, ...] = (observation.premise, observation.message, observation.remedy)
         count: object = observation.count
-        is_count = isinstance(count, int) and not isinstance(count, bool) and count >= 1
+        is_count = isinstance(count, int) and not isinstance(count, bool) and count >= 0
         if not (all(isinstance(text, str) and text for text in texts) and is_count):
             raise InvalidInput.at(f"/observations/{place}", "is no observation")
     return observations

@@ -22,11 +22,13 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 
 
-def ran(name, *arguments):
-    """What the example prints, run as a program."""
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as said:
+def ran(name, *arguments, code=None):
+    """What the example prints, run as a program that leaves with this exit code; None: it does not say."""
+    leaves = contextlib.nullcontext() if code is None else pytest.raises(SystemExit)
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as said, leaves as left:
         patch.setattr(sys, "argv", [name, *arguments])
         runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+    assert left is None or left.value.code == code
     return said.getvalue()
 
 
@@ -165,3 +167,18 @@ def test_pictures_of_notebooks_are_pictures():
     ]
     assert len(shown) >= 2
     assert all(picture.startswith(b"\x89PNG") and len(picture) > 5000 for picture in shown)
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "said"),
+    [("a whole bundle", 0, "Verified"), ("an entry twice", 1, "entries"), ("no JSON", 2, "no evidence")],
+)
+def test_the_verifier_of_a_log_exits_as_the_page_says(tmp_path, name, code, said):
+    vectors = json.loads((ROOT / "docs/ledger-format/vectors.json").read_text(encoding="utf-8"))
+    (case,) = [each for each in vectors["cases"] if each["name"] == name]
+    evidence, keys = tmp_path / "bundle.json", tmp_path / "keys.json"
+    evidence.write_text(case["evidence"], encoding="utf-8")
+    keys.write_text(json.dumps(vectors["keys"]), encoding="utf-8")
+    printed = ran("verify_ledger.py", str(evidence), str(keys), code=code)
+    assert said in printed
+    assert ("Verified" in printed) == (code == 0)

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sqlite3
 
 import pytest
 
@@ -114,6 +115,19 @@ def test_an_audit_demands_two_people(books, ledger, tmp_path):
     alone = {name: value for name, value in last.items() if name != "approved_by"}
     (failure,) = failures(tmp_path, resigned(books, [*first, alone]))
     assert "another person who approves" in failure
+
+
+def test_an_audit_finds_approval_that_was_turned_off_in_the_file(books, ledger, tmp_path):
+    path, keys = tmp_path / "ledger.db", tmp_path / "ledger.db.keys"
+    assert audited(path, keys).holds
+    books.close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("DROP TRIGGER ledgers_approval")
+        connection.execute("UPDATE ledgers SET approval_from = NULL, version = version + 1")
+    connection.close()
+    verification = audited(path, keys)
+    (failure,) = [each.sentence for each in verification.findings if each.outcome == ClaimOutcome.FAILED]
+    assert "are not those that its entries give" in failure
 
 
 def test_an_accepted_log_waits_for_another_person(tmp_path):
