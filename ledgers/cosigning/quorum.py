@@ -117,6 +117,11 @@ class WitnessQuorum:
         for witness in self._witnesses:
             witness.known = 0
 
+    def close(self) -> None:
+        """Close the connections to the witnesses."""
+        for witness in self._witnesses:
+            witness.close()
+
     def _ask(
         self, witness: RemoteWitness, note: str, log: ShownLog, answers: queue.SimpleQueue[Exception | None]
     ) -> None:
