@@ -33,9 +33,11 @@ from epsilond.app.workers.work import RenderedAnswer, message_of, opened, pickle
 from epsilond.calibrators.answer import Caution
 from epsilond.ledgers.book.answers import Promised, promised
 from epsilond.ledgers.book.book import Book
+from epsilond.ledgers.book.commits import MOST_TOGETHER
 from epsilond.ledgers.book.errors import HeadUnavailable, NotReconciled
 from epsilond.ledgers.book.pending import PendingMove
 from epsilond.ledgers.book.restore import CheckpointFile
+from epsilond.ledgers.book.together import Together
 from epsilond.ledgers.http.keys import Keys
 from epsilond.ledgers.http.refusals import as_problems, not_durable
 from epsilond.ledgers.http.signatures import Signatures
@@ -51,8 +53,8 @@ from epsilond.storage.transactions import Database
 
 P = ParamSpec("P")
 T = TypeVar("T")
-THREADS = 8
-"""Calls of the book under way at one time."""
+THREADS = 32
+"""Calls of the book under way at one time; commits among them are made together."""
 SWEEP_SECONDS = 60.0
 """Longest between two looks at what has expired; sooner where this service knows that something will."""
 KEPT_PROMISES = 256
@@ -104,8 +106,10 @@ class Ledgers:
         """Warnings that accompany every answer about a ledger."""
         self._promises: OrderedDict[tuple[str, int], Promised] = OrderedDict()
         self._assigned_callers: set[tuple[str, str]] = set()
+        self._unbalanced: list[str] = []
+        self._heads = Together(self._keep, most=MOST_TOGETHER)
         self._log = structlog.get_logger()
-        metrics.ledger_reconciled.set_function(lambda: float(self.trouble() is None))
+        metrics.ledger_reconciled.set_function(lambda: float(self.trouble() is None and not self._unbalanced))
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -130,6 +134,7 @@ class Ledgers:
             return
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._expire)
+            tasks.start_soon(self._check_balances)
             yield
             tasks.cancel_scope.cancel()
         self._stop()
@@ -194,6 +199,13 @@ class Ledgers:
             book.require_continued()
         except (NotReconciled, HeadUnavailable) as trouble:
             self._log.error("ledgers refuse moves until they are reconciled", reason=str(trouble))
+
+    async def _check_balances(self) -> None:
+        """Compare the rows of all ledgers with their entries, once. Moves of a wrong ledger are refused in any case."""
+        with as_problems():
+            self._unbalanced = await to_thread.run_sync(self.book.unbalanced_ledgers)
+        for sentence in self._unbalanced:
+            self._log.error("a ledger was changed outside its moves", reason=sentence)
 
     def trouble(self) -> str | None:
         """Return why the ledgers of this service are not to be used, as a sentence; None where they are."""
@@ -299,11 +311,12 @@ class Ledgers:
 
     def _moved(self, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         answer = method(*arguments, **named)
-        self._keep()
+        if self.book.continuity.has_file:
+            self._heads.submit(None)
         return answer
 
-    def _keep(self) -> None:
-        """Keep the log's head elsewhere, if there is such a place. It blocks, and comes before the answer.
+    def _keep(self, moves: Sequence[None]) -> Sequence[None]:
+        """Keep the log's head elsewhere, once for several moves that were made before. It blocks.
 
         Raises:
             Problem: it cannot be kept. What was moved stays so, and is answered to the same key.
@@ -314,6 +327,7 @@ class Ledgers:
             self._log.error("the checkpoint cannot be kept elsewhere", reason=error.strerror)
             detail = "The newest checkpoint cannot be kept elsewhere. Send it again with the same Idempotency-Key."
             raise Problem("unavailable", detail, headers={"Retry-After": "10"}) from None
+        return moves
 
     def accept(self, by: str) -> tuple[str, int]:
         """Accept the log as it is, for an operator. It blocks.
@@ -356,8 +370,8 @@ class Ledgers:
 
     def _ended(self) -> int:
         ended = self.book.expire()
-        if ended:
-            self._keep()
+        if ended and self.book.continuity.has_file:
+            self._heads.submit(None)
         return ended
 
     # Computations.
