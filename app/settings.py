@@ -203,7 +203,7 @@ class Settings(BaseSettings):
     entries, ledgers reject moves until they are reconciled.
     """
     ledger_witnesses: str = ""
-    """Witnesses that cosign each head of the log before a move is answered: `URL VKEY` of each, on lines of their own or
+    """Witnesses that cosign each head of the log before a move is answered: `URL VKEY` of each, on its line, or
     with commas between. Somebody else runs them: `epsilond ledger witness`.
     """
     ledger_witnesses_needed: Count = 0

@@ -71,7 +71,14 @@ class WitnessQuorum:
             HeadRejected: the log does not continue a head that a witness cosigned.
             TooFewCosignatures: too few have cosigned.
         """
-        self.is_confirmed = False
+        try:
+            self._cosign(note, log)
+        except BaseException:
+            self.is_confirmed = False
+            raise
+        self.is_confirmed = True
+
+    def _cosign(self, note: str, log: ShownLog) -> None:
         with self._lock:
             free = [witness for witness in self._witnesses if witness not in self._busy]
             reasons = [f"The witness {each.key.name} has not answered yet." for each in self._busy]
@@ -89,7 +96,6 @@ class WitnessQuorum:
             if error is None:
                 cosigned += 1
                 if cosigned >= self._needed:
-                    self.is_confirmed = True
                     return
             elif isinstance(error, WitnessUnavailable):
                 reasons.append(str(error))

@@ -33,11 +33,9 @@ from epsilond.app.workers.work import RenderedAnswer, message_of, opened, pickle
 from epsilond.calibrators.answer import Caution
 from epsilond.ledgers.book.answers import Promised, promised
 from epsilond.ledgers.book.book import Book
-from epsilond.ledgers.book.commits import MOST_TOGETHER
-from epsilond.ledgers.book.errors import HeadUnavailable, NotReconciled
 from epsilond.ledgers.book.pending import PendingMove
 from epsilond.ledgers.book.restore import CheckpointFile
-from epsilond.ledgers.book.together import Together
+from epsilond.ledgers.http.heads import KeptHeads
 from epsilond.ledgers.http.keys import Keys
 from epsilond.ledgers.http.refusals import as_problems, not_durable
 from epsilond.ledgers.http.signatures import Signatures
@@ -107,7 +105,7 @@ class Ledgers:
         self._promises: OrderedDict[tuple[str, int], Promised] = OrderedDict()
         self._assigned_callers: set[tuple[str, str]] = set()
         self._unbalanced: list[str] = []
-        self._heads = Together(self._keep, most=MOST_TOGETHER)
+        self._kept: KeptHeads | None = None
         self._log = structlog.get_logger()
         metrics.ledger_reconciled.set_function(lambda: float(self.trouble() is None and not self._unbalanced))
 
@@ -140,6 +138,8 @@ class Ledgers:
         self._stop()
 
     def _stop(self) -> None:
+        if self._kept is not None:
+            self._kept.close()
         self._book, self._keys, self._closed = None, None, unavailable("The service is stopping.")
         self.signatures.use(None)
 
@@ -160,7 +160,8 @@ class Ledgers:
         file = CheckpointFile(Path(elsewhere), keys) if elsewhere else None
         book = Book(added(database), keys, evaluate=self._evaluated, file=file)
         self._assign(book)
-        self._begin(book)
+        self._kept = KeptHeads(book, self._settings)
+        self._kept.begin()
         self._book = book
 
     def _assign(self, book: Book) -> None:
@@ -190,16 +191,6 @@ class Ledgers:
                 event, organisation=collision.organisation, dataset=collision.dataset, ledgers=collision.ledgers
             )
 
-    def _begin(self, book: Book) -> None:
-        try:
-            book.continuity.begin(book.root, book.sign_as_it_is)
-        except OSError as error:  # moves will be answered 503 until it can
-            self._log.error("the checkpoint cannot be kept elsewhere", reason=error.strerror)
-        try:
-            book.require_continued()
-        except (NotReconciled, HeadUnavailable) as trouble:
-            self._log.error("ledgers refuse moves until they are reconciled", reason=str(trouble))
-
     async def _check_balances(self) -> None:
         """Compare the rows of all ledgers with their entries, once. Moves of a wrong ledger are refused in any case."""
         with as_problems():
@@ -221,6 +212,17 @@ class Ledgers:
         if self._book is None:
             raise self._closed
         return self._book
+
+    @property
+    def heads(self) -> KeptHeads:
+        """The heads of the log that are kept outside its database.
+
+        Raises:
+            Problem: this service has no ledgers, or is starting or stopping.
+        """
+        if self._book is None or self._kept is None:
+            raise self._closed
+        return self._kept
 
     @property
     def keyring(self) -> SigningKeys:
@@ -310,24 +312,11 @@ class Ledgers:
         return row, state, told
 
     def _moved(self, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+        heads = self.heads
+        heads.require()
         answer = method(*arguments, **named)
-        if self.book.continuity.has_file:
-            self._heads.submit(None)
+        heads.keep()
         return answer
-
-    def _keep(self, moves: Sequence[None]) -> Sequence[None]:
-        """Keep the log's head elsewhere, once for several moves that were made before. It blocks.
-
-        Raises:
-            Problem: it cannot be kept. What was moved stays so, and is answered to the same key.
-        """
-        try:
-            self.book.continuity.keep(self.book.checkpoint(), self.book.root)
-        except OSError as error:
-            self._log.error("the checkpoint cannot be kept elsewhere", reason=error.strerror)
-            detail = "The newest checkpoint cannot be kept elsewhere. Send it again with the same Idempotency-Key."
-            raise Problem("unavailable", detail, headers={"Retry-After": "10"}) from None
-        return moves
 
     def accept(self, by: str) -> tuple[str, int]:
         """Accept the log as it is, for an operator. It blocks.
@@ -344,7 +333,7 @@ class Ledgers:
         trouble, note = book.find_trouble(), book.sign_as_it_is()
         waiting = 0 if trouble is None else book.request_reconciliations(by, trouble)
         self._log.warning("the log of ledgers was accepted as it is", checkpoint=note, waiting=waiting)
-        book.continuity.accept(note)
+        self.heads.accept(note)
         return note, waiting
 
     def expires(self, when: float | None) -> None:
@@ -369,10 +358,7 @@ class Ledgers:
                 self._log.warning("reservations that have expired could not be ended", reason=problem.detail)
 
     def _ended(self) -> int:
-        ended = self.book.expire()
-        if ended and self.book.continuity.has_file:
-            self._heads.submit(None)
-        return ended
+        return self._moved(self.book.expire)
 
     # Computations.
 
