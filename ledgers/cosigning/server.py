@@ -188,7 +188,7 @@ async def _body(request: Request) -> bytes:
 
 
 def listener(host: str, port: int) -> socket.socket:
-    """Return a socket that is bound to an address. Port 0 takes a free one.
+    """Return a socket that listens at an address. Port 0 takes a free one.
 
     Raises:
         OSError: the address cannot be used.
@@ -198,6 +198,7 @@ def listener(host: str, port: int) -> socket.socket:
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((host, port))
+        bound.listen()
     except BaseException:
         bound.close()
         raise
@@ -205,7 +206,7 @@ def listener(host: str, port: int) -> socket.socket:
 
 
 def server(service: WitnessService) -> uvicorn.Server:
-    """Return the server of a witness. Run it with a bound socket."""
+    """Return the server of a witness. Run it with a socket that listens."""
     return uvicorn.Server(
         uvicorn.Config(
             application(service),

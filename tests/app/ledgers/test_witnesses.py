@@ -273,6 +273,39 @@ def test_a_standby_that_lags_is_used_once_it_has_the_missing_entries(tmp_path: P
         late.close()
 
 
+def test_a_rollback_under_a_replica_that_knew_less_is_noticed_by_its_witness(tmp_path: Path) -> None:
+    """One replica moves and ends; the store is restored under another one, whose own newest head the copy continues."""
+    here, copy = tmp_path / "here", tmp_path / "copy"
+    with running(tmp_path / "witness", KEYS.signing.public) as witness:
+        settings = Settings(ledger_witnesses=witness.setting)
+        database = opened_database(here / "ledgers.sqlite")
+        first, idle = (KeptHeads(book(database), settings) for _ in range(2))
+        for each in (first, idle):
+            each.begin()
+        database.close()
+        shutil.copytree(here, copy)
+        database = opened_database(here / "ledgers.sqlite")
+        first._book._database = database
+        first._book.open(TENANT, opening(block="a"), book_key())
+        first.keep()
+        database.close()
+        shutil.rmtree(here)
+        copy.rename(here)
+        database = opened_database(here / "ledgers.sqlite")
+        idle._book._database = database
+        idle.require()
+        idle._book.open(TENANT, opening(block="b"), book_key())
+        with pytest.raises(NotReconciled, match="that are not the log's first"):
+            idle.keep()
+        for refused in (idle.require, lambda: idle._book.open(TENANT, opening(block="c"), book_key())):
+            with pytest.raises(NotReconciled):
+                refused()
+        assert idle._book.root(2) is None
+        database.close()
+        first.close()
+        idle.close()
+
+
 @pytest.mark.parametrize(
     ("witnesses", "needed", "named"),
     [

@@ -2,7 +2,9 @@
 
 import base64
 import hashlib
+import json
 import struct
+from pathlib import Path
 
 import pytest
 from cryptography.exceptions import InvalidSignature
@@ -55,6 +57,12 @@ def test_the_specifications_cosignature_is_read():
     line = notes.parse(SPECIFIED).signatures[1]
     assert (line.name, len(line.signature)) == ("witness.example.com/w1", 72)
     assert int.from_bytes(line.signature[:8], "big") == TIME
+
+
+def test_the_vector_of_the_documented_format_verifies():
+    vector = json.loads((Path(__file__).parents[3] / "docs/ledger-format/vectors.json").read_text())["cosigned"]
+    key = CosignerKey.of_vkey(vector["witness"])
+    assert key.verify(notes.parse(vector["note"])) == vector["time"]
 
 
 def test_a_verifier_from_the_specification_accepts_a_cosignature():
