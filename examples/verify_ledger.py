@@ -1,6 +1,6 @@
 """Verify a bundle or a receipt of a ledger log: python verify_ledger.py EVIDENCE KEYS [CHECKPOINT ...].
 
-Written from docs/ledger-format.md only. It checks the log, and not what entries say: no charge, void or contradiction.
+It follows docs/ledger-format.md. It checks the log, and not what entries say: no charge, void or contradiction.
 Exit codes: 0 all is shown, 1 something is false, 2 something is not shown or is no evidence.
 """
 

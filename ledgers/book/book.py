@@ -24,7 +24,6 @@ from epsilond.ledgers.book.commits import CommitRequest, is_quick, reservation_a
 from epsilond.ledgers.book.desk import MovedLedger, States, text
 from epsilond.ledgers.book.errors import NotReconciled
 from epsilond.ledgers.book.gated import Gated
-from epsilond.ledgers.book.specs import text_of
 from epsilond.ledgers.book.states import holding_of, item_of, parts_of, rows_after
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.mathematics import entries as told
@@ -41,6 +40,7 @@ from epsilond.ledgers.requests import (
 )
 from epsilond.ledgers.store import ledgers, owners, reservations
 from epsilond.ledgers.store.records import LedgerRow, ReservationRow
+from epsilond.ledgers.store.specs import text_of
 from epsilond.ledgers.store.transactions import Again, looking
 
 T = TypeVar("T")

@@ -27,7 +27,6 @@ from epsilond.ledgers.book.errors import BookError, Contended
 from epsilond.ledgers.book.looked import Looked
 from epsilond.ledgers.book.restore import CheckpointFile
 from epsilond.ledgers.book.states import rows_after, state_from
-from epsilond.ledgers.book.together import Together
 from epsilond.ledgers.log.checkpoints import Checkpoint
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.mathematics import entries as told
@@ -38,6 +37,7 @@ from epsilond.ledgers.store import ledgers
 from epsilond.ledgers.store.records import LedgerRow
 from epsilond.ledgers.store.transactions import Again, durably, looking, moving
 from epsilond.storage.faults import StoreFault
+from epsilond.storage.together import Together
 from epsilond.storage.transactions import Database
 
 T = TypeVar("T")

@@ -14,13 +14,13 @@ from sqlalchemy import Connection
 
 from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.json_types import JsonRecord
-from epsilond.ledgers.book.balances import imbalances
 from epsilond.ledgers.book.desk import Desk, LoggedMove, MovedLedger, entry, scope_of
 from epsilond.ledgers.book.states import holding_of, rows_after, state_from
 from epsilond.ledgers.mathematics import entries as told
 from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.state import LedgerState, Reservation
 from epsilond.ledgers.store import entries, keys, ledgers, owners, pending, reservations
+from epsilond.ledgers.store.balances import imbalances
 from epsilond.ledgers.store.records import ReservationRow
 from epsilond.ledgers.store.transactions import locked
 
@@ -106,7 +106,8 @@ class _Group:
         self._rows = ledgers.load(connection, *sorted(names))
         self._held = {each.id: each for each in reservations.of_ledgers(connection, names, identifiers)}
         self._excluded = owners.colliding_among(connection, names)
-        self._excluded |= pending.awaiting_reconciliation(connection, names)
+        gated = [name for name, row in self._rows.items() if row.approval_from is not None]
+        self._excluded |= pending.awaiting_reconciliation(connection, gated) if gated else set()
         self._excluded |= {name for name, row in self._rows.items() if row.contradicted or row.status == "closed"}
         self._voided = {entry(row)["reservation"] for row in entries.of_rare_kind(connection, names, "voided")}
         self._states = {

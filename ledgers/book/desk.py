@@ -13,11 +13,9 @@ from sqlalchemy import Connection
 
 from epsilond.accountants.errors import AwaitsApproval, BlockHasLedger
 from epsilond.accountants.json_types import JsonObject, JsonRecord
-from epsilond.ledgers.book.balances import imbalances
 from epsilond.ledgers.book.continuity import Continuity, Root
 from epsilond.ledgers.book.contradictions import contradictions_of, is_contradicted
 from epsilond.ledgers.book.errors import KeyReused, NotFound, NotReconciled
-from epsilond.ledgers.book.specs import text_of
 from epsilond.ledgers.book.states import state_from
 from epsilond.ledgers.log import checkpoints
 from epsilond.ledgers.log.canonical import canonical
@@ -28,8 +26,10 @@ from epsilond.ledgers.log.tree import Tree
 from epsilond.ledgers.mathematics.balance import BALANCE, digest_of
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.store import entries, keys, ledgers, owners, pending, reservations
+from epsilond.ledgers.store.balances import imbalances
 from epsilond.ledgers.store.nodes import StoredNodes
 from epsilond.ledgers.store.records import EntryRow, KeptAnswer, LedgerRow, ReservationRow
+from epsilond.ledgers.store.specs import text_of
 from epsilond.ledgers.store.transactions import Unknown
 
 MOST_VOIDS = 1_000_000
@@ -286,7 +286,7 @@ class Desk:
             AwaitsApproval: one does.
         """
         gated = [row.id for row in rows if row.approval_from is not None]
-        waiting = pending.awaiting_reconciliation(connection, gated) if gated else ()
+        waiting = pending.awaiting_reconciliation(connection, gated) if gated else None
         if waiting:
             message = "An operator accepted a log that lacks entries. An approver must approve that for this ledger:"
             raise AwaitsApproval(f"{message} see its pending moves.", None, {"ledger": min(waiting)})

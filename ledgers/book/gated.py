@@ -23,7 +23,6 @@ from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book.changes import Owned, fingerprint_of
 from epsilond.ledgers.book.desk import MovedLedger, States, time_of
 from epsilond.ledgers.book.errors import NotFound, RoleMissing
-from epsilond.ledgers.book.specs import text_of
 from epsilond.ledgers.book.states import rows_after
 from epsilond.ledgers.log.encodings import to_base64
 from epsilond.ledgers.mathematics import entries as told
@@ -33,6 +32,7 @@ from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import AmendAsked, VoidAsked
 from epsilond.ledgers.store import ledgers, pending
 from epsilond.ledgers.store.records import LedgerRow, PendingKind, PendingRow
+from epsilond.ledgers.store.specs import text_of
 from epsilond.ledgers.store.transactions import Again, looking
 from epsilond.reading import read
 
@@ -58,7 +58,7 @@ class Gated(Owned):
     """
 
     def amend(
-        self, tenant: str, identifier: str, asked: AmendAsked, key: str, *, by: str = ""
+        self, tenant: str, identifier: str, request: AmendAsked, key: str, *, by: str = ""
     ) -> LedgerRow | PendingRow:
         """Change the plan of a ledger, or whether it has approval, and certify it again.
 
@@ -67,7 +67,7 @@ class Gated(Owned):
         Args:
             tenant: owner of the ledger.
             identifier: id of the ledger.
-            asked: items to add and to lower, the declaration, and whether a second person approves.
+            request: items to add and to lower, the declaration, and whether a second person approves.
             key: idempotency key of the request.
             by: name of the caller.
 
@@ -79,18 +79,18 @@ class Gated(Owned):
             AwaitsApproval: a reconciliation is not approved, or too many moves are pending.
             ConditionViolated, Infeasible, LedgerClosed, InvalidInput: as `ledgers.mathematics.amending.amended`.
         """
-        fingerprint = fingerprint_of("amend", [identifier, asked])
-        return self._retried(partial(self._requested, tenant, identifier, "amend", asked, key, fingerprint, by))
+        fingerprint = fingerprint_of("amend", [identifier, request])
+        return self._retried(partial(self._request, tenant, identifier, "amend", request, key, fingerprint, by))
 
     def void(
-        self, tenant: str, identifier: str, asked: VoidAsked, key: str, *, by: str = "", may_act: bool = True
+        self, tenant: str, identifier: str, request: VoidAsked, key: str, *, by: str = "", may_act: bool = True
     ) -> LedgerRow | PendingRow:
         """Take back committed runs, on the declaration that nobody saw any of their outputs.
 
         Args:
             tenant: owner of the ledger.
             identifier: id of the ledger.
-            asked: the reservation, the number of runs and the declaration.
+            request: the reservation, the number of runs and the declaration.
             key: idempotency key of the request.
             by: name of the caller.
             may_act: whether the caller may void runs of a ledger without approval.
@@ -103,9 +103,9 @@ class Gated(Owned):
             AwaitsApproval: a reconciliation is not approved, or too many moves are pending.
             InvalidInput: fewer were committed, or the reservation is of another ledger.
         """
-        more = {"reservation": asked.reservation, "count": asked.count, "declared": asked.declared}
+        more = {"reservation": request.reservation, "count": request.count, "declared": request.declared}
         fingerprint = fingerprint_of("voided", [identifier, more])
-        attempt = partial(self._requested, tenant, identifier, "void", asked, key, fingerprint, by, may_act)
+        attempt = partial(self._request, tenant, identifier, "void", request, key, fingerprint, by, may_act)
         return self._retried(attempt)
 
     def pending(self, tenant: str, identifier: str) -> list[PendingRow]:
@@ -116,6 +116,11 @@ class Gated(Owned):
 
     def pending_move(self, tenant: str, identifier: str, move: str) -> PendingRow:
         """Return a move of a ledger that waits for approval, or did.
+
+        Args:
+            tenant: owner of the ledger.
+            identifier: id of the ledger.
+            move: id of the move.
 
         Raises:
             NotFound: this ledger has no such move.
@@ -139,7 +144,7 @@ class Gated(Owned):
             MoveEnded: it was rejected or withdrawn, or has expired.
             EpsilondError: as the move itself. It stays pending.
         """
-        return self._retried(partial(self._approved, tenant, identifier, move, by))
+        return self._retried(partial(self._approve, tenant, identifier, move, by))
 
     def reject(self, tenant: str, identifier: str, move: str, *, by: str, is_approver: bool = True) -> PendingRow:
         """End a pending move without making it: its requester withdraws it, or an approver rejects it.
@@ -157,7 +162,7 @@ class Gated(Owned):
             MoveEnded: it was approved, or has expired.
             AwaitsApproval: it is a reconciliation, without which the ledger cannot go on.
         """
-        return self._retried(partial(self._rejected, tenant, identifier, move, by, is_approver))
+        return self._retried(partial(self._reject, tenant, identifier, move, by, is_approver))
 
     def request_reconciliations(self, by: str, reason: str) -> int:
         """Let every ledger with approval wait for its approver, because an operator accepts a log that lacks entries.
@@ -178,16 +183,16 @@ class Gated(Owned):
             names = pending.ledgers_with_approval(connection)
         if names and not by:
             raise InvalidInput.at("/by", "is needed: a ledger with approval records who requests")
-        return sum(self._retried(partial(self._reconciliation_requested, name, by, reason)) for name in names)
+        return sum(self._retried(partial(self._request_reconciliation, name, by, reason)) for name in names)
 
     # What the methods above share.
 
-    def _requested(
+    def _request(
         self,
         tenant: str,
         identifier: str,
         kind: PendingKind,
-        asked: Gatable,
+        request: Gatable,
         key: str,
         fingerprint: str,
         by: str,
@@ -195,24 +200,24 @@ class Gated(Owned):
     ) -> LedgerRow | PendingRow:
         with looking(self._database) as connection:
             again = self._desk.answered(connection, tenant, key, fingerprint, by)
-            states = self._gated_states(connection, tenant, identifier, asked)
+            states = self._gated_states(connection, tenant, identifier, request)
             row, state = states[identifier]
             if again is not None:
                 return self._move(connection, identifier, again["move"]) if "move" in again else row
         has_approval = row.approval_from is not None
         if not has_approval and not may_act:
             raise RoleMissing("approver")
-        if isinstance(asked, AmendAsked) and asked.approval and not by:
+        if isinstance(request, AmendAsked) and request.approval and not by:
             raise InvalidInput.at("/approval", "needs callers with names", allowed="false")
         if has_approval and not by:
             raise InvalidInput.at("/by", "is needed: a ledger with approval records who requests")
-        judged = self._judged_move(asked, row, state)
+        judged = self._judged_move(request, row, state)
         with self._moving(states) as connection:
             if self._desk.answered(connection, tenant, key, fingerprint, by) is not None:
                 raise Again(key)
             self._require_movable(connection, kind, row)
             if has_approval:
-                move = self._filed(connection, row, kind, as_json(asked), by, PENDING_SECONDS)
+                move = self._file(connection, row, kind, as_json(request), by, PENDING_SECONDS)
                 self._desk.keep(connection, tenant, key, fingerprint, {"move": move.id}, by)
                 return move
             written = ledgers.write(connection, row, rows_after(row, judged.after))
@@ -220,20 +225,20 @@ class Gated(Owned):
             self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, records, by)
         return written
 
-    def _approved(self, tenant: str, identifier: str, name: str, by: str) -> PendingRow:
+    def _approve(self, tenant: str, identifier: str, name: str, by: str) -> PendingRow:
         with looking(self._database) as connection:
             self._desk.row(connection, tenant, identifier)
             move = self._move(connection, identifier, name)
             if told.is_same_person(move.requested_by, by):
                 message = f"{move.requested_by} requested the move, so {by} cannot approve it: another approver must."
                 raise SamePerson(message)
-            asked = _asked_of(move)
-            states = {} if move.state != "pending" else self._gated_states(connection, tenant, identifier, asked)
+            request = _read_request(move)
+            states = {} if move.state != "pending" else self._gated_states(connection, tenant, identifier, request)
         if move.state == "approved":
             return move
         self._require_live(move)
         row, state = states[identifier]
-        judged = self._judged_move(asked, row, state)
+        judged = self._judged_move(request, row, state)
         with self._moving(states) as connection:
             now = self._clock()
             if _is_over(move, now):
@@ -248,7 +253,7 @@ class Gated(Owned):
             self._desk.write(connection, tenant, None, "", {}, [MovedLedger(row.id, record, judged.after)])
         return ended
 
-    def _rejected(self, tenant: str, identifier: str, name: str, by: str, is_approver: bool) -> PendingRow:
+    def _reject(self, tenant: str, identifier: str, name: str, by: str, is_approver: bool) -> PendingRow:
         with self._moving({identifier: self._before(tenant, identifier)}, compared=False) as connection:
             self._desk.row(connection, tenant, identifier)
             move = self._move(connection, identifier, name)
@@ -268,7 +273,7 @@ class Gated(Owned):
         self._require_live(move)
         raise Again(name)
 
-    def _reconciliation_requested(self, identifier: str, by: str, reason: str) -> bool:
+    def _request_reconciliation(self, identifier: str, by: str, reason: str) -> bool:
         """Request a reconciliation of a ledger. Return whether the ledger waits; without approval it does not."""
         states = {identifier: self._row(identifier)}
         with self._moving(states) as connection:
@@ -281,10 +286,10 @@ class Gated(Owned):
             heads = [json.loads(move.body) for move in live if move.kind == "reconcile"]
             if any((each["size"], each["root"]) == (body["size"], body["root"]) for each in heads):
                 return True
-            self._filed(connection, row, "reconcile", body, by, None)
+            self._file(connection, row, "reconcile", body, by, None)
             return True
 
-    def _filed(
+    def _file(
         self,
         connection: Connection,
         row: LedgerRow,
@@ -309,28 +314,28 @@ class Gated(Owned):
         pending.add(connection, move)
         return move
 
-    def _judged_move(self, asked: Gatable | JsonRecord, row: LedgerRow, state: LedgerState) -> Judged:
+    def _judged_move(self, request: Gatable | JsonRecord, row: LedgerRow, state: LedgerState) -> Judged:
         """Return what a move would change.
 
         Raises:
             EpsilondError: the move may not be made.
         """
-        if isinstance(asked, AmendAsked):
-            parts = asked.parts
+        if isinstance(request, AmendAsked):
+            parts = request.parts
             after, certified = self._evaluate(partial(amended, state, **parts, released=row.released))
             specs = [text_of(item.spec) for item in parts["add"]]
-            record = told.amended(parts["add"], parts["lower"], asked.declared, certified, specs, asked.approval)
+            record = told.amended(parts["add"], parts["lower"], request.declared, certified, specs, request.approval)
             return Judged(after, record)
-        if isinstance(asked, VoidAsked):
-            after = moves.void(state, identifier=asked.reservation, count=asked.count)
-            more = {"reservation": asked.reservation, "count": asked.count, "declared": asked.declared}
+        if isinstance(request, VoidAsked):
+            after = moves.void(state, identifier=request.reservation, count=request.count)
+            more = {"reservation": request.reservation, "count": request.count, "declared": request.declared}
             return Judged(after, {"kind": "voided", **more})
-        return Judged(state, told.reconciled(asked["size"], asked["root"]))
+        return Judged(state, told.reconciliation(request["size"], request["root"]))
 
     def _gated_states(
-        self, connection: Connection, tenant: str, identifier: str, asked: Gatable | JsonRecord
+        self, connection: Connection, tenant: str, identifier: str, request: Gatable | JsonRecord
     ) -> States:
-        named = self._desk.reserved(connection, tenant, asked.reservation) if isinstance(asked, VoidAsked) else None
+        named = self._desk.reserved(connection, tenant, request.reservation) if isinstance(request, VoidAsked) else None
         return self._desk.states(connection, tenant, [identifier], named)
 
     def _require_movable(self, connection: Connection, kind: PendingKind, row: LedgerRow) -> None:
@@ -367,7 +372,7 @@ class Gated(Owned):
         return move
 
 
-def _asked_of(move: PendingRow) -> Gatable | JsonRecord:
+def _read_request(move: PendingRow) -> Gatable | JsonRecord:
     """Return what a pending move requested."""
     body: JsonRecord = json.loads(move.body)
     readers: dict[str, Callable[[], Gatable]] = {

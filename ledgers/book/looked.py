@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 
 from epsilond.accountants.json_types import JsonRecord
-from epsilond.ledgers.book.balances import imbalances, unplayed
 from epsilond.ledgers.book.contradictions import contradictions_of, mark_commit
 from epsilond.ledgers.book.desk import entry
 from epsilond.ledgers.book.published import PublishedLog
@@ -15,6 +14,7 @@ from epsilond.ledgers.book.states import state_from
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import Order
 from epsilond.ledgers.store import entries, ledgers, owners, reservations
+from epsilond.ledgers.store.balances import imbalances, unplayed
 from epsilond.ledgers.store.names import normalise, skeleton_of
 from epsilond.ledgers.store.owners import Collision
 from epsilond.ledgers.store.records import LedgerRow

@@ -10,7 +10,6 @@ from typing import Final
 
 from epsilond.accountants.errors import EpsilondError, InvalidInput
 from epsilond.ledgers.book.contradictions import mark_commit
-from epsilond.ledgers.book.specs import spec_of, text_of
 from epsilond.ledgers.client.local import FilePlace, file_place
 from epsilond.ledgers.client.runs import RunNotes
 from epsilond.ledgers.log.bundles import FORMAT, Bundle
@@ -31,6 +30,7 @@ from epsilond.ledgers.mathematics.replay import DoesNotReplay, balances, replaye
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.pages.page import checkpoint_of, is_page
 from epsilond.ledgers.store.names import normalise
+from epsilond.ledgers.store.specs import spec_of, text_of
 
 SQLITE: Final = b"SQLite format 3\x00"
 _RECEIPT: Final = {"entry", "proof", "checkpoint", "signature"}

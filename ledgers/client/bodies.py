@@ -40,7 +40,14 @@ def job(
 def amendment(
     add: Mapping[str, object], lower: Mapping[str, int], declared: str | None, approval: bool | None
 ) -> JsonRecord:
-    """Return an amendment as the body of a request."""
+    """Return an amendment as the body of a request.
+
+    Args:
+        add: mechanisms by the names of new items.
+        lower: numbers of runs by the names of items that fall to them.
+        declared: the declaration, if one is made.
+        approval: whether a second person approves from then on; None leaves that as it is.
+    """
     body = {
         "add": [{"name": name, "spec": as_json(spec)} for name, spec in add.items()],
         "lower": [{"name": name, "planned": planned} for name, planned in lower.items()],

@@ -111,7 +111,7 @@ class FilePlace:
         finalize(self, self._database.close)
 
     def open(self, body: Body, key: str, *, by: str | None = None) -> Answer:
-        asked, name = read(OpenLedger, body), _declared(by)
+        asked, name = read(OpenLedger, body), _read_name(by)
         row = self._moved(lambda book: book.open(OWNER, asked, key, by=name))
         near = as_json(near_names(self._asked(lambda book: book.near_names(row))))
         answer = self.ledger(row.id)
@@ -178,22 +178,25 @@ class FilePlace:
         self._moved(lambda book: book.close(OWNER, identifier, key))
 
     def amend(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        asked, name = read(AmendAsked, body), _declared(by)
+        asked, name = read(AmendAsked, body), _read_name(by)
         return _pending(self._moved(lambda book: book.amend(OWNER, identifier, asked, key, by=name)))
 
     def void(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        asked, name = read(VoidAsked, body), _declared(by)
+        asked, name = read(VoidAsked, body), _read_name(by)
         return _pending(self._moved(lambda book: book.void(OWNER, identifier, asked, key, by=name)))
 
     def pending(self, identifier: str) -> list[Answer]:
+        """Return the moves of a ledger that wait for a second person."""
         return [_move(row) for row in self._asked(lambda book: book.pending(OWNER, identifier))]
 
     def approve(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        name = _required(by)
+        """Make a pending move as the person of this name."""
+        name = _require_name(by)
         return _move(self._moved(lambda book: book.approve(OWNER, identifier, move, by=name)))
 
     def reject(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        name = _required(by)
+        """End a pending move as the person of this name."""
+        name = _require_name(by)
         return _move(self._asked(lambda book: book.reject(OWNER, identifier, move, by=name)))
 
     def contradict(self, identifier: str, body: Body, key: str) -> None:
@@ -241,7 +244,7 @@ class FilePlace:
         return self._asked(whole)
 
     def reconcile(self, checkpoint: str | None, declared: str | None, *, by: str | None = None) -> Answer:
-        name = _declared(by)
+        name = _read_name(by)
 
         def compared(book: Book) -> Answer:
             trouble = None if checkpoint is None else self._not_continued(checkpoint, book)
@@ -254,8 +257,8 @@ class FilePlace:
             waiting = 0 if trouble is None else book.request_reconciliations(name, trouble)
             note = book.sign_as_it_is()
             book.continuity.accept(note)
-            told = {} if trouble is None else {"accepted": trouble}
-            return {"checkpoint": note, **told} | ({"waiting": waiting} if waiting else {})
+            accepted = {} if trouble is None else {"accepted": trouble}
+            return {"checkpoint": note, **accepted} | ({"waiting": waiting} if waiting else {})
 
         return self._asked(compared)
 
@@ -307,7 +310,7 @@ def _reservation(book: Book, row: ReservationRow) -> Answer:
     return answer
 
 
-def _declared(by: str | None) -> str:
+def _read_name(by: str | None) -> str:
     """Return a declared name, empty where none is declared.
 
     Raises:
@@ -319,13 +322,13 @@ def _declared(by: str | None) -> str:
     return "" if by is None else by
 
 
-def _required(by: str | None) -> str:
+def _require_name(by: str | None) -> str:
     """Return a declared name.
 
     Raises:
         InvalidInput: none is declared, or it is no name.
     """
-    name = _declared(by)
+    name = _read_name(by)
     if not name:
         raise InvalidInput.at("/by", "is needed: a file knows nobody, so declare who you are")
     return name

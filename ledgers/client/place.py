@@ -26,7 +26,13 @@ class Place(Protocol):
     """Warnings in the answers of the place, by their codes."""
 
     def open(self, body: Body, key: str, *, by: str | None = None) -> Answer:
-        """Open a new ledger. `by` is the caller's name, where the place does not know it."""
+        """Open a new ledger.
+
+        Args:
+            body: as the service takes it.
+            key: idempotency key of the request.
+            by: name of the caller, where the place does not know it.
+        """
 
     def ledgers(self) -> list[Answer]:
         """Return summaries of all ledgers."""
@@ -71,10 +77,22 @@ class Place(Protocol):
         """Return the moves of a ledger that wait for a second person."""
 
     def approve(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """Make a pending move, and return it."""
+        """Make a pending move, and return it.
+
+        Args:
+            identifier: id of the ledger.
+            move: id of the move.
+            by: name of the caller, where the place does not know it.
+        """
 
     def reject(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """End a pending move without making it, and return it."""
+        """End a pending move without making it, and return it.
+
+        Args:
+            identifier: id of the ledger.
+            move: id of the move.
+            by: name of the caller, where the place does not know it.
+        """
 
     def contradict(self, identifier: str, body: Body, key: str) -> None:
         """Let nothing more be committed, because observations contradict a run.
@@ -94,8 +112,13 @@ class Place(Protocol):
     def reconcile(self, checkpoint: str | None, declared: str | None, *, by: str | None = None) -> Answer:
         """Compare the log with a checkpoint, and return the accepted head as `checkpoint`.
 
-        Where it was no continuation and that was declared to be accounted for, `accepted` says why it was none, and
-        `waiting` how many ledgers wait for a second person if some do.
+        If the log was no continuation, and that was declared to be accounted for, `accepted` says why it was none.
+        `waiting` is the number of ledgers that wait for a second person, if some do.
+
+        Args:
+            checkpoint: the note to compare with; None means the newest that the place knows.
+            declared: the declaration of an operator who accepts a log that lacks entries.
+            by: name of the caller, where the place does not know it.
         """
 
     def keys(self) -> Answer:

@@ -114,30 +114,33 @@ class ServicePlace:
         self._document("POST", f"/v1/ledgers/{_quoted(identifier)}/close", {}, key)
 
     def amend(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        return self._requested(f"/v1/ledgers/{_quoted(identifier)}/amendments", body, key, by)
+        return self._request(f"/v1/ledgers/{_quoted(identifier)}/amendments", body, key, by)
 
     def void(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        return self._requested(f"/v1/ledgers/{_quoted(identifier)}/voids", body, key, by)
+        return self._request(f"/v1/ledgers/{_quoted(identifier)}/voids", body, key, by)
 
-    def _requested(self, path: str, body: Body, key: str, by: str | None) -> Answer | None:
+    def _request(self, path: str, body: Body, key: str, by: str | None) -> Answer | None:
         """Request a move; return it if it waits for a second person."""
         _require_no_name(by)
         answer = self._document("POST", path, as_json(body), key)
         return answer if "requested_by" in answer else None
 
     def pending(self, identifier: str) -> list[Answer]:
+        """Return the moves of a ledger that wait for a second person."""
         moves = ask(self._service, "GET", f"/v1/ledgers/{_quoted(identifier)}/pending")
         if not isinstance(moves, list):
             raise Refused("the service answers something else than a list of pending moves")
         return moves
 
     def approve(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        return self._decided(identifier, move, "approve", by)
+        """Make a pending move as the owner of the key."""
+        return self._decide(identifier, move, "approve", by)
 
     def reject(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        return self._decided(identifier, move, "reject", by)
+        """End a pending move as the owner of the key."""
+        return self._decide(identifier, move, "reject", by)
 
-    def _decided(self, identifier: str, move: str, decision: str, by: str | None) -> Answer:
+    def _decide(self, identifier: str, move: str, decision: str, by: str | None) -> Answer:
         _require_no_name(by)
         return self._document("POST", f"/v1/ledgers/{_quoted(identifier)}/pending/{_quoted(move)}/{decision}")
 

@@ -86,7 +86,7 @@ def reservation(told: JsonObject) -> RenderableType:
 
 
 def pending(listed: Iterable[JsonObject]) -> RenderableType:
-    """One row for each move that waits for a second person."""
+    """Return a table with one row for each move that waits for a second person."""
     return table(
         "Pending moves",
         (
@@ -104,7 +104,7 @@ def pending(listed: Iterable[JsonObject]) -> RenderableType:
 
 
 def pending_move(told: JsonObject) -> RenderableType:
-    """A move that waits for a second person, or did."""
+    """Return the members of a move that waits for a second person, or did."""
     rows = {name: value for name, value in told.items() if name != "body"}
     return pairs("Pending move", rows | {"body": json.dumps(told["body"], ensure_ascii=False)})
 

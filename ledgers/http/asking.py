@@ -76,7 +76,13 @@ def _read(asked: type[T], body: bytes) -> T:
 
 
 def created(answer: object, location: str, *, status: int = 201) -> Response:
-    """Return the response 201, or another status, with the location of the new resource."""
+    """Return the response with the location of a new resource.
+
+    Args:
+        answer: the resource.
+        location: its path.
+        status: 201, or 202 if the resource waits for something.
+    """
     return Response(render(answer), status, {"location": location}, JSON)
 
 

@@ -14,10 +14,10 @@ from epsilond.app.settings import Settings
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.commits import MOST_TOGETHER
 from epsilond.ledgers.book.errors import HeadUnavailable, NotReconciled
-from epsilond.ledgers.book.together import Together
 from epsilond.ledgers.cosigning.quorum import TooFewCosignatures, WitnessQuorum
 from epsilond.ledgers.cosigning.remote import HeadRejected, read_addresses
 from epsilond.ledgers.http.refusals import SOON
+from epsilond.storage.together import Together
 
 PAUSE: Final = 10.0
 """Seconds for which readers of the head are answered without new cosignatures, after too few were given."""

@@ -257,7 +257,7 @@ async def amend(
     ledgers, caller = ledgers_of(request, "owner")
     asked = await read(AmendAsked, body)
     change = partial(ledgers.book.amend, caller.organisation, id, asked, key, by=caller.name)
-    answer = await ledgers.move(caller, "amended", work.requested, ledgers, caller.organisation, id, change)
+    answer = await ledgers.move(caller, "amended", work.make_or_request, ledgers, caller.organisation, id, change)
     return _made_or_waiting(answer, id)
 
 
@@ -289,7 +289,7 @@ async def void(
     asked = await read(VoidAsked, body)
     may_act = "approver" in caller.roles
     change = partial(ledgers.book.void, caller.organisation, id, asked, key, by=caller.name, may_act=may_act)
-    answer = await ledgers.move(caller, "voided", work.requested, ledgers, caller.organisation, id, change)
+    answer = await ledgers.move(caller, "voided", work.make_or_request, ledgers, caller.organisation, id, change)
     return _made_or_waiting(answer, id)
 
 

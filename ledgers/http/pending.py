@@ -66,6 +66,6 @@ async def decide(request: Request, id: LedgerId, move: MoveId, decision: Decisio
     """
     if decision == "reject":
         ledgers, caller = ledgers_of(request, "analyst", "approver", "owner")
-        return json_response(await ledgers.call(caller, work.rejected, ledgers, caller, id, move))
+        return json_response(await ledgers.call(caller, work.reject_move, ledgers, caller, id, move))
     ledgers, caller = ledgers_of(request, "approver")
-    return json_response(await ledgers.move(caller, "approved", work.approved, ledgers, caller, id, move))
+    return json_response(await ledgers.move(caller, "approved", work.approve_move, ledgers, caller, id, move))

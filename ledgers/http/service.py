@@ -9,7 +9,7 @@ from __future__ import annotations
 import pickle
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -35,6 +35,7 @@ from epsilond.ledgers.book.answers import Promised, promised
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.pending import PendingMove
 from epsilond.ledgers.book.restore import CheckpointFile
+from epsilond.ledgers.http.adoption import Adoption
 from epsilond.ledgers.http.heads import KeptHeads
 from epsilond.ledgers.http.keys import Keys
 from epsilond.ledgers.http.refusals import as_problems, not_durable
@@ -43,9 +44,7 @@ from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.mathematics.what_if import WhatIf, what_if
 from epsilond.ledgers.requests import WhatIfAsked
-from epsilond.ledgers.store.names import NAMELESS
 from epsilond.ledgers.store.opening import added
-from epsilond.ledgers.store.owners import Collision
 from epsilond.ledgers.store.records import LedgerRow
 from epsilond.storage.transactions import Database
 
@@ -56,8 +55,6 @@ THREADS = 32
 SWEEP_SECONDS = 60.0
 """Longest between two looks at what has expired; sooner where this service knows that something will."""
 KEPT_PROMISES = 256
-KEPT_CALLERS = 10_000
-"""Most tokens of which the service remembers that they have no ledger without an organisation; 2 MB at most."""
 IN_MEMORY = Caution(
     code="ledgers-in-memory",
     message="The ledgers of this service are in memory: they are gone, and with them what was spent, when it stops.",
@@ -103,7 +100,6 @@ class Ledgers:
         self.warnings: tuple[Caution, ...] = ()
         """Warnings that accompany every answer about a ledger."""
         self._promises: OrderedDict[tuple[str, int], Promised] = OrderedDict()
-        self._assigned_callers: set[tuple[str, str]] = set()
         self._unbalanced: list[str] = []
         self._kept: KeptHeads | None = None
         self._log = structlog.get_logger()
@@ -159,37 +155,11 @@ class Ledgers:
         elsewhere = self._settings.ledger_checkpoint
         file = CheckpointFile(Path(elsewhere), keys) if elsewhere else None
         book = Book(added(database), keys, evaluate=self._evaluated, file=file)
-        self._assign(book)
+        self._adoption = Adoption(book)
+        self._adoption.assign(self._organisations())
         self._kept = KeptHeads(book, self._settings)
         self._kept.begin()
         self._book = book
-
-    def _assign(self, book: Book) -> None:
-        """Give ledgers without a named organisation to that of their opener's key, and report those that collide."""
-        names = self._organisations()
-        self._report(book.assign_organisations(lambda name: names.get(name, NAMELESS)))
-
-    def _adopt(self, caller: Caller) -> None:
-        """Give ledgers that a token opened without an organisation to that of the token, once it has one."""
-        holder = caller.name, caller.organisation
-        if caller.organisation == NAMELESS or not caller.has_token or holder in self._assigned_callers:
-            return
-        if self.book.has_free(caller.name):
-            organisation_of = {caller.name: caller.organisation}.get
-            self._report(self.book.assign_organisations(organisation_of))
-        if len(self._assigned_callers) >= KEPT_CALLERS:
-            self._assigned_callers.clear()
-        self._assigned_callers.add(holder)
-
-    def _report(self, collisions: Sequence[Collision]) -> None:
-        """Write to the service's log which ledgers cover the same people."""
-        for collision in collisions:
-            event = "several ledgers cover the same people"
-            if collision.open > 1:
-                event += "; they refuse moves until all except one are closed"
-            self._log.error(
-                event, organisation=collision.organisation, dataset=collision.dataset, ledgers=collision.ledgers
-            )
 
     async def _check_balances(self) -> None:
         """Compare the rows of all ledgers with their entries, once. Moves of a wrong ledger are refused in any case."""
@@ -259,7 +229,7 @@ class Ledgers:
     def _called(self, caller: Caller, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         """Return the answer of a method, after a token's ledgers were given to its organisation."""
         if self._book is not None:
-            self._adopt(caller)
+            self._adoption.adopt(caller)
         return method(*arguments, **named)
 
     async def move(self, caller: Caller, kind: str, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:

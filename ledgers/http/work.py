@@ -84,10 +84,17 @@ def changed(ledgers: Ledgers, tenant: str, identifier: str, change: Callable[[],
     return looked(ledgers, tenant, identifier)
 
 
-def requested(
+def make_or_request(
     ledgers: Ledgers, tenant: str, identifier: str, change: Callable[[], LedgerRow | PendingRow]
 ) -> answers.LedgerAnswer | PendingMove:
-    """Make a change, and return the ledger after it; the pending move if a second person approves the change."""
+    """Make a change, and return the ledger after it; the pending move if a second person approves the change.
+
+    Args:
+        ledgers: of the service.
+        tenant: owner of the ledger.
+        identifier: id of the ledger.
+        change: makes the change, or requests it.
+    """
     made = change()
     if isinstance(made, PendingRow):
         return pending_answer(made, time.time(), ledgers.warnings)
@@ -105,14 +112,28 @@ def pending_move(ledgers: Ledgers, tenant: str, identifier: str, move: str) -> P
     return pending_answer(ledgers.book.pending_move(tenant, identifier, move), time.time(), ledgers.warnings)
 
 
-def approved(ledgers: Ledgers, caller: Caller, identifier: str, move: str) -> PendingMove:
-    """Make a pending move; return it."""
+def approve_move(ledgers: Ledgers, caller: Caller, identifier: str, move: str) -> PendingMove:
+    """Make a pending move; return it.
+
+    Args:
+        ledgers: of the service.
+        caller: who decides.
+        identifier: id of the ledger.
+        move: id of the move.
+    """
     row = ledgers.book.approve(caller.organisation, identifier, move, by=caller.name)
     return pending_answer(row, time.time(), ledgers.warnings)
 
 
-def rejected(ledgers: Ledgers, caller: Caller, identifier: str, move: str) -> PendingMove:
-    """End a pending move without making it; return it."""
+def reject_move(ledgers: Ledgers, caller: Caller, identifier: str, move: str) -> PendingMove:
+    """End a pending move without making it; return it.
+
+    Args:
+        ledgers: of the service.
+        caller: who decides.
+        identifier: id of the ledger.
+        move: id of the move.
+    """
     is_approver = "approver" in caller.roles
     row = ledgers.book.reject(caller.organisation, identifier, move, by=caller.name, is_approver=is_approver)
     return pending_answer(row, time.time(), ledgers.warnings)

@@ -112,7 +112,7 @@ def amended(
     return record if declared is None else record | {"declared": declared}
 
 
-def reconciled(size: int, root: str) -> Record:
+def reconciliation(size: int, root: str) -> Record:
     """Return the record of an accepted log, which may lack entries of the ledger.
 
     Args:
@@ -124,8 +124,12 @@ def reconciled(size: int, root: str) -> Record:
 
 def is_same_person(first: str, second: str) -> bool:
     """Return whether two names are of one person: they are compared trimmed, without case, and in one Unicode form."""
-    one, two = (unicodedata.normalize("NFKC", name).strip().casefold() for name in (first, second))
-    return one == two
+    return _normal_name(first) == _normal_name(second)
+
+
+def _normal_name(name: str) -> str:
+    """Return the form of a name in which people are compared."""
+    return unicodedata.normalize("NFKC", name).strip().casefold()
 
 
 def has_two_people(entry: JsonObject) -> bool:

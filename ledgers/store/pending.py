@@ -21,7 +21,13 @@ def add(connection: Connection, move: PendingRow) -> None:
 
 
 def get(connection: Connection, ledger: str, identifier: str) -> PendingRow | None:
-    """Return the move of a ledger with this id, or None."""
+    """Return a move of a ledger, or None.
+
+    Args:
+        connection: to read on.
+        ledger: id of the ledger.
+        identifier: id of the move.
+    """
     wanted = select(*_COLUMNS).where(PENDING.c.id == identifier, PENDING.c.ledger == ledger)
     row = connection.execute(wanted).mappings().one_or_none()
     return None if row is None else PendingRow(**row)
@@ -40,7 +46,13 @@ def live(connection: Connection, ledger: str, now: float) -> list[PendingRow]:
 
 
 def count_live(connection: Connection, ledger: str, now: float) -> int:
-    """Return the number of moves of a ledger that wait for approval."""
+    """Return the number of moves of a ledger that wait for approval.
+
+    Args:
+        connection: to read on.
+        ledger: id of the ledger.
+        now: seconds since 1970.
+    """
     number: int = connection.execute(select(func.count()).select_from(_live(ledger, now).subquery())).scalar_one()
     return number
 
@@ -59,6 +71,11 @@ def ledgers_with_approval(connection: Connection) -> list[str]:
 
 def close(connection: Connection, before: PendingRow, after: PendingRow) -> None:
     """Write how a move ended.
+
+    Args:
+        connection: of a transaction that writes.
+        before: the move as it was read.
+        after: the move as it ended.
 
     Raises:
         Again: it has ended already.

@@ -23,12 +23,12 @@ from epsilond.accountants.errors import (
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.errors import BookError, KeyReused, NotFound, RoleMissing
 from epsilond.ledgers.book.gated import MOST_PENDING, PENDING_SECONDS
-from epsilond.ledgers.book.specs import spec_of, text_of
 from epsilond.ledgers.mathematics.balance import BALANCE
 from epsilond.ledgers.mathematics.replay import DoesNotReplay, balances, replayed
 from epsilond.ledgers.requests import AmendAsked, CommitAsked, VoidAsked
 from epsilond.ledgers.store.opening import opened
 from epsilond.ledgers.store.records import LedgerRow, PendingRow
+from epsilond.ledgers.store.specs import spec_of, text_of
 from epsilond.reading import read
 from epsilond.storage.faults import StoreFault
 from epsilond.storage.transactions import Database

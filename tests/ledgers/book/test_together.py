@@ -14,10 +14,10 @@ from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.changes import fingerprint_of
 from epsilond.ledgers.book.commits import CommitRequest
 from epsilond.ledgers.book.errors import KeyReused, NotFound
-from epsilond.ledgers.book.together import Together
 from epsilond.ledgers.log import receipts
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.requests import CommitAsked, VoidAsked
+from epsilond.storage.together import Together
 from epsilond.storage.transactions import Database
 from tests.ledgers.book.books import KEYS, ORIGIN, TENANT, Clock, book, key, opening, query, runs
 

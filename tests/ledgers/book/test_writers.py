@@ -12,10 +12,10 @@ import pytest
 from epsilond.accountants.errors import LedgerExhausted, ReservationEnded
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.changes import TRIES_OUTSIDE
-from epsilond.ledgers.book.specs import spec_of, text_of
 from epsilond.ledgers.mathematics.replay import balances, replayed
 from epsilond.ledgers.requests import CommitAsked
 from epsilond.ledgers.store.opening import opened
+from epsilond.ledgers.store.specs import spec_of, text_of
 from tests.ledgers.book.books import STEP, TENANT, Clock, book, key, opening, query
 
 WRITERS = 32

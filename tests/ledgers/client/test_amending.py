@@ -6,9 +6,9 @@ import pytest
 
 import epsilond
 from epsilond.accountants.errors import LedgerClosed
-from epsilond.ledgers.book.specs import spec_of, text_of
 from epsilond.ledgers.client.auditing import audited
 from epsilond.ledgers.mathematics.replay import DoesNotReplay, replayed
+from epsilond.ledgers.store.specs import spec_of, text_of
 from tests.ledgers.client.places import ASKED, QUERY, STEP, TRAINING, opened
 
 INDEPENDENT = "ledger-independent-of-outputs"

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 
 from sqlalchemy import Connection
 
-from epsilond.ledgers.book.specs import spec_of, text_of
 from epsilond.ledgers.log.errors import NotVerified
 from epsilond.ledgers.log.proofs import Inclusion
 from epsilond.ledgers.log.tree import NodesMissing, Tree
@@ -17,6 +16,7 @@ from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.store import entries
 from epsilond.ledgers.store.nodes import StoredNodes
 from epsilond.ledgers.store.records import EntryRow
+from epsilond.ledgers.store.specs import spec_of, text_of
 
 LARGEST_LOG = 10_000_000
 """Largest number of entries of one ledger that are played again."""
