@@ -50,7 +50,7 @@ class WitnessQuorum:
         self._on_rejection = on_rejection
         self._busy: set[RemoteWitness] = set()
         self._lock = threading.Lock()
-        self._cosigned: tuple[str, dict[str, NoteSignature]] = ("", {})
+        self._cosigned: tuple[int, str, dict[str, NoteSignature]] = (-1, "", {})
         self.is_confirmed = not addresses
 
     @property
@@ -107,7 +107,7 @@ class WitnessQuorum:
         """Return a signed head with the cosignatures that are known of it."""
         head = notes.parse(note)
         with self._lock:
-            text, lines = self._cosigned
+            _, text, lines = self._cosigned
             added = tuple(lines.values()) if text == head.text else ()
         return str(Note(head.text, (*head.signatures, *added)))
 
@@ -115,13 +115,15 @@ class WitnessQuorum:
         """Return whether as many witnesses as are needed have cosigned this head itself."""
         text = notes.parse(note).text
         with self._lock:
-            return self._cosigned[0] == text and len(self._cosigned[1]) >= self._needed
+            return self._cosigned[1] == text and len(self._cosigned[2]) >= self._needed
 
     def begin_again(self) -> None:
         """Forget what the witnesses are known to have cosigned: the log was accepted as it is."""
         self.is_confirmed = not self._witnesses
         for witness in self._witnesses:
             witness.known = 0
+        with self._lock:
+            self._cosigned = (-1, "", {})
 
     def close(self) -> None:
         """Close the connections to the witnesses."""
@@ -143,7 +145,7 @@ class WitnessQuorum:
             error = failure
         with self._lock:
             self._busy.discard(witness)
-            if error is None:
-                lines = self._cosigned[1] if self._cosigned[0] == text else {}
-                self._cosigned = text, lines | {witness.key.name: line}
+            if error is None and witness.known >= self._cosigned[0]:  # a slow witness may cosign an older head
+                lines = self._cosigned[2] if self._cosigned[1] == text else {}
+                self._cosigned = witness.known, text, lines | {witness.key.vkey: line}
         answers.put(error)

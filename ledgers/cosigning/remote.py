@@ -83,7 +83,7 @@ def read_addresses(text: str) -> tuple[WitnessAddress, ...]:
     Raises:
         Malformed: a part is no address, or two have one key.
     """
-    found = []
+    addresses = []
     for part in filter(None, map(str.strip, re.split(r"[,\n]", text))):
         url, _, vkey = part.partition(" ")
         try:
@@ -93,10 +93,10 @@ def read_addresses(text: str) -> tuple[WitnessAddress, ...]:
             usable = False
         if not usable or parts.username or parts.query or parts.fragment:
             raise Malformed("must be URL VKEY for each witness: the URL has http or https, and no name or query")
-        found.append(WitnessAddress(url.rstrip("/"), CosignerKey.of_vkey(vkey.strip())))
-    if len({each.key.raw for each in found}) < len(found):
+        addresses.append(WitnessAddress(url.rstrip("/"), CosignerKey.of_vkey(vkey.strip())))
+    if len({each.key.raw for each in addresses}) < len(addresses):
         raise Malformed("has one key twice")
-    return tuple(found)
+    return tuple(addresses)
 
 
 class RemoteWitness:
@@ -150,10 +150,10 @@ class RemoteWitness:
             if answer.status == 422:
                 sentence = f"The witness {self.key.name} cosigned {self.known} entries that are not the log's first."
                 raise HeadRejected(sentence, self.known, has_fewer=False)
-            told = _SIZE.fullmatch(answer.content)
-            if answer.status != 409 or answer.media_type != SIZE_TYPE or told is None:
+            size_line = _SIZE.fullmatch(answer.content)
+            if answer.status != 409 or answer.media_type != SIZE_TYPE or size_line is None:
                 raise WitnessUnavailable(f"The witness {self.key.name} answers {answer.status}.")
-            repeated, self.known = self.known == int(told[1]), int(told[1])
+            repeated, self.known = self.known == int(size_line[1]), int(size_line[1])
             if repeated or time.monotonic() > until:
                 raise WitnessUnavailable(f"The witness {self.key.name} is shown other heads meanwhile.")
 

@@ -68,7 +68,7 @@ class WitnessService:
     def add(self, body: bytes) -> Response:
         """Return the answer to a submitted checkpoint: the cosignature, or the reason why there is none."""
         try:
-            line = self._cosigned(Submission.of_bytes(body))
+            line = self._cosign(Submission.of_bytes(body))
         except _Answer as answer:
             return answer.response
         except Malformed as error:
@@ -87,7 +87,7 @@ class WitnessService:
             return _Answer(503, "The witness cannot use its folder at present.").response
         return _Answer(404, "No head of such a log was cosigned.").response if note is None else PlainTextResponse(note)
 
-    def _cosigned(self, submission: Submission) -> str:
+    def _cosign(self, submission: Submission) -> str:
         """Return the cosignature line of a submission, once its head is on the disk.
 
         Raises:
@@ -102,15 +102,15 @@ class WitnessService:
         if submission.old > head.size:
             raise _Answer(400, f"The old size {submission.old} is larger than the size of the checkpoint.")
         with self._folder.alone():
-            known = self._folder.head(head.origin) or Checkpoint(head.origin, 0, EMPTY_ROOT)
-            if submission.old != known.size:
-                raise _Answer(409, str(known.size), SIZE_TYPE)
+            last = self._folder.head(head.origin) or Checkpoint(head.origin, 0, EMPTY_ROOT)
+            if submission.old != last.size:
+                raise _Answer(409, str(last.size), SIZE_TYPE)
             try:
-                verify_consistency(known.size, known.root, head.size, head.root, submission.path)
+                verify_consistency(last.size, last.root, head.size, head.root, submission.path)
             except NotVerified as error:
-                _LOG.warning("%s does not continue its first %s entries: %s", head.origin, known.size, submission.note)
+                _LOG.warning("%s does not continue its first %s entries: %s", head.origin, last.size, submission.note)
                 raise _Answer(
-                    422, f"The log is not shown to continue its first {known.size} entries: {error}."
+                    422, f"The log is not shown to continue its first {last.size} entries: {error}."
                 ) from None
             line = self._folder.key.cosign(note.text, int(self._clock()))
             self._folder.replace(head.origin, str(Note(note.text, (*_lines_of(note, signers), line))))
@@ -156,6 +156,7 @@ def application(service: WitnessService) -> Starlette:
     """Return the routes of a witness."""
 
     async def add(request: Request) -> Response:
+        """Answer a submitted checkpoint."""
         try:
             with anyio.fail_after(BODY_SECONDS):
                 body = await _body(request)
@@ -166,6 +167,7 @@ def application(service: WitnessService) -> Starlette:
         return await to_thread.run_sync(service.add, body)
 
     async def newest(request: Request) -> Response:
+        """Answer with the newest cosigned head of a log."""
         return await to_thread.run_sync(service.newest, request.path_params["digest"])
 
     return Starlette(

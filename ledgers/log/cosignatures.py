@@ -1,7 +1,7 @@
 """Cosignatures of witnesses (c2sp.org/tlog-cosignature), version 1: a key, a time and a checkpoint.
 
-A cosignature states that the checkpoint is the largest one that the witness has seen of the log at that time, and that
-the log continues all earlier ones that the witness cosigned.
+A cosignature states that the witness has seen no larger checkpoint of the log at that time. It also states that the log
+continues all earlier checkpoints that the witness cosigned.
 """
 
 from __future__ import annotations
