@@ -36,6 +36,7 @@ from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.errors import HeadUnavailable, NotReconciled
 from epsilond.ledgers.book.pending import PendingMove
 from epsilond.ledgers.book.restore import CheckpointFile
+from epsilond.ledgers.http.figures import Figures
 from epsilond.ledgers.http.keys import Keys
 from epsilond.ledgers.http.refusals import as_problems, not_durable
 from epsilond.ledgers.http.signatures import Signatures
@@ -105,6 +106,7 @@ class Ledgers:
         self._promises: OrderedDict[tuple[str, int], Promised] = OrderedDict()
         self._assigned_callers: set[tuple[str, str]] = set()
         self._log = structlog.get_logger()
+        self._figures = Figures(metrics)
         metrics.ledger_reconciled.set_function(lambda: float(self.trouble() is None))
 
     @asynccontextmanager
@@ -137,6 +139,7 @@ class Ledgers:
     def _stop(self) -> None:
         self._book, self._keys, self._closed = None, None, unavailable("The service is stopping.")
         self.signatures.use(None)
+        self._figures.follow(None)
 
     def _open(self, database: Database) -> None:
         if database.durable or self._settings.ledger_keys:
@@ -156,7 +159,7 @@ class Ledgers:
         book = Book(added(database), keys, evaluate=self._evaluated, file=file)
         self._assign(book)
         self._begin(book)
-        self._book = book
+        self._book = self._figures.follow(book)
 
     def _assign(self, book: Book) -> None:
         """Give ledgers without a named organisation to that of their opener's key, and report those that collide."""
@@ -254,7 +257,7 @@ class Ledgers:
         Raises:
             Problem: as `call` does, and where the head cannot be kept.
         """
-        with caller.computation():
+        with self._figures.counted(kind), caller.computation():
             answer: T = await self.call(caller, partial(self._moved, method, *arguments, **named))
         waits = isinstance(answer, PendingMove) and answer.state == "pending"
         self._metrics.ledger_moves.labels("requested" if waits else kind).inc()
