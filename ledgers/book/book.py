@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
@@ -20,15 +20,16 @@ from sqlalchemy import Connection
 from epsilond.accountants.errors import BlockHasLedger, InvalidInput, LedgerExhausted, ReservationEnded
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.book.changes import fingerprint_of, without_default
-from epsilond.ledgers.book.desk import States, text
+from epsilond.ledgers.book.commits import CommitRequest, is_quick, reservation_after
+from epsilond.ledgers.book.desk import MovedLedger, States, text
+from epsilond.ledgers.book.errors import NotReconciled
 from epsilond.ledgers.book.gated import Gated
-from epsilond.ledgers.book.specs import text_of
 from epsilond.ledgers.book.states import holding_of, item_of, parts_of, rows_after
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.mathematics import entries as told
 from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.opening import opened
-from epsilond.ledgers.mathematics.state import LedgerState, Reservation
+from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.mathematics.what_if import WhatIf, what_if, with_nearest
 from epsilond.ledgers.requests import (
     SECONDS,
@@ -39,6 +40,7 @@ from epsilond.ledgers.requests import (
 )
 from epsilond.ledgers.store import ledgers, owners, reservations
 from epsilond.ledgers.store.records import LedgerRow, ReservationRow
+from epsilond.ledgers.store.specs import text_of
 from epsilond.ledgers.store.transactions import Again, looking
 
 T = TypeVar("T")
@@ -104,9 +106,8 @@ class Book(Gated):
                     message = "the block has a ledger, open or closed: a second would double the loss unseen"
                     raise BlockHasLedger(message, None, {"ledger": str(taken)} if str(taken) else {}) from None
                 where = {"dataset": asked.dataset, "block": asked.block or "", "name": asked.name}
-                self._desk.write(
-                    connection, tenant, key, fingerprint, {"ledger": row.id}, [(row.id, record | where)], by
-                )
+                moved = MovedLedger(row.id, record | where, state)
+                self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, [moved], by)
                 other = ledgers.overlapping(connection, row)
                 if other is not None:
                     message = "the dataset has ledgers of blocks and would have one of the whole: both lose unseen"
@@ -219,7 +220,11 @@ class Book(Gated):
                     ledgers.write(connection, states[name][0], rows_after(states[name][0], state))
                 reservations.add(connection, made)
                 records = [
-                    (name, told.reserved(after[name].reservations[identifier], held.spec))
+                    MovedLedger(
+                        name,
+                        told.reserved(after[name].reservations[identifier], held.spec),
+                        after[name],
+                    )
                     for name, held in zip(sorted(after), made.holdings, strict=True)
                 ]
                 self._desk.write(connection, tenant, key, fingerprint, {"reservation": identifier}, records, by)
@@ -283,6 +288,9 @@ class Book(Gated):
             LedgerExhausted, ReservationEnded, RunDiffers, InvalidInput: as `moves.commit`.
         """
         fingerprint = fingerprint_of("commit", [identifier, asked])
+        answer = self._commits.submit(CommitRequest(tenant, identifier, asked.count, key, by, fingerprint))
+        if answer is not None:
+            return answer
 
         def attempt(under_lock: bool) -> JsonRecord:
             with looking(self._database) as connection:
@@ -300,7 +308,7 @@ class Book(Gated):
                 self._release(tenant, identifier, "expired")
                 raise ReservationEnded("The reservation has expired.")
             wanted = asked.count
-            quick = all(_at_once(state.reservations[identifier]) for _, state in states.values())
+            quick = all(is_quick(state.reservations[identifier]) for _, state in states.values())
 
             def after_of(states: States) -> dict[str, LedgerState]:
                 calls = {name: partial(moves.commit, state, identifier, wanted) for name, (_, state) in states.items()}
@@ -312,8 +320,8 @@ class Book(Gated):
                 if self._desk.answered(connection, tenant, key, fingerprint, by) is not None:
                     raise Again(key)
                 if judged_inside:  # nobody comes in between, and nothing is repeated
-                    before, (held, states) = held, self._desk.held(connection, tenant, identifier)
-                    if held.state != before.state:
+                    earlier, (held, states) = held, self._desk.held(connection, tenant, identifier)
+                    if held.state != earlier.state:
                         raise Again(key)
                     after = after_of(states)
                 self._desk.require_movable(connection, [row for row, _ in states.values()])
@@ -321,7 +329,8 @@ class Book(Gated):
                 records = []
                 for name, state in after.items():
                     now, was = state.reservations[identifier], states[name][1].reservations[identifier]
-                    records.append((name, told.committed(now, now.committed - was.committed)))
+                    record = told.committed(now, now.committed - was.committed)
+                    records.append(MovedLedger(name, record, state))
                 return self._desk.write(connection, tenant, key, fingerprint, None, records, by)
 
         self.expire()
@@ -345,9 +354,12 @@ class Book(Gated):
         """
         with self._continued() as connection:
             due = reservations.due(connection, self._clock(), limit=MOST_DUE)
+        ended = 0
         for each in due:
-            self._retried(partial(self._release, None, each.id, "expired"))
-        return len(due)
+            with suppress(NotReconciled):  # of a ledger whose rows were changed: it stays as it is, others go on
+                self._retried(partial(self._release, None, each.id, "expired"))
+                ended += 1
+        return ended
 
     # What the methods above share.
 
@@ -359,9 +371,11 @@ class Book(Gated):
         after = {name: moves.release(state, identifier, how) for name, (_, state) in states.items()}  # type: ignore[arg-type]
         with self._moving(states) as connection:
             self._change(connection, held, states, after)
-            records = [(name, told.ended(state.reservations[identifier])) for name, state in after.items()]
+            records = [
+                MovedLedger(name, told.ended(state.reservations[identifier]), state) for name, state in after.items()
+            ]
             for owner in sorted({row.tenant for row, _ in states.values()}):
-                own = [(name, record) for name, record in records if states[name][0].tenant == owner]
+                own = [moved for moved in records if states[moved.ledger][0].tenant == owner]
                 self._desk.write(connection, owner, None, "", {}, own, by)
             return self._desk.reserved(connection, tenant, identifier)
 
@@ -374,22 +388,7 @@ class Book(Gated):
     ) -> None:
         for name, state in after.items():
             ledgers.write(connection, states[name][0], rows_after(states[name][0], state))
-        self._write_holdings(connection, held, after)
-
-    def _write_holdings(self, connection: Connection, held: ReservationRow, after: Mapping[str, LedgerState]) -> None:
-        holdings = tuple(
-            holding_of(one.ledger, after[one.ledger].reservations[held.id]) if one.ledger in after else one
-            for one in held.holdings
-        )
-        state = next(iter(after.values())).reservations[held.id].state
-        over = all(one.committed == one.count for one in holdings)
-        now = replace(held, state=state, holdings=holdings, expires=None if over else held.expires)
-        reservations.write(connection, held, now)
-
-
-def _at_once(held: Reservation) -> bool:
-    """Return whether a commit is cheap to judge: it is of runs of the plan, or its charge is additive."""
-    return held.item is not None or held.charge is None or held.charge.additive
+        reservations.write(connection, [(held, reservation_after(held, after))])
 
 
 def _require_relation(state: LedgerState, asked: JobAsked) -> None:

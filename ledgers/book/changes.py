@@ -11,17 +11,19 @@ import itertools
 import json
 import secrets
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
+from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.calibrators.answer import as_json
+from epsilond.ledgers.book.commits import MOST_TOGETHER, CommitRequest, commit_together
 from epsilond.ledgers.book.continuity import Continuity
-from epsilond.ledgers.book.desk import WRITTEN, Desk, States
-from epsilond.ledgers.book.errors import Contended
+from epsilond.ledgers.book.desk import WRITTEN, Desk, MovedLedger, States
+from epsilond.ledgers.book.errors import BookError, Contended
 from epsilond.ledgers.book.looked import Looked
 from epsilond.ledgers.book.restore import CheckpointFile
 from epsilond.ledgers.book.states import rows_after, state_from
@@ -31,9 +33,11 @@ from epsilond.ledgers.mathematics import entries as told
 from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import ContradictAsked, OpenLedger
-from epsilond.ledgers.store import ledgers, reservations
+from epsilond.ledgers.store import ledgers
 from epsilond.ledgers.store.records import LedgerRow
-from epsilond.ledgers.store.transactions import Again, looking, moving
+from epsilond.ledgers.store.transactions import Again, durably, looking, moving
+from epsilond.storage.faults import StoreFault
+from epsilond.storage.together import Together
 from epsilond.storage.transactions import Database
 
 T = TypeVar("T")
@@ -70,6 +74,7 @@ class Owned(Looked):
         super().__init__(database, keyring, Desk(keyring, clock, continuity), continuity)
         self._evaluate = evaluate
         self._clock = clock
+        self._commits = Together(self._commit_together, most=MOST_TOGETHER)
 
     def seal(self, tenant: str, identifier: str, key: str, *, by: str = "") -> LedgerRow:
         """Seal a ledger: fix the membership of its block from now on.
@@ -112,20 +117,35 @@ class Owned(Looked):
         def attempt() -> LedgerRow:
             """Judge and write under the lock, so that no commit comes in between."""
             with self._moving({identifier: self._before(tenant, identifier)}, compared=False) as connection:
-                row = self._desk.row(connection, tenant, identifier)
+                states = self._desk.states(connection, tenant, [identifier], mentioned=named or ())
+                row, state = states[identifier]
                 if self._desk.answered(connection, tenant, key, fingerprint, by) is not None:
                     return row
-                held = [reservations.get(connection, each) for each in named or ()]
-                own = [each for each in held if each and any(one.ledger == identifier for one in each.holdings)]
-                after = moves.contradict(state_from(row, own), observations, named)
+                after = moves.contradict(state, observations, named)
                 written = ledgers.write(connection, row, rows_after(row, after))
                 record = told.contradiction(observations, named)
-                self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, [(row.id, record)], by)
+                self._desk.write(
+                    connection,
+                    tenant,
+                    key,
+                    fingerprint,
+                    {"ledger": row.id},
+                    [MovedLedger(row.id, record, after)],
+                    by,
+                )
                 return written
 
         return self._retried(attempt)
 
     # Writing.
+
+    def _commit_together(self, requests: Sequence[CommitRequest]) -> list[JsonRecord | None]:
+        """Make commits in one transaction. Return None for each that its caller makes alone."""
+        try:
+            with self._noting_head(durably(self._database)) as connection:
+                return commit_together(connection, self._desk, requests, self._clock())
+        except (Again, BookError, EpsilondError, StoreFault):
+            return [None] * len(requests)  # nothing was written; each hears its own reason alone
 
     def _before(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState]:
         """Return a ledger before its lock, without its reservations."""
@@ -155,9 +175,8 @@ class Owned(Looked):
                 if self._desk.answered(connection, tenant, key, fingerprint, by) is not None:
                     raise Again(key)
                 written = ledgers.write(connection, row, rows_after(row, after))
-                self._desk.write(
-                    connection, tenant, key, fingerprint, {"ledger": row.id}, [(row.id, {"kind": kind})], by
-                )
+                moved = MovedLedger(row.id, {"kind": kind}, after)
+                self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, [moved], by)
             return written
 
         return self._retried(attempt)
@@ -169,7 +188,13 @@ class Owned(Looked):
         The head that is written is known once the transaction has ended without an error.
         """
         versions = {name: row.version if compared else None for name, (row, _) in states.items()}
-        with moving(self._database, versions) as connection:
+        with self._noting_head(moving(self._database, versions)) as connection:
+            yield connection
+
+    @contextmanager
+    def _noting_head(self, transaction: AbstractContextManager[Connection]) -> Iterator[Connection]:
+        """Yield the connection of a transaction. Its head is known once the transaction has ended without an error."""
+        with transaction as connection:
             connection.info.pop(WRITTEN, None)
             yield connection
             head: Checkpoint | None = connection.info.pop(WRITTEN, None)

@@ -81,6 +81,11 @@ class Continuity:
         self._newest: Checkpoint | None = None
         self._lock = threading.Lock()
 
+    @property
+    def has_file(self) -> bool:
+        """True if the newest head is kept in a file as well."""
+        return self._file is not None
+
     def known(self) -> KnownHeads:
         """Return the heads that are known now. Take them before the log is read, or while nobody else can write it.
 

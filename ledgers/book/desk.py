@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from sqlalchemy import Connection
 
@@ -13,24 +15,62 @@ from epsilond.accountants.errors import AwaitsApproval, BlockHasLedger
 from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.ledgers.book.continuity import Continuity, Root
 from epsilond.ledgers.book.contradictions import contradictions_of, is_contradicted
-from epsilond.ledgers.book.errors import KeyReused, NotFound
+from epsilond.ledgers.book.errors import KeyReused, NotFound, NotReconciled
 from epsilond.ledgers.book.states import state_from
 from epsilond.ledgers.log import checkpoints
 from epsilond.ledgers.log.canonical import canonical
 from epsilond.ledgers.log.checkpoints import Checkpoint
-from epsilond.ledgers.log.receipts import Receipt, make
+from epsilond.ledgers.log.receipts import Receipt, make, make_all
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.log.tree import Tree
+from epsilond.ledgers.mathematics.balance import BALANCE, digest_of
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.store import entries, keys, ledgers, owners, pending, reservations
+from epsilond.ledgers.store.balances import imbalances
 from epsilond.ledgers.store.nodes import StoredNodes
 from epsilond.ledgers.store.records import EntryRow, KeptAnswer, LedgerRow, ReservationRow
+from epsilond.ledgers.store.specs import text_of
 from epsilond.ledgers.store.transactions import Unknown
 
 MOST_VOIDS = 1_000_000
 WRITTEN = "epsilond.head"
 """Name of the head that a transaction has written, among what a connection is told."""
 States = dict[str, tuple[LedgerRow, LedgerState]]
+
+
+class MovedLedger(NamedTuple):
+    """One ledger in a move.
+
+    Attributes:
+        ledger: its id.
+        record: the record of the move.
+        after: the ledger after it, with every reservation that still holds something.
+    """
+
+    ledger: str
+    record: JsonObject
+    after: LedgerState
+
+
+@dataclass(frozen=True)
+class LoggedMove:
+    """A move as the log and its caller see it.
+
+    Attributes:
+        tenant: owner of the ledgers.
+        by: name of the caller; empty where callers have no names.
+        key: idempotency key of the request; None where it has none.
+        fingerprint: digest of the request.
+        answer: answer to keep; None means the receipts of the entries.
+        records: what it did to each ledger.
+    """
+
+    tenant: str
+    by: str
+    key: str | None
+    fingerprint: str
+    answer: JsonRecord | None
+    records: tuple[MovedLedger, ...]
 
 
 class Desk:
@@ -47,47 +87,50 @@ class Desk:
         tenant: str,
         key: str | None,
         fingerprint: str,
-        answer: dict[str, object] | None,
-        records: Sequence[tuple[str, JsonObject]],
+        answer: JsonRecord | None,
+        records: Sequence[MovedLedger],
         by: str = "",
     ) -> JsonRecord:
-        """Append entries to the log, and keep what is answered to the key: their receipts if nothing else is told.
+        """Write one move to the log. See `write_all` and `LoggedMove`."""
+        return self.write_all(connection, [LoggedMove(tenant, by, key, fingerprint, answer, tuple(records))])[0]
+
+    def write_all(self, connection: Connection, moves: Sequence[LoggedMove]) -> list[JsonRecord]:
+        """Append the entries of moves to the log, and keep the answer to each.
 
         Args:
-            connection: of the transaction of the move.
-            tenant: owner of the ledgers.
-            key: idempotency key of the request; None where it has none.
-            fingerprint: digest of the request.
-            answer: answer to keep; None means the receipts.
-            records: ids of ledgers, each with the record of its move.
-            by: name of the caller; empty where callers have no names.
+            connection: of the transaction of the moves.
+            moves: in the order of their entries.
+
+        Returns:
+            The answer to each move.
 
         Raises:
             NotReconciled: the log does not continue a head that is known; nothing may be committed.
         """
-        first, now = entries.take(connection, len(records)), self._clock()
-        self._continuity.require(self._continuity.known(), roots(connection, first))
-        shared: JsonRecord = {"at": time_of(now), "tenant": tenant} | ({"requested_by": by} if by else {})
-        rows = [
-            EntryRow(
-                seq=first + place,
-                at=now,
-                tenant=tenant,
-                kind=record["kind"],
-                ledger=name,
-                leaf=canonical({"seq": first + place, "ledger": name, **shared, **record}),
-            )
-            for place, (name, record) in enumerate(records)
+        first, now = entries.take(connection, sum(len(move.records) for move in moves)), self._clock()
+        nodes, signing = StoredNodes(connection), self._keyring().signing
+        self._continuity.require(self._continuity.known(), roots(nodes, first))
+        numbers = itertools.count(first)
+        rows = [[_entry_row(next(numbers), now, move, moved) for moved in move.records] for move in moves]
+        flat = [*itertools.chain.from_iterable(rows)]
+        entries.append(connection, flat)
+        tree = Tree(nodes, first).extend([row.leaf for row in flat])
+        head = connection.info[WRITTEN] = checkpoints.of_tree(tree, signing.name)
+        note = checkpoints.signed(head, signing)
+        wanted = [row for move, own in zip(moves, rows, strict=True) if move.answer is None for row in own]
+        receipts = iter(make_all(tree, [(row.seq, entry(row)) for row in wanted], note, signing))
+        answers = [
+            {"receipts": [next(receipts).record for _ in own]} if move.answer is None else move.answer
+            for move, own in zip(moves, rows, strict=True)
         ]
-        entries.append(connection, rows)
-        tree = Tree(StoredNodes(connection), first).extend([row.leaf for row in rows])
-        connection.info[WRITTEN] = checkpoints.of_tree(tree, self._keyring().signing.name)
-        kept = answer
-        if kept is None:
-            kept = {"receipts": [self.receipt(connection, row, tree.size).record for row in rows]}
-        if key is not None:
-            self.keep(connection, tenant, key, fingerprint, kept, by)
-        return kept
+        kept = [
+            self._kept(move.tenant, move.key, move.fingerprint, answer, move.by, now)
+            for move, answer in zip(moves, answers, strict=True)
+            if move.key is not None
+        ]
+        if kept:
+            keys.keep(connection, kept)
+        return answers
 
     def keep(
         self, connection: Connection, tenant: str, key: str, fingerprint: str, answer: JsonObject, by: str = ""
@@ -105,9 +148,12 @@ class Desk:
         Raises:
             Again: the key was taken in between.
         """
+        keys.keep(connection, [self._kept(tenant, key, fingerprint, answer, by, self._clock())])
+
+    @staticmethod
+    def _kept(tenant: str, key: str, fingerprint: str, answer: JsonObject, by: str, now: float) -> KeptAnswer:
         text = json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
-        scope = scope_of(tenant, by)
-        keys.keep(connection, KeptAnswer(tenant=scope, key=key, fingerprint=fingerprint, answer=text, at=self._clock()))
+        return KeptAnswer(tenant=scope_of(tenant, by), key=key, fingerprint=fingerprint, answer=text, at=now)
 
     def receipt(self, connection: Connection, row: EntryRow, size: int) -> Receipt:
         tree = Tree(StoredNodes(connection), size)
@@ -144,18 +190,41 @@ class Desk:
         return found
 
     def states(
-        self, connection: Connection, tenant: str | None, asked: Sequence[str], named: ReservationRow | None = None
+        self,
+        connection: Connection,
+        tenant: str | None,
+        asked: Sequence[str],
+        named: ReservationRow | None = None,
+        *,
+        mentioned: Sequence[str] = (),
     ) -> States:
-        """Return ledgers with the reservations that hold something, and with the one that is named."""
+        """Return ledgers with the reservations that hold something, and with those that are named.
+
+        Args:
+            connection: to read on.
+            tenant: owner of the ledgers; None means any.
+            asked: ids of the ledgers.
+            named: a reservation whose voided runs are counted.
+            mentioned: ids of other reservations.
+
+        Raises:
+            NotFound: this tenant has no such ledger.
+            NotReconciled: a ledger is not what its newest entry says.
+        """
         found: States = {}
         for name in sorted(asked):
             row = self.row(connection, tenant, name)
-            held = {each.id: each for each in reservations.live(connection, name)}
-            if named is not None and any(one.ledger == name for one in named.holdings):
+            held = {each.id: each for each in reservations.of_ledgers(connection, [name], mentioned)}
+            if named is not None:
                 held[named.id] = named
-            state = state_from(row, held.values())
-            found[name] = row, state if named is None else _with_voids(connection, state, name, named.id)
-        return found
+            own = [each for each in held.values() if any(one.ledger == name for one in each.holdings)]
+            found[name] = row, state_from(row, own)
+        trouble = next(iter(imbalances(connection, {name: state for name, (_, state) in found.items()}).values()), None)
+        if trouble is not None:
+            raise NotReconciled(trouble)
+        if named is None:
+            return found
+        return {name: (row, _with_voids(connection, state, name, named.id)) for name, (row, state) in found.items()}
 
     def held(self, connection: Connection, tenant: str | None, identifier: str) -> tuple[ReservationRow, States]:
         """Return a reservation with the ledgers in which it holds runs or amounts.
@@ -216,12 +285,11 @@ class Desk:
         Raises:
             AwaitsApproval: one does.
         """
-        for row in rows:
-            if row.approval_from is not None and pending.awaits_reconciliation(connection, row.id):
-                message = (
-                    "An operator accepted a log that lacks entries. An approver must approve that for this ledger:"
-                )
-                raise AwaitsApproval(f"{message} see its pending moves.", None, {"ledger": row.id})
+        gated = [row.id for row in rows if row.approval_from is not None]
+        waiting = pending.awaiting_reconciliation(connection, gated) if gated else None
+        if waiting:
+            message = "An operator accepted a log that lacks entries. An approver must approve that for this ledger:"
+            raise AwaitsApproval(f"{message} see its pending moves.", None, {"ledger": min(waiting)})
 
     def require_movable(self, connection: Connection, rows: Sequence[LedgerRow]) -> None:
         """Require of ledgers that neither another ledger nor the log keeps them from reservations and commits.
@@ -254,6 +322,16 @@ class Desk:
             raise NotFound(identifier) from None
 
 
+def _entry_row(seq: int, now: float, move: LoggedMove, moved: MovedLedger) -> EntryRow:
+    """Return the entry with this number for one ledger of a move."""
+    shared: JsonRecord = {"at": time_of(now), "tenant": move.tenant}
+    if move.by:
+        shared["requested_by"] = move.by
+    balance = {BALANCE: digest_of(moved.after, text_of)}
+    leaf = canonical({"seq": seq, "ledger": moved.ledger, **shared, **moved.record, **balance})
+    return EntryRow(seq=seq, at=now, tenant=move.tenant, kind=moved.record["kind"], ledger=moved.ledger, leaf=leaf)
+
+
 def scope_of(tenant: str, by: str) -> str:
     """Return the owner of idempotency keys: a caller in an organisation, in a form that no caller's name has."""
     return f"{tenant}/{by}"
@@ -271,13 +349,13 @@ def _with_voids(connection: Connection, state: LedgerState, ledger: str, reserva
 
 
 def _voided(connection: Connection, ledger: str, reservation: str) -> int:
-    records = (entry(row) for row in entries.page(connection, limit=MOST_VOIDS, ledger=ledger, kind="voided"))
+    records = (entry(row) for row in entries.of_rare_kind(connection, [ledger], "voided"))
     return sum(record["count"] for record in records if record["reservation"] == reservation)
 
 
-def roots(connection: Connection, size: int) -> Root:
-    """Return the roots of the log of so many entries that a connection sees."""
-    return lambda first: Tree(StoredNodes(connection), first).root() if 0 <= first <= size else None
+def roots(nodes: StoredNodes, size: int) -> Root:
+    """Return the roots of the log of so many entries."""
+    return lambda first: Tree(nodes, first).root() if 0 <= first <= size else None
 
 
 def text(record: JsonObject) -> str:

@@ -21,9 +21,8 @@ from epsilond.accountants.errors import AwaitsApproval, InvalidInput, MoveEnded,
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book.changes import Owned, fingerprint_of
-from epsilond.ledgers.book.desk import States, time_of
+from epsilond.ledgers.book.desk import MovedLedger, States, time_of
 from epsilond.ledgers.book.errors import NotFound, RoleMissing
-from epsilond.ledgers.book.specs import text_of
 from epsilond.ledgers.book.states import rows_after
 from epsilond.ledgers.log.encodings import to_base64
 from epsilond.ledgers.mathematics import entries as told
@@ -33,6 +32,7 @@ from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import AmendAsked, VoidAsked
 from epsilond.ledgers.store import ledgers, pending
 from epsilond.ledgers.store.records import LedgerRow, PendingKind, PendingRow
+from epsilond.ledgers.store.specs import text_of
 from epsilond.ledgers.store.transactions import Again, looking
 from epsilond.reading import read
 
@@ -221,7 +221,7 @@ class Gated(Owned):
                 self._desk.keep(connection, tenant, key, fingerprint, {"move": move.id}, by)
                 return move
             written = ledgers.write(connection, row, rows_after(row, judged.after))
-            records = [(row.id, judged.record)]
+            records = [MovedLedger(row.id, judged.record, judged.after)]
             self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, records, by)
         return written
 
@@ -250,7 +250,7 @@ class Gated(Owned):
             ledgers.write(connection, row, rows_after(row, judged.after))
             people = {"requested_by": move.requested_by, "approved_by": by}
             record = {**judged.record, **people, "requested_at": time_of(move.requested_at), "move": move.id}
-            self._desk.write(connection, tenant, None, "", {}, [(row.id, record)])
+            self._desk.write(connection, tenant, None, "", {}, [MovedLedger(row.id, record, judged.after)])
         return ended
 
     def _reject(self, tenant: str, identifier: str, name: str, by: str, is_approver: bool) -> PendingRow:

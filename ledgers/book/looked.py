@@ -14,6 +14,7 @@ from epsilond.ledgers.book.states import state_from
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import Order
 from epsilond.ledgers.store import entries, ledgers, owners, reservations
+from epsilond.ledgers.store.balances import imbalances, unplayed
 from epsilond.ledgers.store.figures import LedgerFigures, figures
 from epsilond.ledgers.store.names import normalise, skeleton_of
 from epsilond.ledgers.store.owners import Collision
@@ -77,6 +78,23 @@ class Looked(PublishedLog):
             blocks = (other_block for name, other_block in pairs if other_block and normalise(name) == dataset)
             near.update(name for name in blocks if _is_near(name, row.block, block))
         return sorted(near)
+
+    def unbalanced_ledgers(self) -> list[str]:
+        """Return a sentence for each ledger of any tenant whose rows are not what its entries give.
+
+        A ledger whose newest entry is of an earlier version is played again from its opening.
+        """
+        with looking(self._database) as connection:
+            identifiers = ledgers.identifiers(connection)
+        checked = (self._imbalance_of(identifier) for identifier in identifiers)
+        return [sentence for sentence in checked if sentence is not None]
+
+    def _imbalance_of(self, identifier: str) -> str | None:
+        with looking(self._database) as connection:
+            row = ledgers.load(connection, identifier)[identifier]
+            state = state_from(row, reservations.of_ledgers(connection, [identifier], ()))
+            wrong = imbalances(connection, {identifier: state})
+            return wrong.get(identifier) or unplayed(connection, identifier, state)
 
     def log_entries(self, tenant: str, *, start: int = 0, limit: int = 1000) -> list[JsonRecord]:
         """Return the entries of all ledgers of a tenant from this number in the log on, as they were signed.

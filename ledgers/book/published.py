@@ -40,7 +40,7 @@ class PublishedLog:
         """
         known = self.continuity.known()
         with looking(self._database) as connection:
-            self.continuity.require(known, roots(connection, entries.size(connection)))
+            self.continuity.require(known, roots(StoredNodes(connection), entries.size(connection)))
             yield connection
 
     def _signed_size(self, connection: Connection) -> int:

@@ -10,11 +10,11 @@ from typing import cast
 
 from epsilond.accountants.json_types import JsonObject
 from epsilond.ledgers.book.contradictions import contradictions_of, is_contradicted
-from epsilond.ledgers.book.specs import spec_of, text_of
 from epsilond.ledgers.mathematics.amounts import ZERO, less, total
 from epsilond.ledgers.mathematics.entries import charge_of, charged, observations_of, state_of
 from epsilond.ledgers.mathematics.state import LedgerState, PlanItem, Reservation, Slot, SlotKind
 from epsilond.ledgers.store.records import HoldingRow, ItemRow, LedgerRow, PartRow, ReservationRow
+from epsilond.ledgers.store.specs import spec_of, text_of
 
 
 def state_from(row: LedgerRow, reservations: Iterable[ReservationRow]) -> LedgerState:

@@ -10,7 +10,6 @@ from typing import Final
 
 from epsilond.accountants.errors import EpsilondError, InvalidInput
 from epsilond.ledgers.book.contradictions import mark_commit
-from epsilond.ledgers.book.specs import spec_of
 from epsilond.ledgers.client.local import FilePlace, file_place
 from epsilond.ledgers.client.runs import RunNotes
 from epsilond.ledgers.log.bundles import FORMAT, Bundle
@@ -30,6 +29,7 @@ from epsilond.ledgers.mathematics.replay import DoesNotReplay, balances, replaye
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.pages.page import checkpoint_of, is_page
 from epsilond.ledgers.store.names import normalise
+from epsilond.ledgers.store.specs import spec_of, text_of
 
 SQLITE: Final = b"SQLite format 3\x00"
 _RECEIPT: Final = {"entry", "proof", "checkpoint", "signature"}
@@ -126,7 +126,7 @@ def trusted_keys(path: Path) -> tuple[PublicKey, ...]:
 
 def _played(name: str, own: Sequence[Record]) -> LedgerState:
     try:
-        return replayed(own, spec_of)
+        return replayed(own, spec_of, text_of)
     except DoesNotReplay as error:
         raise DoesNotReplay(f"ledger {name}: {error}") from error
 
@@ -234,7 +234,7 @@ def _balances_compared(place: FilePlace, entries: Sequence[Record], found: LogVe
     """Check that the file's balances and contradicted ledgers are those that the entries give."""
     for name, own in by_ledger(entries).items():
         try:
-            state = replayed(own, spec_of)
+            state = replayed(own, spec_of, text_of)
             wanted = balances(state)
         except EpsilondError:
             continue  # a finding already

@@ -33,9 +33,11 @@ from epsilond.app.workers.work import RenderedAnswer, message_of, opened, pickle
 from epsilond.calibrators.answer import Caution
 from epsilond.ledgers.book.answers import Promised, promised
 from epsilond.ledgers.book.book import Book
+from epsilond.ledgers.book.commits import MOST_TOGETHER
 from epsilond.ledgers.book.errors import HeadUnavailable, NotReconciled
 from epsilond.ledgers.book.pending import PendingMove
 from epsilond.ledgers.book.restore import CheckpointFile
+from epsilond.ledgers.http.adoption import Adoption
 from epsilond.ledgers.http.figures import Figures
 from epsilond.ledgers.http.keys import Keys
 from epsilond.ledgers.http.refusals import as_problems, not_durable
@@ -44,21 +46,18 @@ from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.mathematics.what_if import WhatIf, what_if
 from epsilond.ledgers.requests import WhatIfAsked
-from epsilond.ledgers.store.names import NAMELESS
 from epsilond.ledgers.store.opening import added
-from epsilond.ledgers.store.owners import Collision
 from epsilond.ledgers.store.records import LedgerRow
+from epsilond.storage.together import Together
 from epsilond.storage.transactions import Database
 
 P = ParamSpec("P")
 T = TypeVar("T")
-THREADS = 8
-"""Calls of the book under way at one time."""
+THREADS = 32
+"""Calls of the book under way at one time; commits among them are made together."""
 SWEEP_SECONDS = 60.0
 """Longest between two looks at what has expired; sooner where this service knows that something will."""
 KEPT_PROMISES = 256
-KEPT_CALLERS = 10_000
-"""Most tokens of which the service remembers that they have no ledger without an organisation; 2 MB at most."""
 IN_MEMORY = Caution(
     code="ledgers-in-memory",
     message="The ledgers of this service are in memory: they are gone, and with them what was spent, when it stops.",
@@ -104,10 +103,11 @@ class Ledgers:
         self.warnings: tuple[Caution, ...] = ()
         """Warnings that accompany every answer about a ledger."""
         self._promises: OrderedDict[tuple[str, int], Promised] = OrderedDict()
-        self._assigned_callers: set[tuple[str, str]] = set()
+        self._unbalanced: list[str] = []
+        self._heads = Together(self._keep, most=MOST_TOGETHER)
         self._log = structlog.get_logger()
         self._figures = Figures(metrics)
-        metrics.ledger_reconciled.set_function(lambda: float(self.trouble() is None))
+        metrics.ledger_reconciled.set_function(lambda: float(self.trouble() is None and not self._unbalanced))
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -132,6 +132,7 @@ class Ledgers:
             return
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._expire)
+            tasks.start_soon(self._check_balances)
             yield
             tasks.cancel_scope.cancel()
         self._stop()
@@ -157,36 +158,10 @@ class Ledgers:
         elsewhere = self._settings.ledger_checkpoint
         file = CheckpointFile(Path(elsewhere), keys) if elsewhere else None
         book = Book(added(database), keys, evaluate=self._evaluated, file=file)
-        self._assign(book)
+        self._adoption = Adoption(book)
+        self._adoption.assign(self._organisations())
         self._begin(book)
         self._book = self._figures.follow(book)
-
-    def _assign(self, book: Book) -> None:
-        """Give ledgers without a named organisation to that of their opener's key, and report those that collide."""
-        names = self._organisations()
-        self._report(book.assign_organisations(lambda name: names.get(name, NAMELESS)))
-
-    def _adopt(self, caller: Caller) -> None:
-        """Give ledgers that a token opened without an organisation to that of the token, once it has one."""
-        holder = caller.name, caller.organisation
-        if caller.organisation == NAMELESS or not caller.has_token or holder in self._assigned_callers:
-            return
-        if self.book.has_free(caller.name):
-            organisation_of = {caller.name: caller.organisation}.get
-            self._report(self.book.assign_organisations(organisation_of))
-        if len(self._assigned_callers) >= KEPT_CALLERS:
-            self._assigned_callers.clear()
-        self._assigned_callers.add(holder)
-
-    def _report(self, collisions: Sequence[Collision]) -> None:
-        """Write to the service's log which ledgers cover the same people."""
-        for collision in collisions:
-            event = "several ledgers cover the same people"
-            if collision.open > 1:
-                event += "; they refuse moves until all except one are closed"
-            self._log.error(
-                event, organisation=collision.organisation, dataset=collision.dataset, ledgers=collision.ledgers
-            )
 
     def _begin(self, book: Book) -> None:
         try:
@@ -197,6 +172,13 @@ class Ledgers:
             book.require_continued()
         except (NotReconciled, HeadUnavailable) as trouble:
             self._log.error("ledgers refuse moves until they are reconciled", reason=str(trouble))
+
+    async def _check_balances(self) -> None:
+        """Compare the rows of all ledgers with their entries, once. Moves of a wrong ledger are refused in any case."""
+        with as_problems():
+            self._unbalanced = await to_thread.run_sync(self.book.unbalanced_ledgers)
+        for sentence in self._unbalanced:
+            self._log.error("a ledger was changed outside its moves", reason=sentence)
 
     def trouble(self) -> str | None:
         """Return why the ledgers of this service are not to be used, as a sentence; None where they are."""
@@ -248,7 +230,7 @@ class Ledgers:
     def _called(self, caller: Caller, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         """Return the answer of a method, after a token's ledgers were given to its organisation."""
         if self._book is not None:
-            self._adopt(caller)
+            self._adoption.adopt(caller)
         return method(*arguments, **named)
 
     async def move(self, caller: Caller, kind: str, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
@@ -302,11 +284,12 @@ class Ledgers:
 
     def _moved(self, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         answer = method(*arguments, **named)
-        self._keep()
+        if self.book.continuity.has_file:
+            self._heads.submit(None)
         return answer
 
-    def _keep(self) -> None:
-        """Keep the log's head elsewhere, if there is such a place. It blocks, and comes before the answer.
+    def _keep(self, moves: Sequence[None]) -> Sequence[None]:
+        """Keep the log's head elsewhere, once for several moves that were made before. It blocks.
 
         Raises:
             Problem: it cannot be kept. What was moved stays so, and is answered to the same key.
@@ -317,6 +300,7 @@ class Ledgers:
             self._log.error("the checkpoint cannot be kept elsewhere", reason=error.strerror)
             detail = "The newest checkpoint cannot be kept elsewhere. Send it again with the same Idempotency-Key."
             raise Problem("unavailable", detail, headers={"Retry-After": "10"}) from None
+        return moves
 
     def accept(self, by: str) -> tuple[str, int]:
         """Accept the log as it is, for an operator. It blocks.
@@ -359,8 +343,8 @@ class Ledgers:
 
     def _ended(self) -> int:
         ended = self.book.expire()
-        if ended:
-            self._keep()
+        if ended and self.book.continuity.has_file:
+            self._heads.submit(None)
         return ended
 
     # Computations.

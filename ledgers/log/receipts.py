@@ -64,19 +64,32 @@ class Receipt:
 
 
 def make(tree: Tree, leaf_index: int, entry: Record, checkpoint: str, key: SigningKey) -> Receipt:
-    """The receipt of an entry of this tree, of which `checkpoint` is the head as `key` signed it.
+    """Return the receipt of one entry. See `make_all`."""
+    return make_all(tree, [(leaf_index, entry)], checkpoint, key)[0]
 
-    It is verified before it is given away.
+
+def make_all(tree: Tree, entries: Iterable[tuple[int, Record]], checkpoint: str, key: SigningKey) -> list[Receipt]:
+    """Return the receipts of entries, each verified before it is given away.
+
+    Args:
+        tree: holds the entries.
+        entries: place of each in the tree, from 0, and its record.
+        checkpoint: head of the tree, signed by the key.
+        key: signs the receipts.
 
     Raises:
-        NotVerified: the entry is not at that place of the tree, or the checkpoint is not the tree's.
+        NotVerified: an entry is not at its place of the tree, or the checkpoint is not the tree's.
         ValueError: the tree has no such leaf.
     """
-    proof = Inclusion.of(tree, leaf_index)
-    signature = jws.sign(_said(entry, proof, checkpoint), digest(canonical(entry)), key)
-    receipt = Receipt(entry, proof, checkpoint, signature)
-    verify(receipt, key.name, [key.public])
-    return receipt
+    trusted, receipts = [key.public], []
+    head = checkpoints.verify(checkpoint, key.name, trusted)
+    for leaf_index, entry in entries:
+        proof = Inclusion.of(tree, leaf_index)
+        signature = jws.sign(_said(entry, proof, checkpoint), digest(canonical(entry)), key)
+        receipt = Receipt(entry, proof, checkpoint, signature)
+        _verify_under(head, receipt, trusted)
+        receipts.append(receipt)
+    return receipts
 
 
 def verify(receipt: Receipt, origin: str, keys: Iterable[PublicKey]) -> Checkpoint:
@@ -91,8 +104,14 @@ def verify(receipt: Receipt, origin: str, keys: Iterable[PublicKey]) -> Checkpoi
         NotVerified: a signature, the proof, or what they speak of is not what the receipt says.
     """
     trusted = [key for key in keys if key.name == origin]
-    leaf = canonical(receipt.entry)
     checkpoint = checkpoints.verify(receipt.checkpoint, origin, trusted)
+    _verify_under(checkpoint, receipt, trusted)
+    return checkpoint
+
+
+def _verify_under(checkpoint: Checkpoint, receipt: Receipt, trusted: Iterable[PublicKey]) -> None:
+    """Verify a receipt whose checkpoint was verified."""
+    leaf = canonical(receipt.entry)
     if checkpoint.size != receipt.proof.tree_size:
         raise NotVerified(f"the proof is for {receipt.proof.tree_size} entries, the checkpoint of {checkpoint.size}")
     receipt.proof.verify(leaf, checkpoint.root)
@@ -100,7 +119,6 @@ def verify(receipt: Receipt, origin: str, keys: Iterable[PublicKey]) -> Checkpoi
         raise NotVerified(f"the entry says that it is entry {receipt.entry['seq']}, not {receipt.proof.leaf_index}")
     said = _said(receipt.entry, receipt.proof, receipt.checkpoint)
     jws.verify(said, digest(leaf), receipt.signature, trusted)
-    return checkpoint
 
 
 def _said(entry: Record, proof: Inclusion, checkpoint: str) -> JsonRecord:

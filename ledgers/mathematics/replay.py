@@ -16,6 +16,7 @@ from epsilond.accountants.specs import Spec
 from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.amending import INDEPENDENT, amended
 from epsilond.ledgers.mathematics.amounts import ZERO
+from epsilond.ledgers.mathematics.balance import BALANCE, SpecText, digest_of
 from epsilond.ledgers.mathematics.charges import charge
 from epsilond.ledgers.mathematics.charges.asked import ChargeRequest
 from epsilond.ledgers.mathematics.entries import (
@@ -38,10 +39,16 @@ class DoesNotReplay(EpsilondError):
     """An entry is no legal move from the state that the entries before it give."""
 
 
-def replayed(entries: Iterable[Mapping[str, object]], read: SpecReader) -> LedgerState:
+def replayed(
+    entries: Iterable[Mapping[str, object]], read: SpecReader, text: SpecText, *, certify: bool = True
+) -> LedgerState:
     """Return the state that results from a ledger's entries, and check each entry.
 
-    `read` turns the canonical JSON text of a mechanism into its spec.
+    Args:
+        entries: from the ledger's opening on.
+        read: returns the mechanism that a canonical JSON text describes.
+        text: returns the canonical JSON text of a mechanism.
+        certify: whether to compute again that the charges suffice, which takes time.
 
     Raises:
         DoesNotReplay: at the first entry that no legal move gives; the message has its place and why.
@@ -49,7 +56,8 @@ def replayed(entries: Iterable[Mapping[str, object]], read: SpecReader) -> Ledge
     state: LedgerState | None = None
     for place, entry in enumerate(entries):
         try:
-            state = applied(state, entry, read)
+            state = applied(state, entry, read, certify=certify)
+            _require_balance(state, entry, text)
         except (
             EpsilondError,
             ArithmeticError,
@@ -65,8 +73,14 @@ def replayed(entries: Iterable[Mapping[str, object]], read: SpecReader) -> Ledge
     return state
 
 
-def applied(state: LedgerState | None, entry: JsonObject, read: SpecReader) -> LedgerState:
-    """Return the state after an entry.
+def _require_balance(state: LedgerState, entry: JsonObject, text: SpecText) -> None:
+    """Check the balance that an entry gives; those of earlier versions give none."""
+    if BALANCE in entry:
+        _require(entry[BALANCE] == digest_of(state, text), "the balance is another than the entries give")
+
+
+def applied(state: LedgerState | None, entry: JsonObject, read: SpecReader, *, certify: bool = True) -> LedgerState:
+    """Return the state after an entry. Arguments as `replayed`.
 
     Raises:
         DoesNotReplay: what was charged does not suffice, or the entry does not fit the state.
@@ -75,18 +89,14 @@ def applied(state: LedgerState | None, entry: JsonObject, read: SpecReader) -> L
     kind = entry["kind"]
     if kind == "opened":
         _require(state is None, "a ledger is opened once")
-        specs = {item["name"]: read(item["spec"]) for item in entry["plan"]}
-        first = state_of(entry, specs)
-        _require_opened(first)
-        opening(first)
-        return first
+        return _opened(entry, read, certify=certify)
     if state is None:
         raise DoesNotReplay("the first entry must open the ledger")
     _require_people(state, entry)
     if kind == "reserved":
-        return _reserved(state, entry, read)
+        return _reserved(state, entry, read, certify=certify)
     if kind == "committed":
-        return _committed(state, entry)
+        return _committed(state, entry, certify=certify)
     if kind in ("cancelled", "expired"):
         return moves.release(state, entry["reservation"], kind)
     if kind == "voided":
@@ -104,6 +114,15 @@ def applied(state: LedgerState | None, entry: JsonObject, read: SpecReader) -> L
     raise DoesNotReplay(f"{kind} is no kind of entry")
 
 
+def _opened(entry: JsonObject, read: SpecReader, *, certify: bool) -> LedgerState:
+    """Return the state of a ledger that an entry opens."""
+    first = state_of(entry, {item["name"]: read(item["spec"]) for item in entry["plan"]})
+    _require_opened(first)
+    if certify:
+        opening(first)
+    return first
+
+
 def _require_people(state: LedgerState, entry: JsonObject) -> None:
     """Require two people of an entry that needs them. Only a ledger with approval has entries of reconciliations.
 
@@ -115,7 +134,7 @@ def _require_people(state: LedgerState, entry: JsonObject) -> None:
     _require(state.approval or entry["kind"] != "reconciled", "a ledger without approval has no reconciliations")
 
 
-def _reserved(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerState:
+def _reserved(state: LedgerState, entry: JsonObject, read: SpecReader, *, certify: bool) -> LedgerState:
     spec, count, identifier = read(entry["spec"]), entry["count"], entry["reservation"]
     moves.require_open(state)
     _require(_is_count(count), "the count is none")
@@ -126,19 +145,21 @@ def _reserved(state: LedgerState, entry: JsonObject, read: SpecReader) -> Ledger
     _require(slot is not None, "the ledger has no such slot")
     assert slot is not None
     price = charge_of(entry["charge"])
-    _require_enough(state, spec, count, slot, price)
+    if certify:
+        _require_enough(state, spec, count, slot, price)
     held = Reservation(id=identifier, spec=spec, count=count, slot=slot.kind, charge=price)
     return moves.held(state, held, slot)
 
 
-def _committed(state: LedgerState, entry: JsonObject) -> LedgerState:
+def _committed(state: LedgerState, entry: JsonObject, *, certify: bool) -> LedgerState:
     held = state.reservations[entry["reservation"]]
     if held.slot is not None and held.item is None and held.charge is not None and not held.charge.additive:
         slot = state.slot(held.slot)
         assert slot is not None
         price = charge_of(entry["charge"])
         _require(price.remaining is not None and price.remaining <= slot.left("mu_squared"), "the charge is stale")
-        _require_enough(state, held.spec, held.count, slot, price)
+        if certify:
+            _require_enough(state, held.spec, held.count, slot, price)
         freed = moves.unheld(slot, held)
         state = moves.held(state.with_slot(freed), replace(held, charge=price), freed)
     return moves.commit(state, entry["reservation"], entry["count"])

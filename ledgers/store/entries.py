@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import Literal
 
 from sqlalchemy import Connection, func, insert, select, update
 
 from epsilond.ledgers.requests import Order
 from epsilond.ledgers.store.owners import entries_of
 from epsilond.ledgers.store.records import EntryRow
-from epsilond.ledgers.store.tables import COUNTER, ENTRIES
+from epsilond.ledgers.store.tables import COUNTER, ENTRIES, RARE
 
 _COLUMNS = tuple(ENTRIES.c[name] for name in EntryRow.__dataclass_fields__)
 
@@ -90,6 +91,22 @@ def page(
     in_order = ENTRIES.c.seq.desc() if newest else ENTRIES.c.seq
     rows = connection.execute(wanted.order_by(in_order).limit(limit)).mappings()
     return [EntryRow(**row) for row in rows]
+
+
+def of_rare_kind(
+    connection: Connection, ledgers: Collection[str], kind: Literal["voided", "contradicted"]
+) -> list[EntryRow]:
+    """Return the entries of a rare kind that these ledgers have, in the order of the log."""
+    own = ENTRIES.c.ledger.in_(ledgers) & (ENTRIES.c.kind == kind)
+    wanted = select(*_COLUMNS).where(RARE, own).order_by(ENTRIES.c.seq)
+    return [EntryRow(**row) for row in connection.execute(wanted).mappings()]
+
+
+def newest(connection: Connection, ledgers: Collection[str]) -> dict[str, EntryRow]:
+    """Return the newest entry of each of these ledgers, by their ids."""
+    last = select(func.max(ENTRIES.c.seq)).where(ENTRIES.c.ledger.in_(ledgers)).group_by(ENTRIES.c.ledger)
+    rows = connection.execute(select(*_COLUMNS).where(ENTRIES.c.seq.in_(last))).mappings()
+    return {row["ledger"]: EntryRow(**row) for row in rows}
 
 
 def counted(connection: Connection, ledger: str) -> dict[str, tuple[int, int, int]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, insert, select
+from collections.abc import Collection, Sequence
+
+from sqlalchemy import Connection, insert, select, tuple_
 from sqlalchemy.exc import IntegrityError
 
 from epsilond.ledgers.store.records import KeptAnswer
@@ -22,13 +24,19 @@ def find(connection: Connection, tenant: str, key: str) -> KeptAnswer | None:
     return None if row is None else KeptAnswer(**row)
 
 
-def keep(connection: Connection, answer: KeptAnswer) -> None:
-    """Keep an answer in the transaction of what it tells of. Call it with the counter of entries taken.
+def known(connection: Connection, names: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return those of these keys under which an answer is kept, each with its tenant."""
+    wanted = select(KEYS.c.tenant, KEYS.c.key).where(tuple_(KEYS.c.tenant, KEYS.c.key).in_(list(names)))
+    return {(row.tenant, row.key) for row in connection.execute(wanted)}
+
+
+def keep(connection: Connection, answers: Sequence[KeptAnswer]) -> None:
+    """Keep answers in the transaction of the moves. Call it with the counter of entries taken.
 
     Raises:
-        Again: the key was taken in between; leave the transaction, and the next try finds its answer.
+        Again: a key was taken in between; leave the transaction, and the next try finds its answer.
     """
     try:
-        connection.execute(insert(KEYS).values(vars(answer)))
+        connection.execute(insert(KEYS), [vars(answer) for answer in answers])
     except IntegrityError:
-        raise Again(answer.key) from None
+        raise Again(answers[0].key) from None

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from sqlalchemy import Connection, Update, exists, insert, select, tuple_, update
+from sqlalchemy import Connection, bindparam, exists, insert, select, tuple_, update
 
+from epsilond.accountants.json_types import JsonRecord
+from epsilond.ledgers.store import entries
 from epsilond.ledgers.store.names import key_of
 from epsilond.ledgers.store.records import ItemRow, LedgerRow, PartRow
-from epsilond.ledgers.store.tables import ENTRIES, HOLDINGS, ITEMS, LEDGERS, SLOTS
-from epsilond.ledgers.store.transactions import Again, Unknown, inserted
+from epsilond.ledgers.store.tables import HOLDINGS, ITEMS, LEDGERS, SLOTS
+from epsilond.ledgers.store.transactions import Unknown, change_rows, inserted
 
 _CHANGING = ("status", "sealed", "conditional", "contradicted", "approval_from")
 _OWN = ("id", "dataset", "block", "name", "record", "created", *_CHANGING, "version")
@@ -20,6 +22,21 @@ _LOADED = (*(LEDGERS.c[name] for name in _OWN), LEDGERS.c.organisation.label("te
 _FIXED = ("id", "tenant", "dataset", "block", "name", "record", "created", "version")
 _COUNTS = ("planned", "reserved", "committed", "credit")
 _AMOUNTS = ("capacity", "used", "held")
+_OWN_CHANGE = (
+    update(LEDGERS)
+    .where(LEDGERS.c.id == bindparam("_id"), LEDGERS.c.version == bindparam("_version"))
+    .values(version=LEDGERS.c.version + 1, **{name: bindparam(name) for name in _CHANGING})
+)
+_PART_CHANGE = (
+    update(SLOTS)
+    .where(*(SLOTS.c[name] == bindparam(f"_{name}") for name in ("ledger", "kind", "part", *_AMOUNTS)))
+    .values({name: bindparam(name) for name in _AMOUNTS})
+)
+_ITEM_CHANGE = (
+    update(ITEMS)
+    .where(*(ITEMS.c[name] == bindparam(f"_{name}") for name in ("ledger", "name", *_COUNTS)))
+    .values({name: bindparam(name) for name in _COUNTS})
+)
 _OPENED_FOR: Final = "organisation/"
 """Beginning of `tenant` in rows of ledgers of organisations; no name of a key has the slash.
 
@@ -108,24 +125,48 @@ def load(connection: Connection, *identifiers: str, tenant: str | None = None) -
 
 
 def write(connection: Connection, before: LedgerRow, after: LedgerRow) -> LedgerRow:
-    """Write what differs, and add one to the version; answers the ledger as it is then.
+    """Write how one ledger differs, and return it as it is then. See `write_all`."""
+    return write_all(connection, [(before, after)])[0]
 
-    `before` is what was loaded at the version that is locked. Each row is changed only from what `before` says it is,
-    so that a writer who did not lock changes nothing.
+
+def write_all(connection: Connection, changes: Sequence[tuple[LedgerRow, LedgerRow]]) -> list[LedgerRow]:
+    """Write how ledgers differ, add one to the version of each, and return them as they are then.
+
+    Args:
+        connection: of a transaction that has locked the ledgers.
+        changes: ledgers as they were loaded at the locked version, each with what it becomes. A row is changed only if
+            it still is as before, so that a writer without the lock changes nothing.
 
     Raises:
-        Again: a row is not what `before` says.
+        Again: a row is not as before.
         ValueError: what never changes differs, or a slot or an item is gone.
         IntegrityError: a constraint refuses; the transaction is of no more use.
     """
-    if any(getattr(before, name) != getattr(after, name) for name in _FIXED):
-        raise ValueError("what a ledger was opened with never changes, and its version only here")
-    own = update(LEDGERS).where(LEDGERS.c.id == before.id, LEDGERS.c.version == before.version)
-    own = own.values(version=before.version + 1, **{name: getattr(after, name) for name in _CHANGING})
-    _change(connection, own, before.id)
-    _write_parts(connection, before, after)
-    _write_items(connection, before, after)
-    return replace(after, version=before.version + 1)
+    own: list[JsonRecord] = []
+    parts: list[JsonRecord] = []
+    items: list[JsonRecord] = []
+    added: list[JsonRecord] = []
+    for before, after in changes:
+        if any(getattr(before, name) != getattr(after, name) for name in _FIXED):
+            raise ValueError("what a ledger was opened with never changes, and its version only here")
+        own.append({"_id": before.id, "_version": before.version, **_values(after, _CHANGING)})
+        parts += _changed_parts(before, after)
+        items += _changed_items(before, after)
+        added += [
+            {"ledger": before.id, "position": position, **vars(after.items[position])}
+            for position in range(len(before.items), len(after.items))
+        ]
+    change_rows(connection, _OWN_CHANGE, own, "ledger")
+    change_rows(connection, _PART_CHANGE, parts, "ledger")
+    change_rows(connection, _ITEM_CHANGE, items, "ledger")
+    if added:
+        connection.execute(insert(ITEMS), added)
+    return [replace(after, version=before.version + 1) for before, after in changes]
+
+
+def identifiers(connection: Connection) -> list[str]:
+    """Return the ids of all ledgers, of any tenant."""
+    return list(connection.execute(select(LEDGERS.c.id).order_by(LEDGERS.c.id)).scalars())
 
 
 def of_block(connection: Connection, tenant: str, dataset: str, block: str) -> str | None:
@@ -158,44 +199,37 @@ def page(connection: Connection, tenant: str, *, limit: int, after: LedgerRow | 
 def _contradictions(connection: Connection, identifiers: list[str]) -> defaultdict[str, list[bytes]]:
     """Return the entries that contradict runs of ledgers, by the ledgers' ids."""
     leaves = defaultdict[str, list[bytes]](list)
-    if not identifiers:
-        return leaves
-    wanted = (ENTRIES.c.ledger.in_(identifiers)) & (ENTRIES.c.kind == "contradicted")
-    for row in connection.execute(select(ENTRIES.c.ledger, ENTRIES.c.leaf).where(wanted).order_by(ENTRIES.c.seq)):
-        leaves[row.ledger].append(row.leaf)
+    for row in entries.of_rare_kind(connection, identifiers, "contradicted") if identifiers else ():
+        if row.ledger is not None:
+            leaves[row.ledger].append(row.leaf)
     return leaves
 
 
-def _write_parts(connection: Connection, before: LedgerRow, after: LedgerRow) -> None:
+def _changed_parts(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
+    """Yield the parameters of `_PART_CHANGE` for each part of a slot that differs."""
     kept = {(part.kind, part.part): part for part in before.parts}
     if [*kept] != [(part.kind, part.part) for part in after.parts]:
         raise ValueError("the parts of a ledger's slots are those it was opened with")
     for part in after.parts:
         was = kept[part.kind, part.part]
         if part != was:
-            same = SLOTS.c.ledger == before.id, SLOTS.c.kind == part.kind, SLOTS.c.part == part.part
-            unchanged = (SLOTS.c[name] == getattr(was, name) for name in _AMOUNTS)
-            amounts = {name: getattr(part, name) for name in _AMOUNTS}
-            _change(connection, update(SLOTS).where(*same, *unchanged).values(amounts), before.id)
+            key = {"_ledger": before.id, "_kind": part.kind, "_part": part.part}
+            yield key | _values(was, _AMOUNTS, "_") | _values(part, _AMOUNTS)
 
 
-def _write_items(connection: Connection, before: LedgerRow, after: LedgerRow) -> None:
+def _changed_items(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
+    """Yield the parameters of `_ITEM_CHANGE` for each item of the plan that differs."""
     if _names(before.items) != _names(after.items[: len(before.items)]):
         raise ValueError("the items of a ledger's plan stay, and new ones come after them")
     for was, item in zip(before.items, after.items, strict=False):
         if item != was:
-            same = ITEMS.c.ledger == before.id, ITEMS.c.name == item.name
-            unchanged = (ITEMS.c[name] == getattr(was, name) for name in _COUNTS)
-            counts = {name: getattr(item, name) for name in _COUNTS}
-            _change(connection, update(ITEMS).where(*same, *unchanged).values(counts), before.id)
-    for position, item in enumerate(after.items[len(before.items) :], start=len(before.items)):
-        connection.execute(insert(ITEMS).values(ledger=before.id, position=position, **vars(item)))
+            yield {"_ledger": before.id, "_name": item.name} | _values(was, _COUNTS, "_") | _values(item, _COUNTS)
+
+
+def _values(row: LedgerRow | PartRow | ItemRow, names: Iterable[str], prefix: str = "") -> JsonRecord:
+    """Return values of a row under their names, each with a prefix."""
+    return {f"{prefix}{name}": getattr(row, name) for name in names}
 
 
 def _names(items: Iterable[ItemRow]) -> list[tuple[str, str, str | None]]:
     return [(item.name, item.spec, item.job) for item in items]
-
-
-def _change(connection: Connection, change: Update, ledger: str) -> None:
-    if connection.execute(change).rowcount != 1:
-        raise Again(ledger)

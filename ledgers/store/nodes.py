@@ -15,18 +15,23 @@ Node = TypeVar("Node", bound=tuple[int, int])
 
 
 class StoredNodes:
-    """The tree's nodes in a transaction; those of entries are written in the transaction of the entries."""
+    """The tree's nodes in a transaction; those of entries are written in the transaction of the entries.
+
+    A node never changes, so each is read once.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self._known: dict[tuple[int, int], bytes] = {}
 
     def read(self, wanted: Iterable[Node]) -> dict[Node, bytes]:
         """Return the hashes of these nodes. Missing nodes are left out."""
-        asked = {(level, place): node for node in wanted for level, place in (node,)}
-        if not asked:
-            return {}
-        rows = select(NODES).where(tuple_(NODES.c.level, NODES.c.place).in_(list(asked)))
-        return {asked[row.level, row.place]: row.hash for row in self._connection.execute(rows)}
+        nodes = list(wanted)
+        unknown = [(level, place) for level, place in nodes if (level, place) not in self._known]
+        if unknown:
+            rows = select(NODES).where(tuple_(NODES.c.level, NODES.c.place).in_(unknown))
+            self._known.update({(row.level, row.place): row.hash for row in self._connection.execute(rows)})
+        return {node: self._known[node] for node in nodes if node in self._known}
 
     def write(self, hashes: Mapping[Node, bytes]) -> None:
         """Keep hashes of nodes that were not there.
@@ -41,3 +46,4 @@ class StoredNodes:
             self._connection.execute(insert(NODES), rows)
         except IntegrityError:
             raise ValueError("a node of the log's tree is there already, or is none") from None
+        self._known.update(hashes.items())

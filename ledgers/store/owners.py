@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -126,6 +126,15 @@ def colliding(connection: Connection, ledger: LedgerRow) -> list[tuple[str, bool
     )
     rows = connection.execute(wanted.order_by(LEDGERS.c.created, LEDGERS.c.id))
     return [(row.id, bool(row.is_open)) for row in rows]
+
+
+def colliding_among(connection: Connection, identifiers: Collection[str]) -> set[str]:
+    """Return those of these ledgers that cover people of another ledger of their organisation."""
+    own, other = LEDGERS.alias(), LEDGERS.alias()
+    same_block = or_(own.c.block_key == "", other.c.block_key == "", own.c.block_key == other.c.block_key)
+    same_people = (other.c.organisation == own.c.organisation) & (other.c.dataset_key == own.c.dataset_key) & same_block
+    wanted = select(own.c.id).where(own.c.id.in_(identifiers), exists().where(same_people, other.c.id != own.c.id))
+    return set(connection.execute(wanted).scalars())
 
 
 def is_barred(connection: Connection, ledger: LedgerRow) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from sqlalchemy import Connection, Select, func, insert, or_, select, update
@@ -56,12 +57,10 @@ def count_live(connection: Connection, ledger: str, now: float) -> int:
     return number
 
 
-def awaits_reconciliation(connection: Connection, ledger: str) -> bool:
-    """Return whether a ledger has a reconciliation that nobody has approved."""
-    wanted = select(PENDING.c.id).where(
-        PENDING.c.ledger == ledger, PENDING.c.kind == "reconcile", PENDING.c.state == "pending"
-    )
-    return connection.execute(wanted.limit(1)).scalar_one_or_none() is not None
+def awaiting_reconciliation(connection: Connection, ledgers: Collection[str]) -> set[str]:
+    """Return those of these ledgers that have a reconciliation that nobody has approved."""
+    waiting = (PENDING.c.kind == "reconcile") & (PENDING.c.state == "pending")
+    return set(connection.execute(select(PENDING.c.ledger).where(PENDING.c.ledger.in_(ledgers), waiting)).scalars())
 
 
 def ledgers_with_approval(connection: Connection) -> list[str]:

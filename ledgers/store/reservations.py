@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection, Sequence
 
-from sqlalchemy import Connection, Select, insert, select, update
+from sqlalchemy import Connection, Select, bindparam, insert, or_, select, update
 
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.store.records import HoldingRow, ReservationRow
 from epsilond.ledgers.store.tables import HOLDINGS, LEDGERS, RESERVATIONS
-from epsilond.ledgers.store.transactions import Again
+from epsilond.ledgers.store.transactions import change_rows
 
 _OWN = ("id", "tenant", "state", "created", "expires")
 _HELD = tuple(HoldingRow.__dataclass_fields__)
 _CHANGING = ("item", "charge", "count", "committed")
+_OWN_CHANGE = update(RESERVATIONS).where(
+    RESERVATIONS.c.id == bindparam("_id"), RESERVATIONS.c.state == bindparam("_state")
+)
+_HOLDING_CHANGE = update(HOLDINGS).where(
+    HOLDINGS.c.reservation == bindparam("_id"),
+    HOLDINGS.c.ledger == bindparam("_ledger"),
+    HOLDINGS.c["count"] == bindparam("_count"),
+    HOLDINGS.c.committed == bindparam("_committed"),
+)
 
 
 def add(connection: Connection, reservation: ReservationRow) -> None:
@@ -33,15 +43,17 @@ def get(connection: Connection, identifier: str) -> ReservationRow | None:
     return next(iter(_loaded(connection, select(RESERVATIONS.c.id).where(RESERVATIONS.c.id == identifier))), None)
 
 
-def live(connection: Connection, ledger: str) -> list[ReservationRow]:
-    """Return the reservations with uncommitted holdings in a ledger, in the order in which they were made."""
-    of_it = select(HOLDINGS.c.reservation).where(HOLDINGS.c.ledger == ledger, HOLDINGS.c.committed < HOLDINGS.c.count)
-    return _loaded(
-        connection,
-        select(RESERVATIONS.c.id).where(
-            RESERVATIONS.c.id.in_(of_it), RESERVATIONS.c.state.in_(("reserved", "committed"))
-        ),
-    )
+def of_ledgers(connection: Connection, ledgers: Collection[str], named: Collection[str]) -> list[ReservationRow]:
+    """Return the reservations that still hold something in these ledgers, and those that are named."""
+    unfinished = HOLDINGS.c.ledger.in_(ledgers) & (HOLDINGS.c.committed < HOLDINGS.c.count)
+    of_them = select(HOLDINGS.c.reservation).where(unfinished)
+    live = RESERVATIONS.c.id.in_(of_them) & RESERVATIONS.c.state.in_(("reserved", "committed"))
+    return _loaded(connection, select(RESERVATIONS.c.id).where(or_(live, RESERVATIONS.c.id.in_(named))))
+
+
+def ledgers_of(connection: Connection, identifiers: Collection[str]) -> set[str]:
+    """Return the ids of the ledgers in which these reservations hold something. They never change."""
+    return set(connection.execute(select(HOLDINGS.c.ledger).where(HOLDINGS.c.reservation.in_(identifiers))).scalars())
 
 
 def of_ledger(connection: Connection, ledger: str) -> list[ReservationRow]:
@@ -66,27 +78,29 @@ def due(connection: Connection, now: float, *, limit: int) -> list[ReservationRo
     return _loaded(connection, wanted.order_by(RESERVATIONS.c.expires).limit(limit))
 
 
-def write(connection: Connection, before: ReservationRow, after: ReservationRow) -> None:
-    """Write what differs; the ledgers it names are locked. A row is changed only from what `before` says it is.
+def write(connection: Connection, changes: Sequence[tuple[ReservationRow, ReservationRow]]) -> None:
+    """Write how reservations differ. The ledgers of each must be locked.
+
+    Args:
+        connection: of the transaction of the move.
+        changes: reservations before and after. A row is changed only if it still is as before.
 
     Raises:
-        Again: it is not what `before` says: it was cancelled, say, or has expired.
-        ValueError: it would hold something of other ledgers.
+        Again: a reservation is not as before; it was cancelled or has expired, for example.
+        ValueError: a reservation would hold something of other ledgers.
         IntegrityError: a constraint refuses: it has ended for ever, or more would be committed than it holds.
     """
-    if [held.ledger for held in before.holdings] != [held.ledger for held in after.holdings]:
-        raise ValueError("a reservation's ledgers are those it was made with")
-    own = update(RESERVATIONS).where(RESERVATIONS.c.id == before.id, RESERVATIONS.c.state == before.state)
-    if connection.execute(own.values(state=after.state, expires=after.expires)).rowcount != 1:
-        raise Again(before.id)
-    for was, held in zip(before.holdings, after.holdings, strict=True):
-        if held == was:
-            continue
-        same = (HOLDINGS.c.reservation == before.id) & (HOLDINGS.c.ledger == held.ledger)
-        unchanged = (HOLDINGS.c["count"] == was.count) & (HOLDINGS.c.committed == was.committed)
-        values = {name: getattr(held, name) for name in _CHANGING}
-        if connection.execute(update(HOLDINGS).where(same, unchanged).values(values)).rowcount != 1:
-            raise Again(before.id)
+    own, holdings = [], []
+    for before, after in changes:
+        if [held.ledger for held in before.holdings] != [held.ledger for held in after.holdings]:
+            raise ValueError("a reservation's ledgers are those it was made with")
+        own.append({"_id": before.id, "_state": before.state, "state": after.state, "expires": after.expires})
+        for was, held in zip(before.holdings, after.holdings, strict=True):
+            if held != was:
+                key = {"_id": before.id, "_ledger": was.ledger, "_count": was.count, "_committed": was.committed}
+                holdings.append(key | {name: getattr(held, name) for name in _CHANGING})
+    change_rows(connection, _OWN_CHANGE, own, "reservation")
+    change_rows(connection, _HOLDING_CHANGE, holdings, "reservation")
 
 
 def _loaded(connection: Connection, wanted: Select[tuple[str]]) -> list[ReservationRow]:

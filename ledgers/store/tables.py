@@ -30,6 +30,8 @@ from epsilond.ledgers.store.exact import ExactDecimal
 TABLES: Final = MetaData()
 UNFINISHED: Final = text("committed < count")
 """Holdings that are of use for an index: a ledger has few of them, however many it ever had."""
+RARE: Final = text("kind IN ('voided', 'contradicted')")
+"""Entries that take something back. A query that says so finds them by an index, however long the log is."""
 
 LEDGERS: Final = Table(
     "ledgers",
@@ -153,6 +155,7 @@ ENTRIES: Final = Table(
     Column("digest", LargeBinary, nullable=False),
     UniqueConstraint("digest", name="ledger_entries_digest"),
     Index("ledger_entries_by_ledger", "ledger", "seq"),
+    Index("ledger_entries_rare", "ledger", "kind", "seq", sqlite_where=RARE, postgresql_where=RARE),
 )
 """The log: every move, in one order, from 0 and without gaps. Rows are never changed and never removed."""
 

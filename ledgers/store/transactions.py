@@ -7,12 +7,13 @@ locked after all ledgers, so that nobody waits in a circle.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from sqlalchemy import Connection, Executable, select, text
+from sqlalchemy import Connection, Executable, Update, select, text
 from sqlalchemy.exc import IntegrityError
 
+from epsilond.accountants.json_types import JsonObject
 from epsilond.ledgers.store.tables import LEDGERS
 from epsilond.storage.transactions import Database
 
@@ -31,21 +32,34 @@ class Unknown(LookupError):
 
 
 @contextmanager
+def durably(database: Database) -> Iterator[Connection]:
+    """Yield a transaction that is on the disk once it is left without an error.
+
+    PostgreSQL waits for a standby as well if the server has one to wait for, whatever `synchronous_commit` is: a
+    receipt outlives a failover.
+
+    Raises:
+        StoreFault: the database cannot be used, or refuses what was written; nothing was written.
+    """
+    with database.writing() as connection:
+        if database.shared:
+            connection.execute(_DURABLE)
+        yield connection
+
+
+@contextmanager
 def moving(database: Database, versions: Mapping[str, int | None]) -> Iterator[Connection]:
     """Yield a transaction with these ledgers locked and their versions checked, where a version is passed.
 
-    Whoever gives None loads the ledger inside, and judges there what costs no time. All is written or nothing; once it
-    is left without an error, not even a power failure loses what was written. PostgreSQL waits for a standby as well if
-    the server has one to wait for, whatever `synchronous_commit` is: a receipt outlives a failover.
+    Whoever gives None loads the ledger inside, and judges there what costs no time. All is written or nothing, as
+    durably as `durably` says.
 
     Raises:
         Again: a ledger has another version by now.
         Unknown: there is no such ledger.
         StoreFault: the database cannot be used, or refuses what was written; nothing was written.
     """
-    with database.writing() as connection:
-        if database.shared:
-            connection.execute(_DURABLE)
+    with durably(database) as connection:
         found = locked(connection, *versions)
         for identifier, version in versions.items():
             if version is not None and found[identifier] != version:
@@ -80,6 +94,22 @@ def looking(database: Database) -> Iterator[Connection]:
     """
     with database.reading() as connection:
         yield connection.execution_options(isolation_level="REPEATABLE READ") if database.shared else connection
+
+
+def change_rows(connection: Connection, change: Update, rows: Sequence[JsonObject], whose: str) -> None:
+    """Change rows that the parameters of an update name, each exactly once.
+
+    Args:
+        connection: of a transaction that writes.
+        change: the update; its conditions are bound parameters.
+        rows: the parameters of each row; none where nothing changes.
+        whose: what the rows belong to, for the error.
+
+    Raises:
+        Again: a row is not as its conditions say.
+    """
+    if rows and connection.execute(change, rows).rowcount != len(rows):
+        raise Again(whose)
 
 
 def inserted(connection: Connection, statement: Executable) -> bool:

@@ -99,4 +99,4 @@ async def walk_of(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> Walk:
 
 def test_few_files_are_entered_before_the_first_theorem(monkeypatch: pytest.MonkeyPatch) -> None:
     walk = asyncio.run(walk_of("mb-sgd", monkeypatch))
-    assert len(walk.before_theorems) <= MOST, walk.before_theorems
+    assert len(walk.before_theorems) <= MOST, "\n".join(walk.before_theorems)

@@ -224,8 +224,8 @@ def test_the_log_is_proved(client: httpx.Client) -> None:
     before = client.get("/v1/log/checkpoint").json()
     receipt = committed(client, held["id"])
     place = verify(receipt, keys)
-    assert receipt["entry"] | {"at": ""} == {
-        "kind": "committed", "seq": place, "at": "", "tenant": "", "ledger": ledger, "reservation": held["id"],
+    assert receipt["entry"] | {"at": "", "balance": ""} == {
+        "balance": "", "kind": "committed", "seq": place, "at": "", "tenant": "", "ledger": ledger, "reservation": held["id"],
         "count": 1, "charge": {"each": held["charge"]["each"], "parts": held["charge"]["parts"],
         "theorem": held["charge"]["theorem"]},
     }  # fmt: skip

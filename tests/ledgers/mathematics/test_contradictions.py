@@ -101,7 +101,7 @@ def test_entries_give_the_state(named: list[str] | None) -> None:
     state, found = history()
     assert not state.observations
     state = moves.contradict(state, [REPEATED, QUIET], named)
-    again = replayed([*found, entries.contradiction([REPEATED, QUIET], named)], spec_of)
+    again = replayed([*found, entries.contradiction([REPEATED, QUIET], named)], spec_of, text_of)
     assert again == state
     assert balances(again) == balances(state)
 
@@ -120,11 +120,11 @@ def test_entries_give_the_state(named: list[str] | None) -> None:
 def test_an_entry_that_is_no_contradiction_does_not_replay(changed: dict[str, Any]) -> None:
     _, found = history()
     with pytest.raises(DoesNotReplay, match="contradicted"):
-        replayed([*found, entries.contradiction([REPEATED], ["paid"]) | changed], spec_of)
+        replayed([*found, entries.contradiction([REPEATED], ["paid"]) | changed], spec_of, text_of)
 
 
 def test_a_commit_after_a_contradiction_does_not_replay() -> None:
     _, found = history()
     first = [each["kind"] for each in found].index("committed")
     with pytest.raises(DoesNotReplay, match="committed"):
-        replayed([*found[:first], entries.contradiction([REPEATED], None), *found[first:]], spec_of)
+        replayed([*found[:first], entries.contradiction([REPEATED], None), *found[first:]], spec_of, text_of)

@@ -67,7 +67,7 @@ def told() -> tuple[LedgerState, Entries]:
 
 def test_replaying_gives_the_state(told: tuple[LedgerState, Entries]) -> None:
     state, found = told
-    again = replayed(found, spec_of)
+    again = replayed(found, spec_of, text_of)
     assert balances(again) == balances(state)
     assert again == state
 
@@ -107,7 +107,7 @@ def test_what_was_changed_is_found(told: tuple[LedgerState, Entries]) -> None:
         [*found, {"kind": "refunded"}],
     ):
         with pytest.raises(DoesNotReplay):
-            replayed(changed, spec_of)
+            replayed(changed, spec_of, text_of)
 
 
 def forged(found: Entries, place: int, **changed: Any) -> Entries:
@@ -149,4 +149,4 @@ def test_forged_charges_and_gates_are_found(told: tuple[LedgerState, Entries]) -
         named,
     ):
         with pytest.raises(DoesNotReplay):
-            replayed(changed, spec_of)
+            replayed(changed, spec_of, text_of)

@@ -36,7 +36,7 @@ def move(place: str, attempt: int) -> None:
         ledgers.write(connection, before, spent(before))
         reservations.add(connection, reservation(f"r{attempt}"))
         enter(connection, "a", body=f"{attempt}")
-        keys.keep(connection, answer(f"k{attempt}"))
+        keys.keep(connection, [answer(f"k{attempt}")])
     perhaps_killed()
 
 

@@ -99,7 +99,7 @@ def spend(database: Database, *identifiers: str, key: str | None = None, amount:
                 for each in before.values():
                     ledgers.write(connection, each, spent(each, amount))
                 first = enter(connection, *before, body=str(amount))
-                keys.keep(connection, answer(key, str(first).encode()))
+                keys.keep(connection, [answer(key, str(first).encode())])
                 return first
         except Again:
             continue

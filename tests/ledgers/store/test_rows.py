@@ -176,20 +176,20 @@ def test_reservations_are_kept_changed_and_found(database):
             reservations.add(connection, each)
         assert reservations.get(connection, "r") == one
         assert reservations.get(connection, "x") is None
-        assert reservations.live(connection, "a") == [one]
-        assert reservations.live(connection, "b") == [one, two]
+        assert reservations.of_ledgers(connection, ["a"], ()) == [one]
+        assert reservations.of_ledgers(connection, ["b"], ()) == [one, two]
         assert reservations.due(connection, 20.0, limit=9) == []
         assert reservations.due(connection, 20.5, limit=9) == [one]
         assert not loaded_inside(connection, "a").released
         half = replace(one, state="committed", holdings=tuple(replace(each, committed=4) for each in one.holdings))
-        reservations.write(connection, one, half)
+        reservations.write(connection, [(one, half)])
         assert reservations.get(connection, "r") == half
         assert reservations.due(connection, 20.5, limit=9) == [half]
         assert loaded_inside(connection, "a").released
         whole = tuple(replace(each, committed=10, item="job r", charge="{}") for each in one.holdings)
         done = replace(half, holdings=whole)
-        reservations.write(connection, half, done)
-        assert reservations.live(connection, "b") == [two]
+        reservations.write(connection, [(half, done)])
+        assert reservations.of_ledgers(connection, ["b"], ()) == [two]
         assert reservations.due(connection, 20.5, limit=9) == []
         assert reservations.of_ledger(connection, "b") == [done, two]
 
@@ -204,14 +204,14 @@ def test_a_reservation_that_has_ended_is_not_committed(database):
     made = reservation()
     with moving(database, {"a": None}) as connection:
         reservations.add(connection, made)
-        reservations.write(connection, made, replace(made, state="expired"))
+        reservations.write(connection, [(made, replace(made, state="expired"))])
     with pytest.raises(Again), moving(database, {"a": None}) as connection:  # who read it before
-        reservations.write(connection, made, replace(made, state="committed"))
+        reservations.write(connection, [(made, replace(made, state="committed"))])
     ended = replace(made, state="expired")
     with pytest.raises(StoreFault), moving(database, {"a": None}) as connection:  # who read it after
-        reservations.write(connection, ended, replace(ended, state="committed"))
+        reservations.write(connection, [(ended, replace(ended, state="committed"))])
     with pytest.raises(ValueError, match="ledgers"), moving(database, {"a": None}) as connection:
-        reservations.write(connection, ended, replace(ended, holdings=()))
+        reservations.write(connection, [(ended, replace(ended, holdings=()))])
 
 
 def test_entries_are_numbered_without_gaps_whatever_is_rolled_back(database):
@@ -256,10 +256,10 @@ def test_keys_are_kept_by_tenant_and_taken_once(database):
     first = answer("k", b"\x00\xff", "f")
     with moving(database, {}) as connection:
         assert keys.find(connection, "t", "k") is None
-        keys.keep(connection, first)
-        keys.keep(connection, replace(first, tenant="u", fingerprint="g"))
+        keys.keep(connection, [first])
+        keys.keep(connection, [replace(first, tenant="u", fingerprint="g")])
     with pytest.raises(Again), moving(database, {}) as connection:
-        keys.keep(connection, replace(first, answer=b"other"))
+        keys.keep(connection, [replace(first, answer=b"other")])
     with looking(database) as connection:
         assert keys.find(connection, "t", "k") == first
         assert keys.find(connection, "u", "k").fingerprint == "g"

@@ -190,7 +190,7 @@ def test_equal_openings_at_the_same_time_make_one_ledger(replicas):
                 made = ledger(f"l{threading.get_ident()}", dataset="d")
                 ledgers.add(connection, made)
                 enter(connection, made.id, kind="open")
-                keys.keep(connection, answer("k"))
+                keys.keep(connection, [answer("k")])
         except (ledgers.BlockTaken, Again):
             return 0
         return 1

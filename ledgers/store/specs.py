@@ -11,7 +11,8 @@ from epsilond.calibrators.answer import as_json
 from epsilond.reading import read_value
 
 
-def text_of(spec: object) -> str:
+@lru_cache(maxsize=1024)
+def text_of(spec: Spec) -> str:
     """Return the JSON text of a mechanism: members sorted, no white space, numbers as Python writes doubles."""
     return json.dumps(as_json(spec), sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 

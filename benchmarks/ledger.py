@@ -1,0 +1,169 @@
+"""Commits of a ledger's book: python -m benchmarks.ledger [--seconds S] [--postgresql URL] [--processes N …].
+
+Writers in threads commit one run after another, each of a reservation of its own, and get a receipt for every commit.
+The same writers are measured on 8 ledgers and on one, in a new SQLite file and, where a URL is given, in a new schema
+of that PostgreSQL database. With several processes each is a replica with its share of the writers. The table has the
+commits per second, the quantiles of their durations, and the CPU of all processes for each commit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import secrets
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import chain
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from sqlalchemy import create_engine, make_url, text
+
+from benchmarks import tables
+from epsilond.ledgers.book.book import Book
+from epsilond.ledgers.log.keys import SigningKey
+from epsilond.ledgers.log.signing import SigningKeys
+from epsilond.ledgers.requests import CommitAsked, OpenLedger, ReserveAsked
+from epsilond.ledgers.store.opening import opened
+from epsilond.reading import read
+
+TENANT = "benchmark"
+LEDGERS = (8, 1)
+"""Numbers of ledgers over which the writers are spread."""
+RUNS = 100_000
+"""Runs of each reservation: more than a writer commits."""
+QUERY = {"kind": "gaussian", "noise_multiplier": 1e5}
+LEDGER = {
+    "name": "people",
+    "unit": "record",
+    "relation": "add-or-remove-one",
+    "observer": "released-models",
+    "target": {"epsilon": 8.0, "delta": 1e-6},
+    "slots": [{"kind": "gdp", "capacity": {"mu_squared": "0.1001", "eta": "1e-7"}}],
+    "declared": {"inputs": "functions-of-releases", "sealed": True, "released_before": False},
+}
+HEAD = ("store", "writers", "processes", "ledgers", "commits/s", "p50", "p99", "CPU a commit")
+
+
+@dataclass(frozen=True)
+class Load:
+    """Writers that commit in the ledgers of one database.
+
+    Attributes:
+        place: path or URL of the database.
+        seed: private bytes of the key that signs the log.
+        reservations: one for each writer.
+        seconds: how long they commit.
+    """
+
+    place: str
+    seed: bytes
+    reservations: tuple[str, ...]
+    seconds: float
+
+
+@contextmanager
+def open_book(place: str, seed: bytes) -> Iterator[Book]:
+    """Open the book in a database, signed by one key."""
+    key = SigningKey("example.org/benchmark", Ed25519PrivateKey.from_private_bytes(seed))
+    keys = SigningKeys.new(key, datetime(2026, 1, 1, tzinfo=UTC))
+    with closing(opened(place)) as database:
+        yield Book(database, lambda: keys)
+
+
+def commit_runs(load: Load) -> tuple[list[float], float]:
+    """Return the durations of the commits of all writers of one process, and its CPU in seconds."""
+    stop, before = threading.Event(), time.process_time()
+    with open_book(load.place, load.seed) as book, ThreadPoolExecutor(len(load.reservations)) as pool:
+        writers = [pool.submit(_commit_until, stop, book, reservation) for reservation in load.reservations]
+        stop.wait(load.seconds)
+        stop.set()
+        durations = list(chain.from_iterable(writer.result() for writer in writers))
+    return durations, time.process_time() - before
+
+
+def _commit_until(stop: threading.Event, book: Book, reservation: str) -> list[float]:
+    """Return the durations of the commits that one writer makes until an event."""
+    durations = []
+    while not stop.is_set():
+        begun = time.perf_counter()
+        book.commit(TENANT, reservation, CommitAsked(count=1), secrets.token_urlsafe(12))
+        durations.append(time.perf_counter() - begun)
+    return durations
+
+
+def measure(place: str, *, writers: int, processes: int, ledgers: int, seconds: float) -> Sequence[object]:
+    """Return the figures of one row of the table."""
+    seed = secrets.token_bytes(32)
+    with open_book(place, seed) as book:
+        opened_ids = [
+            book.open(
+                TENANT, read(OpenLedger, LEDGER | {"dataset": secrets.token_hex(8)}), secrets.token_urlsafe(12)
+            ).id
+            for _ in range(ledgers)
+        ]
+        query = read(ReserveAsked, {"slot": "gdp", "spec": QUERY, "count": RUNS})
+        reservations = [
+            book.reserve(TENANT, [opened_ids[writer % ledgers]], query, secrets.token_urlsafe(12)).id
+            for writer in range(writers)
+        ]
+    shares = [Load(place, seed, tuple(reservations[first::processes]), seconds) for first in range(processes)]
+    with multiprocessing.get_context("spawn").Pool(processes) as pool:
+        results = pool.map(commit_runs, shares)
+    durations = sorted(chain.from_iterable(result[0] for result in results))
+    cpu = sum(result[1] for result in results)
+    p50, p99 = (1e3 * durations[int(share * (len(durations) - 1))] for share in (0.5, 0.99))
+    rate, cost = len(durations) / seconds, 1e3 * cpu / len(durations)
+    return f"{rate:.0f}", f"{p50:.0f} ms", f"{p99:.0f} ms", f"{cost:.1f} ms"
+
+
+def main() -> None:
+    """Print the table."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--seconds", type=float, default=10.0)
+    options.add_argument("--postgresql", help="URL of a server, without a database: a new one is made and dropped")
+    options.add_argument("--writers", type=int, nargs="+", default=[16, 8])
+    options.add_argument("--processes", type=int, nargs="+", default=[1])
+    chosen = options.parse_args()
+    rows = []
+    for writers in chosen.writers:
+        for ledgers in LEDGERS:
+            with tempfile.TemporaryDirectory() as folder:
+                figures = measure(
+                    str(Path(folder) / "ledgers.sqlite"),
+                    writers=writers,
+                    processes=1,
+                    ledgers=ledgers,
+                    seconds=chosen.seconds,
+                )
+            rows.append(("SQLite", writers, 1, ledgers, *figures))
+            if chosen.postgresql:
+                rows += [
+                    ("PostgreSQL", writers, processes, ledgers, *_on_server(chosen, writers, processes, ledgers))
+                    for processes in chosen.processes
+                ]
+    tables.show("Commits of ledgers", HEAD, [tuple(map(str, row)) for row in rows])
+
+
+def _on_server(chosen: argparse.Namespace, writers: int, processes: int, ledgers: int) -> Sequence[object]:
+    """Measure in a new database of a server."""
+    name, server = f"epsilond_{secrets.token_hex(8)}", make_url(chosen.postgresql)
+    maintenance = create_engine(server.set(database="postgres"), isolation_level="AUTOCOMMIT")
+    with maintenance.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE template0"))
+    try:
+        place = server.set(database=name).render_as_string(hide_password=False)
+        return measure(place, writers=writers, processes=processes, ledgers=ledgers, seconds=chosen.seconds)
+    finally:
+        with maintenance.connect() as connection:
+            connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
+
+
+if __name__ == "__main__":
+    main()

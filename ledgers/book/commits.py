@@ -1,0 +1,175 @@
+"""Commits of several callers in one transaction, one lock of the log's counter and one write to the disk.
+
+A group takes only commits that change nothing but amounts: of a reservation that may go on, in ledgers that nothing
+contradicts, with a charge that needs no computation. It leaves every other commit to its caller, who makes it alone
+and hears then why it is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlalchemy import Connection
+
+from epsilond.accountants.errors import EpsilondError
+from epsilond.accountants.json_types import JsonRecord
+from epsilond.ledgers.book.desk import Desk, LoggedMove, MovedLedger, entry, scope_of
+from epsilond.ledgers.book.states import holding_of, rows_after, state_from
+from epsilond.ledgers.mathematics import entries as told
+from epsilond.ledgers.mathematics import moves
+from epsilond.ledgers.mathematics.state import LedgerState, Reservation
+from epsilond.ledgers.store import entries, keys, ledgers, owners, pending, reservations
+from epsilond.ledgers.store.balances import imbalances
+from epsilond.ledgers.store.records import ReservationRow
+from epsilond.ledgers.store.transactions import locked
+
+MOST_TOGETHER = 64
+"""Largest number of commits in one transaction: with more, the first of them would wait for the last for long."""
+
+
+@dataclass(frozen=True)
+class CommitRequest:
+    """A commit that a caller asks for.
+
+    Attributes:
+        tenant: owner of the reservation's ledgers.
+        reservation: its id.
+        count: runs to commit; None means all that are left.
+        key: idempotency key of the request.
+        by: name of the caller.
+        fingerprint: digest of the request.
+    """
+
+    tenant: str
+    reservation: str
+    count: int | None
+    key: str
+    by: str
+    fingerprint: str
+
+    @property
+    def kept_keys(self) -> set[tuple[str, str]]:
+        """The idempotency key with each owner under whom its answer may be kept; an earlier version kept no tenant."""
+        return {(scope_of(self.tenant, self.by), self.key), (self.by or self.tenant, self.key)}
+
+
+def is_quick(held: Reservation) -> bool:
+    """Return whether a commit is cheap to judge: it is of runs of the plan, or its charge is additive."""
+    return held.item is not None or held.charge is None or held.charge.additive
+
+
+def commit_together(
+    connection: Connection, desk: Desk, requests: Sequence[CommitRequest], now: float
+) -> list[JsonRecord | None]:
+    """Make the commits that can be made together, and return the answer to each; None for those left to their callers.
+
+    Args:
+        connection: of a durable transaction without locks.
+        desk: writes the log.
+        requests: the commits.
+        now: seconds since 1970.
+
+    Raises:
+        Again: another process used a key meanwhile.
+        NotReconciled: the log does not continue a head that is known.
+    """
+    identifiers = {request.reservation for request in requests}
+    names = reservations.ledgers_of(connection, identifiers)
+    if not names:
+        return [None] * len(requests)
+    locked(connection, *names)
+    group = _Group(connection, names, identifiers, now)
+    taken = keys.known(connection, set().union(*(request.kept_keys for request in requests)))
+    logged: list[LoggedMove | None] = []
+    for request in requests:
+        records = group.commit(request) if taken.isdisjoint(request.kept_keys) else None
+        taken |= request.kept_keys
+        logged.append(
+            None
+            if records is None
+            else LoggedMove(request.tenant, request.by, request.key, request.fingerprint, None, records)
+        )
+    written = [move for move in logged if move is not None]
+    if not written:
+        return [None] * len(requests)
+    group.write()
+    answers = iter(desk.write_all(connection, written))
+    return [None if move is None else next(answers) for move in logged]
+
+
+class _Group:
+    """Locked ledgers and the reservations of a group of commits, as they are after the commits so far."""
+
+    def __init__(self, connection: Connection, names: set[str], identifiers: set[str], now: float) -> None:
+        self._connection = connection
+        self._rows = ledgers.load(connection, *sorted(names))
+        self._held = {each.id: each for each in reservations.of_ledgers(connection, names, identifiers)}
+        self._excluded = owners.colliding_among(connection, names)
+        gated = [name for name, row in self._rows.items() if row.approval_from is not None]
+        self._excluded |= pending.awaiting_reconciliation(connection, gated) if gated else set()
+        self._excluded |= {name for name, row in self._rows.items() if row.contradicted or row.status == "closed"}
+        self._voided = {entry(row)["reservation"] for row in entries.of_rare_kind(connection, names, "voided")}
+        self._states = {
+            name: state_from(row, [held for held in self._held.values() if _holds_in(held, name)])
+            for name, row in self._rows.items()
+        }
+        self._excluded |= set(imbalances(connection, self._states))
+        self._before = dict(self._states)
+        self._changed: dict[str, ReservationRow] = {}
+        self._now = now
+
+    def commit(self, request: CommitRequest) -> tuple[MovedLedger, ...] | None:
+        """Return the entries of a commit by their ledgers, with the state moved; None if it is not for a group."""
+        held = self._held.get(request.reservation)
+        if held is None or not self._takes(held, request.tenant):
+            return None
+        names = [holding.ledger for holding in held.holdings]
+        try:
+            after = {name: moves.commit(self._states[name], held.id, request.count) for name in names}
+        except EpsilondError:
+            return None
+        records = []
+        for name, state in after.items():
+            now, was = state.reservations[held.id], self._states[name].reservations[held.id]
+            records.append(MovedLedger(name, told.committed(now, now.committed - was.committed), state))
+        self._states |= after
+        self._changed[held.id] = reservation_after(held, after)
+        return tuple(records)
+
+    def write(self) -> None:
+        """Write the rows of every ledger and reservation that was moved."""
+        moved = [name for name, state in self._states.items() if state is not self._before[name]]
+        ledgers.write_all(
+            self._connection, [(self._rows[name], rows_after(self._rows[name], self._states[name])) for name in moved]
+        )
+        reservations.write(self._connection, [(self._held[name], after) for name, after in self._changed.items()])
+
+    def _takes(self, held: ReservationRow, tenant: str) -> bool:
+        """Return whether commits of a reservation are for a group."""
+        names = [holding.ledger for holding in held.holdings]
+        expired = held.expires is not None and held.expires <= self._now
+        return (
+            held.state in ("reserved", "committed")
+            and not expired
+            and held.id not in self._voided
+            and self._excluded.isdisjoint(names)
+            and all(self._rows[name].tenant == tenant for name in names)
+            and all(is_quick(self._states[name].reservations[held.id]) for name in names)
+        )
+
+
+def reservation_after(held: ReservationRow, after: Mapping[str, LedgerState]) -> ReservationRow:
+    """Return the row of a reservation after a change of its ledgers."""
+    holdings = tuple(
+        holding_of(one.ledger, after[one.ledger].reservations[held.id]) if one.ledger in after else one
+        for one in held.holdings
+    )
+    state = next(iter(after.values())).reservations[held.id].state
+    is_over = all(holding.committed == holding.count for holding in holdings)
+    return replace(held, state=state, holdings=holdings, expires=None if is_over else held.expires)
+
+
+def _holds_in(held: ReservationRow, ledger: str) -> bool:
+    """Return whether a reservation holds runs in a ledger."""
+    return any(holding.ledger == ledger for holding in held.holdings)
