@@ -62,9 +62,9 @@ def test_the_oldest_hold_is_one_that_still_holds_something(database):
             reservations.add(connection, row)
     assert read(database).oldest_hold == 10.0
     by_time = sorted(rows, key=lambda row: row.created)
-    ends = replace(by_time[0], state="cancelled"), replace(by_time[1], state="committed", holdings=())
-    wholly = replace(ends[1], holdings=tuple(replace(each, committed=10) for each in by_time[1].holdings))
+    cancelled = replace(by_time[0], state="cancelled")
+    holdings = tuple(replace(each, committed=10) for each in by_time[1].holdings)
+    committed = replace(by_time[1], state="committed", holdings=holdings)
     with moving(database, {}) as connection:
-        reservations.write(connection, by_time[0], ends[0])
-        reservations.write(connection, by_time[1], wholly)
+        reservations.write(connection, [(by_time[0], cancelled), (by_time[1], committed)])
     assert read(database).oldest_hold == 30.0
