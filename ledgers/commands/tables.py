@@ -156,6 +156,24 @@ def keys(listed: Iterable[JsonObject], here: Mapping[str, bool]) -> RenderableTy
     )
 
 
+def drills(report: JsonObject) -> RenderableType:
+    """Return a table with one row for each check of each drill."""
+    rows = []
+    for drill in report["drills"]:
+        for place, check in enumerate(drill["checks"]):
+            rows.append(
+                {
+                    "drill": "" if place else drill["name"],
+                    "step": check["done"],
+                    "expected outcome": check["expected"],
+                    "actual outcome": check["happened"],
+                    "result": "passed" if check["passed"] else "FAILED",
+                    "seconds": "" if place else f"{drill['seconds']:.1f}",
+                }
+            )
+    return table(f"Drills on {report['store']}", rows)
+
+
 def verification(told: JsonObject) -> RenderableType:
     """What holds, what does not, what was left open, and what no log shows."""
     found: dict[str, list[str]] = {
