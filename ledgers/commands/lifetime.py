@@ -45,6 +45,7 @@ def add(main: typer.Typer) -> None:
         keys,  # noqa: F401
         moves,  # noqa: F401
         pending,  # noqa: F401
+        witness,  # noqa: F401
     )
 
     main.add_typer(group, name="ledger")

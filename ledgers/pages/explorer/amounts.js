@@ -22,6 +22,19 @@ export function share(amount, whole) {
   return all === 0n ? 0 : Math.min(1, Number((units(amount) * 100000n) / all) / 100000);
 }
 
+/** How much of a part of a slot is used or reserved, from 0 to 1. */
+const taken = ({ used, reserved, capacity }, part) => share(used[part] ?? "0", capacity[part]) + share(reserved[part] ?? "0", capacity[part]);
+
+/** The part that says how full a slot is: its fullest; of Rényi orders, which bear the budget together, the emptiest. */
+export function fullest(slot) {
+  const parts = Object.keys(slot.capacity);
+  const sign = slot.kind === "rdp" ? -1 : 1;
+  return parts.reduce((best, part) => (sign * taken(slot, part) > sign * taken(slot, best) ? part : best), parts[0]);
+}
+
+/** How full a slot is, from 0 to 1. */
+export const fullness = (slot) => Math.min(1, taken(slot, fullest(slot)));
+
 /** How many runs that cost `each` are paid for by `remaining`, exactly; Infinity where they cost nothing. */
 export function runsFor(each, remaining) {
   const counts = Object.entries(each)
