@@ -111,6 +111,8 @@ test("what-if tells what fits, and the service agrees to the last run", async ()
   await on(`#/${ledger.id}`, {}, async (page) => {
     await room(page, /more fit/);
     assert.match(await page.textContent("#what-if-answer h3"), /It fits: 1 run/);
+    assert.match(await page.textContent("#runs-out-first"), /^Runs out first: train: 30 % used or held, 700 runs left\.$/);
+    assert.match(await page.textContent("#what-if-first"), /^After the job, the first to run out: train: 30 % used or held/);
     const most = Number(/([\d,]+) more fit/.exec(await page.textContent("#what-if-room"))[1].replaceAll(",", ""));
     const spec = { kind: "gaussian", noise_multiplier: 20 };
     assert.equal((await call(`ledgers/${ledger.id}/what-if`, { slot: "gdp", spec, count: most })).fits, true);

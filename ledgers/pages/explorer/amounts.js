@@ -76,6 +76,13 @@ export function roomWords(slot, relation) {
   return `Room for ${most} with ${noise} ${USUAL_NOISE}`;
 }
 
+/** Which resource runs out first, in words. */
+export function scarcest({ item, slot, part, share_used: used, remaining }) {
+  const name = item ?? `${KINDS[slot]}, ${partName(part)}`;
+  const left = item ? `${Number(remaining).toLocaleString("en-US")} runs` : number(Number(remaining), 6, "down");
+  return `${name}: ${number(100 * used, 3, "up")} % used or held, ${left} left`;
+}
+
 /** Parts and their amounts in one line, rounded up to six digits; parts of which nothing is taken are left out: μ² 0.01. */
 export const said = (parts) =>
   Object.entries(parts)
