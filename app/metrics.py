@@ -90,6 +90,15 @@ class Metrics:
             ("move", "problem"),
             registry=registry,
         )
+        self.webhook_deliveries = Counter(
+            "epsilond_webhook_deliveries",
+            "Deliveries to webhooks, by outcome: delivered, failed and to be repeated, or dropped",
+            ("outcome",),
+            registry=registry,
+        )
+        self.webhook_messages = Gauge(
+            "epsilond_webhook_messages_pending", "Messages that wait for their delivery to webhooks", registry=registry
+        )
         self.ledger_reconciled = Gauge(
             "epsilond_ledger_reconciled",
             "0 if the log of ledgers was found not to continue a head that is known, else 1",

@@ -41,6 +41,8 @@ from epsilond.ledgers.http.heads import KeptHeads
 from epsilond.ledgers.http.keys import Keys
 from epsilond.ledgers.http.refusals import as_problems, not_durable
 from epsilond.ledgers.http.signatures import Signatures
+from epsilond.ledgers.http.webhooks.endpoints import endpoints_of
+from epsilond.ledgers.http.webhooks.service import Webhooks
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.mathematics.what_if import WhatIf, what_if
@@ -105,6 +107,7 @@ class Ledgers:
         self._kept: KeptHeads | None = None
         self._log = structlog.get_logger()
         self._figures = Figures(metrics)
+        self.webhooks = Webhooks(endpoints_of(settings.ledger_webhooks), metrics)
         metrics.ledger_reconciled.set_function(lambda: float(self.trouble() is None and not self._unbalanced))
 
     @asynccontextmanager
@@ -131,6 +134,7 @@ class Ledgers:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._expire)
             tasks.start_soon(self._check_balances)
+            tasks.start_soon(self.webhooks.run, database, self.trouble)
             yield
             tasks.cancel_scope.cancel()
         self._stop()
@@ -241,7 +245,7 @@ class Ledgers:
         Raises:
             Problem: as `call` does, and where the head cannot be kept.
         """
-        with self._figures.counted(kind), caller.computation():
+        with self._figures.counted(kind), self.webhooks.waking(), caller.computation():
             answer: T = await self.call(caller, partial(self._moved, method, *arguments, **named))
         waits = isinstance(answer, PendingMove) and answer.state == "pending"
         self._metrics.ledger_moves.labels("requested" if waits else kind).inc()
