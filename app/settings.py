@@ -208,6 +208,8 @@ class Settings(BaseSettings):
     """
     ledger_witnesses_needed: Count = 0
     """Number of witnesses that must have cosigned before a move is answered; 0: all of them."""
+    ledger_webhooks: str = ""
+    """Path of a JSON file with the webhooks that get messages about ledgers; empty: none."""
     # Beyond one machine
     dask: str = ""
     """Address of the scheduler of a Dask cluster that runs steps of jobs, as tcp://10.0.0.1:8786; empty: none."""

@@ -36,10 +36,13 @@ from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.pending import PendingMove
 from epsilond.ledgers.book.restore import CheckpointFile
 from epsilond.ledgers.http.adoption import Adoption
+from epsilond.ledgers.http.figures import Figures
 from epsilond.ledgers.http.heads import KeptHeads
 from epsilond.ledgers.http.keys import Keys
 from epsilond.ledgers.http.refusals import as_problems, not_durable
 from epsilond.ledgers.http.signatures import Signatures
+from epsilond.ledgers.http.webhooks.endpoints import endpoints_of
+from epsilond.ledgers.http.webhooks.service import Webhooks
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.mathematics.what_if import WhatIf, what_if
@@ -103,6 +106,8 @@ class Ledgers:
         self._unbalanced: list[str] = []
         self._kept: KeptHeads | None = None
         self._log = structlog.get_logger()
+        self._figures = Figures(metrics)
+        self.webhooks = Webhooks(endpoints_of(settings.ledger_webhooks), metrics)
         metrics.ledger_reconciled.set_function(lambda: float(self.trouble() is None and not self._unbalanced))
 
     @asynccontextmanager
@@ -129,6 +134,7 @@ class Ledgers:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._expire)
             tasks.start_soon(self._check_balances)
+            tasks.start_soon(self.webhooks.run, database, self.trouble)
             yield
             tasks.cancel_scope.cancel()
         self._stop()
@@ -138,6 +144,7 @@ class Ledgers:
             self._kept.close()
         self._book, self._keys, self._closed = None, None, unavailable("The service is stopping.")
         self.signatures.use(None)
+        self._figures.follow(None)
 
     def _open(self, database: Database) -> None:
         if database.durable or self._settings.ledger_keys:
@@ -159,7 +166,7 @@ class Ledgers:
         self._adoption.assign(self._organisations())
         self._kept = KeptHeads(book, self._settings)
         self._kept.begin()
-        self._book = book
+        self._book = self._figures.follow(book)
 
     async def _check_balances(self) -> None:
         """Compare the rows of all ledgers with their entries, once. Moves of a wrong ledger are refused in any case."""
@@ -238,7 +245,7 @@ class Ledgers:
         Raises:
             Problem: as `call` does, and where the head cannot be kept.
         """
-        with caller.computation():
+        with self._figures.counted(kind), self.webhooks.waking(), caller.computation():
             answer: T = await self.call(caller, partial(self._moved, method, *arguments, **named))
         waits = isinstance(answer, PendingMove) and answer.state == "pending"
         self._metrics.ledger_moves.labels("requested" if waits else kind).inc()
