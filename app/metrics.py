@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, PlatformCollector, ProcessCollector
@@ -23,6 +23,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
+        self._refreshers: list[Callable[[], Awaitable[None]]] = []
         ProcessCollector(registry=registry)
         PlatformCollector(registry=registry)
         self.requests = Histogram(
@@ -83,6 +84,21 @@ class Metrics:
             ("move",),
             registry=registry,
         )
+        self.ledger_rejections = Counter(
+            "epsilond_ledger_rejections",
+            "Moves of ledgers answered here with a problem, by the move and by the kind of the problem",
+            ("move", "problem"),
+            registry=registry,
+        )
+        self.webhook_deliveries = Counter(
+            "epsilond_webhook_deliveries",
+            "Deliveries to webhooks, by outcome: delivered, failed and to be repeated, or dropped",
+            ("outcome",),
+            registry=registry,
+        )
+        self.webhook_messages = Gauge(
+            "epsilond_webhook_messages_pending", "Messages that wait for their delivery to webhooks", registry=registry
+        )
         self.ledger_reconciled = Gauge(
             "epsilond_ledger_reconciled",
             "0 if the log of ledgers was found not to continue a head that is known, else 1",
@@ -123,6 +139,15 @@ class Metrics:
         self.loop_lag_p99 = Gauge(
             "epsilond_event_loop_lag_p99_seconds", "99 of 100 lags of the last minute are below", registry=registry
         )
+
+    def before_scrape(self, refresh: Callable[[], Awaitable[None]]) -> None:
+        """Register a function that is awaited before every answer of /metrics; it returns within seconds."""
+        self._refreshers.append(refresh)
+
+    async def refresh(self) -> None:
+        """Await the registered functions, so that figures that are read elsewhere are recent."""
+        for refresh in self._refreshers:
+            await refresh()
 
     def tell_store(self, counts: Mapping[State, int] | None, size: int | None) -> None:
         """Record the number of stored jobs by state and their size in bytes; None leaves a value unchanged."""

@@ -19,6 +19,7 @@ from epsilond.accountants.json_types import JsonRecord
 from epsilond.app.http.record import ServicePart
 from epsilond.app.nearness import near
 from epsilond.executors import ClusterError, place_of
+from epsilond.ledgers.cosigning.remote import read_addresses
 
 PREFIX = "EPSILOND_"
 OF_CLIENTS = ("EPSILOND_API_KEY", "EPSILOND_KERNEL", "EPSILOND_KEY_FILE", "EPSILOND_URL")
@@ -201,6 +202,14 @@ class Settings(BaseSettings):
     """Path of a file with the newest signed checkpoint, on other storage than the store's. After a restore that lacks
     entries, ledgers reject moves until they are reconciled.
     """
+    ledger_witnesses: str = ""
+    """Witnesses that cosign each head of the log before a move is answered: `URL VKEY` of each, on its line, or
+    with commas between. Somebody else runs them: `epsilond ledger witness`.
+    """
+    ledger_witnesses_needed: Count = 0
+    """Number of witnesses that must have cosigned before a move is answered; 0: all of them."""
+    ledger_webhooks: str = ""
+    """Path of a JSON file with the webhooks that get messages about ledgers; empty: none."""
     # Beyond one machine
     dask: str = ""
     """Address of the scheduler of a Dask cluster that runs steps of jobs, as tcp://10.0.0.1:8786; empty: none."""
@@ -238,12 +247,20 @@ class Settings(BaseSettings):
             raise ValueError(str(error)) from None
         return address
 
+    @field_validator("ledger_witnesses")
+    @classmethod
+    def _names_witnesses(cls, text: str) -> str:
+        read_addresses(text)
+        return text
+
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         if not (self.store_path or self.store_url):
             raise ValueError(f"{PREFIX}STORE_PATH must not be empty; :memory: keeps nothing")
         if self.store_megabytes < self.job_megabytes:
             raise ValueError(f"{PREFIX}STORE_MEGABYTES must not be below {PREFIX}JOB_MEGABYTES")
+        if self.ledger_witnesses_needed > len(read_addresses(self.ledger_witnesses)):
+            raise ValueError(f"{PREFIX}LEDGER_WITNESSES_NEEDED must not exceed the number of witnesses")
         self._require_callers_settings()
         return self
 

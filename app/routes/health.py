@@ -48,4 +48,6 @@ async def readyz(request: Request) -> Response:
 
 async def metrics(request: Request) -> Response:
     """Latency by route and algorithm, problems and CPU time by caller, widths, workers, cache, event loop."""
-    return Response(generate_latest(METRICS.of(request).registry), media_type=CONTENT_TYPE_LATEST)
+    figures = METRICS.of(request)
+    await figures.refresh()
+    return Response(generate_latest(figures.registry), media_type=CONTENT_TYPE_LATEST)

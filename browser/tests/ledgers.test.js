@@ -111,6 +111,8 @@ test("what-if tells what fits, and the service agrees to the last run", async ()
   await on(`#/${ledger.id}`, {}, async (page) => {
     await room(page, /more fit/);
     assert.match(await page.textContent("#what-if-answer h3"), /It fits: 1 run/);
+    assert.match(await page.textContent("#runs-out-first"), /^Runs out first: train: 30 % used or held, 700 runs left\.$/);
+    assert.match(await page.textContent("#what-if-first"), /^After the job, the first to run out: train: 30 % used or held/);
     const most = Number(/([\d,]+) more fit/.exec(await page.textContent("#what-if-room"))[1].replaceAll(",", ""));
     const spec = { kind: "gaussian", noise_multiplier: 20 };
     assert.equal((await call(`ledgers/${ledger.id}/what-if`, { slot: "gdp", spec, count: most })).fits, true);
@@ -144,6 +146,69 @@ test("the room of a slot is what the service says, and the picture ends at the l
       await shoot(page, `ledger-picture-${relation}-${kind}`);
     });
   }
+});
+
+test("the page of the organisation shows every data set, who holds what, and what returns first", async () => {
+  const blocks = ["2024", "2025"];
+  const made = [];
+  for (const block of blocks) made.push(await call("ledgers", opening(`shared ${block}`, { dataset: "shared data", block })));
+  const query = { slot: "gdp", spec: { kind: "gaussian", noise_multiplier: 3 } };
+  const later = await call(`ledgers/${made[0].id}/reservations`, { item: "train", count: 400, expires_in: 90_000 });
+  await call(`reservations/${later.id}/commits`, { count: 150 });
+  const sooner = await call(`ledgers/${made[1].id}/reservations`, { ...query, count: 2, expires_in: 7_300 });
+  const ended = await call(`ledgers/${made[1].id}/reservations`, { ...query, count: 1 });
+  await call(`reservations/${ended.id}/commits`, { count: 1 });
+  for (const [name, width] of [["phone", 400], ["desk", 1400]]) {
+    await on("", { viewport: { width, height: 900 } }, async (page) => {
+      await page.waitForSelector(`#holds li[data-id="${sooner.id}"]`);
+      const card = page.locator('.dataset[data-name="shared data"]');
+      assert.equal(await card.count(), 1, "the blocks of a data set are in one card");
+      assert.deepEqual(await card.locator(".ledger").evaluateAll((all) => all.map((each) => each.dataset.id)), made.map(({ id }) => id));
+      const plan = card.locator(`.ledger[data-id="${made[0].id}"] .balance`).first();
+      assert.equal(await plan.getAttribute("aria-label"), "Plan, train: committed 15 %, reserved 25 %, planned 60 %");
+      assert.match(await card.textContent(), /150 of 1,000 runs committed, 250 reserved, 600 planned/);
+      const order = await page.locator("#holds li").evaluateAll((all) => all.map((each) => each.dataset.id));
+      assert.ok(order.indexOf(sooner.id) < order.indexOf(later.id), "what returns first comes first");
+      assert.ok(!order.includes(ended.id), "what is committed is not held");
+      const words = await page.textContent(`#holds li[data-id="${later.id}"]`);
+      assert.match(words, /returns in 1 day/);
+      assert.match(words, /holds 250 runs of train in shared 2024/);
+      assert.match(await page.textContent(`#holds li[data-id="${sooner.id}"]`), /returns in 2 hours.*holds 2 runs of slot gdp in shared 2025/s);
+      assert.match(await page.textContent("#summary"), /Next to return.*shared 2025 returns in 2 hours/s);
+      assert.match(await page.textContent("#summary"), /\d+ % taken/);
+      assert.deepEqual(await serious(page), []);
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing is cut off");
+      await shoot(page, `organisation-${name}`);
+    });
+  }
+});
+
+test("what is held is computed from entries, and named with its caller", async () => {
+  await on("", {}, async (page) => {
+    const found = await page.evaluate(async () => {
+      const { heldIn, inOrder, returns, span } = await import("/explorer/holds.js");
+      const entries = [
+        { kind: "expired", reservation: "c", count: 1 },
+        { kind: "reserved", reservation: "c", count: 1, slot: "gdp", requested_by: "cem" },
+        { kind: "cancelled", reservation: "b", count: 1 },
+        { kind: "committed", reservation: "b", count: 2 },
+        { kind: "committed", reservation: "a", count: 3 },
+        { kind: "committed", reservation: "older than what was read", count: 3 },
+        { kind: "reserved", reservation: "b", count: 3, item: "train", requested_by: "ben" },
+        { kind: "reserved", reservation: "a", count: 4, item: "train", requested_by: "ada" },
+      ];
+      const times = [["x", null, "2026-01-02"], ["y", "2026-03-01", "2026-01-01"], ["z", "2026-02-01", "2026-01-01"], ["w", null, "2026-01-01"]];
+      const held = times.map(([id, expires, created]) => ({ id, expires, created }));
+      const now = Date.parse("2026-02-01");
+      return [heldIn(entries), inOrder(held).map(({ id }) => id), held.map((hold) => returns(hold, now)), [59, 60, 7199, 172_800].map(span)];
+    });
+    assert.deepEqual(found, [
+      [{ id: "a", by: "ada", what: "train" }],
+      ["z", "y", "w", "x"],
+      ["never expires", "returns in 28 days", "has expired: it returns within a minute", "never expires"],
+      ["under a minute", "1 minute", "1 hour", "2 days"],
+    ]);
+  });
 });
 
 test("pending moves are listed, and approved or rejected by a button", async () => {

@@ -2145,6 +2145,8 @@ export interface components {
             guarantee?: components["schemas"]["GuaranteeOfLedger"];
             /** @description what contradicts runs; empty while nothing does */
             observations?: components["schemas"]["Observation"][];
+            /** @description of which the largest share is used or reserved; absent: there is nothing */
+            runs_out_first?: components["schemas"]["ResourceAnswer"];
             declared_conditions?: components["schemas"]["Condition"][];
             /** @description of exactly the plan, if it is all that is run; empty without one */
             curve?: components["schemas"]["Target"][];
@@ -3279,6 +3281,19 @@ export interface components {
             /** @description ids of the ledgers, one for each block that is read */
             ledgers?: string[];
         };
+        /** @description The part of a slot, or the item of the plan, that runs out first. */
+        ResourceAnswer: {
+            /** @description of the plan; absent of a slot */
+            item?: string;
+            /** @description absent of the plan */
+            slot?: string;
+            /** @description of the slot */
+            part?: string;
+            /** @description used or reserved, as a share of the capacity or of the planned runs */
+            share_used: number;
+            /** @description neither used nor reserved: an amount as a decimal string, or runs */
+            remaining: string;
+        };
         /** @description Excess risk to expect: its objective, the risk of the start for comparison, and the bounds. */
         Risk: {
             /** @description what the risk is of: the expected loss (population), the mean loss on the data at hand (empirical), or the expected loss of every client's own model (personalized); risks of different ones cannot be compared */
@@ -4151,6 +4166,12 @@ export interface components {
             reason?: string;
             /** @description what would fit */
             nearest: components["schemas"]["Values"];
+            /** @description of which the largest share is then used or reserved; now, where it does not fit */
+            runs_out_first?: components["schemas"]["ResourceAnswer"];
+            /** @description amounts that reservations hold, by kinds of slots and names of parts */
+            held_by_others: {
+                [key: string]: components["schemas"]["Texts"];
+            };
             /** @description absent: none */
             warnings?: components["schemas"]["Caution"][];
         };

@@ -12,19 +12,29 @@ from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.accountants.quantities import Observer, Relation, Unit
 from epsilond.calibrators.answer import Calibration, Caution, DeclaredCondition, Served, TargetAnswer, as_json
 from epsilond.ledgers.book.contradictions import ObservationAnswer
-from epsilond.ledgers.book.log_deltas import above, log10_above, short_delta, short_log10
+from epsilond.ledgers.book.figures import (
+    ItemAnswer,
+    ResourceAnswer,
+    SlotAnswer,
+    above,
+    item_answer,
+    log10_above,
+    resource_answer,
+    short_delta,
+    short_log10,
+    slot_answer,
+)
 from epsilond.ledgers.calibrating.within import Within
-from epsilond.ledgers.mathematics.amounts import Amount, less, shown
+from epsilond.ledgers.mathematics.amounts import shown
 from epsilond.ledgers.mathematics.entries import amounts
 from epsilond.ledgers.mathematics.invariant import opening
 from epsilond.ledgers.mathematics.state import Charge, LedgerState
-from epsilond.ledgers.mathematics.view import PlanCurve, conditions, in_words, plan_curve
+from epsilond.ledgers.mathematics.view import PlanCurve, conditions, find_scarcest, in_words, plan_curve
 from epsilond.ledgers.mathematics.what_if import WhatIf
 from epsilond.ledgers.store.records import HoldingRow, LedgerRow, ReservationRow
 
 INVARIANT = "epsilond.ledger"
 """Name of the theorem that proves every promise of a ledger."""
-AMOUNTS = Served("by the names of the slot's parts, as decimal strings")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,29 +45,6 @@ class GuaranteeOfLedger:
     epsilon: Annotated[float, Served("the smallest ε, upper end, at which all of it is within the target's δ")]
     log10_delta: Annotated[float, Served("log10 δ of all of it at the target's ε, upper end")]
     theorems: Annotated[tuple[str, ...], Served("what proves it: the ledger's, and those of what was charged")]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ItemAnswer:
-    """An item of the plan, in runs of its mechanism."""
-
-    name: str
-    planned: Annotated[int, Served("runs that the ledger accounts for")]
-    reserved: Annotated[int, Served("runs that somebody holds")]
-    committed: Annotated[int, Served("runs that may have been released")]
-    credit: Annotated[int, Served("runs of jobs that were stopped early; they may be reserved again")]
-    job: Annotated[str | None, Served("the reservation whose charge brought the item, if one did")] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class SlotAnswer:
-    """A slot: what may still be charged to it is `remaining`."""
-
-    kind: Literal["gdp", "zcdp", "rdp", "pure"]
-    capacity: Annotated[Mapping[str, str], AMOUNTS]
-    used: Annotated[Mapping[str, str], AMOUNTS]
-    reserved: Annotated[Mapping[str, str], AMOUNTS]
-    remaining: Annotated[Mapping[str, str], AMOUNTS]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +85,9 @@ class LedgerAnswer(LedgerSummary):
 
     guarantee: Annotated[GuaranteeOfLedger | None, Served("absent of a contradicted ledger: there is no ε")] = None
     observations: Annotated[tuple[ObservationAnswer, ...], Served("what contradicts runs; empty while nothing does")]
+    runs_out_first: Annotated[
+        ResourceAnswer | None, Served("of which the largest share is used or reserved; absent: there is nothing")
+    ] = None
     declared_conditions: tuple[DeclaredCondition, ...]
     curve: Annotated[
         tuple[PlanCurvePoint, ...], Served("of exactly the plan, if it is all that is run; empty without one")
@@ -180,6 +170,12 @@ class WhatIfAnswer:
     charge: Annotated[ChargeAnswer | None, Served("what it would cost; absent where it does not fit")] = None
     reason: Annotated[str | None, Served("why it does not fit")] = None
     nearest: Annotated[Mapping[str, float | str], Served("what would fit")]
+    runs_out_first: Annotated[
+        ResourceAnswer | None, Served("of which the largest share is then used or reserved; now, where it does not fit")
+    ] = None
+    held_by_others: Annotated[
+        Mapping[str, Mapping[str, str]], Served("amounts that reservations hold, by kinds of slots and names of parts")
+    ]
     warnings: Annotated[tuple[Caution, ...] | None, Served("absent: none")] = None
 
 
@@ -232,6 +228,7 @@ def answer(row: LedgerRow, state: LedgerState, said: Promised, warnings: Sequenc
         **_own(row),
         guarantee=None if state.observations else _guarantee(row, state, said),
         observations=tuple(map(ObservationAnswer.of, state.observations)),
+        runs_out_first=resource_answer(find_scarcest(state)),
         declared_conditions=said.conditions,
         curve=curve,
         warnings=tuple(warnings),
@@ -285,6 +282,8 @@ def what_if(found: WhatIf, warnings: Sequence[Caution] = ()) -> WhatIfAnswer:
         charge=charge,
         reason=found.reason,
         nearest=dict(found.nearest),
+        runs_out_first=resource_answer(found.scarcest),
+        held_by_others={kind: amounts(parts) for kind, parts in found.held_by_others.items()},
         warnings=tuple(warnings) or None,
     )
 
@@ -340,35 +339,9 @@ def _own(row: LedgerRow) -> JsonRecord:
             delta=short_delta(log_delta),
             log10_delta=short_log10(log_delta),
         ),
-        "plan": tuple(
-            ItemAnswer(
-                name=item.name,
-                planned=item.planned,
-                reserved=item.reserved,
-                committed=item.committed,
-                credit=item.credit,
-                job=item.job,
-            )
-            for item in row.items
-        ),
-        "slots": tuple(_slot(row, kind) for kind in dict.fromkeys(part.kind for part in row.parts)),
+        "plan": tuple(map(item_answer, row.items)),
+        "slots": tuple(slot_answer(row, kind) for kind in dict.fromkeys(part.kind for part in row.parts)),
     }
-
-
-def _slot(row: LedgerRow, kind: str) -> SlotAnswer:
-    parts = [part for part in row.parts if part.kind == kind]
-    return SlotAnswer(
-        kind=kind,  # type: ignore[arg-type]
-        capacity={part.part: shown(part.capacity) for part in parts},
-        used={part.part: shown(part.used) for part in parts},
-        reserved={part.part: shown(part.reserved) for part in parts},
-        remaining={part.part: _difference(part.capacity, part.held) for part in parts},
-    )
-
-
-def _difference(capacity: Amount, held: Amount) -> str:
-    """What is neither used nor held; of a Rényi order that is overdrawn, which other orders bear, nothing."""
-    return shown(max(less(capacity, held), Amount(0)))
 
 
 def _held(row: HoldingRow) -> ChargeAnswer:

@@ -47,19 +47,23 @@ class KnownHeads:
     Attributes:
         newest: the newest head that this process wrote or signed; None before its first.
         kept: the head in the file; None where there is no file.
-        fault: why the file cannot be used, as a sentence.
+        fault: why the file cannot be used, or what a witness rejected, as a sentence.
         needs_file: whether a log with entries must have a file.
+        cosigned: number of entries that a witness cosigned and the log lacked, with a sentence that says so.
     """
 
     newest: Checkpoint | None = None
     kept: Checkpoint | None = None
     fault: str | None = None
     needs_file: bool = False
+    cosigned: tuple[int, str] | None = None
 
     def trouble(self, root: Root) -> str | None:
         """Return why a log does not continue these heads, as a sentence; None where it does."""
         if self.fault is not None:
             return self.fault
+        if self.cosigned is not None and root(self.cosigned[0]) is None:
+            return self.cosigned[1]
         if self.kept is None and self.needs_file and root(1) is not None:
             return ABSENT
         named = ((KEPT, self.kept), ("The newest head that this process wrote or signed", self.newest))
@@ -79,6 +83,8 @@ class Continuity:
         self.trouble: str | None = None
         self._file = file
         self._newest: Checkpoint | None = None
+        self._rejection: str | None = None
+        self._cosigned: tuple[int, str] | None = None
         self._lock = threading.Lock()
 
     @property
@@ -102,7 +108,7 @@ class Continuity:
                 self.trouble = f"{KEPT} cannot be read: {error.strerror}."
                 raise HeadUnavailable(self.trouble) from None
         with self._lock:
-            return KnownHeads(self._newest, kept, fault, self._file is not None)
+            return KnownHeads(self._newest, kept, self._rejection or fault, self._file is not None, self._cosigned)
 
     def require(self, known: KnownHeads, root: Root) -> None:
         """Refuse to go on if a log does not continue these heads.
@@ -113,6 +119,24 @@ class Continuity:
         trouble = self.trouble = known.trouble(root)
         if trouble is not None:
             raise NotReconciled(trouble)
+        with self._lock:
+            if self._cosigned == known.cosigned:
+                self._cosigned = None  # the log has these entries now
+
+    def reject(self, sentence: str, size: int | None = None) -> None:
+        """Let nothing be signed, because a witness has cosigned a head that the log does not continue.
+
+        Args:
+            sentence: says so.
+            size: number of entries that the log lacks: it is used again once it has them. None if it has other entries:
+                then only `accept` lets it be used again.
+        """
+        with self._lock:
+            if size is None:
+                self._rejection = sentence
+            else:
+                self._cosigned = size, sentence
+        self.trouble = sentence
 
     def see(self, head: Checkpoint) -> None:
         """Note a head that was written or signed: the log continues it from now on."""
@@ -157,5 +181,5 @@ class Continuity:
             with self._file.alone():
                 self._file.replace(note)
         with self._lock:
-            self._newest = None
+            self._newest, self._rejection, self._cosigned = None, None, None
         self.trouble = None

@@ -16,6 +16,7 @@ from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import Order
 from epsilond.ledgers.store import entries, ledgers, owners, reservations
 from epsilond.ledgers.store.balances import unplayed
+from epsilond.ledgers.store.figures import LedgerFigures, figures
 from epsilond.ledgers.store.names import normalise, skeleton_of
 from epsilond.ledgers.store.owners import Collision
 from epsilond.ledgers.store.records import LedgerRow
@@ -51,6 +52,11 @@ class Looked(PublishedLog):
         """Return whether a caller opened a ledger that has no organisation, or the nameless one."""
         with looking(self._database) as connection:
             return owners.has_free(connection, opened_by)
+
+    def figures(self, *, limit: int) -> LedgerFigures:
+        """Return figures of the ledgers of all organisations, with no more than `limit` ledgers by their ids."""
+        with looking(self._database) as connection:
+            return figures(connection, limit=limit)
 
     def colliding(self, *identifiers: str) -> dict[str, list[tuple[str, bool]]]:
         """Return the other ledgers of the same people in the same organisation, each with whether it is open.

@@ -40,6 +40,8 @@ def rows(answer: JsonObject) -> list[tuple[str, str]]:
     found += [
         (f"slot {slot['kind']} {part}", left(slot, part)) for slot in answer["slots"] for part in slot["capacity"]
     ]
+    if "runs_out_first" in answer:
+        found.append(("runs out first", scarcest(answer["runs_out_first"])))
     found += [("if", each["statement"]) for each in answer.get("declared_conditions", ())]
     return found
 
@@ -62,6 +64,13 @@ def left(slot: JsonObject, part: str) -> str:
     free, all_of_it, held = (slot[name][part] for name in ("remaining", "capacity", "reserved"))
     holding = f"; {short(held)} held" if short(held) != "0" else ""
     return f"{short(free)} of {short(all_of_it)} left{holding}"
+
+
+def scarcest(resource: JsonObject) -> str:
+    """Return as text which resource runs out first, and how much of it is left."""
+    name = " ".join(resource[member] for member in ("slot", "part") if member in resource) or resource["item"]
+    unit = " runs" if "item" in resource else ""
+    return f"{name}: {100 * resource['share_used']:.3g} % used or held, {short(resource['remaining'])}{unit} left"
 
 
 def short(amount: str) -> str:

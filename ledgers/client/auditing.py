@@ -15,6 +15,7 @@ from epsilond.ledgers.client.runs import RunNotes
 from epsilond.ledgers.log.bundles import FORMAT, Bundle
 from epsilond.ledgers.log.canonical import Record, read
 from epsilond.ledgers.log.checkpoints import parse as parse_checkpoint
+from epsilond.ledgers.log.cosignatures import CosignerKey
 from epsilond.ledgers.log.errors import Malformed, NotVerified
 from epsilond.ledgers.log.key_files import PUBLISHED
 from epsilond.ledgers.log.keys import PublicKey
@@ -36,7 +37,12 @@ _RECEIPT: Final = {"entry", "proof", "checkpoint", "signature"}
 
 
 def audited(
-    evidence: Path, keys: Path, checkpoints: Sequence[Path] = (), *, log: Path | None = None
+    evidence: Path,
+    keys: Path,
+    checkpoints: Sequence[Path] = (),
+    *,
+    log: Path | None = None,
+    witnesses: Sequence[str] = (),
 ) -> LogVerification:
     """Verify a bundle, a receipt or a file of ledgers against trusted keys and old checkpoints.
 
@@ -45,11 +51,12 @@ def audited(
         keys: file or folder of the trusted keys.
         checkpoints: files with trusted old checkpoints.
         log: bundle or receipts of entries that show whether the runs of a receipt were voided later.
+        witnesses: vkeys of trusted witnesses. Each must have cosigned the largest head.
 
     Raises:
         InvalidInput: a file cannot be read, or is of another kind.
     """
-    trusted = trusted_keys(keys)
+    trusted, cosigners = trusted_keys(keys), [_cosigner(vkey) for vkey in witnesses]
     with_file = _is_database(evidence)
     place = file_place(evidence, _runs(evidence)) if with_file else None
     try:
@@ -70,6 +77,7 @@ def audited(
             origin=trusted[0].name,
             keys=trusted,
             replay=replay,
+            witnesses=cosigners,
         )
         _receipts_replayed(bundle, found)
         _voided(own, bundle, found)
@@ -122,6 +130,18 @@ def trusted_keys(path: Path) -> tuple[PublicKey, ...]:
         return tuple(each.key for each in published_keys(read(_content(file, "/keys"))))
     except Malformed as error:
         raise InvalidInput.at("/keys", f"{file}: {error}") from None
+
+
+def _cosigner(vkey: str) -> CosignerKey:
+    """Return the key of a witness.
+
+    Raises:
+        InvalidInput: the text is no vkey of a witness.
+    """
+    try:
+        return CosignerKey.of_vkey(vkey)
+    except Malformed as error:
+        raise InvalidInput.at("/witness", str(error)) from None
 
 
 def _played(name: str, own: Sequence[Record]) -> LedgerState:

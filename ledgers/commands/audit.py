@@ -80,9 +80,13 @@ def verify(
         Path | None,
         typer.Option(metavar="BUNDLE", help="of a receipt: the exported log, which says if its runs were voided later"),
     ] = None,
+    witness: Annotated[
+        list[str] | None,
+        typer.Option(metavar="VKEY", help="key of a witness that must have cosigned the largest head; once for each"),
+    ] = None,
     as_body: AsJson = False,
 ) -> None:
-    """Verify, without any service: signatures, the log's roots, and every charge anew.
+    """Verify, without any service: signatures, the log's roots, cosignatures, and every charge anew.
 
     Exits with 0 where everything is shown, 1 where something does not hold, 2 where something is not shown, or where
     that is no evidence.
@@ -91,7 +95,7 @@ def verify(
         from epsilond.ledgers.client.auditing import audited  # noqa: PLC0415  only the extra has its packages
         from epsilond.ledgers.commands import tables  # noqa: PLC0415
 
-        found = audited(bundle, keys, checkpoint or (), log=log)
+        found = audited(bundle, keys, checkpoint or (), log=log, witnesses=witness or ())
         told = {
             "holds": found.holds,
             "complete": found.complete,

@@ -41,9 +41,11 @@ def add(main: typer.Typer) -> None:
     """Add the group, with all its commands."""
     from epsilond.ledgers.commands import (  # noqa: PLC0415  their commands are listed after those of this file
         audit,  # noqa: F401
+        drill,  # noqa: F401
         keys,  # noqa: F401
         moves,  # noqa: F401
         pending,  # noqa: F401
+        witness,  # noqa: F401
     )
 
     main.add_typer(group, name="ledger")

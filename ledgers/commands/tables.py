@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 
 from epsilond.accountants.errors import Observation
 from epsilond.accountants.json_types import JsonObject
-from epsilond.ledgers.client.answers import left, runs, target
+from epsilond.ledgers.client.answers import left, runs, scarcest, target
 from epsilond.terminal.parts import bullets, pairs, table, upward
 
 _OF_A_LEDGER = (
@@ -48,6 +48,8 @@ def ledgers(listed: Iterable[JsonObject]) -> RenderableType:
 def ledger(told: JsonObject) -> RenderableType:
     """What it promises, what is left of its plan and its slots, the plan's curve, and what the promise rests on."""
     rows = {name: told[name] for name in _OF_A_LEDGER if name in told} | {"target": target(told["target"])}
+    if "runs_out_first" in told:
+        rows["runs out first"] = scarcest(told["runs_out_first"])
     slots = (
         {"slot": slot["kind"], "part": part, "left": left(slot, part)}
         for slot in told["slots"]
@@ -73,9 +75,11 @@ def _observations(told: JsonObject) -> list[str]:
     return [str(Observation(**members)) for members in told.get("observations", ())]
 
 
-def what_if(told: Mapping[str, object]) -> RenderableType:
+def what_if(told: JsonObject) -> RenderableType:
     """Whether it fits, and what it would cost or what would fit."""
     rows = {name: value for name, value in told.items() if name != "fits"}
+    if "runs_out_first" in rows:
+        rows["runs_out_first"] = scarcest(rows["runs_out_first"])
     return pairs("It fits" if told["fits"] else "It does not fit", rows)
 
 
@@ -154,6 +158,24 @@ def keys(listed: Iterable[JsonObject], here: Mapping[str, bool]) -> RenderableTy
             for each in listed
         ),
     )
+
+
+def drills(report: JsonObject) -> RenderableType:
+    """Return a table with one row for each check of each drill."""
+    rows = []
+    for drill in report["drills"]:
+        for place, check in enumerate(drill["checks"]):
+            rows.append(
+                {
+                    "drill": "" if place else drill["name"],
+                    "step": check["done"],
+                    "expected outcome": check["expected"],
+                    "actual outcome": check["happened"],
+                    "result": "passed" if check["passed"] else "FAILED",
+                    "seconds": "" if place else f"{drill['seconds']:.1f}",
+                }
+            )
+    return table(f"Drills on {report['store']}", rows)
 
 
 def verification(told: JsonObject) -> RenderableType:

@@ -16,8 +16,8 @@ from epsilond.ledgers.log.encodings import to_base64
 
 
 def head(ledgers: Ledgers) -> CheckpointAnswer:
-    """Return the log's signed head."""
-    return _answer(ledgers, ledgers.book.checkpoint())
+    """Return the log's signed head, with the cosignatures of its witnesses."""
+    return _answer(ledgers, ledgers.heads.checkpoint())
 
 
 def inclusion(ledgers: Ledgers, tenant: str, entry: int) -> JsonRecord:

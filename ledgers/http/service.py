@@ -9,7 +9,7 @@ from __future__ import annotations
 import pickle
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -33,21 +33,22 @@ from epsilond.app.workers.work import RenderedAnswer, message_of, opened, pickle
 from epsilond.calibrators.answer import Caution
 from epsilond.ledgers.book.answers import Promised, promised
 from epsilond.ledgers.book.book import Book
-from epsilond.ledgers.book.commits import MOST_TOGETHER
-from epsilond.ledgers.book.errors import HeadUnavailable, NotReconciled
 from epsilond.ledgers.book.pending import PendingMove
 from epsilond.ledgers.book.restore import CheckpointFile
 from epsilond.ledgers.http.adoption import Adoption
+from epsilond.ledgers.http.figures import Figures
+from epsilond.ledgers.http.heads import KeptHeads
 from epsilond.ledgers.http.keys import Keys
 from epsilond.ledgers.http.refusals import as_problems, not_durable
 from epsilond.ledgers.http.signatures import Signatures
+from epsilond.ledgers.http.webhooks.endpoints import endpoints_of
+from epsilond.ledgers.http.webhooks.service import Webhooks
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.mathematics.what_if import WhatIf, what_if
 from epsilond.ledgers.requests import WhatIfAsked
 from epsilond.ledgers.store.opening import added
 from epsilond.ledgers.store.records import LedgerRow
-from epsilond.storage.together import Together
 from epsilond.storage.transactions import Database
 
 P = ParamSpec("P")
@@ -103,8 +104,10 @@ class Ledgers:
         """Warnings that accompany every answer about a ledger."""
         self._promises: OrderedDict[tuple[str, int], Promised] = OrderedDict()
         self._unbalanced: list[str] = []
-        self._heads = Together(self._keep, most=MOST_TOGETHER)
+        self._kept: KeptHeads | None = None
         self._log = structlog.get_logger()
+        self._figures = Figures(metrics)
+        self.webhooks = Webhooks(endpoints_of(settings.ledger_webhooks), metrics)
         metrics.ledger_reconciled.set_function(lambda: float(self.trouble() is None and not self._unbalanced))
 
     @asynccontextmanager
@@ -131,13 +134,17 @@ class Ledgers:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._expire)
             tasks.start_soon(self._check_balances)
+            tasks.start_soon(self.webhooks.run, database, self.trouble)
             yield
             tasks.cancel_scope.cancel()
         self._stop()
 
     def _stop(self) -> None:
+        if self._kept is not None:
+            self._kept.close()
         self._book, self._keys, self._closed = None, None, unavailable("The service is stopping.")
         self.signatures.use(None)
+        self._figures.follow(None)
 
     def _open(self, database: Database) -> None:
         if database.durable or self._settings.ledger_keys:
@@ -157,18 +164,9 @@ class Ledgers:
         book = Book(added(database), keys, evaluate=self._evaluated, file=file)
         self._adoption = Adoption(book)
         self._adoption.assign(self._organisations())
-        self._begin(book)
-        self._book = book
-
-    def _begin(self, book: Book) -> None:
-        try:
-            book.continuity.begin(book.root, book.sign_as_it_is)
-        except OSError as error:  # moves will be answered 503 until it can
-            self._log.error("the checkpoint cannot be kept elsewhere", reason=error.strerror)
-        try:
-            book.require_continued()
-        except (NotReconciled, HeadUnavailable) as trouble:
-            self._log.error("ledgers refuse moves until they are reconciled", reason=str(trouble))
+        self._kept = KeptHeads(book, self._settings)
+        self._kept.begin()
+        self._book = self._figures.follow(book)
 
     async def _check_balances(self) -> None:
         """Compare the rows of all ledgers with their entries, once. Moves of a wrong ledger are refused in any case."""
@@ -191,6 +189,17 @@ class Ledgers:
         if self._book is None:
             raise self._closed
         return self._book
+
+    @property
+    def heads(self) -> KeptHeads:
+        """The heads of the log that are kept outside its database.
+
+        Raises:
+            Problem: this service has no ledgers, or is starting or stopping.
+        """
+        if self._book is None or self._kept is None:
+            raise self._closed
+        return self._kept
 
     @property
     def keyring(self) -> SigningKeys:
@@ -236,7 +245,7 @@ class Ledgers:
         Raises:
             Problem: as `call` does, and where the head cannot be kept.
         """
-        with caller.computation():
+        with self._figures.counted(kind), self.webhooks.waking(), caller.computation():
             answer: T = await self.call(caller, partial(self._moved, method, *arguments, **named))
         waits = isinstance(answer, PendingMove) and answer.state == "pending"
         self._metrics.ledger_moves.labels("requested" if waits else kind).inc()
@@ -280,24 +289,11 @@ class Ledgers:
         return row, state, told
 
     def _moved(self, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+        heads = self.heads
+        heads.require()
         answer = method(*arguments, **named)
-        if self.book.continuity.has_file:
-            self._heads.submit(None)
+        heads.keep()
         return answer
-
-    def _keep(self, moves: Sequence[None]) -> Sequence[None]:
-        """Keep the log's head elsewhere, once for several moves that were made before. It blocks.
-
-        Raises:
-            Problem: it cannot be kept. What was moved stays so, and is answered to the same key.
-        """
-        try:
-            self.book.continuity.keep(self.book.checkpoint(), self.book.root)
-        except OSError as error:
-            self._log.error("the checkpoint cannot be kept elsewhere", reason=error.strerror)
-            detail = "The newest checkpoint cannot be kept elsewhere. Send it again with the same Idempotency-Key."
-            raise Problem("unavailable", detail, headers={"Retry-After": "10"}) from None
-        return moves
 
     def accept(self, by: str) -> tuple[str, int]:
         """Accept the log as it is, for an operator. It blocks.
@@ -314,7 +310,7 @@ class Ledgers:
         trouble, note = book.find_trouble(), book.sign_as_it_is()
         waiting = 0 if trouble is None else book.request_reconciliations(by, trouble)
         self._log.warning("the log of ledgers was accepted as it is", checkpoint=note, waiting=waiting)
-        book.continuity.accept(note)
+        self.heads.accept(note)
         return note, waiting
 
     def expires(self, when: float | None) -> None:
@@ -339,10 +335,7 @@ class Ledgers:
                 self._log.warning("reservations that have expired could not be ended", reason=problem.detail)
 
     def _ended(self) -> int:
-        ended = self.book.expire()
-        if ended and self.book.continuity.has_file:
-            self._heads.submit(None)
-        return ended
+        return self._moved(self.book.expire)
 
     # Computations.
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from epsilond.accountants.errors import LedgerExhausted
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.app.callers.caller import Caller
 from epsilond.app.http.answers import page_link
@@ -143,7 +144,11 @@ def reserved(
     ledgers: Ledgers, caller: Caller, named: tuple[str, ...], asked: ReserveAsked, key: str
 ) -> answers.ReservationAnswer:
     """Hold runs; return the reservation."""
-    made = ledgers.book.reserve(caller.organisation, named, asked, key, by=caller.name)
+    try:
+        made = ledgers.book.reserve(caller.organisation, named, asked, key, by=caller.name)
+    except LedgerExhausted:
+        ledgers.webhooks.note_refusal(caller.organisation, named, asked.slot, asked.item)
+        raise
     return answers.reservation(made, warnings=_warnings(ledgers, made))
 
 

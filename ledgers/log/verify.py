@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import pairwise
 from typing import Final, TypeAlias
 
 from epsilond.accountants.errors import EpsilondError
-from epsilond.ledgers.log import checkpoints, receipts
+from epsilond.ledgers.log import checkpoints, notes, receipts
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.canonical import Record, canonical
 from epsilond.ledgers.log.checkpoints import Checkpoint
+from epsilond.ledgers.log.cosignatures import CosignerKey
 from epsilond.ledgers.log.errors import NotVerified
 from epsilond.ledgers.log.keys import PublicKey
+from epsilond.ledgers.log.notes import Note
 from epsilond.ledgers.log.tree import MemoryNodes, Tree
 
 Replay: TypeAlias = Callable[[Sequence[Record]], Iterable[str]]
@@ -91,7 +95,14 @@ class _Head:
     root: bytes
 
 
-def verify(bundle: Bundle, *, origin: str, keys: Iterable[PublicKey], replay: Replay | None = None) -> LogVerification:
+def verify(
+    bundle: Bundle,
+    *,
+    origin: str,
+    keys: Iterable[PublicKey],
+    replay: Replay | None = None,
+    witnesses: Iterable[CosignerKey] = (),
+) -> LogVerification:
     """Verify a bundle of the log of this origin.
 
     A failed check raises no exception: it is a finding.
@@ -101,6 +112,7 @@ def verify(bundle: Bundle, *, origin: str, keys: Iterable[PublicKey], replay: Re
         origin: name of the log.
         keys: trusted keys.
         replay: plays the entries of ledgers again; None if they are not to be played.
+        witnesses: trusted keys of witnesses. Each must have cosigned the largest head.
     """
     found, trusted = LogVerification(), tuple(keys)
     heads = sorted({_Head(each.size, each.root) for each in _signed(bundle, origin, trusted, found)})
@@ -112,6 +124,7 @@ def verify(bundle: Bundle, *, origin: str, keys: Iterable[PublicKey], replay: Re
     _one_root_a_size(heads, found)
     begins = _entries(bundle.entries, heads, found)
     _consistent(bundle, heads, begins, found)
+    _report_cosignatures(bundle, origin, heads, witnesses, found)
     if replay is None or bundle.entries or not bundle.receipts:
         _replayed(bundle.entries, replay, found)
     return found
@@ -214,6 +227,45 @@ def _consistent(bundle: Bundle, heads: Sequence[_Head], begins: set[_Head], foun
         else:
             message = f"Whether the log of {_count(one.size)} is the beginning of the log of {other.size} is not shown."
             found.add(ClaimOutcome.NOT_VERIFIED, message)
+
+
+def _report_cosignatures(
+    bundle: Bundle, origin: str, heads: Sequence[_Head], witnesses: Iterable[CosignerKey], found: LogVerification
+) -> None:
+    """Report the largest head that each witness cosigned. A head that is larger is reported as not cosigned."""
+    signed = list[tuple[_Head, Note]]()
+    for text in (*bundle.checkpoints, *(receipt.checkpoint for receipt in bundle.receipts)):
+        with suppress(NotVerified):  # reported before
+            note = notes.parse(text)
+            checkpoint = checkpoints.parse(note.text)
+            head = _Head(checkpoint.size, checkpoint.root)
+            if checkpoint.origin == origin and head in heads:
+                signed.append((head, note))
+    for witness in witnesses:
+        cosigned = list[tuple[_Head, int]]()
+        for head, note in signed:
+            try:
+                time = witness.verify(note)
+            except NotVerified as error:
+                found.add(ClaimOutcome.FAILED, f"A cosignature does not hold: {error}.")
+                continue
+            if time is not None:
+                cosigned.append((head, time))
+        if cosigned:
+            head, time = max(cosigned)
+            said = _time(time)
+            found.add(ClaimOutcome.VERIFIED, f"The witness {witness.name} cosigned {_count(head.size)}{said}.")
+        if not cosigned or head.size < heads[-1].size:
+            message = f"Whether the witness {witness.name} cosigned {_count(heads[-1].size)} is not shown."
+            found.add(ClaimOutcome.NOT_VERIFIED, message)
+
+
+def _time(seconds: int) -> str:
+    """Return the time of a cosignature as words; the year 9999 is the latest that has a name."""
+    try:
+        return f" at {datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    except (OverflowError, ValueError, OSError):
+        return f" at {seconds} s after 1970"
 
 
 def _replayed(entries: Sequence[Record], replay: Replay | None, found: LogVerification) -> None:

@@ -9,14 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.specs import Spec
 from epsilond.accountants.statements.settings import NOISE_ADDED_BEFORE, OBSERVERS, UNITS
 from epsilond.accountants.theorem import Condition
+from epsilond.ledgers.mathematics.amounts import ZERO, Amount
 from epsilond.ledgers.mathematics.charges.asked import ChargeRequest
 from epsilond.ledgers.mathematics.invariant import plan_pair
-from epsilond.ledgers.mathematics.state import LedgerState
+from epsilond.ledgers.mathematics.state import LedgerState, Slot, SlotKind
 
 DECISIONS = Condition(
     "ledger-functions-of-releases",
@@ -81,6 +83,65 @@ def plan_curve(state: LedgerState) -> tuple[PlanCurve, ...]:
     at = [state.target.log_delta + power * math.log(10.0) for power in (-4, -3, -2, -1, 0, 1, 2)]
     found = [(log_delta, pair.epsilon(log_delta).upper) for log_delta in at if log_delta < 0.0]
     return tuple(PlanCurve(log_delta / math.log(10.0), epsilon) for log_delta, epsilon in found if epsilon < math.inf)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScarceResource:
+    """An item of a plan, or a part of a slot, with the share of it that is used or reserved.
+
+    Attributes:
+        item: name of the item; None for a part of a slot.
+        slot: kind of the slot; None for an item.
+        part: name of the slot's part; None for an item.
+        share: used and reserved amount, as a share of the capacity; of an item, of the planned runs.
+        left: amount, or number of runs, that is neither used nor reserved.
+    """
+
+    item: str | None = None
+    slot: SlotKind | None = None
+    part: str | None = None
+    share: Fraction
+    left: Amount
+
+
+def find_scarcest(state: LedgerState) -> ScarceResource | None:
+    """Return the resource of a ledger of which the largest share is used or reserved; the first of equals.
+
+    Parts with capacity 0 do not count, and neither do items that residue charges brought: all their runs are held
+    from the beginning. Of a Rényi slot with several orders only the order with the smallest share counts, because the
+    other orders may be overdrawn.
+
+    Args:
+        state: the ledger.
+
+    Returns:
+        The resource. None if the ledger has none.
+    """
+    items = [
+        ScarceResource(item=item.name, share=1 - Fraction(item.free, item.planned), left=Amount(item.free))
+        for item in state.plan
+        if item.planned and item.job is None
+    ]
+    parts = [part for slot in state.slots for part in _scarce_parts(slot)]
+    return max([*items, *parts], key=lambda resource: resource.share, default=None)
+
+
+def _scarce_parts(slot: Slot) -> list[ScarceResource]:
+    """Return the parts of a slot that can run out."""
+    parts = [
+        ScarceResource(
+            slot=slot.kind,
+            part=part,
+            share=1 - Fraction(slot.free(part)) / Fraction(capacity),
+            left=max(slot.free(part), ZERO),
+        )
+        for part, capacity in slot.capacity.items()
+        if capacity
+    ]
+    if slot.kind == "rdp":
+        parts.sort(key=lambda resource: resource.share)
+        return parts[:1]
+    return parts
 
 
 def in_words(state: LedgerState, name: str) -> str:

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from epsilond.accountants.errors import LedgerExhausted, NoCertificate, RunDiffers
 from epsilond.accountants.specs import Spec
 from epsilond.ledgers.mathematics import moves
-from epsilond.ledgers.mathematics.amounts import Amount
+from epsilond.ledgers.mathematics.amounts import ZERO, Amount
 from epsilond.ledgers.mathematics.charges.asked import ChargeRequest
 from epsilond.ledgers.mathematics.nearest import fitting
-from epsilond.ledgers.mathematics.state import Charge, LedgerState, SlotKind
+from epsilond.ledgers.mathematics.state import Amounts, Charge, LedgerState, SlotKind
 from epsilond.ledgers.mathematics.stepped import steps_of
+from epsilond.ledgers.mathematics.view import ScarceResource, find_scarcest
 
 _TRIAL = "what-if"
 
 
 @dataclass(frozen=True, kw_only=True)
 class WhatIf:
-    """Whether a job fits, what it would be charged, and where it does not, why and what would."""
+    """Whether a job fits, what it would be charged, and where it does not, why and what would.
+
+    Attributes:
+        scarcest: the resource that runs out first: after the job if the job fits, otherwise now.
+        held_by_others: amounts that reservations hold, by the kinds of slots and the names of parts.
+    """
 
     fits: bool
     count: int
@@ -28,6 +34,8 @@ class WhatIf:
     charge: Charge | None = None
     reason: str | None = None
     nearest: Mapping[str, float | str] = field(default_factory=dict)
+    scarcest: ScarceResource | None = None
+    held_by_others: Mapping[SlotKind, Amounts] = field(default_factory=dict)
 
 
 def what_if(
@@ -49,6 +57,10 @@ def what_if(
         InvalidInput: the request contradicts itself.
     """
     runs = 1 if spec is None else steps_of(spec)[1]
+    held = {each.kind: {part: each.reserved.get(part, ZERO) for part in each.capacity} for each in state.slots}
+    refusal = WhatIf(
+        fits=False, count=count or runs, item=item, slot=slot, scarcest=find_scarcest(state), held_by_others=held
+    )
     try:
         after = moves.reserve(
             state, _TRIAL, spec=spec, item=item, slot=slot, count=count, eta=eta, delta=delta, rough=rough
@@ -57,16 +69,21 @@ def what_if(
         found = (
             refused if rough else with_nearest(refused, state, spec=spec, slot=slot, count=count, eta=eta, delta=delta)
         )
-        return WhatIf(
-            fits=False, count=count or runs, item=item, slot=slot, reason=found.message, nearest=found.nearest
-        )
+        return replace(refusal, reason=found.message, nearest=found.nearest)
     except RunDiffers as refused:
-        reason = " ".join([refused.message, *map(str, refused.observations)])
-        return WhatIf(fits=False, count=count or runs, item=item, slot=slot, reason=reason)
+        return replace(refusal, reason=" ".join([refused.message, *map(str, refused.observations)]))
     except NoCertificate as refused:
-        return WhatIf(fits=False, count=count or runs, item=item, slot=slot, reason=refused.message)
-    held = after.reservations[_TRIAL]
-    return WhatIf(fits=True, count=held.count, item=held.item, slot=held.slot, charge=held.charge)
+        return replace(refusal, reason=refused.message)
+    trial = after.reservations[_TRIAL]
+    return WhatIf(
+        fits=True,
+        count=trial.count,
+        item=trial.item,
+        slot=trial.slot,
+        charge=trial.charge,
+        scarcest=find_scarcest(after),
+        held_by_others=held,
+    )
 
 
 def with_nearest(

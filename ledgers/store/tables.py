@@ -186,3 +186,26 @@ COUNTER: Final = Table(
     Column("size", BigInteger, nullable=False),
 )
 """One row: how many entries there are, and so the next one's number. A sequence would leave gaps on rollback."""
+
+MESSAGES: Final = Table(
+    "ledger_messages",
+    TABLES,
+    Column("id", String(64), primary_key=True),
+    Column("endpoint", String(64), nullable=False),
+    Column("kind", String(32), nullable=False),
+    Column("body", Text, nullable=False),
+    Column("created", Double, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("due", Double, nullable=False),
+    Index("ledger_messages_by_due", "state", "endpoint", "due"),
+)
+"""One row for each message to a webhook. No budget depends on it."""
+
+MESSAGES_READ: Final = Table(
+    "ledger_messages_read",
+    TABLES,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("size", BigInteger, nullable=False),
+)
+"""One row: how many entries of the log were read for messages."""

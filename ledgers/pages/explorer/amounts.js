@@ -22,6 +22,19 @@ export function share(amount, whole) {
   return all === 0n ? 0 : Math.min(1, Number((units(amount) * 100000n) / all) / 100000);
 }
 
+/** How much of a part of a slot is used or reserved, from 0 to 1. */
+const taken = ({ used, reserved, capacity }, part) => share(used[part] ?? "0", capacity[part]) + share(reserved[part] ?? "0", capacity[part]);
+
+/** The part that says how full a slot is: its fullest; of Rényi orders, which bear the budget together, the emptiest. */
+export function fullest(slot) {
+  const parts = Object.keys(slot.capacity);
+  const sign = slot.kind === "rdp" ? -1 : 1;
+  return parts.reduce((best, part) => (sign * taken(slot, part) > sign * taken(slot, best) ? part : best), parts[0]);
+}
+
+/** How full a slot is, from 0 to 1. */
+export const fullness = (slot) => Math.min(1, taken(slot, fullest(slot)));
+
 /** How many runs that cost `each` are paid for by `remaining`, exactly; Infinity where they cost nothing. */
 export function runsFor(each, remaining) {
   const counts = Object.entries(each)
@@ -61,6 +74,13 @@ export function roomWords(slot, relation) {
   const noise = slot.kind === "pure" ? "Laplace scale" : "noise multiplier";
   const most = count === 0 ? "no release" : count === 1 ? "one more release" : `${count.toLocaleString("en-US")} more releases`;
   return `Room for ${most} with ${noise} ${USUAL_NOISE}`;
+}
+
+/** Which resource runs out first, in words. */
+export function scarcest({ item, slot, part, share_used: used, remaining }) {
+  const name = item ?? `${KINDS[slot]}, ${partName(part)}`;
+  const left = item ? `${Number(remaining).toLocaleString("en-US")} runs` : number(Number(remaining), 6, "down");
+  return `${name}: ${number(100 * used, 3, "up")} % used or held, ${left} left`;
 }
 
 /** Parts and their amounts in one line, rounded up to six digits; parts of which nothing is taken are left out: μ² 0.01. */

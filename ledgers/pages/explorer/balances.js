@@ -1,17 +1,17 @@
 // What is used, held and free of each compartment: a bar, and the same in numbers.
 
-import { KINDS, partName, roomWords, share } from "./amounts.js";
+import { KINDS, fullest, partName, roomWords, share } from "./amounts.js";
 import { el, table } from "./dom.js";
 
 const percent = (part) => `${Math.round(100 * part)} %`;
 
-/** A bar whose pieces are [name, class, share]; what is left of it is free. It is told in words to those who do not see it. */
-export function bar(label, pieces) {
+/** A bar whose pieces are [name, class, share]; the rest of it is called `rest`. It is told in words to those who do not see it. */
+export function bar(label, pieces, rest = "free") {
   const taken = pieces.reduce((sum, [, , part]) => sum + part, 0);
-  const words = [...pieces.map(([name, , part]) => `${name} ${percent(part)}`), `free ${percent(Math.max(0, 1 - taken))}`];
+  const words = [...pieces.map(([name, , part]) => `${name} ${percent(part)}`), `${rest} ${percent(Math.max(0, 1 - taken))}`];
   return el(
     "div",
-    { class: "balance", role: "img", "aria-label": `${label}: ${words.join(", ")}` },
+    { class: `balance ${rest}`, role: "img", "aria-label": `${label}: ${words.join(", ")}` },
     pieces.map(([, style, part]) => {
       const piece = el("span", { class: `piece ${style}` });
       piece.style.width = `${100 * part}%`;
@@ -28,15 +28,15 @@ const partBar = (slot, part) =>
     ["reserved", "held", share(slot.reserved[part] ?? "0", slot.capacity[part])],
   ]);
 
-/** One bar of an item of the plan; runs that stand as credit are free. */
+/** One bar of an item of the plan: what is not committed or reserved is planned, credit included. */
 function itemBar({ name, planned, reserved, committed }) {
   const of = (count) => (planned ? count / planned : 0);
-  return bar(`Plan, ${name}`, [["committed", "used", of(committed)], ["reserved", "held", of(reserved)]]);
+  return bar(`Plan, ${name}`, [["committed", "used", of(committed)], ["reserved", "held", of(reserved)]], "planned");
 }
 
 const key = (style, text) => el("li", {}, el("span", { class: `key ${style}`, "aria-hidden": "true" }), text);
 export const legend = () =>
-  el("ul", { class: "legend" }, key("used", "used: may have been released"), key("held", "reserved: somebody holds it"), key("free", "free"));
+  el("ul", { class: "legend" }, key("used", "used: may have been released"), key("held", "reserved: somebody holds it"), key("planned", "planned: set aside for the plan"), key("free", "free"));
 
 /** A slot as a card: how much fits, and for each part its bar and its four amounts, exactly as the service gives them. */
 export function slotCard(slot, relation) {
@@ -86,15 +86,19 @@ export function planTable(plan) {
   return table("The plan, in runs", ["Item", "Planned", "Reserved", "Committed", "Credit", "Free, with credit", "Balance"], rows, { class: "plan" });
 }
 
-/** One bar for each compartment, with the least that says what it is: for a list of ledgers. */
+/** One bar for each compartment, with its shares in words: for a list of ledgers. */
 export function brief(ledger) {
-  const line = (name, drawn, free) => el("li", {}, el("span", {}, name), drawn, el("span", { class: "small" }, free));
+  const line = (name, drawn, words) => el("li", {}, el("span", {}, name), drawn, el("span", { class: "small" }, words));
   return el("ul", { class: "compartments" }, [
-    ...ledger.plan.filter(({ job }) => !job).map((item) => line(item.name, itemBar(item), `${runs(item.planned - item.reserved - item.committed)} of ${runs(item.planned)} runs free`)),
+    ...ledger.plan.filter(({ job }) => !job).map((item) => line(item.name, itemBar(item), itemWords(item))),
     ...ledger.slots.map((slot) => {
-      const [part] = Object.keys(slot.capacity);
-      const free = Math.floor(100 * share(slot.remaining[part], slot.capacity[part]));
-      return line(KINDS[slot.kind], partBar(slot, part), roomWords(slot, ledger.relation) ?? `${free} % of ${partName(part)} is free`);
+      const part = fullest(slot);
+      const words = [["used", slot.used], ["reserved", slot.reserved], ["free", slot.remaining]].map(([name, amounts]) => `${percent(share(amounts[part] ?? "0", slot.capacity[part]))} ${name}`);
+      const room = roomWords(slot, ledger.relation);
+      return line(`${KINDS[slot.kind]}, ${partName(part)}`, partBar(slot, part), `${words.join(", ")}${room ? `. ${room}` : ""}`);
     }),
   ]);
 }
+
+const itemWords = ({ planned, reserved, committed }) =>
+  `${runs(committed)} of ${runs(planned)} runs committed, ${runs(reserved)} reserved, ${runs(planned - reserved - committed)} planned`;

@@ -1,6 +1,7 @@
 // One ledger: its promise in words, its balances, its plan's curve, what rests on whom, and what proves it.
 
 import { accessKey, urlOf, withKey, Problem } from "./api.js";
+import { scarcest } from "./amounts.js";
 import { legend, planTable, slotCard } from "./balances.js";
 import { Chart } from "./chart.js";
 import { el } from "./dom.js";
@@ -119,7 +120,7 @@ export function showLedger(place, ledger, options) {
       promise(ledger),
       remarks(ledger),
       pending && section("pending", "Waiting for a second person", pending.place),
-      section("balances", "What is left", legend(), ledger.slots.length ? el("div", { class: "slots" }, ledger.slots.map((slot) => slotCard(slot, ledger.relation))) : el("p", { class: "hint" }, "It has no slots: nothing may be chosen by what comes out.")),
+      section("balances", "What is left", ledger.runs_out_first && el("p", { id: "runs-out-first" }, `Runs out first: ${scarcest(ledger.runs_out_first)}.`), legend(), ledger.slots.length ? el("div", { class: "slots" }, ledger.slots.map((slot) => slotCard(slot, ledger.relation))) : el("p", { class: "hint" }, "It has no slots: nothing may be chosen by what comes out.")),
       picture?.place,
       section("plan", "The plan", ledger.plan.length ? planTable(ledger.plan) : el("p", { class: "hint" }, "Nothing is planned.")),
       drawn?.place,

@@ -38,7 +38,7 @@ function stand(state) {
 
 function refuse(problem) {
   progress.hide();
-  const words = { 401: "Type a key into “Access key”, above.", 403: "The key needs the scope “ledger”." }[problem.status];
+  const words = { 401: "Type a key into “Access key”, above.", 403: /\brole\b/.test(problem.detail) ? "" : "The key needs the scope “ledger”." }[problem.status];
   showProblem(byId("problem"), { ...problem, detail: [problem.detail, words].filter(Boolean).join(" ") }, [], { choose: () => {}, again: () => show() });
   stand(kindOf(problem) === "failed" ? "failed" : "refused");
   byId("spoken").textContent = `No answer. ${problem.title ?? ""}`;

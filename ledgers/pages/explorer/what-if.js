@@ -1,7 +1,7 @@
 // What a job would cost a ledger, asked while a hand moves a slider. It changes nothing.
 
 import { Problem, post } from "./api.js";
-import { KINDS, said } from "./amounts.js";
+import { KINDS, said, scarcest } from "./amounts.js";
 import { el } from "./dom.js";
 import { mostThatFit } from "./fitting.js";
 import { news } from "./progress.js";
@@ -145,14 +145,19 @@ export class WhatIf {
 const runs = (count) => `${number(count, 6)} ${count === 1 ? "run" : "runs"}`;
 
 /** Whether it fits and what it would cost, or why it does not and what would. */
-function verdict({ fits, reason, charge, nearest }, count) {
+function verdict({ fits, reason, charge, nearest, runs_out_first: first, held_by_others: held }, count) {
+  const others = Object.entries(held).filter(([, parts]) => Object.values(parts).some((amount) => Number(amount) !== 0));
+  const around = [
+    first ? el("p", { class: "small", id: "what-if-first" }, `${fits ? "After the job, the first to run out" : "First to run out"}: ${scarcest(first)}.`) : null,
+    others.length ? el("p", { class: "small", id: "what-if-others" }, `Others hold ${others.map(([kind, parts]) => `${said(parts)} of the ${KINDS[kind]}`).join("; ")}.`) : null,
+  ];
   if (fits) {
     const cost = Object.keys(charge.parts).length ? said(charge.parts) : `${runs(charge.count)} of the plan`;
     const how = charge.each ? `, ${said(charge.each)} for each run` : "";
-    return [el("h3", {}, el("span", { "aria-hidden": "true" }, "✓ "), `It fits: ${runs(count)}`), el("p", {}, `Cost: ${cost}${how}.`), charge.theorem ? el("p", { class: "small" }, "By ", el("code", {}, charge.theorem)) : null];
+    return [el("h3", {}, el("span", { "aria-hidden": "true" }, "✓ "), `It fits: ${runs(count)}`), el("p", {}, `Cost: ${cost}${how}.`), charge.theorem ? el("p", { class: "small" }, "By ", el("code", {}, charge.theorem)) : null, ...around];
   }
   const noise = nearest.smallest_noise_multiplier;
-  return [el("h3", {}, el("span", { "aria-hidden": "true" }, "≠ "), `It does not fit: ${runs(count)}`), el("p", {}, `${title(reason)}.`), noise ? el("p", {}, `${runs(count)} would fit with a noise multiplier of ${number(noise, 4, "up")} or more.`) : null];
+  return [el("h3", {}, el("span", { "aria-hidden": "true" }, "≠ "), `It does not fit: ${runs(count)}`), el("p", {}, `${title(reason)}.`), noise ? el("p", {}, `${runs(count)} would fit with a noise multiplier of ${number(noise, 4, "up")} or more.`) : null, ...around];
 }
 
 /** How many of the shape fit. */

@@ -14,7 +14,7 @@ UNEXPECTED, BAD_INPUT, NOT_CERTIFIED, BROKEN, DISAGREES, ANOTHER_ENGINE, NO_CLUS
 INTERRUPTED = 130
 MEANINGS = {
     0: "answered; of ledger verify: all is shown; of verify: the page is today's engine's, its figures are confirmed",
-    UNEXPECTED: "unexpected: a fault of ours; of ledger verify: something does not hold",
+    UNEXPECTED: "unexpected: a fault of ours; of ledger verify: something does not hold; of ledger drill: one failed",
     BAD_INPUT: "bad input: the options or fields are named; of ledger verify: something is not shown",
     NOT_CERTIFIED: "nothing can be certified, or a ledger refuses: what fails and what is near are shown",
     BROKEN: "verify: the report was altered or is incomplete",

@@ -174,6 +174,24 @@ def test_what_if_says_what_would_fit_and_changes_nothing(client: httpx.Client) -
     assert len(client.get(f"{LEDGERS}/{ledger}/entries").json()["entries"]) == 1
 
 
+def test_what_runs_out_first_is_said_of_a_ledger_and_of_a_job(client: httpx.Client) -> None:
+    ledger = opened(client, slots=[{"kind": "gdp", "capacity": {"mu_squared": "0.5"}}])["id"]
+    query = {"spec": {"kind": "gaussian", "noise_multiplier": 2.0}, "slot": "gdp"}
+    assert client.post(f"{LEDGERS}/{ledger}/reservations", json=query, headers=key()).status_code == 201
+    shown = client.get(f"{LEDGERS}/{ledger}").json()
+    first, slot = shown["runs_out_first"], shown["slots"][0]
+    assert (first["slot"], first["part"]) == ("gdp", "mu_squared")
+    assert first["remaining"] == slot["remaining"]["mu_squared"]
+    assert first["share_used"] == pytest.approx(0.5)
+    answer = client.post(f"{LEDGERS}/{ledger}/what-if", json=query | {"count": 2}).json()
+    assert not answer["fits"]
+    assert answer["held_by_others"] == {"gdp": slot["reserved"]}
+    assert answer["runs_out_first"] == first
+    smaller = query | {"spec": {"kind": "gaussian", "noise_multiplier": 4.0}}
+    after = client.post(f"{LEDGERS}/{ledger}/what-if", json=smaller).json()["runs_out_first"]
+    assert after["share_used"] == pytest.approx(0.625)
+
+
 def test_pages_of_ledgers_and_of_entries(client: httpx.Client) -> None:
     mine = [opened(client)["id"] for _ in range(3)]
     seen: list[str] = []

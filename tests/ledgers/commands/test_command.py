@@ -87,7 +87,11 @@ def test_from_open_to_verify(opened, tmp_path):
     run = opened
     assert "1000 of 1000 left" in run("show", "hospital").stdout
     assert "hospital" in run("list").stdout
-    assert "It fits" in run("what-if", "hospital", "train", "--count", 10).stdout
+    asked_about = run("what-if", "hospital", "train", "--count", 10).stdout
+    assert "It fits" in asked_about
+    assert "held_by_others.gdp.mu_squared" in asked_about
+    for answer in (asked_about, run("show", "hospital").stdout):
+        assert "% used or held" in answer
     held = reserved(run, "train", "--count", 500)
     told = run("commit", held, "--count", 100, "--out", tmp_path / "receipt").stdout
     assert "good for one run" in told

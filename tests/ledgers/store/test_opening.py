@@ -68,7 +68,7 @@ def test_ledgers_of_the_first_revision_are_kept(first_revision, place):
     assert (row.status, row.contradicted, row.contradictions) == ("closed", False, ())
     with database.reading() as connection:
         context = MigrationContext.configure(connection, opts={"version_table": CHAIN.version_table})
-        assert context.get_current_revision() == "0006"
+        assert context.get_current_revision() == "0007"
         assert compare_metadata(context, TABLES) == []
     with pytest.raises(StoreFault), database.writing() as connection:
         connection.execute(text("UPDATE ledgers SET version = version + 1, status = 'open'"))

@@ -119,6 +119,7 @@ from .release import Release
 from .report_request import ReportRequest
 from .reservation_answer import ReservationAnswer
 from .reserve_asked import ReserveAsked
+from .resource_answer import ResourceAnswer
 from .risk import Risk
 from .risk_bound import RiskBound
 from .risk_bounds_answer import RiskBoundsAnswer
@@ -167,6 +168,7 @@ from .verdict import Verdict
 from .void_asked import VoidAsked
 from .weighting import Weighting
 from .what_if_answer import WhatIfAnswer
+from .what_if_answer_held_by_others import WhatIfAnswerHeldByOthers
 from .within_answer import WithinAnswer
 
 __all__ = (
@@ -289,6 +291,7 @@ __all__ = (
     "ReportRequest",
     "ReservationAnswer",
     "ReserveAsked",
+    "ResourceAnswer",
     "Risk",
     "RiskBound",
     "RiskBoundsAnswer",
@@ -337,5 +340,6 @@ __all__ = (
     "VoidAsked",
     "Weighting",
     "WhatIfAnswer",
+    "WhatIfAnswerHeldByOthers",
     "WithinAnswer",
 )

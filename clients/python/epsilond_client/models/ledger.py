@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..models.guarantee_of_ledger import GuaranteeOfLedger
     from ..models.item_answer import ItemAnswer
     from ..models.observation import Observation
+    from ..models.resource_answer import ResourceAnswer
     from ..models.slot_answer import SlotAnswer
     from ..models.target import Target
 
@@ -53,6 +54,7 @@ class Ledger:
         guarantee (GuaranteeOfLedger | Unset): What everything that the ledger ever allows is together, certified when
             it was opened.
         observations (list[Observation] | Unset): what contradicts runs; empty while nothing does
+        runs_out_first (ResourceAnswer | Unset): The part of a slot, or the item of the plan, that runs out first.
         declared_conditions (list[Condition] | Unset):
         curve (list[Target] | Unset): of exactly the plan, if it is all that is run; empty without one
         warnings (list[Caution] | Unset):
@@ -75,6 +77,7 @@ class Ledger:
     approval: bool | Unset = UNSET
     guarantee: GuaranteeOfLedger | Unset = UNSET
     observations: list[Observation] | Unset = UNSET
+    runs_out_first: ResourceAnswer | Unset = UNSET
     declared_conditions: list[Condition] | Unset = UNSET
     curve: list[Target] | Unset = UNSET
     warnings: list[Caution] | Unset = UNSET
@@ -128,6 +131,10 @@ class Ledger:
                 observations_item = observations_item_data.to_dict()
                 observations.append(observations_item)
 
+        runs_out_first: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.runs_out_first, Unset):
+            runs_out_first = self.runs_out_first.to_dict()
+
         declared_conditions: list[dict[str, Any]] | Unset = UNSET
         if not isinstance(self.declared_conditions, Unset):
             declared_conditions = []
@@ -176,6 +183,8 @@ class Ledger:
             field_dict["guarantee"] = guarantee
         if observations is not UNSET:
             field_dict["observations"] = observations
+        if runs_out_first is not UNSET:
+            field_dict["runs_out_first"] = runs_out_first
         if declared_conditions is not UNSET:
             field_dict["declared_conditions"] = declared_conditions
         if curve is not UNSET:
@@ -192,6 +201,7 @@ class Ledger:
         from ..models.guarantee_of_ledger import GuaranteeOfLedger
         from ..models.item_answer import ItemAnswer
         from ..models.observation import Observation
+        from ..models.resource_answer import ResourceAnswer
         from ..models.slot_answer import SlotAnswer
         from ..models.target import Target
 
@@ -252,6 +262,13 @@ class Ledger:
 
                 observations.append(observations_item)
 
+        _runs_out_first = d.pop("runs_out_first", UNSET)
+        runs_out_first: ResourceAnswer | Unset
+        if isinstance(_runs_out_first, Unset):
+            runs_out_first = UNSET
+        else:
+            runs_out_first = ResourceAnswer.from_dict(_runs_out_first)
+
         _declared_conditions = d.pop("declared_conditions", UNSET)
         declared_conditions: list[Condition] | Unset = UNSET
         if _declared_conditions is not UNSET:
@@ -299,6 +316,7 @@ class Ledger:
             approval=approval,
             guarantee=guarantee,
             observations=observations,
+            runs_out_first=runs_out_first,
             declared_conditions=declared_conditions,
             curve=curve,
             warnings=warnings,

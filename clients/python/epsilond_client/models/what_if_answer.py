@@ -11,7 +11,9 @@ from ..types import UNSET, Unset
 if TYPE_CHECKING:
     from ..models.caution import Caution
     from ..models.charge_answer import ChargeAnswer
+    from ..models.resource_answer import ResourceAnswer
     from ..models.values import Values
+    from ..models.what_if_answer_held_by_others import WhatIfAnswerHeldByOthers
 
 
 T = TypeVar("T", bound="WhatIfAnswer")
@@ -25,16 +27,20 @@ class WhatIfAnswer:
         fits (bool):
         count (int): runs that were asked about
         nearest (Values): numbers or texts by name
+        held_by_others (WhatIfAnswerHeldByOthers): amounts that reservations hold, by kinds of slots and names of parts
         charge (ChargeAnswer | Unset): What runs cost: runs of an item of the plan, or amounts of a slot.
         reason (str | Unset): why it does not fit
+        runs_out_first (ResourceAnswer | Unset): The part of a slot, or the item of the plan, that runs out first.
         warnings (list[Caution] | Unset): absent: none
     """
 
     fits: bool
     count: int
     nearest: Values
+    held_by_others: WhatIfAnswerHeldByOthers
     charge: ChargeAnswer | Unset = UNSET
     reason: str | Unset = UNSET
+    runs_out_first: ResourceAnswer | Unset = UNSET
     warnings: list[Caution] | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -45,11 +51,17 @@ class WhatIfAnswer:
 
         nearest = self.nearest.to_dict()
 
+        held_by_others = self.held_by_others.to_dict()
+
         charge: dict[str, Any] | Unset = UNSET
         if not isinstance(self.charge, Unset):
             charge = self.charge.to_dict()
 
         reason = self.reason
+
+        runs_out_first: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.runs_out_first, Unset):
+            runs_out_first = self.runs_out_first.to_dict()
 
         warnings: list[dict[str, Any]] | Unset = UNSET
         if not isinstance(self.warnings, Unset):
@@ -65,12 +77,15 @@ class WhatIfAnswer:
                 "fits": fits,
                 "count": count,
                 "nearest": nearest,
+                "held_by_others": held_by_others,
             }
         )
         if charge is not UNSET:
             field_dict["charge"] = charge
         if reason is not UNSET:
             field_dict["reason"] = reason
+        if runs_out_first is not UNSET:
+            field_dict["runs_out_first"] = runs_out_first
         if warnings is not UNSET:
             field_dict["warnings"] = warnings
 
@@ -80,7 +95,9 @@ class WhatIfAnswer:
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.caution import Caution
         from ..models.charge_answer import ChargeAnswer
+        from ..models.resource_answer import ResourceAnswer
         from ..models.values import Values
+        from ..models.what_if_answer_held_by_others import WhatIfAnswerHeldByOthers
 
         d = dict(src_dict)
         fits = d.pop("fits")
@@ -88,6 +105,8 @@ class WhatIfAnswer:
         count = d.pop("count")
 
         nearest = Values.from_dict(d.pop("nearest"))
+
+        held_by_others = WhatIfAnswerHeldByOthers.from_dict(d.pop("held_by_others"))
 
         _charge = d.pop("charge", UNSET)
         charge: ChargeAnswer | Unset
@@ -97,6 +116,13 @@ class WhatIfAnswer:
             charge = ChargeAnswer.from_dict(_charge)
 
         reason = d.pop("reason", UNSET)
+
+        _runs_out_first = d.pop("runs_out_first", UNSET)
+        runs_out_first: ResourceAnswer | Unset
+        if isinstance(_runs_out_first, Unset):
+            runs_out_first = UNSET
+        else:
+            runs_out_first = ResourceAnswer.from_dict(_runs_out_first)
 
         _warnings = d.pop("warnings", UNSET)
         warnings: list[Caution] | Unset = UNSET
@@ -111,8 +137,10 @@ class WhatIfAnswer:
             fits=fits,
             count=count,
             nearest=nearest,
+            held_by_others=held_by_others,
             charge=charge,
             reason=reason,
+            runs_out_first=runs_out_first,
             warnings=warnings,
         )
 

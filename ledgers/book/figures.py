@@ -1,0 +1,115 @@
+"""Figures of a ledger in answers: runs, amounts, shares, and logarithms of δ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from epsilond.calibrators.answer import Served
+from epsilond.ledgers.mathematics.amounts import Amount, less, shown
+from epsilond.ledgers.mathematics.view import ScarceResource
+from epsilond.ledgers.store.records import ItemRow, LedgerRow
+
+AMOUNTS = Served("by the names of the slot's parts, as decimal strings")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemAnswer:
+    """An item of the plan, in runs of its mechanism."""
+
+    name: str
+    planned: Annotated[int, Served("runs that the ledger accounts for")]
+    reserved: Annotated[int, Served("runs that somebody holds")]
+    committed: Annotated[int, Served("runs that may have been released")]
+    credit: Annotated[int, Served("runs of jobs that were stopped early; they may be reserved again")]
+    job: Annotated[str | None, Served("the reservation whose charge brought the item, if one did")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlotAnswer:
+    """A slot: what may still be charged to it is `remaining`."""
+
+    kind: Literal["gdp", "zcdp", "rdp", "pure"]
+    capacity: Annotated[Mapping[str, str], AMOUNTS]
+    used: Annotated[Mapping[str, str], AMOUNTS]
+    reserved: Annotated[Mapping[str, str], AMOUNTS]
+    remaining: Annotated[Mapping[str, str], AMOUNTS]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResourceAnswer:
+    """The part of a slot, or the item of the plan, that runs out first."""
+
+    item: Annotated[str | None, Served("of the plan; absent of a slot")] = None
+    slot: Annotated[str | None, Served("absent of the plan")] = None
+    part: Annotated[str | None, Served("of the slot")] = None
+    share_used: Annotated[float, Served("used or reserved, as a share of the capacity or of the planned runs")]
+    remaining: Annotated[str, Served("neither used nor reserved: an amount as a decimal string, or runs")]
+
+
+def item_answer(item: ItemRow) -> ItemAnswer:
+    """Return the answer about an item of a plan."""
+    return ItemAnswer(
+        name=item.name,
+        planned=item.planned,
+        reserved=item.reserved,
+        committed=item.committed,
+        credit=item.credit,
+        job=item.job,
+    )
+
+
+def slot_answer(row: LedgerRow, kind: str) -> SlotAnswer:
+    """Return the answer about the slot of a kind, from the rows of its ledger."""
+    parts = [part for part in row.parts if part.kind == kind]
+    return SlotAnswer(
+        kind=kind,  # type: ignore[arg-type]
+        capacity={part.part: shown(part.capacity) for part in parts},
+        used={part.part: shown(part.used) for part in parts},
+        reserved={part.part: shown(part.reserved) for part in parts},
+        remaining={part.part: _difference(part.capacity, part.held) for part in parts},
+    )
+
+
+def _difference(capacity: Amount, held: Amount) -> str:
+    """What is neither used nor held; of a Rényi order that is overdrawn, which other orders bear, nothing."""
+    return shown(max(less(capacity, held), Amount(0)))
+
+
+def resource_answer(resource: ScarceResource | None) -> ResourceAnswer | None:
+    """Return the answer about the resource that runs out first; None if there is none."""
+    if resource is None:
+        return None
+    return ResourceAnswer(
+        item=resource.item,
+        slot=resource.slot,
+        part=resource.part,
+        share_used=float(resource.share),
+        remaining=shown(resource.left),
+    )
+
+
+def short_log10(log_delta: float) -> float:
+    """Return log10 of a δ, as it was written if that was a short number: a target is read, not certified."""
+    exact = log_delta / math.log(10.0)
+    return round(exact, 9) if math.isclose(exact, round(exact, 9), rel_tol=1e-15) else exact
+
+
+def short_delta(log_delta: float) -> float | None:
+    """Return a δ, as it was written if that was a short number; None if it is below every double."""
+    exact = math.exp(log_delta)
+    short = float(f"{exact:.9g}")
+    is_short = short > 0.0 and math.isclose(math.log(short), log_delta, rel_tol=1e-15)
+    return (short if is_short else exact) or None
+
+
+def log10_above(log_delta: float) -> float:
+    """Return an upper bound of log10 of a δ."""
+    return above(log_delta / math.log(10.0))
+
+
+def above(rounded: float) -> float:
+    """Return a bound above the rounding of a division by log 10."""
+    return rounded if math.isinf(rounded) else rounded + 8e-16 * abs(rounded)

@@ -1,0 +1,94 @@
+"""`epsilond ledger witness`: the service of a second party that cosigns the heads of logs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.commands.exits import BAD_INPUT, exit_codes
+from epsilond.extras import extra
+from epsilond.ledgers.commands.shared import group
+
+if TYPE_CHECKING:
+    from epsilond.ledgers.cosigning.folder import WitnessFolder
+    from epsilond.ledgers.log.keys import PublicKey
+
+
+@group.command()
+def witness(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="holds the key and the newest head of each log")],
+    name: Annotated[str, typer.Option(metavar="TEXT", help="of the witness, for ever")],
+    log: Annotated[
+        list[str] | None,
+        typer.Option(metavar="VKEY", help="key of a log, `note_key` in its published keys; once for each key"),
+    ] = None,
+    host: Annotated[str, typer.Option(help="address to listen on")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="port to listen on; 0 takes a free one", min=0, max=65535)] = 8030,
+    make: Annotated[
+        bool, typer.Option("--make", help="make the key if there is none, print its vkey, and end")
+    ] = False,
+    forget: Annotated[
+        str | None, typer.Option(metavar="ORIGIN", help="forget the newest head of this log, print it, and end")
+    ] = None,
+) -> None:
+    """Cosign the heads of logs that continue what was cosigned before (C2SP tlog-witness).
+
+    Somebody else than the operator of the log runs it, on a machine and storage of its own. It keeps the newest head of
+    each log on the disk before it answers, and no entries.
+    """
+    with exit_codes(), extra("service", "a witness"):
+        from epsilond.ledgers.cosigning.folder import WitnessFolder  # noqa: PLC0415  only the extra has its packages
+        from epsilond.ledgers.log.errors import KeysUnusable, Malformed  # noqa: PLC0415  as above
+
+        try:
+            opened = WitnessFolder.open(folder, name)
+            if make:
+                typer.echo(opened.public.vkey)
+            elif forget is not None:
+                _forget(opened, forget)
+            else:
+                _serve(opened, _keys_of_logs(log or ()), host, port)
+        except (KeysUnusable, Malformed) as error:
+            typer.echo(f"error: {error}", err=True)
+            raise typer.Exit(BAD_INPUT) from None
+        except OSError as error:
+            typer.echo(f"error: {error.filename or folder}: {error.strerror}", err=True)
+            raise typer.Exit(BAD_INPUT) from None
+
+
+def _keys_of_logs(vkeys: list[str] | tuple[str, ...]) -> list[PublicKey]:
+    """Return the keys of logs.
+
+    Raises:
+        InvalidInput: there is none, or one cannot be read.
+    """
+    from epsilond.ledgers.log.errors import Malformed  # noqa: PLC0415  as above
+    from epsilond.ledgers.log.keys import PublicKey  # noqa: PLC0415  as above
+
+    if not vkeys:
+        raise InvalidInput.at("/log", "give the key of at least one log")
+    try:
+        return [PublicKey.of_note_key(vkey) for vkey in vkeys]
+    except Malformed as error:
+        raise InvalidInput.at("/log", str(error)) from None
+
+
+def _forget(opened: WitnessFolder, origin: str) -> None:
+    head = opened.forget(origin)
+    if head is None:
+        raise InvalidInput.at("/forget", f"no head of {origin} was cosigned")
+    typer.echo(head.text, nl=False)
+
+
+def _serve(opened: WitnessFolder, logs: list[PublicKey], host: str, port: int) -> None:
+    """Run the witness until it is stopped. Its key and address are printed once it listens."""
+    from epsilond.ledgers.cosigning.server import WitnessService, listener, server  # noqa: PLC0415  as above
+
+    service = WitnessService(opened, logs)
+    with listener(host, port) as listening:
+        typer.echo(opened.public.vkey)
+        typer.echo(f"listens on http://{host}:{listening.getsockname()[1]}", err=True)
+        server(service).run(sockets=[listening])

@@ -1,0 +1,152 @@
+"""The folder of a witness: its private key, and the newest head that it cosigned of each log.
+
+A head is on the disk before its cosignature is given away. Each change reads the head again under a lock of the folder,
+so that several processes may serve one folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+from epsilond.ledgers.log import checkpoints, notes
+from epsilond.ledgers.log.checkpoints import Checkpoint
+from epsilond.ledgers.log.cosignatures import CosignerKey, CosigningKey
+from epsilond.ledgers.log.errors import KeysUnusable, NotVerified
+from epsilond.ledgers.log.key_files import read_private
+from epsilond.storage.replacing import create_file, lock_folder, replace_file
+
+PRIVATE: Final = "witness.pem"
+"""Name of the file of the private key (Ed25519, PEM)."""
+PUBLIC: Final = "witness.vkey"
+"""Name of the file of the public key, which ties the private key to one name."""
+_HEADS: Final = "heads"
+
+
+class WitnessFolder:
+    """The folder of one witness.
+
+    Attributes:
+        key: the key that cosigns.
+    """
+
+    def __init__(self, folder: Path, key: CosigningKey) -> None:
+        """Use a folder that exists."""
+        self.key = key
+        self._heads = folder / _HEADS
+        self._heads.mkdir(exist_ok=True)
+        self._turn = threading.Lock()
+
+    @classmethod
+    def open(cls, folder: Path, name: str) -> WitnessFolder:
+        """Open the folder of a witness. Make the folder and the key if they do not exist.
+
+        Args:
+            folder: folder of the witness.
+            name: name of the witness.
+
+        Raises:
+            KeysUnusable: the key is of another name, can be read by others, or is missing next to its public key.
+            Malformed: the name cannot name a key.
+            OSError: the folder cannot be read or written.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        with lock_folder(folder):
+            private, public = folder / PRIVATE, folder / PUBLIC
+            if not private.exists():
+                if public.exists():
+                    raise KeysUnusable(f"{private} is missing: the witness needs the key of {public}")
+                key = CosigningKey(name, Ed25519PrivateKey.generate())
+                _ = key.public  # rejects a name that is none before anything is written
+                create_file(private, key.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+            if sys.platform != "win32" and private.stat().st_mode & 0o077:
+                raise KeysUnusable(f"{private} can be read by others than its owner: chmod 600, and think of a new key")
+            key = CosigningKey(name, read_private(private, name).private)
+            if not public.exists():
+                replace_file(public, f"{key.public.vkey}\n".encode(), mode=0o644)
+            if public.read_text(encoding="utf-8").strip() != key.public.vkey:
+                raise KeysUnusable(f"{public} has another name or another key: a key has one name for ever")
+        return cls(folder, key)
+
+    @property
+    def public(self) -> CosignerKey:
+        """The public key of the witness."""
+        return self.key.public
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other processes and threads from changing a head. What was written is on the disk at the end.
+
+        Raises:
+            OSError: the folder cannot be used.
+        """
+        with self._turn, lock_folder(self._heads, must_sync=True):
+            yield
+
+    def note(self, digest: str) -> str | None:
+        """Return the newest cosigned head of a log with its signatures; None if there is none.
+
+        Args:
+            digest: SHA-256 of the origin, in hexadecimal.
+
+        Raises:
+            KeysUnusable: the file was changed, or is another log's.
+            OSError: the file cannot be read.
+        """
+        path = self._heads / digest
+        try:
+            text = path.read_bytes().decode("utf-8")
+            note = notes.parse(text)
+            if self.public.verify(note) is None or digest_of(checkpoints.parse(note.text).origin) != digest:
+                raise KeysUnusable(f"{path} is no head of its log that this witness cosigned")
+        except FileNotFoundError:
+            return None
+        except (NotVerified, UnicodeDecodeError):
+            raise KeysUnusable(f"{path} is no head that this witness cosigned") from None
+        return text
+
+    def head(self, origin: str) -> Checkpoint | None:
+        """Return the newest cosigned head of a log; None if there is none.
+
+        Raises:
+            KeysUnusable: the file was changed, or is another log's.
+            OSError: the file cannot be read.
+        """
+        note = self.note(digest_of(origin))
+        return None if note is None else checkpoints.parse(notes.parse(note).text)
+
+    def replace(self, origin: str, note: str) -> None:
+        """Put the newest head of a log on the disk, with its signatures. Call it within `alone()`.
+
+        Raises:
+            OSError: it cannot be written; the head is as before.
+        """
+        replace_file(self._heads / digest_of(origin), note.encode())
+
+    def forget(self, origin: str) -> Checkpoint | None:
+        """Delete the newest head of a log, so that any log of this origin can be cosigned next.
+
+        Returns:
+            The head that is forgotten; None if there was none.
+
+        Raises:
+            KeysUnusable: the file was changed, or is another log's.
+            OSError: the file cannot be read or deleted.
+        """
+        with self.alone():
+            head = self.head(origin)
+            (self._heads / digest_of(origin)).unlink(missing_ok=True)
+        return head
+
+
+def digest_of(origin: str) -> str:
+    """Return the SHA-256 of an origin, in hexadecimal."""
+    return hashlib.sha256(origin.encode()).hexdigest()

@@ -1,0 +1,151 @@
+"""The witnesses of one log: each head is shown to all of them at one time, and so many must cosign it."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from epsilond.ledgers.cosigning.remote import (
+    LONGEST,
+    TIMEOUT,
+    HeadRejected,
+    RemoteWitness,
+    ShownLog,
+    WitnessAddress,
+    WitnessUnavailable,
+)
+from epsilond.ledgers.log import notes
+from epsilond.ledgers.log.notes import Note, NoteSignature
+
+PATIENCE: Final = LONGEST + TIMEOUT
+"""Longest wait in seconds for the cosignatures of one head."""
+
+
+class TooFewCosignatures(Exception):
+    """Fewer witnesses than are needed have cosigned the head; the text says why, in sentences."""
+
+
+class WitnessQuorum:
+    """The witnesses of one log. Call `cosign` in one thread at a time, and the other methods in any thread.
+
+    Attributes:
+        is_confirmed: whether as many witnesses as are needed cosigned the head that was shown last.
+    """
+
+    def __init__(
+        self, addresses: Sequence[WitnessAddress], needed: int, on_rejection: Callable[[HeadRejected], None]
+    ) -> None:
+        """Prepare the witnesses. Nothing is sent yet.
+
+        Args:
+            addresses: the witnesses.
+            needed: number of witnesses that must cosign a head; 0 if all must.
+            on_rejection: called in any thread when a witness has cosigned a head that the log does not continue.
+        """
+        self._witnesses = [RemoteWitness(address) for address in addresses]
+        self._needed = needed or len(addresses)
+        self._on_rejection = on_rejection
+        self._busy: set[RemoteWitness] = set()
+        self._lock = threading.Lock()
+        self._cosigned: tuple[int, str, dict[str, NoteSignature]] = (-1, "", {})
+        self.is_confirmed = not addresses
+
+    @property
+    def exists(self) -> bool:
+        """True if there are witnesses."""
+        return bool(self._witnesses)
+
+    def cosign(self, note: str, log: ShownLog) -> None:
+        """Show a head to all witnesses, and return once as many as are needed have cosigned it or a later head.
+
+        A witness that has not answered the head before is left out, and counts as one that cannot be reached.
+
+        Args:
+            note: the signed head.
+            log: gives proofs, and the present head.
+
+        Raises:
+            HeadRejected: the log does not continue a head that a witness cosigned.
+            TooFewCosignatures: too few have cosigned.
+        """
+        try:
+            self._cosign(note, log)
+        except BaseException:
+            self.is_confirmed = False
+            raise
+        self.is_confirmed = True
+
+    def _cosign(self, note: str, log: ShownLog) -> None:
+        with self._lock:
+            free = [witness for witness in self._witnesses if witness not in self._busy]
+            reasons = [f"The witness {each.key.name} has not answered yet." for each in self._busy]
+            self._busy.update(free)
+        answers: queue.SimpleQueue[Exception | None] = queue.SimpleQueue()
+        for witness in free:
+            threading.Thread(target=self._ask, args=(witness, note, log, answers), daemon=True).start()
+        until, cosigned = time.monotonic() + PATIENCE, 0
+        for _ in free:
+            try:
+                error = answers.get(timeout=max(until - time.monotonic(), 0.0))
+            except queue.Empty:
+                reasons.append("A witness does not answer in time.")
+                break
+            if error is None:
+                cosigned += 1
+                if cosigned >= self._needed:
+                    return
+            elif isinstance(error, WitnessUnavailable):
+                reasons.append(str(error))
+            else:
+                raise error
+        raise TooFewCosignatures(f"{cosigned} of {self._needed} witnesses cosigned. {' '.join(reasons)}")
+
+    def cosignatures(self, note: str) -> str:
+        """Return a signed head with the cosignatures that are known of it."""
+        head = notes.parse(note)
+        with self._lock:
+            _, text, lines = self._cosigned
+            added = tuple(lines.values()) if text == head.text else ()
+        return str(Note(head.text, (*head.signatures, *added)))
+
+    def has_cosigned(self, note: str) -> bool:
+        """Return whether as many witnesses as are needed have cosigned this head itself."""
+        text = notes.parse(note).text
+        with self._lock:
+            return self._cosigned[1] == text and len(self._cosigned[2]) >= self._needed
+
+    def begin_again(self) -> None:
+        """Forget what the witnesses are known to have cosigned: the log was accepted as it is."""
+        self.is_confirmed = not self._witnesses
+        for witness in self._witnesses:
+            witness.known = 0
+        with self._lock:
+            self._cosigned = (-1, "", {})
+
+    def close(self) -> None:
+        """Close the connections to the witnesses."""
+        for witness in self._witnesses:
+            witness.close()
+
+    def _ask(
+        self, witness: RemoteWitness, note: str, log: ShownLog, answers: queue.SimpleQueue[Exception | None]
+    ) -> None:
+        """Show a head to one witness, and put the error into the queue; None if the witness cosigned."""
+        error: Exception | None = None
+        try:
+            text, line = witness.cosign(note, log)
+        except HeadRejected as rejected:
+            self.is_confirmed = False
+            self._on_rejection(rejected)
+            error = rejected
+        except Exception as failure:  # noqa: BLE001 (the caller of `cosign` raises it)
+            error = failure
+        with self._lock:
+            self._busy.discard(witness)
+            if error is None and witness.known >= self._cosigned[0]:  # a slow witness may cosign an older head
+                lines = self._cosigned[2] if self._cosigned[1] == text else {}
+                self._cosigned = witness.known, text, lines | {witness.key.vkey: line}
+        answers.put(error)

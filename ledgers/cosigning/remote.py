@@ -1,0 +1,209 @@
+"""A witness as a log sees it: where it is, its key, and the size of the log that it is known to have cosigned."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import Final, Protocol
+from urllib.parse import urlsplit
+
+from epsilond.ledgers.cosigning.submissions import ADD_CHECKPOINT, SIZE_TYPE, Submission
+from epsilond.ledgers.log import checkpoints, notes
+from epsilond.ledgers.log.cosignatures import CosignerKey
+from epsilond.ledgers.log.errors import Malformed, NotVerified
+from epsilond.ledgers.log.notes import Note, NoteSignature
+from epsilond.ledgers.log.proofs import Consistency
+
+TIMEOUT: Final = 2.0
+"""Seconds for a connection to a witness, and for each part of its answer."""
+LONGEST: Final = 4.0
+"""Seconds after which no further request is sent for one head: others move the log faster than it is shown."""
+LARGEST_ANSWER: Final = 65_536
+"""Largest answer of a witness that is read, in bytes."""
+_SIZE: Final = re.compile(rb"(0|[1-9][0-9]{0,18})\n")
+
+
+class WitnessUnavailable(Exception):
+    """A witness cannot be reached, or gives no cosignature at present; the text is a sentence."""
+
+
+class HeadRejected(Exception):
+    """A witness has cosigned a head that the log does not continue; the text is a sentence.
+
+    Attributes:
+        size: number of entries of the head that the witness cosigned.
+        has_fewer: whether the log has fewer entries than that head; otherwise it has others.
+    """
+
+    def __init__(self, sentence: str, size: int, *, has_fewer: bool) -> None:
+        super().__init__(sentence)
+        self.size = size
+        self.has_fewer = has_fewer
+
+
+class ShownLog(Protocol):
+    """The part of a log that is shown to witnesses."""
+
+    def checkpoint(self) -> str:
+        """Return the signed head as it is now."""
+        ...
+
+    def consistency(self, earlier: int, later: int | None = None) -> Consistency:
+        """Return the proof that the log of `earlier` entries is the beginning of the log of `later` entries."""
+        ...
+
+
+@dataclass(frozen=True)
+class WitnessAnswer:
+    """The answer of a witness to one request."""
+
+    status: int
+    media_type: str
+    content: bytes
+
+
+@dataclass(frozen=True)
+class WitnessAddress:
+    """Where a witness is, and its public key.
+
+    Attributes:
+        url: http or https, without query.
+        key: the public key.
+    """
+
+    url: str
+    key: CosignerKey
+
+
+def read_addresses(text: str) -> tuple[WitnessAddress, ...]:
+    """Read addresses of witnesses: `URL VKEY`, one on each line or with commas between.
+
+    Raises:
+        Malformed: a part is no address, or two have one key.
+    """
+    addresses = []
+    for part in filter(None, map(str.strip, re.split(r"[,\n]", text))):
+        url, _, vkey = part.partition(" ")
+        try:
+            parts = urlsplit(url)
+            usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+        except ValueError:
+            usable = False
+        if not usable or parts.username or parts.query or parts.fragment:
+            raise Malformed("must be URL VKEY for each witness: the URL has http or https, and no name or query")
+        addresses.append(WitnessAddress(url.rstrip("/"), CosignerKey.of_vkey(vkey.strip())))
+    if len({each.key.raw for each in addresses}) < len(addresses):
+        raise Malformed("has one key twice")
+    return tuple(addresses)
+
+
+class RemoteWitness:
+    """A witness that cosigns the heads of one log. Call `cosign` in one thread at a time.
+
+    Attributes:
+        key: public key of the witness.
+        known: size of the log that it cosigned last, as far as this process has learnt; 0 before.
+    """
+
+    def __init__(self, address: WitnessAddress) -> None:
+        """Prepare it. Nothing is sent yet."""
+        self.key = address.key
+        self.known = 0
+        self._url = urlsplit(address.url)
+        self._connection: HTTPConnection | None = None
+
+    def cosign(self, note: str, log: ShownLog) -> tuple[str, NoteSignature]:
+        """Show a head to the witness.
+
+        Where the witness knows a larger log, the present head is shown in place of this one.
+
+        Args:
+            note: the signed head.
+            log: gives proofs, and the present head.
+
+        Returns:
+            The text of the head that was cosigned, which is this or a later one, and the cosignature.
+
+        Raises:
+            HeadRejected: the log does not continue a head that the witness cosigned.
+            WitnessUnavailable: the witness gives no cosignature at present.
+        """
+        until = time.monotonic() + LONGEST
+        while True:
+            head = notes.parse(note)
+            size = checkpoints.parse(head.text).size
+            if self.known > size:
+                note = log.checkpoint()
+                head = notes.parse(note)
+                size = checkpoints.parse(head.text).size
+            if self.known > size:
+                sentence = f"The witness {self.key.name} cosigned {self.known} entries, and the log has fewer."
+                raise HeadRejected(sentence, self.known, has_fewer=True)
+            path = log.consistency(self.known, size).path if self.known else ()
+            answer = self._send(Submission(self.known, path, note).to_bytes())
+            if answer.status == 200:
+                line = self._cosignature(head, answer.content)
+                self.known = size
+                return head.text, line
+            if answer.status == 422:
+                sentence = f"The witness {self.key.name} cosigned {self.known} entries that are not the log's first."
+                raise HeadRejected(sentence, self.known, has_fewer=False)
+            size_line = _SIZE.fullmatch(answer.content)
+            if answer.status != 409 or answer.media_type != SIZE_TYPE or size_line is None:
+                raise WitnessUnavailable(f"The witness {self.key.name} answers {answer.status}.")
+            repeated, self.known = self.known == int(size_line[1]), int(size_line[1])
+            if repeated or time.monotonic() > until:
+                raise WitnessUnavailable(f"The witness {self.key.name} is shown other heads meanwhile.")
+
+    def close(self) -> None:
+        """Close the connection, if there is one."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def _cosignature(self, head: Note, content: bytes) -> NoteSignature:
+        """Return the verified cosignature in an answer.
+
+        Raises:
+            WitnessUnavailable: the answer has no cosignature of this witness.
+        """
+        try:
+            answered = notes.parse(f"{head.text}\n{content.decode()}")
+            if self.key.verify(answered) is not None:
+                wanted = self.key.name, self.key.note_id
+                return next(line for line in answered.signatures if (line.name, line.note_id) == wanted)
+        except (NotVerified, UnicodeDecodeError):
+            pass
+        raise WitnessUnavailable(f"The witness {self.key.name} answers without its cosignature.")
+
+    def _send(self, body: bytes) -> WitnessAnswer:
+        """Send one request. A connection that the witness has closed meanwhile is opened again.
+
+        Raises:
+            WitnessUnavailable: no answer comes back.
+        """
+        is_reused = self._connection is not None
+        try:
+            return self._try(body)
+        except (OSError, HTTPException) as error:
+            self.close()
+            if isinstance(error, TimeoutError) or not is_reused:
+                raise WitnessUnavailable(f"The witness {self.key.name} cannot be reached.") from None
+        try:
+            return self._try(body)
+        except (OSError, HTTPException):
+            self.close()
+            raise WitnessUnavailable(f"The witness {self.key.name} cannot be reached.") from None
+
+    def _try(self, body: bytes) -> WitnessAnswer:
+        if self._connection is None:
+            made = HTTPSConnection if self._url.scheme == "https" else HTTPConnection
+            self._connection = made(str(self._url.hostname), self._url.port, timeout=TIMEOUT)
+        self._connection.request("POST", f"{self._url.path}{ADD_CHECKPOINT}", body, {"content-type": "text/plain"})
+        with self._connection.getresponse() as response:
+            content = response.read(LARGEST_ANSWER + 1)
+            if len(content) > LARGEST_ANSWER:
+                raise HTTPException
+            return WitnessAnswer(response.status, response.headers.get_content_type(), content)

@@ -1,0 +1,221 @@
+"""The HTTP service of a witness (c2sp.org/tlog-witness): it cosigns heads that continue the last cosigned one."""
+
+from __future__ import annotations
+
+import logging
+import re
+import socket
+import time
+from collections.abc import Callable, Iterable
+from typing import Final
+
+import anyio
+import uvicorn
+from anyio import to_thread
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from epsilond.ledgers.cosigning.folder import WitnessFolder
+from epsilond.ledgers.cosigning.submissions import ADD_CHECKPOINT, SIZE_TYPE, Submission
+from epsilond.ledgers.log import checkpoints, notes
+from epsilond.ledgers.log.checkpoints import Checkpoint
+from epsilond.ledgers.log.errors import KeysUnusable, Malformed, NotVerified
+from epsilond.ledgers.log.keys import PublicKey
+from epsilond.ledgers.log.notes import Note, NoteSignature
+from epsilond.ledgers.log.proofs import verify_consistency
+from epsilond.ledgers.log.tree import EMPTY_ROOT
+
+LARGEST_BODY: Final = 65_536
+"""Largest body of a request in bytes: 63 hashes and a note with some dozens of signatures."""
+MOST_CONNECTIONS: Final = 256
+"""Most connections and requests at one time; a further request is answered 503."""
+BODY_SECONDS: Final = 10.0
+"""Longest time in seconds for the body of a request to arrive."""
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_LOG = logging.getLogger("epsilond.witness")
+
+
+class _Answer(Exception):
+    """An answer that is no cosignature."""
+
+    def __init__(self, status: int, text: str, media_type: str = "text/plain; charset=utf-8") -> None:
+        super().__init__(text)
+        headers = {"content-type": media_type, "x-content-type-options": "nosniff"}
+        self.response = Response(f"{text}\n", status, headers)
+
+
+class WitnessService:
+    """The answers of a witness. Every method blocks, and may be called in any thread."""
+
+    def __init__(
+        self, folder: WitnessFolder, logs: Iterable[PublicKey], clock: Callable[[], float] = time.time
+    ) -> None:
+        """Prepare the witness.
+
+        Args:
+            folder: holds the key and the newest head of each log.
+            logs: trusted keys of logs. The name of a key is the origin of its log; one log may have several keys.
+            clock: seconds since 1970.
+        """
+        self._folder = folder
+        self._logs: dict[str, list[PublicKey]] = {}
+        for key in logs:
+            self._logs.setdefault(key.name, []).append(key)
+        self._clock = clock
+
+    def add(self, body: bytes) -> Response:
+        """Return the answer to a submitted checkpoint: the cosignature, or the reason why there is none."""
+        try:
+            line = self._cosign(Submission.of_bytes(body))
+        except _Answer as answer:
+            return answer.response
+        except Malformed as error:
+            return _Answer(400, str(error)).response
+        except (OSError, KeysUnusable) as error:
+            _LOG.error("the folder of the witness cannot be used: %s", error)
+            return _Answer(503, "The witness cannot use its folder at present.").response
+        return PlainTextResponse(line)
+
+    def newest(self, digest: str) -> Response:
+        """Return the newest cosigned head of the log whose origin has this SHA-256."""
+        try:
+            note = self._folder.note(digest) if _DIGEST.fullmatch(digest) else None
+        except (OSError, KeysUnusable) as error:
+            _LOG.error("the folder of the witness cannot be used: %s", error)
+            return _Answer(503, "The witness cannot use its folder at present.").response
+        return _Answer(404, "No head of such a log was cosigned.").response if note is None else PlainTextResponse(note)
+
+    def _cosign(self, submission: Submission) -> str:
+        """Return the cosignature line of a submission, once its head is on the disk.
+
+        Raises:
+            _Answer: the submission is rejected.
+            Malformed: it holds no checkpoint.
+            KeysUnusable: the folder was changed.
+            OSError: the folder cannot be used.
+        """
+        note = notes.parse(submission.note)
+        signers = self._signers(note)
+        head = _head(note)
+        if submission.old > head.size:
+            raise _Answer(400, f"The old size {submission.old} is larger than the size of the checkpoint.")
+        with self._folder.alone():
+            last = self._folder.head(head.origin) or Checkpoint(head.origin, 0, EMPTY_ROOT)
+            if submission.old != last.size:
+                raise _Answer(409, str(last.size), SIZE_TYPE)
+            try:
+                verify_consistency(last.size, last.root, head.size, head.root, submission.path)
+            except NotVerified as error:
+                _LOG.warning("%s does not continue its first %s entries: %s", head.origin, last.size, submission.note)
+                raise _Answer(
+                    422, f"The log is not shown to continue its first {last.size} entries: {error}."
+                ) from None
+            line = self._folder.key.cosign(note.text, int(self._clock()))
+            self._folder.replace(head.origin, str(Note(note.text, (*_lines_of(note, signers), line))))
+        return str(line)
+
+    def _signers(self, note: Note) -> tuple[PublicKey, ...]:
+        """Return the trusted keys that signed a checkpoint.
+
+        Raises:
+            _Answer: the log is unknown, or none of its keys signed.
+        """
+        trusted = self._logs.get(note.text.partition("\n")[0])
+        if trusted is None:
+            raise _Answer(404, "This witness does not know the log.")
+        try:
+            return note.verify(trusted)
+        except NotVerified as error:
+            raise _Answer(403, f"No trusted key of the log signed the checkpoint: {error}.") from None
+
+
+def _head(note: Note) -> Checkpoint:
+    """Return the head in a note.
+
+    Raises:
+        _Answer: the head has no entries, and the root of another tree.
+        Malformed: the note holds no checkpoint.
+    """
+    try:
+        return checkpoints.parse(note.text)
+    except Malformed:
+        if note.text.split("\n")[1:2] == ["0"]:
+            raise _Answer(422, "The root of a log without entries is another.") from None
+        raise
+
+
+def _lines_of(note: Note, signers: Iterable[PublicKey]) -> list[NoteSignature]:
+    """Return the signature lines of these keys."""
+    names = {(key.name, key.note_id) for key in signers}
+    return [line for line in note.signatures if (line.name, line.note_id) in names]
+
+
+def application(service: WitnessService) -> Starlette:
+    """Return the routes of a witness."""
+
+    async def add(request: Request) -> Response:
+        """Answer a submitted checkpoint."""
+        try:
+            with anyio.fail_after(BODY_SECONDS):
+                body = await _body(request)
+        except TimeoutError:
+            return _Answer(408, "The body did not arrive in time.").response
+        except _Answer as answer:
+            return answer.response
+        return await to_thread.run_sync(service.add, body)
+
+    async def newest(request: Request) -> Response:
+        """Answer with the newest cosigned head of a log."""
+        return await to_thread.run_sync(service.newest, request.path_params["digest"])
+
+    return Starlette(
+        routes=[Route(ADD_CHECKPOINT, add, methods=["POST"]), Route("/{digest}/checkpoint", newest, methods=["GET"])]
+    )
+
+
+async def _body(request: Request) -> bytes:
+    """Return the body of a request.
+
+    Raises:
+        _Answer: the body is too large.
+    """
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > LARGEST_BODY:
+            raise _Answer(413, f"The body has more than {LARGEST_BODY} bytes.")
+    return bytes(body)
+
+
+def listener(host: str, port: int) -> socket.socket:
+    """Return a socket that listens at an address. Port 0 takes a free one.
+
+    Raises:
+        OSError: the address cannot be used.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((host, port))
+        bound.listen()
+    except BaseException:
+        bound.close()
+        raise
+    return bound
+
+
+def server(service: WitnessService) -> uvicorn.Server:
+    """Return the server of a witness. Run it with a socket that listens."""
+    return uvicorn.Server(
+        uvicorn.Config(
+            application(service),
+            ws="none",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            limit_concurrency=MOST_CONNECTIONS,
+        )
+    )

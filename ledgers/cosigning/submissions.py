@@ -1,0 +1,61 @@
+"""The body of `POST /add-checkpoint` (c2sp.org/tlog-witness): a known size, a consistency proof and a checkpoint."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from epsilond.ledgers.log.encodings import from_base64, to_base64
+from epsilond.ledgers.log.errors import Malformed
+from epsilond.ledgers.log.tree import HASH_BYTES
+
+ADD_CHECKPOINT: Final = "/add-checkpoint"
+"""Path of the request, below the URL of the witness."""
+SIZE_TYPE: Final = "text/x.tlog.size"
+"""Media type of the answer 409, whose text is the size that the witness knows."""
+MOST_HASHES: Final = 63
+"""Largest number of lines of a proof; C2SP sets it."""
+_OLD: Final = re.compile(r"old (0|[1-9][0-9]{0,18})")
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A checkpoint that is shown to a witness.
+
+    Attributes:
+        old: size of the log that the witness cosigned last; 0 if it cosigned none.
+        path: hashes of the consistency proof from that size.
+        note: the signed checkpoint.
+    """
+
+    old: int
+    path: tuple[bytes, ...]
+    note: str
+
+    def to_bytes(self) -> bytes:
+        """Return the body of the request."""
+        lines = (f"old {self.old}", *map(to_base64, self.path), "", self.note)
+        return "\n".join(lines).encode()
+
+    @classmethod
+    def of_bytes(cls, body: bytes) -> Submission:
+        """Read the body of a request. Neither the note nor the proof is verified.
+
+        Raises:
+            Malformed: the body is no submission.
+        """
+        try:
+            head, gap, note = body.decode("utf-8").partition("\n\n")
+        except UnicodeDecodeError:
+            raise Malformed("the body is not in UTF-8") from None
+        old, *hashes = head.split("\n")
+        size = _OLD.fullmatch(old)
+        if not gap or size is None:
+            raise Malformed("the body begins with a line 'old N', and has an empty line before the checkpoint")
+        if len(hashes) > MOST_HASHES:
+            raise Malformed(f"the proof has more than {MOST_HASHES} lines")
+        path = tuple(map(from_base64, hashes))
+        if any(len(each) != HASH_BYTES for each in path):
+            raise Malformed(f"each line of the proof is a hash of {HASH_BYTES} bytes")
+        return cls(int(size[1]), path, note)

@@ -1,0 +1,131 @@
+"""Drills of the keys that sign: lost, and rotated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from epsilond.ledgers.book.errors import NotReconciled
+from epsilond.ledgers.client.auditing import replay
+from epsilond.ledgers.drills.processes import ORIGIN, TENANT, commit_once, now, start, verify
+from epsilond.ledgers.drills.reports import VERIFIED, DrillRecorder
+from epsilond.ledgers.drills.stores import DrillStore
+from epsilond.ledgers.log import key_files
+from epsilond.ledgers.log import verify as logs
+from epsilond.ledgers.log.bundles import Bundle
+from epsilond.ledgers.log.errors import KeysUnusable, NotVerified
+from epsilond.ledgers.log.keys import PublicKey
+
+
+def lose_keys(store: DrillStore, record: DrillRecorder) -> None:
+    """Lose the private key, then the folder of keys, and expect that nothing is signed in the log's name meanwhile.
+
+    Earlier receipts verify with the public keys that were given out. New keys do not continue the log. The folder
+    from a backup does, and so does a new key after the lost one was retired.
+    """
+    with start(store) as process:
+        ledger = process.open_ledger("people")
+        receipt, given_out = process.commit(ledger), process.keyring.keys
+        kid = process.keyring.signing.public.kid
+    aside = store.keys.with_name("keys.backup")
+    store.keys.rename(aside)
+    record.accept(
+        "The folder of keys is gone. A receipt is verified with the public keys that were given out.",
+        lambda: verify(receipt, given_out),
+        outcome=VERIFIED,
+    )
+    with start(store) as process:
+        record.refuse(
+            "A process starts and makes new keys. It commits a run.",
+            lambda: process.commit(ledger),
+            NotReconciled,
+            expected="Refused: no new key has signed the head in the file.",
+            saying="not this log's",
+        )
+        record.refuse(
+            "The receipt is verified with the new keys.",
+            lambda: verify(receipt, process.keyring.keys),
+            NotVerified,
+            expected="Not verified: another key has signed it.",
+        )
+    store.keys.rename(store.keys.with_name("keys.new"))
+    aside.rename(store.keys)
+    record.accept("The folder is restored. A run is committed.", lambda: commit_once(store, ledger))
+    for private in store.keys.glob("*.pem"):
+        private.unlink()
+    record.refuse(
+        "The private key is gone, and the public keys are there. A process starts.",
+        lambda: commit_once(store, ledger),
+        KeysUnusable,
+        expected="Refused: no key is made in place of a lost one.",
+        saying="no key at",
+    )
+    record.accept("The lost key is retired, and another is made.", lambda: _replace_lost(store, kid))
+    later = record.accept("A run is committed with the new key.", lambda: commit_once(store, ledger))
+    published = [each.key for each in key_files.listed(store.keys)]
+    for name, signed in (("earlier", receipt), ("new", later)):
+        record.accept(
+            f"The {name} receipt is verified with the published keys.",
+            partial(verify, signed, published),
+            outcome=VERIFIED,
+        )
+
+
+def rotate_keys(store: DrillStore, record: DrillRecorder) -> None:
+    """Rotate the key under a running process, and expect that receipts from before and after verify.
+
+    Receipts of the new key do not verify with the public keys that were given out before it.
+    """
+    with start(store) as process:
+        ledger = process.open_ledger("people")
+        earlier, before = process.commit(ledger), process.keyring
+        note = process.book.checkpoint()
+        record.accept(
+            "The key is rotated under a process.",
+            lambda: key_files.rotate(store.keys, ORIGIN, now()),
+        )
+        process.reload_keys()
+        after = process.keyring
+        later = record.accept("The process commits a run.", lambda: process.commit(ledger))
+        is_old = before.signing.public == after.signing.public
+        is_kept = key_files.has_private(store.keys, before.signing.public.kid)
+        record.compare(
+            "The folder is searched for the earlier private key.",
+            expected="It is deleted, and another key signs.",
+            happened=f"It is {'there' if is_kept else 'deleted'}, and {'it' if is_old else 'another key'} signs.",
+            passed=not is_old and not is_kept,
+        )
+        for name, receipt in (("earlier", earlier), ("new", later)):
+            record.accept(
+                f"The {name} receipt is verified with the new public keys.",
+                partial(verify, receipt, after.keys),
+                outcome=VERIFIED,
+            )
+        record.refuse(
+            "The new receipt is verified with the earlier public keys.",
+            lambda: verify(later, before.keys),
+            NotVerified,
+            expected="Not verified: the new public keys must be given out.",
+        )
+        bundle = Bundle(entries=process.book.log_entries(TENANT), checkpoints=[note, process.book.checkpoint()])
+    record.accept("A new process commits a run.", lambda: commit_once(store, ledger))
+    record.accept(
+        "The log is verified, with heads of both keys.", lambda: _verify_log(bundle, after.keys), outcome=VERIFIED
+    )
+
+
+def _replace_lost(store: DrillStore, kid: str) -> None:
+    """Retire a lost key, and make another."""
+    key_files.retire(store.keys, ORIGIN, kid, now())
+    key_files.make(store.keys, ORIGIN, now())
+
+
+def _verify_log(bundle: Bundle, keys: Sequence[PublicKey]) -> None:
+    """Verify all entries of a log and its heads.
+
+    Raises:
+        NotVerified: something does not hold, or is not shown.
+    """
+    verification = logs.verify(bundle, origin=ORIGIN, keys=keys, replay=replay)
+    if not verification.complete:
+        raise NotVerified("; ".join(verification.sentences()))

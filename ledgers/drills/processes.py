@@ -1,0 +1,132 @@
+"""One process of a service, as a drill needs it: a book on the drill's database, with keys and a file for the head."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Final
+from uuid import uuid4
+
+from epsilond.ledgers.book.book import Book
+from epsilond.ledgers.book.restore import CheckpointFile
+from epsilond.ledgers.drills.stores import DrillStore
+from epsilond.ledgers.log import receipts
+from epsilond.ledgers.log.key_files import open_keyring
+from epsilond.ledgers.log.keys import PublicKey
+from epsilond.ledgers.log.receipts import Receipt
+from epsilond.ledgers.log.signing import SigningKeys
+from epsilond.ledgers.requests import CommitAsked, OpenLedger, ReserveAsked
+from epsilond.reading import read
+from epsilond.storage.transactions import Database
+
+ORIGIN: Final = "drill.example/ledgers"
+TENANT: Final = "drill"
+PART: Final = "mu_squared"
+"""Part of the slot that a run is charged to."""
+LEDGER: Final = {
+    "unit": "record",
+    "relation": "add-or-remove-one",
+    "observer": "released-models",
+    "target": {"epsilon": 1.0, "delta": 1e-6},
+    "slots": [{"kind": "gdp", "capacity": "largest"}],
+    "declared": {"inputs": "functions-of-releases", "sealed": True, "released_before": False},
+}
+"""A ledger with one slot."""
+RUN: Final = {"slot": "gdp", "spec": {"kind": "gaussian", "noise_multiplier": 100.0}}
+"""A run that costs a small part of the slot."""
+
+
+class DrillProcess:
+    """A process that has a drill's store open.
+
+    Attributes:
+        database: the database that it has open.
+        book: its ledgers.
+        keyring: the keys that it signs with.
+    """
+
+    def __init__(self, store: DrillStore, database: Database, *, has_file: bool) -> None:
+        """Use a database of a store. Keys are made if there are none."""
+        self._store = store
+        self._has_file = has_file
+        self.database = database
+        self.keyring = self._read_keys()
+        file = CheckpointFile(store.head, self._keys) if has_file else None
+        self.book = Book(database, self._keys, file=file)
+        self.book.continuity.begin(self.book.root, self.book.sign_as_it_is)
+
+    def open_ledger(self, name: str) -> str:
+        """Open a ledger, and return its id."""
+        ledger = self.book.open(TENANT, read(OpenLedger, {"name": name, "dataset": name, **LEDGER}), _key())
+        self.keep_head()
+        return ledger.id
+
+    def commit(self, ledger: str) -> Receipt:
+        """Reserve and commit one run. Return its receipt once the head is in the file, where there is one."""
+        reservation = self.book.reserve(TENANT, [ledger], read(ReserveAsked, RUN), _key())
+        answer = self.book.commit(TENANT, reservation.id, CommitAsked(), _key())
+        self.keep_head()
+        return Receipt.of_record(answer["receipts"][0])
+
+    def keep_head(self) -> None:
+        """Put the log's head into the file, where there is one."""
+        if self._has_file:
+            self.book.continuity.keep(self.book.checkpoint(), self.book.root)
+
+    def reconcile(self) -> None:
+        """Accept the log as it is, as an operator does."""
+        self.book.continuity.accept(self.book.sign_as_it_is())
+
+    def reload_keys(self) -> None:
+        """Read the folder of keys again, as a running service does when it has changed."""
+        self.keyring = self._read_keys()
+
+    def _keys(self) -> SigningKeys:
+        return self.keyring
+
+    def _read_keys(self) -> SigningKeys:
+        return open_keyring(self._store.keys, ORIGIN, now())
+
+
+@contextmanager
+def start(store: DrillStore, *, has_file: bool = True) -> Iterator[DrillProcess]:
+    """Yield a new process, which is stopped at the end.
+
+    Args:
+        store: store of the drill.
+        has_file: whether the process compares the log with the head in the file.
+
+    Raises:
+        KeysUnusable: the keys cannot sign.
+    """
+    database = store.open()
+    try:
+        yield DrillProcess(store, database, has_file=has_file)
+    finally:
+        database.close()
+
+
+def commit_once(store: DrillStore, ledger: str) -> Receipt:
+    """Start a process, commit one run, and stop the process."""
+    with start(store) as process:
+        return process.commit(ledger)
+
+
+def verify(receipt: Receipt, keys: Sequence[PublicKey]) -> None:
+    """Verify a receipt with these public keys.
+
+    Raises:
+        NotVerified: it does not hold.
+    """
+    receipts.verify(receipt, ORIGIN, keys)
+
+
+def now() -> datetime:
+    """Return the present time."""
+    return datetime.now(UTC)
+
+
+def _key() -> str:
+    """Return a new idempotency key."""
+    return uuid4().hex

@@ -1,0 +1,162 @@
+"""Reports of drills: each step with its expected and its actual outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, TypeVar
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from epsilond.accountants.errors import EpsilondError
+from epsilond.accountants.json_types import JsonRecord
+from epsilond.ledgers.book.errors import BookError
+from epsilond.ledgers.book.restore import UnreadableCheckpoint
+from epsilond.ledgers.drills.names import DrillName
+from epsilond.ledgers.log.errors import KeysUnusable, NotVerified
+from epsilond.storage.faults import StoreFault, StoreLocked, StoreUnavailable
+
+T = TypeVar("T")
+ERRORS: Final = (
+    BookError,
+    EpsilondError,
+    KeysUnusable,
+    NotVerified,
+    OSError,
+    SQLAlchemyError,
+    StoreFault,
+    StoreLocked,
+    StoreUnavailable,
+    UnreadableCheckpoint,
+)
+"""Errors of ledgers and of their store. Such an error where none should be is a failed check, not a crash."""
+ACCEPTED: Final = "Accepted."
+VERIFIED: Final = "Verified."
+
+
+@dataclass(frozen=True)
+class Check:
+    """One step of a drill.
+
+    Attributes:
+        done: description of the step.
+        expected: expected outcome.
+        happened: actual outcome.
+        passed: whether the actual outcome is the expected one.
+    """
+
+    done: str
+    expected: str
+    happened: str
+    passed: bool
+
+
+@dataclass(frozen=True)
+class DrillReport:
+    """One drill with its checks.
+
+    Attributes:
+        name: name of the drill.
+        checks: in the order in which they were made.
+        seconds: duration.
+    """
+
+    name: DrillName
+    checks: tuple[Check, ...]
+    seconds: float
+
+    @property
+    def passed(self) -> bool:
+        """True if there are checks, and all of them passed."""
+        return bool(self.checks) and all(check.passed for check in self.checks)
+
+    @property
+    def record(self) -> JsonRecord:
+        """The report as a JSON object."""
+        return {
+            "name": self.name,
+            "passed": self.passed,
+            "seconds": round(self.seconds, 3),
+            "checks": [vars(check) for check in self.checks],
+        }
+
+
+class UnexpectedRefusal(Exception):
+    """A step failed that the rest of a drill needs. Its check is recorded."""
+
+
+@dataclass
+class DrillRecorder:
+    """The checks of one drill.
+
+    Attributes:
+        folder: temporary folder of the drill, which is left out of messages.
+        checks: in the order in which they were made.
+    """
+
+    folder: Path
+    checks: list[Check] = field(default_factory=list)
+
+    def accept(self, done: str, call: Callable[[], T], *, outcome: str = ACCEPTED) -> T:
+        """Make a step that must not be refused, and return its result.
+
+        Args:
+            done: the step, for the report.
+            call: makes it.
+            outcome: outcome for the report, where it is not refused.
+
+        Raises:
+            UnexpectedRefusal: it was refused.
+        """
+        try:
+            result = call()
+        except ERRORS as error:
+            self._add(done, outcome, self._describe(error), passed=False)
+            raise UnexpectedRefusal from None
+        self._add(done, outcome, outcome, passed=True)
+        return result
+
+    def refuse(
+        self, done: str, call: Callable[[], object], *errors: type[Exception], expected: str, saying: str = ""
+    ) -> None:
+        """Make a step that must be refused.
+
+        Args:
+            done: the step, for the report.
+            call: makes it.
+            errors: classes of the refusal.
+            expected: expected outcome, for the report.
+            saying: text that the refusal must contain.
+        """
+        try:
+            call()
+        except ERRORS as error:
+            passed = isinstance(error, errors) and saying in str(error)
+            self._add(done, expected, self._describe(error), passed=passed)
+        else:
+            self._add(done, expected, ACCEPTED, passed=False)
+
+    def compare(self, done: str, *, expected: str, happened: str, passed: bool) -> None:
+        """Record a step that the drill has judged.
+
+        Args:
+            done: description of the step.
+            expected: expected outcome.
+            happened: actual outcome.
+            passed: whether the actual outcome is the expected one.
+        """
+        self._add(done, expected, happened, passed=passed)
+
+    def fail(self, error: Exception) -> None:
+        """Record an error outside of a check."""
+        self._add("The drill goes on.", "No error.", self._describe(error), passed=False)
+
+    def _add(self, done: str, expected: str, happened: str, *, passed: bool) -> None:
+        self.checks.append(Check(done, expected, happened, passed))
+
+    def _describe(self, error: Exception) -> str:
+        """Return a refusal as a sentence, with paths relative to the temporary folder."""
+        outcome = "Not verified" if isinstance(error, NotVerified) else "Refused"
+        reason = str(error).replace(f"{self.folder}/", "").strip().rstrip(".")
+        return f"{outcome}: {reason or type(error).__name__}."

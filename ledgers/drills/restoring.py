@@ -1,0 +1,125 @@
+"""Drills of a database that goes back in time: restored, rolled back under a process, or a standby that lags."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from epsilond.ledgers.book.errors import NotReconciled
+from epsilond.ledgers.drills.processes import TENANT, commit_once, start, verify
+from epsilond.ledgers.drills.reports import VERIFIED, DrillRecorder
+from epsilond.ledgers.drills.stores import DrillStore
+from epsilond.storage.faults import StoreFault
+
+FEWER: Final = "the log has fewer"
+NOT_FIRST: Final = "not the first of the log"
+LOST_RUNS: Final = 3
+"""Number of runs that are committed after the older copy; several, so that a restored log stays shorter."""
+
+
+def restore_backup(store: DrillStore, record: DrillRecorder) -> None:
+    """Restore copies of a database, and expect that an older copy is refused until it is reconciled.
+
+    The newest copy, which was made while nobody wrote, is accepted. A receipt of a lost run still verifies.
+    """
+    with start(store) as process:
+        ledger = process.open_ledger("people")
+        process.commit(ledger)
+    store.copy("older")
+    with start(store) as process:
+        lost = [process.commit(ledger) for _ in range(LOST_RUNS)][-1]
+    store.copy("newest")
+    store.restore("newest")
+    record.accept("The newest copy is restored. A run is committed.", lambda: commit_once(store, ledger))
+    store.restore("older")
+    with start(store) as process:
+        record.refuse(
+            f"A copy from before the last {LOST_RUNS + 1} runs is restored. A run is committed.",
+            lambda: process.commit(ledger),
+            NotReconciled,
+            expected="Refused: the log has fewer entries than the head in the file.",
+            saying=FEWER,
+        )
+        record.refuse(
+            "The head of the restored log is requested.",
+            process.book.checkpoint,
+            NotReconciled,
+            expected="Refused: no shorter log is signed.",
+            saying=FEWER,
+        )
+        record.accept("The restored ledger is read.", lambda: process.book.whole(TENANT, ledger))
+        record.accept(
+            "A receipt of a lost run is verified.",
+            lambda: verify(lost, process.keyring.keys),
+            outcome=VERIFIED,
+        )
+        record.accept("The operator reconciles the log.", process.reconcile)
+        record.accept("A run is committed after the reconciliation.", lambda: process.commit(ledger))
+
+
+def roll_back(store: DrillStore, record: DrillRecorder) -> None:
+    """Roll a database back under a running process, and expect that the process refuses moves.
+
+    The process has no file of the head: it remembers the newest head that it wrote or signed. With SQLite it notices
+    that the file was replaced. With the newest copy a new process goes on.
+    """
+    with start(store, has_file=False) as process:
+        ledger = process.open_ledger("people")
+        process.commit(ledger)
+        store.copy("older")
+        for _ in range(LOST_RUNS):
+            process.commit(ledger)
+        store.copy("newest")
+        store.restore("older")
+        record.refuse(
+            f"The database is rolled back by {LOST_RUNS} runs under a process. The process commits a run.",
+            lambda: process.commit(ledger),
+            NotReconciled,
+            StoreFault,
+            expected="Refused: the process wrote a longer log, or the file was replaced.",
+        )
+        record.refuse(
+            "The process is asked for the head of the log.",
+            process.book.checkpoint,
+            NotReconciled,
+            StoreFault,
+            expected="Refused: no shorter log is signed.",
+        )
+    store.restore("newest")
+    with start(store, has_file=False) as process:
+        record.accept("The newest copy is restored. A new process commits a run.", lambda: process.commit(ledger))
+
+
+def promote_standby(store: DrillStore, record: DrillRecorder) -> None:
+    """Promote a standby that lags behind the head in the file, and expect that it is refused until it has caught up.
+
+    It is also refused after it has become longer than the log that it lost.
+    """
+    with start(store) as process:
+        ledger = process.open_ledger("people")
+        process.commit(ledger)
+        store.copy("standby")
+        for _ in range(LOST_RUNS):
+            process.commit(ledger)
+    store.copy("newest")
+    store.restore("standby")
+    with start(store) as process:
+        record.refuse(
+            f"A standby that lacks {LOST_RUNS} runs is promoted. A run is committed.",
+            lambda: process.commit(ledger),
+            NotReconciled,
+            expected="Refused: the log has fewer entries than the head in the file.",
+            saying=FEWER,
+        )
+    with start(store, has_file=False) as process:
+        for _ in range(LOST_RUNS + 1):
+            process.commit(ledger)
+    with start(store) as process:
+        record.refuse(
+            "The standby takes more runs than it lacks, without the file. A process with the file commits a run.",
+            lambda: process.commit(ledger),
+            NotReconciled,
+            expected="Refused: the head in the file is of entries that are not the first of the log.",
+            saying=NOT_FIRST,
+        )
+    store.restore("newest")
+    record.accept("The standby catches up. A run is committed.", lambda: commit_once(store, ledger))

@@ -1,0 +1,83 @@
+"""The drill of a row that somebody changes in the database."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Final
+
+from sqlalchemy import Update, select, update
+
+from epsilond.ledgers.book.errors import NotReconciled
+from epsilond.ledgers.drills.processes import PART, start
+from epsilond.ledgers.drills.reports import DrillRecorder
+from epsilond.ledgers.drills.stores import DrillStore
+from epsilond.ledgers.store.tables import SLOTS
+from epsilond.ledgers.store.transactions import looking
+from epsilond.storage.faults import StoreFault
+from epsilond.storage.transactions import Database
+
+RAISED: Final = Decimal(1000)
+"""Capacity that somebody gives a slot; larger than any that a drill's ledger has."""
+
+
+def change_row(store: DrillStore, record: DrillRecorder) -> None:
+    """Change the use of a ledger's slot by SQL, and expect that its next move is refused.
+
+    Its newest entry has the digest of its balance. Triggers refuse the change from everybody except the owner of the
+    tables. Other ledgers go on, and so does this one after the row was put back.
+    """
+    with start(store) as process:
+        ledger, another = process.open_ledger("people"), process.open_ledger("others")
+        process.commit(ledger)
+        used = _read_use(process.database, ledger)
+        record.refuse(
+            "The capacity of a slot is raised by SQL.",
+            lambda: _execute(process.database, _slots_of(ledger).values(capacity=RAISED)),
+            StoreFault,
+            expected="Refused by a trigger.",
+            saying=store.of_trigger,
+        )
+        _change(store, process.database, ledger, Decimal(0))
+        record.refuse(
+            "The owner of the tables sets the use of a slot to 0. A run is committed.",
+            lambda: process.commit(ledger),
+            NotReconciled,
+            expected="Refused: the balance is not that of the ledger's newest entry.",
+            saying=ledger,
+        )
+        wrong = process.book.unbalanced_ledgers()
+        record.compare(
+            "All ledgers are compared with their entries.",
+            expected="The changed ledger is named, and no other.",
+            happened=" ".join(wrong) or "No ledger is named.",
+            passed=len(wrong) == 1 and ledger in wrong[0],
+        )
+        record.accept("A run is committed in another ledger.", lambda: process.commit(another))
+        _change(store, process.database, ledger, used)
+        record.accept("The row is put back. A run is committed.", lambda: process.commit(ledger))
+
+
+def _slots_of(ledger: str) -> Update:
+    """Return an update of the drill's slot of a ledger."""
+    return update(SLOTS).where(SLOTS.c.ledger == ledger, SLOTS.c.part == PART)
+
+
+def _read_use(database: Database, ledger: str) -> Decimal:
+    """Return the used amount of a ledger's slot."""
+    with looking(database) as connection:
+        amount: Decimal = connection.execute(
+            select(SLOTS.c.used).where(SLOTS.c.ledger == ledger, SLOTS.c.part == PART)
+        ).scalar_one()
+        return amount
+
+
+def _execute(database: Database, change: Update) -> None:
+    """Make a change that is no move."""
+    with database.writing() as connection:
+        connection.execute(change)
+
+
+def _change(store: DrillStore, database: Database, ledger: str, used: Decimal) -> None:
+    """Set the used amount of a ledger's slot while triggers are off."""
+    with database.writing() as connection:
+        store.change_behind(connection, _slots_of(ledger).values(used=used))

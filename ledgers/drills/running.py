@@ -1,0 +1,56 @@
+"""The list of drills, and how they are run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from epsilond.ledgers.drills.keys import lose_keys, rotate_keys
+from epsilond.ledgers.drills.names import DrillName
+from epsilond.ledgers.drills.reports import ERRORS, DrillRecorder, DrillReport, UnexpectedRefusal
+from epsilond.ledgers.drills.restoring import promote_standby, restore_backup, roll_back
+from epsilond.ledgers.drills.rows import change_row
+from epsilond.ledgers.drills.stores import DrillStore, make_store
+
+Drill = Callable[[DrillStore, DrillRecorder], None]
+DRILLS: Final[Mapping[DrillName, Drill]] = MappingProxyType(
+    {
+        DrillName.BACKUP_AND_RESTORE: restore_backup,
+        DrillName.ROLLBACK: roll_back,
+        DrillName.LAGGING_STANDBY: promote_standby,
+        DrillName.LOST_KEYS: lose_keys,
+        DrillName.KEY_ROTATION: rotate_keys,
+        DrillName.CHANGED_ROW: change_row,
+    }
+)
+"""THE list of drills, in the order of the report."""
+
+
+def run_drills(names: Sequence[DrillName] = (), server: str | None = None) -> Iterator[DrillReport]:
+    """Run drills, each in a new store, and yield their reports.
+
+    Args:
+        names: names of drills; none means all.
+        server: URL of a PostgreSQL server on which temporary databases are made; None uses SQLite files.
+
+    Raises:
+        InvalidInput: the server cannot be used.
+    """
+    for name in DRILLS:
+        if not names or name in names:
+            with make_store(server) as store:
+                yield run_drill(name, store)
+
+
+def run_drill(name: DrillName, store: DrillStore) -> DrillReport:
+    """Run one drill in a store, and return its report. An error in the drill is a failed check."""
+    record, begun = DrillRecorder(store.folder), time.monotonic()
+    try:
+        DRILLS[name](store, record)
+    except UnexpectedRefusal:
+        pass  # its check is recorded
+    except ERRORS as error:
+        record.fail(error)
+    return DrillReport(name, tuple(record.checks), time.monotonic() - begun)

@@ -1,0 +1,200 @@
+"""The temporary store of one drill: a database with copies, a folder of keys, and a file for the log's head."""
+
+from __future__ import annotations
+
+import sqlite3
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import ClassVar, Final
+from uuid import uuid4
+
+from sqlalchemy import Connection, Engine, Executable, text
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.ledgers.store.opening import opened
+from epsilond.ledgers.store.tables import SLOTS
+from epsilond.storage import shared
+from epsilond.storage.faults import scrubbed
+from epsilond.storage.transactions import Database
+
+MAINTENANCE: Final = "postgres"
+"""Database of a server to which a connection is made if the URL names none."""
+COPY_SECONDS: Final = 600
+"""Longest time for a copy of a database [s]; a busy server waits for its checkpoint first."""
+SUFFIXES: Final = ("", "-wal", "-shm")
+"""Ends of the names of an SQLite database's files."""
+
+
+class DrillStore(ABC):
+    """A database that is made for a drill, with copies of it.
+
+    Attributes:
+        folder: temporary folder of the drill.
+        keys: folder of the keys that sign.
+        head: file of the log's newest head, as if on other storage.
+        of_trigger: text in the error of a statement that a trigger refuses.
+    """
+
+    of_trigger: ClassVar[str]
+
+    def __init__(self, folder: Path) -> None:
+        """Use an empty folder for keys and the head."""
+        self.folder = folder
+        self.keys = folder / "keys"
+        self.head = folder / "elsewhere" / "head"
+
+    @abstractmethod
+    def open(self) -> Database:
+        """Return the database, opened."""
+
+    @abstractmethod
+    def copy(self, name: str) -> None:
+        """Copy the database while nobody writes."""
+
+    @abstractmethod
+    def restore(self, name: str) -> None:
+        """Put a copy in the place of the database, whoever has the database open."""
+
+    @abstractmethod
+    def change_behind(self, connection: Connection, change: Executable) -> None:
+        """Change rows of slots as the owner of the database can: without its triggers."""
+
+
+class SqliteStore(DrillStore):
+    """An SQLite file in a folder."""
+
+    of_trigger = "no move changes"
+
+    def __init__(self, folder: Path) -> None:
+        """Use an empty folder."""
+        super().__init__(folder)
+        self._path = folder / "database" / "ledgers.sqlite"
+
+    def open(self) -> Database:
+        """Return the database, opened."""
+        return opened(self._path)
+
+    def copy(self, name: str) -> None:
+        """Copy the file with SQLite's own backup."""
+        with closing(sqlite3.connect(self._path)) as source, closing(sqlite3.connect(self._copy(name))) as copy:
+            source.backup(copy)
+
+    def restore(self, name: str) -> None:
+        """Replace the file and its journal by a copy."""
+        for suffix in SUFFIXES:
+            self._path.with_name(f"{self._path.name}{suffix}").unlink(missing_ok=True)
+        self._path.write_bytes(self._copy(name).read_bytes())
+
+    def change_behind(self, connection: Connection, change: Executable) -> None:
+        """Change rows of slots while their triggers are dropped."""
+        triggers = connection.execute(
+            text("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = :table"),
+            {"table": SLOTS.name},
+        ).all()
+        for trigger in triggers:
+            connection.execute(text(f"DROP TRIGGER {trigger.name}"))
+        connection.execute(change)
+        for trigger in triggers:
+            connection.exec_driver_sql(trigger.sql)
+
+    def _copy(self, name: str) -> Path:
+        return self._path.with_name(f"{name}.copy")
+
+
+class PostgresqlStore(DrillStore):
+    """A database of its own on a PostgreSQL server."""
+
+    of_trigger = "SQLSTATE 23000"
+
+    def __init__(self, folder: Path, server: Engine) -> None:
+        """Use an empty folder, and a server on which databases may be made."""
+        super().__init__(folder)
+        self._server = server
+        self._name = f"epsilond_drill_{uuid4().hex}"
+        self._made: list[str] = []
+        self._make(self._name, "template0")
+
+    def open(self) -> Database:
+        """Return the database, opened."""
+        return opened(self._server.url.set(database=self._name))
+
+    def copy(self, name: str) -> None:
+        """Copy the database with PostgreSQL's own templates. Connections to it end, and are made anew at their use."""
+        terminate = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = :name"
+        self._execute(terminate, name=self._name)
+        self._make(self._copy(name), self._name)
+
+    def restore(self, name: str) -> None:
+        """Drop the database, and make it anew from a copy."""
+        self._execute(f"DROP DATABASE {self._name} WITH (FORCE)")
+        self._made.remove(self._name)
+        self._make(self._name, self._copy(name))
+
+    def change_behind(self, connection: Connection, change: Executable) -> None:
+        """Change rows of slots while their triggers are off."""
+        connection.execute(text(f"ALTER TABLE {SLOTS.name} DISABLE TRIGGER USER"))
+        connection.execute(change)
+        connection.execute(text(f"ALTER TABLE {SLOTS.name} ENABLE TRIGGER USER"))
+
+    def drop(self) -> None:
+        """Drop every database that was made."""
+        for name in self._made:
+            self._execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+    def _copy(self, name: str) -> str:
+        return f"{self._name}_{name}"
+
+    def _make(self, name: str, template: str) -> None:
+        self._made.append(name)
+        self._execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+
+    def _execute(self, statement: str, **values: str) -> None:
+        with self._server.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.execute(text(f"SET statement_timeout = '{COPY_SECONDS}s'"))
+            connection.execute(text(statement), values)
+
+
+@contextmanager
+def make_store(server: str | None = None) -> Iterator[DrillStore]:
+    """Yield a new store, which is removed at the end.
+
+    Args:
+        server: URL of a PostgreSQL server. Its existing databases are not changed. None makes an SQLite file.
+
+    Raises:
+        InvalidInput: the server cannot be used, or does not let this user make databases.
+    """
+    with TemporaryDirectory(prefix="epsilond-drill-") as folder, ExitStack() as undo:
+        if server is None:
+            yield SqliteStore(Path(folder))
+            return
+        url = _server_url(server)
+        engine = shared.engine_of(url)
+        undo.callback(engine.dispose)
+        try:
+            store = PostgresqlStore(Path(folder), engine)
+        except SQLAlchemyError as error:
+            reason = scrubbed(getattr(error, "orig", error), url)
+            raise InvalidInput.at("/store", f"no database can be made there: {reason}") from None
+        undo.callback(store.drop)
+        yield store
+
+
+def _server_url(server: str) -> URL:
+    """Return the URL of a server's database to which a connection is made.
+
+    Raises:
+        InvalidInput: it is no URL of a PostgreSQL server.
+    """
+    try:
+        url = make_url(server)
+    except ArgumentError:
+        url = None
+    if url is None or url.drivername not in shared.NAMES:
+        raise InvalidInput.at("/store", "is no URL of a PostgreSQL server", allowed="postgresql://…")
+    return url if url.database else url.set(database=MAINTENANCE)

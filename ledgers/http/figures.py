@@ -1,0 +1,131 @@
+"""Metrics of ledgers: moves that are rejected, and figures that are read from the database when somebody scrapes.
+
+The figures are read in a thread, at most once in `KEPT_SECONDS`. A scrape waits for `WAIT_SECONDS` at most, and is then
+answered with the figures that were read before.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+import anyio
+import structlog
+from anyio import to_thread
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from epsilond.app.http.problems import problem_of
+from epsilond.app.metrics import Metrics
+from epsilond.ledgers.book.book import Book
+from epsilond.ledgers.store.figures import LedgerFigures
+from epsilond.storage.faults import StoreFault
+
+BookOrNone = TypeVar("BookOrNone", Book, None)
+FULLEST: Final = 20
+"""Largest number of ledgers in labels: few enough for every scrape, and more than an operator looks at."""
+KEPT_SECONDS: Final = 10.0
+"""Time for which figures are kept, in seconds; below the usual interval of scrapes, which is 15 s or more."""
+WAIT_SECONDS: Final = 2.0
+"""Longest time that a scrape waits for figures, in seconds; a scrape itself is given up after 10 s."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Figures, and when they were read, in seconds of a clock that never goes back."""
+
+    figures: LedgerFigures
+    clock: float
+
+
+class Figures(Collector):
+    """Figures of the ledgers of one service, as one collector of its registry."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        """Add the figures to the metrics of a service; there are none before `follow` is called."""
+        self._rejections = metrics.ledger_rejections
+        self._book: Book | None = None
+        self._snapshot: Snapshot | None = None
+        self._thread = anyio.CapacityLimiter(1)
+        metrics.registry.register(self)
+        metrics.before_scrape(self.refresh)
+
+    def follow(self, book: BookOrNone) -> BookOrNone:
+        """Read the figures of this book from now on, or of none; return the book."""
+        self._book, self._snapshot = book, None
+        return book
+
+    @contextmanager
+    def counted(self, move: str) -> Iterator[None]:
+        """Count what a move raises, by the kind of the problem that it is answered with.
+
+        Args:
+            move: kind of the move, of the service's own list.
+        """
+        try:
+            yield
+        except Exception as error:
+            self._rejections.labels(move, problem_of(error).kind.slug).inc()
+            raise
+
+    async def refresh(self) -> None:
+        """Read the figures anew if they are old, for a limited time. They stay as they are if that fails."""
+        if self._book is None or self._is_fresh():
+            return
+        with anyio.move_on_after(WAIT_SECONDS):
+            await to_thread.run_sync(self._read, self._book, limiter=self._thread, abandon_on_cancel=True)
+
+    def _is_fresh(self) -> bool:
+        return self._snapshot is not None and time.monotonic() < self._snapshot.clock + KEPT_SECONDS
+
+    def _read(self, book: Book) -> None:
+        """Read the figures of a book, unless a scrape that came before has just done so. It blocks."""
+        if self._is_fresh():
+            return
+        try:
+            snapshot = Snapshot(book.figures(limit=FULLEST), time.monotonic())
+        except StoreFault as fault:
+            structlog.get_logger().warning("the figures of ledgers could not be read", reason=str(fault))
+            return
+        if self._book is book:
+            self._snapshot = snapshot
+
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        """Yield the figures that were read last. Ages are of this moment. Figures that do not exist have no sample."""
+        used = GaugeMetricFamily(
+            "epsilond_ledger_used_fraction",
+            "Fraction that is committed of the fullest slot, of the ledgers that are fullest",
+            labels=("ledger",),
+        )
+        held = GaugeMetricFamily(
+            "epsilond_ledger_held_fraction",
+            "Fraction that is committed or reserved of the fullest slot, of the ledgers that are fullest",
+            labels=("ledger",),
+        )
+        ledgers = GaugeMetricFamily("epsilond_ledgers_open", "Ledgers that may still reserve")
+        hold = GaugeMetricFamily(
+            "epsilond_ledger_oldest_hold_age_seconds", "Age of the oldest reservation that holds something; 0 for none"
+        )
+        size = GaugeMetricFamily("epsilond_ledger_log_entries", "Entries of the log of ledgers: the size of its head")
+        written = GaugeMetricFamily(
+            "epsilond_ledger_log_age_seconds", "Time since the newest entry of the log of ledgers was written"
+        )
+        read = GaugeMetricFamily(
+            "epsilond_ledger_figures_age_seconds", "Time since these figures of ledgers were read from the database"
+        )
+        snapshot = self._snapshot
+        if snapshot is not None:
+            figures, now = snapshot.figures, time.time()
+            for fullness in figures.fullest:
+                used.add_metric((fullness.ledger,), fullness.used)
+                held.add_metric((fullness.ledger,), fullness.held)
+            ledgers.add_metric((), figures.open)
+            hold.add_metric((), 0.0 if figures.oldest_hold is None else max(now - figures.oldest_hold, 0.0))
+            size.add_metric((), figures.size)
+            if figures.written is not None:
+                written.add_metric((), max(now - figures.written, 0.0))
+            read.add_metric((), time.monotonic() - snapshot.clock)
+        return (used, held, ledgers, hold, size, written, read)

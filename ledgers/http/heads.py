@@ -1,0 +1,139 @@
+"""The heads of the log outside its database: in a file, and with witnesses. They are kept before a move is answered."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
+
+import structlog
+
+from epsilond.app.http.problems import Problem
+from epsilond.app.settings import Settings
+from epsilond.ledgers.book.book import Book
+from epsilond.ledgers.book.commits import MOST_TOGETHER
+from epsilond.ledgers.book.errors import HeadUnavailable, NotReconciled
+from epsilond.ledgers.cosigning.quorum import TooFewCosignatures, WitnessQuorum
+from epsilond.ledgers.cosigning.remote import HeadRejected, read_addresses
+from epsilond.ledgers.http.refusals import SOON
+from epsilond.storage.together import Together
+
+PAUSE: Final = 10.0
+"""Seconds for which readers of the head are answered without new cosignatures, after too few were given."""
+AGAIN: Final = "Send it again with the same Idempotency-Key."
+
+
+class KeptHeads:
+    """The heads of one book outside its database. Every method blocks, and may be called in any thread."""
+
+    def __init__(self, book: Book, settings: Settings) -> None:
+        """Prepare the witnesses. Nothing is compared yet.
+
+        Args:
+            book: the book. It keeps the file.
+            settings: of the service.
+        """
+        self._book = book
+        self._witnesses = WitnessQuorum(
+            read_addresses(settings.ledger_witnesses), settings.ledger_witnesses_needed, self._reject
+        )
+        self._queue = Together(self._keep, most=MOST_TOGETHER)
+        self._paused_until = 0.0
+        self._log = structlog.get_logger()
+
+    def begin(self) -> None:
+        """Compare the log with every head that is known, and write to the service's log what is wrong."""
+        try:
+            self._book.continuity.begin(self._book.root, self._book.sign_as_it_is)
+        except OSError as error:  # moves will be answered 503 until it can
+            self._log.error("the checkpoint cannot be kept elsewhere", reason=error.strerror)
+        try:
+            self._book.require_continued()
+            if self._witnesses.exists:
+                self.keep()
+        except (NotReconciled, HeadUnavailable) as trouble:
+            self._log.error("ledgers refuse moves until they are reconciled", reason=str(trouble))
+        except Problem:
+            self._log.warning("ledgers refuse moves until the head of the log is kept elsewhere")
+
+    def require(self) -> None:
+        """Require before a move that witnesses cosigned the head that was shown last. Otherwise show the present head.
+
+        Raises:
+            NotReconciled: the log does not continue a head that is known.
+            Problem: the head cannot be kept, or too few witnesses cosigned it. Nothing was written.
+        """
+        if not self._witnesses.is_confirmed:
+            self.keep()
+
+    def keep(self) -> None:
+        """Keep the present head elsewhere, together with the callers who wait.
+
+        Raises:
+            NotReconciled: the log does not continue a head that is known.
+            Problem: the head cannot be kept, or too few witnesses cosigned it. What was moved stays so, and is answered
+                to the same key.
+        """
+        if self._book.continuity.has_file or self._witnesses.exists:
+            self._queue.submit(None)
+
+    def checkpoint(self) -> str:
+        """Return the signed head, with the cosignatures that witnesses give.
+
+        Raises:
+            NotReconciled: the log does not continue a head that is known.
+        """
+        note = self._book.checkpoint()
+        if self._witnesses.exists and not self._witnesses.has_cosigned(note) and time.monotonic() > self._paused_until:
+            with suppress(Problem):  # the head is then shown with fewer cosignatures
+                self.keep()
+            note = self._book.checkpoint()
+        return self._witnesses.cosignatures(note)
+
+    def accept(self, note: str) -> None:
+        """Take the log as it is, as its operator says. Witnesses are shown its head, and may still reject it.
+
+        Args:
+            note: the signed head of the log.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        self._book.continuity.accept(note)
+        self._witnesses.begin_again()
+        if self._witnesses.exists:
+            self.begin()
+
+    def close(self) -> None:
+        """Close the connections to the witnesses."""
+        self._witnesses.close()
+
+    def _keep(self, moves: Sequence[None]) -> Sequence[None]:
+        """Keep the log's head elsewhere, once for several moves that were made before."""
+        note = self._book.checkpoint()
+        try:
+            self._book.continuity.keep(note, self._book.root)
+        except OSError as error:
+            self._log.error("the checkpoint cannot be kept elsewhere", reason=error.strerror)
+            detail = f"The newest checkpoint cannot be kept elsewhere. {AGAIN}"
+            raise Problem("unavailable", detail, headers=SOON) from None
+        if self._witnesses.exists:
+            self._cosign(note)
+        return moves
+
+    def _cosign(self, note: str) -> None:
+        try:
+            self._witnesses.cosign(note, self._book)
+        except HeadRejected as rejected:
+            raise NotReconciled(str(rejected)) from None
+        except TooFewCosignatures as few:
+            self._paused_until = time.monotonic() + PAUSE
+            self._log.error("too few witnesses cosigned the head of the log", reason=str(few))
+            detail = f"Too few witnesses have cosigned the head of the log. {AGAIN}"
+            raise Problem("unavailable", detail, headers=SOON) from None
+
+    def _reject(self, rejected: HeadRejected) -> None:
+        """Let nothing be moved: a witness has cosigned a head that the log does not continue."""
+        self._log.error("a witness has cosigned another head of the log", reason=str(rejected), size=rejected.size)
+        self._book.continuity.reject(str(rejected), rejected.size if rejected.has_fewer else None)

@@ -1,0 +1,119 @@
+"""The file of webhooks: to which URLs messages go, about which events, and with which secret they are signed."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from pathlib import Path
+from typing import Annotated, Final, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from epsilond.app.callers.keys import NAME_PATTERN
+from epsilond.app.settings import PREFIX, is_private_url
+
+SETTING: Final = f"{PREFIX}LEDGER_WEBHOOKS"
+SECRET_PREFIX: Final = "whsec_"  # noqa: S105 (no secret)
+"""Beginning of a secret in the file, as in Standard Webhooks; base 64 follows."""
+SECRET_BYTES: Final = range(24, 65)
+"""Lengths of a secret in bytes, as in Standard Webhooks: shorter ones can be guessed."""
+EventKind = Literal["fraction", "expired", "exhausted", "head"]
+Fraction = Annotated[float, Field(gt=0.0, le=1.0)]
+
+
+class WebhookEndpoint(BaseModel):
+    """One endpoint of the file.
+
+    Attributes:
+        url: where messages go: https, or http of the loopback.
+        secret: `whsec_` and the key in base 64.
+        events: kinds of events that it gets.
+        fractions: fractions of a slot of which it gets a message once they are committed.
+        organisation: it gets only messages about this organisation's ledgers; None means those of all.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
+
+    url: str
+    secret: str
+    events: Annotated[tuple[EventKind, ...], Field(min_length=1)] = get_args(EventKind)
+    fractions: Annotated[tuple[Fraction, ...], Field(min_length=1, max_length=20)] = (0.5, 0.8, 0.95)
+    organisation: Annotated[str, Field(pattern=NAME_PATTERN)] | None = None
+
+    @field_validator("url")
+    @classmethod
+    def _check_url(cls, url: str) -> str:
+        if not is_private_url(url) or "@" in url or "#" in url or not url.isascii() or not url.isprintable():
+            raise ValueError("must be an https URL without user and fragment; http only of the loopback")
+        return url
+
+    @field_validator("secret")
+    @classmethod
+    def _check_secret(cls, secret: str) -> str:
+        try:
+            length = len(key_of(secret))
+        except (binascii.Error, ValueError):
+            length = 0
+        if not secret.startswith(SECRET_PREFIX) or length not in SECRET_BYTES:
+            raise ValueError(f"must be {SECRET_PREFIX} and 24 to 64 bytes in base 64")
+        return secret
+
+    @property
+    def id(self) -> str:
+        """Identifier of the endpoint; it stays if the secret or the events change, and it reveals no URL."""
+        return hashlib.sha256(f"{self.url}\n{self.organisation or ''}".encode()).hexdigest()[:32]
+
+    @property
+    def key(self) -> bytes:
+        """The key that signs."""
+        return key_of(self.secret)
+
+    def gets(self, kind: EventKind, organisation: str | None) -> bool:
+        """Return whether it gets messages of a kind about an organisation's ledgers.
+
+        Args:
+            kind: kind of the event; `head` is of the log as a whole.
+            organisation: owner of the ledgers; None if they have none yet.
+        """
+        return kind in self.events and (self.organisation in (None, organisation) or kind == "head")
+
+
+class WebhooksFile(BaseModel):
+    """The whole file."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
+
+    webhooks: Annotated[tuple[WebhookEndpoint, ...], Field(max_length=50)]
+
+
+def key_of(secret: str) -> bytes:
+    """Return the key in a secret of the file.
+
+    Raises:
+        ValueError: what follows the prefix is not base 64.
+    """
+    return base64.b64decode(secret.removeprefix(SECRET_PREFIX), validate=True)
+
+
+def endpoints_of(path: str) -> tuple[WebhookEndpoint, ...]:
+    """Return the endpoints in a file; none if the path is empty.
+
+    Raises:
+        ValueError: the file cannot be read, or is wrong. The text names the field, and has no secret.
+    """
+    if not path:
+        return ()
+    try:
+        text = Path(path).read_bytes()
+    except OSError as error:
+        raise ValueError(f"{SETTING}: the file cannot be read: {error.strerror}") from None
+    try:
+        endpoints = WebhooksFile.model_validate_json(text).webhooks
+    except ValidationError as error:
+        fault = error.errors(include_input=False, include_url=False, include_context=False)[0]
+        place = ".".join(map(str, fault["loc"]))
+        raise ValueError(f"{SETTING}: {place or 'the file'}: {fault['msg']}") from None
+    if len({endpoint.id for endpoint in endpoints}) < len(endpoints):
+        raise ValueError(f"{SETTING}: webhooks: two have the same url and organisation")
+    return endpoints

@@ -1,0 +1,144 @@
+"""What happened, as messages: read from the log and from the balances of the ledgers that moved."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from epsilond.accountants.json_types import JsonRecord
+from epsilond.ledgers.book.answers import when
+from epsilond.ledgers.http.webhooks.endpoints import EventKind, WebhookEndpoint
+from epsilond.ledgers.store.messages import MessageRow
+from epsilond.ledgers.store.records import EntryRow, LedgerRow, PartRow
+
+TYPES: Final[dict[EventKind, str]] = {
+    "fraction": "ledger.fraction_passed",
+    "expired": "ledger.hold_expired",
+    "exhausted": "ledger.exhausted",
+    "head": "ledger.head_not_continued",
+}
+"""`type` of a message by the kind of its event."""
+ORDERS: Final = "orders"
+"""Name of the parts of a Rényi slot together."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LedgerEvent:
+    """Something that happened.
+
+    Attributes:
+        kind: kind of the event.
+        key: text that only this event has.
+        at: seconds since 1970.
+        organisation: owner of the ledgers; None for what is of the log as a whole.
+        data: `data` of the message; no names of data sets.
+        fraction: fraction that was passed, if one was.
+    """
+
+    kind: EventKind
+    key: str
+    at: float
+    organisation: str | None
+    data: JsonRecord
+    fraction: float | None = None
+
+
+def messages_of(events: Iterable[LedgerEvent], endpoints: Sequence[WebhookEndpoint]) -> Iterator[MessageRow]:
+    """Yield the messages about events, one to each endpoint that gets it."""
+    for event in events:
+        body = json.dumps({"type": TYPES[event.kind], "timestamp": when(event.at), "data": event.data})
+        for endpoint in endpoints:
+            if endpoint.gets(event.kind, event.organisation) and event.fraction in (None, *endpoint.fractions):
+                name = hashlib.sha256(f"{endpoint.id}\n{event.kind}\n{event.key}".encode()).hexdigest()[:32]
+                yield MessageRow(
+                    id=f"msg_{name}", endpoint=endpoint.id, kind=event.kind, body=body, created=event.at, due=event.at
+                )
+
+
+def expiries(rows: Iterable[EntryRow], organisations: dict[str, str]) -> Iterator[LedgerEvent]:
+    """Yield an event for each entry of a reservation that has expired.
+
+    Args:
+        rows: entries of the log.
+        organisations: owner of each ledger.
+    """
+    for row in rows:
+        if row.kind == "expired" and row.ledger in organisations:
+            record = json.loads(row.leaf)
+            data = {"ledger": row.ledger, "reservation": record["reservation"], "count": record["count"]}
+            key = hashlib.sha256(row.leaf).hexdigest()
+            yield LedgerEvent(kind="expired", key=key, at=row.at, organisation=organisations[row.ledger], data=data)
+
+
+def passed_fractions(row: LedgerRow, fractions: Iterable[float], at: float) -> Iterator[LedgerEvent]:
+    """Yield an event for each fraction that is committed of each part of each slot.
+
+    A Rényi slot counts as one part, as full as its emptiest order, since its orders bear the budget together.
+
+    Args:
+        row: the ledger.
+        fractions: fractions from 0 to 1.
+        at: when the ledger moved, in seconds since 1970.
+    """
+    for kind, name, used, held in _shares(row.parts):
+        for fraction in sorted(set(fractions)):
+            if used >= Decimal(repr(fraction)):
+                data: JsonRecord = {
+                    "ledger": row.id,
+                    "slot": kind,
+                    "part": name,
+                    "fraction": fraction,
+                    "used": float(used),
+                    "held": float(held),
+                }
+                key = f"{row.id}\n{kind}\n{name}\n{fraction!r}"
+                yield LedgerEvent(
+                    kind="fraction", key=key, at=at, organisation=row.tenant, data=data, fraction=fraction
+                )
+
+
+def _shares(parts: Sequence[PartRow]) -> Iterator[tuple[str, str, Decimal, Decimal]]:
+    """Yield kind, name, used and held share of each part with a capacity; of the orders of a slot together."""
+    counted = [part for part in parts if part.capacity > 0]
+    for part in counted:
+        if not part.mixed:
+            yield part.kind, part.part, part.used / part.capacity, part.held / part.capacity
+    for kind in dict.fromkeys(part.kind for part in counted if part.mixed):
+        orders = [part for part in counted if part.mixed and part.kind == kind]
+        used, held = (min(getattr(part, name) / part.capacity for part in orders) for name in ("used", "held"))
+        yield kind, ORDERS, used, held
+
+
+def exhaustion(
+    organisation: str, versions: dict[str, int], slot: str | None, item: str | None, at: float
+) -> LedgerEvent:
+    """Return the event of a request that was refused for lack of room; the same until a ledger of it moves.
+
+    Args:
+        organisation: owner of the ledgers.
+        versions: version of each ledger of the request.
+        slot: kind of the slot that was requested, if one was.
+        item: item of the plan that was requested, if one was.
+        at: seconds since 1970.
+    """
+    places = "\n".join(f"{name} {version}" for name, version in sorted(versions.items()))
+    requested = {name: value for name, value in (("slot", slot), ("item", item)) if value is not None}
+    data: JsonRecord = {"ledgers": sorted(versions), **requested}
+    key = f"{places}\n{slot}\n{item}"
+    return LedgerEvent(kind="exhausted", key=key, at=at, organisation=organisation, data=data)
+
+
+def broken_head(reason: str, size: int, at: float) -> LedgerEvent:
+    """Return the event of a log that does not continue a known head.
+
+    Args:
+        reason: why, as a sentence.
+        size: number of entries of the log.
+        at: seconds since 1970.
+    """
+    data: JsonRecord = {"reason": reason, "size": size}
+    return LedgerEvent(kind="head", key=f"{size}\n{reason}", at=at, organisation=None, data=data)

@@ -1,0 +1,72 @@
+"""One delivery: a message is signed as Standard Webhooks 1.0 says, and posted. Nothing of the response is kept."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import urllib.request
+from http.client import HTTPException
+from typing import Final
+from urllib.error import HTTPError
+
+from epsilond.ledgers.http.webhooks.endpoints import WebhookEndpoint
+from epsilond.ledgers.store.messages import MessageRow
+
+TIMEOUT_SECONDS: Final = 10.0
+"""Longest wait for a connection and for a response, in seconds; receivers should answer before they work."""
+GONE: Final = 410
+"""Status by which a receiver says that it wants no messages any more."""
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A response that redirects is a failure: a message goes only where the operator said."""
+
+    def redirect_request(self, *_: object) -> None:
+        """Return None, so that the response is raised as an error."""
+        return
+
+
+_OPENER: Final = urllib.request.build_opener(_NoRedirects)
+
+
+def headers_of(row: MessageRow, key: bytes, timestamp: int) -> dict[str, str]:
+    """Return the headers of a delivery, with its signature.
+
+    Args:
+        row: the message.
+        key: key of the endpoint.
+        timestamp: when it is sent, in whole seconds since 1970.
+    """
+    signed = f"{row.id}.{timestamp}.{row.body}".encode()
+    signature = base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
+    return {
+        "content-type": "application/json",
+        "user-agent": "epsilond-webhooks",
+        "webhook-id": row.id,
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": f"v1,{signature}",
+    }
+
+
+def send(endpoint: WebhookEndpoint, row: MessageRow, timestamp: int) -> str | None:
+    """Post a message. It blocks for `TIMEOUT_SECONDS` at most for each read.
+
+    Args:
+        endpoint: where it goes.
+        row: the message.
+        timestamp: seconds since 1970.
+
+    Returns:
+        None if it was received; else why not, without a URL: a status such as `503`, or the kind of the error.
+    """
+    headers = headers_of(row, endpoint.key, timestamp)
+    request = urllib.request.Request(endpoint.url, row.body.encode(), headers, method="POST")  # noqa: S310 (checked)
+    try:
+        with _OPENER.open(request, timeout=TIMEOUT_SECONDS):
+            return None
+    except HTTPError as error:
+        error.close()
+        return str(error.code)
+    except (OSError, HTTPException, ValueError) as error:
+        return type(error).__name__

@@ -1,0 +1,196 @@
+"""The webhooks of one service: what happened becomes messages in the database, and they are sent until received.
+
+Messages are made from the log. Each transaction that makes some notes how far the log was read, so that a service
+that stops anywhere forgets none and makes none twice. One process at a time reads the log, and one at a time sends a
+message: whoever sends it has a lease. A message may come twice, with one `webhook-id`, and never gets lost.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+import anyio
+import structlog
+from anyio import to_thread
+from sqlalchemy import Connection
+
+from epsilond.app.metrics import Metrics
+from epsilond.ledgers.http.webhooks.endpoints import WebhookEndpoint
+from epsilond.ledgers.http.webhooks.events import (
+    LedgerEvent,
+    broken_head,
+    exhaustion,
+    expiries,
+    messages_of,
+    passed_fractions,
+)
+from epsilond.ledgers.http.webhooks.sending import GONE, send
+from epsilond.ledgers.store import entries, ledgers, messages
+from epsilond.ledgers.store.transactions import Unknown, looking
+from epsilond.storage.faults import StoreFault
+from epsilond.storage.transactions import Database
+
+POLL_SECONDS: Final = 5.0
+"""Longest time between two looks at the log and at what is due, in seconds; a move here wakes them sooner."""
+LEASE_SECONDS: Final = 60.0
+"""Time in seconds for which a process has a message to send: more than a delivery takes with its timeouts."""
+FIRST_PAUSE_SECONDS: Final = 5.0
+"""Pause in seconds after the first failure; each further one is three times as long."""
+LONGEST_PAUSE_SECONDS: Final = 10_800.0
+"""Longest pause in seconds: three hours, so that a receiver which is back is noticed the same day."""
+GIVEN_UP_SECONDS: Final = 7 * 86_400.0
+"""Age in seconds after which a message is dropped: a week, so that a receiver may be away for some days."""
+KEPT_SECONDS: Final = 30 * 86_400.0
+"""Age in seconds after which messages are removed, except for those about fractions, of which each is sent once."""
+ENTRIES: Final = 500
+"""Number of entries that are read in one transaction: few enough for other writers to wait for."""
+
+
+class Webhooks:
+    """The webhooks of one service. Without endpoints it does nothing."""
+
+    def __init__(self, endpoints: Sequence[WebhookEndpoint], metrics: Metrics) -> None:
+        self._endpoints = endpoints
+        self._deliveries = metrics.webhook_deliveries
+        self._pending = metrics.webhook_messages
+        self._database: Database | None = None
+        self._woken: anyio.Event | None = None
+        self._log = structlog.get_logger()
+
+    @contextmanager
+    def waking(self) -> Iterator[None]:
+        """Look for what happened as soon as the block ends, however it ends. Call it in the event loop."""
+        try:
+            yield
+        finally:
+            if self._woken is not None:
+                self._woken.set()
+
+    def note_refusal(self, organisation: str, named: Sequence[str], slot: str | None, item: str | None) -> None:
+        """Make messages about a request that was refused for lack of room. It blocks, and raises no fault.
+
+        Args:
+            organisation: owner of the ledgers.
+            named: ids of the ledgers.
+            slot: kind of the slot that was requested, if one was.
+            item: item of the plan that was requested, if one was.
+        """
+        database = self._database
+        if database is None:
+            return
+        try:
+            with looking(database) as connection:
+                versions = {name: row.version for name, row in ledgers.load(connection, *named).items()}
+            self._put(database, [exhaustion(organisation, versions, slot, item, time.time())])
+        except (StoreFault, Unknown) as fault:
+            self._log.warning("a webhook message could not be kept", reason=str(fault))
+
+    async def run(self, database: Database, trouble: Callable[[], str | None]) -> None:
+        """Make messages and send them, without end.
+
+        Args:
+            database: database of the ledgers.
+            trouble: says why the log does not continue a known head, if it does not.
+        """
+        if not self._endpoints:
+            return
+        self._database = database
+        thread = partial(to_thread.run_sync, abandon_on_cancel=True)
+        try:
+            while True:
+                self._woken = anyio.Event()
+                try:
+                    await thread(self._collect, database, trouble())
+                    async with anyio.create_task_group() as tasks:
+                        for endpoint in self._endpoints:
+                            tasks.start_soon(thread, self._deliver, database, endpoint)
+                    self._pending.set(await thread(self._count, database))
+                except* StoreFault as faults:
+                    self._log.warning("webhooks wait for the store", reason=str(faults.exceptions[0]))
+                except* Exception:  # noqa: BLE001 (logged in full; the service goes on and tries again)
+                    self._log.exception("webhooks failed")
+                with anyio.move_on_after(POLL_SECONDS):
+                    await self._woken.wait()
+        finally:
+            self._database = self._woken = None
+
+    def _put(self, database: Database, events: Sequence[LedgerEvent]) -> None:
+        """Keep the messages about events, unless all of them were kept before."""
+        rows = [*messages_of(events, self._endpoints)]
+        with looking(database) as connection:
+            new = [row for row in rows if not messages.known(connection, row.id)]
+        if new:
+            with database.writing() as connection:
+                messages.put(connection, new)
+
+    def _collect(self, database: Database, trouble: str | None) -> None:
+        """Make the messages about what is new in the log, and about the log itself."""
+        with looking(database) as connection:
+            size, read = entries.size(connection), messages.read_size(connection)
+        if trouble is not None:
+            self._put(database, [broken_head(trouble, size, time.time())])
+        if read is None:
+            with database.writing() as connection:
+                messages.begin(connection, size)
+            return
+        while read < size:
+            with database.writing() as connection:
+                read = messages.read_size(connection, alone=True)
+                if read is None:  # another process reads it
+                    return
+                read = self._read(connection, read)
+
+    def _read(self, connection: Connection, start: int) -> int:
+        """Make the messages about the entries from a number on, and return the number up to which they were read."""
+        rows = entries.page(connection, start=start, limit=ENTRIES)
+        times = {row.ledger: row.at for row in rows if row.ledger is not None}
+        moved = ledgers.load(connection, *sorted(times))
+        owners = {name: row.tenant for name, row in moved.items()}
+        fractions = {fraction for endpoint in self._endpoints for fraction in endpoint.fractions}
+        events = [*expiries(rows, owners)]
+        for name, row in moved.items():
+            events += passed_fractions(row, fractions, times[name])
+        messages.put(connection, messages_of(events, self._endpoints))
+        messages.prune(connection, time.time() - KEPT_SECONDS, "fraction")
+        end = start + len(rows)
+        messages.advance(connection, end)
+        return end
+
+    def _deliver(self, database: Database, endpoint: WebhookEndpoint) -> None:
+        """Send what is due to an endpoint, until nothing is due or a delivery fails."""
+        received = True
+        while received:
+            with database.writing() as connection:
+                row = messages.claim(connection, endpoint.id, time.time(), LEASE_SECONDS)
+            if row is None:
+                return
+            now = time.time()
+            failure = send(endpoint, row, int(now))
+            received = failure is None
+            with database.writing() as connection:
+                messages.write(connection, self._after(row, failure, now))
+
+    def _after(self, row: messages.MessageRow, failure: str | None, now: float) -> messages.MessageRow:
+        """Return a message after a delivery, and count the delivery."""
+        if failure is None:
+            self._deliveries.labels("delivered").inc()
+            return replace(row, state="delivered")
+        dropped = failure == str(GONE) or now - row.created > GIVEN_UP_SECONDS
+        self._deliveries.labels("dropped" if dropped else "failed").inc()
+        self._log.warning(
+            "a webhook message was not received", message=row.id, reason=failure, attempts=row.attempts, dropped=dropped
+        )
+        if dropped:
+            return replace(row, state="dropped")
+        pause = min(FIRST_PAUSE_SECONDS * 3.0 ** (min(row.attempts, 20) - 1), LONGEST_PAUSE_SECONDS)
+        return replace(row, due=now + pause)
+
+    def _count(self, database: Database) -> int:
+        """Return the number of messages that wait for their delivery."""
+        with looking(database) as connection:
+            return messages.pending(connection, [endpoint.id for endpoint in self._endpoints])

@@ -1,0 +1,127 @@
+"""Cosignatures of witnesses (c2sp.org/tlog-cosignature), version 1: a key, a time and a checkpoint.
+
+A cosignature states that the witness has seen no larger checkpoint of the log at that time. It also states that the log
+continues all earlier checkpoints that the witness cosigned.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from epsilond.ledgers.log.encodings import from_base64, to_base64
+from epsilond.ledgers.log.errors import Malformed, NotVerified
+from epsilond.ledgers.log.keys import PublicKey
+from epsilond.ledgers.log.notes import Note, NoteSignature
+
+_COSIGNATURE: Final = b"\x04"  # the signature type that C2SP assigns
+_TIME_BYTES: Final = 8
+"""Bytes of the time in a cosignature: seconds since 1970, most significant byte first."""
+_SIGNATURE_BYTES: Final = 64
+"""Bytes of an Ed25519 signature."""
+_LATEST: Final = 2**63 - 1
+"""Latest time that a cosignature may state, in seconds since 1970; C2SP sets it."""
+
+
+@dataclass(frozen=True)
+class CosignerKey:
+    """The public key of a witness: its name and the 32 bytes of an Ed25519 key.
+
+    Raises:
+        Malformed: the name cannot name a key, or the bytes are no key.
+    """
+
+    name: str
+    raw: bytes
+
+    def __post_init__(self) -> None:
+        _ = self._key  # rejects a name or a key that is none
+
+    @cached_property
+    def _key(self) -> PublicKey:
+        return PublicKey(self.name, self.raw)
+
+    @cached_property
+    def note_id(self) -> bytes:
+        """The four bytes that identify the key in a signature line."""
+        return hashlib.sha256(self.name.encode() + b"\n" + _COSIGNATURE + self.raw).digest()[:4]
+
+    @cached_property
+    def vkey(self) -> str:
+        """The key as verifiers of notes are configured: name+id+key."""
+        return f"{self.name}+{self.note_id.hex()}+{to_base64(_COSIGNATURE + self.raw)}"
+
+    @classmethod
+    def of_vkey(cls, text: str) -> CosignerKey:
+        """Read a key from its vkey.
+
+        Raises:
+            Malformed: the text is no vkey of a witness, or its id is another key's.
+        """
+        name, _, rest = text.partition("+")
+        data = from_base64(rest.partition("+")[2])
+        if data[:1] != _COSIGNATURE:
+            raise Malformed("is no key of a witness: its signature type is not 4")
+        key = cls(name, data[1:])
+        if key.vkey != text:
+            raise Malformed(f"the id in the key of {name} is not this key's")
+        return key
+
+    def verify(self, note: Note) -> int | None:
+        """Verify the cosignature of this witness in a note.
+
+        Returns:
+            The latest time that a cosignature states, in seconds since 1970; None if the note has no line of this key.
+
+        Raises:
+            NotVerified: a line with the name and the id of this key does not verify.
+        """
+        times = [
+            self._verify_line(note.text, line)
+            for line in note.signatures
+            if (line.name, line.note_id) == (self.name, self.note_id)
+        ]
+        return max(times, default=None)
+
+    def _verify_line(self, text: str, line: NoteSignature) -> int:
+        if len(line.signature) != _TIME_BYTES + _SIGNATURE_BYTES:
+            raise NotVerified(f"the cosignature of {self.name} has another length")
+        time = int.from_bytes(line.signature[:_TIME_BYTES], "big")
+        if not 0 < time <= _LATEST:
+            raise NotVerified(f"the cosignature of {self.name} states no time")
+        self._key.verify(_message(time, text), line.signature[_TIME_BYTES:])
+        return time
+
+
+@dataclass(frozen=True)
+class CosigningKey:
+    """The key with which a witness signs: its name and a private key, which no text of this object shows."""
+
+    name: str
+    private: Ed25519PrivateKey
+
+    def __repr__(self) -> str:
+        return f"CosigningKey({self.public.vkey!r})"
+
+    @cached_property
+    def public(self) -> CosignerKey:
+        """The public key."""
+        return CosignerKey(self.name, self.private.public_key().public_bytes_raw())
+
+    def cosign(self, text: str, time: int) -> NoteSignature:
+        """Return the signature line for a checkpoint.
+
+        Args:
+            text: text of the checkpoint, which ends in a newline.
+            time: seconds since 1970.
+        """
+        signature = time.to_bytes(_TIME_BYTES, "big") + self.private.sign(_message(time, text))
+        return NoteSignature(self.name, self.public.note_id, signature)
+
+
+def _message(time: int, text: str) -> bytes:
+    return f"cosignature/v1\ntime {time}\n{text}".encode()

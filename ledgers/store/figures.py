@@ -1,0 +1,102 @@
+"""Figures of all ledgers together, for operators: no name of a data set, and no amount, is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+from sqlalchemy import Connection, Double, Select, case, cast, func, select
+
+from epsilond.ledgers.store.tables import COUNTER, ENTRIES, HOLDINGS, LEDGERS, RESERVATIONS, SLOTS
+
+_MAY_RESERVE: Final = (LEDGERS.c.status == "open") & LEDGERS.c.contradicted.is_(False)
+"""The condition of a ledger that it may reserve: it is neither closed nor contradicted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fullness:
+    """Fractions of the fullest slot of a ledger, from 0 to 1.
+
+    Attributes:
+        ledger: id of the ledger.
+        used: fraction that was committed.
+        held: fraction that is used or reserved.
+    """
+
+    ledger: str
+    used: float
+    held: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class LedgerFigures:
+    """Figures of all ledgers of a database at one moment.
+
+    Attributes:
+        open: number of ledgers that may still reserve.
+        fullest: those of them with the largest fraction held, the fullest first.
+        oldest_hold: when the oldest reservation was made that still holds something, in seconds since 1970; or None.
+        size: number of entries of the log.
+        written: when the newest entry was written, in seconds since 1970; None for an empty log.
+    """
+
+    open: int
+    fullest: tuple[Fullness, ...]
+    oldest_hold: float | None
+    size: int
+    written: float | None
+
+
+def figures(connection: Connection, *, limit: int) -> LedgerFigures:
+    """Return the figures of all ledgers.
+
+    Args:
+        connection: to read on.
+        limit: largest number of ledgers in `fullest`.
+    """
+    size = connection.execute(select(COUNTER.c.size)).scalar_one()
+    return LedgerFigures(
+        open=connection.execute(select(func.count()).select_from(LEDGERS).where(_MAY_RESERVE)).scalar_one(),
+        fullest=tuple(Fullness(**row) for row in connection.execute(_fullest(limit)).mappings()),
+        oldest_hold=connection.execute(_oldest_hold()).scalar(),
+        size=size,
+        written=connection.execute(select(ENTRIES.c.at).where(ENTRIES.c.seq == size - 1)).scalar_one_or_none(),
+    )
+
+
+def _fullest(limit: int) -> Select[Any]:
+    """Select the fullest ledgers.
+
+    A slot is as full as its fullest part. Orders of a Rényi slot bear the budget together: such a slot is as full as
+    its emptiest order. Parts without capacity are left out, as nothing is taken from them.
+    """
+    capacity = cast(SLOTS.c.capacity, Double)
+    used, held = (cast(SLOTS.c[name], Double) / capacity for name in ("used", "held"))
+    slots = (
+        select(
+            SLOTS.c.ledger,
+            *(
+                case((SLOTS.c.mixed, func.min(fraction)), else_=func.max(fraction)).label(name)
+                for name, fraction in (("used", used), ("held", held))
+            ),
+        )
+        .join(LEDGERS)
+        .where(_MAY_RESERVE, SLOTS.c.capacity > Decimal(0))
+        .group_by(SLOTS.c.ledger, SLOTS.c.kind, SLOTS.c.mixed)
+        .subquery()
+    )
+    held_of_ledger = func.max(slots.c.held)
+    return (
+        select(slots.c.ledger, func.max(slots.c.used).label("used"), held_of_ledger.label("held"))
+        .group_by(slots.c.ledger)
+        .order_by(held_of_ledger.desc(), slots.c.ledger)
+        .limit(limit)
+    )
+
+
+def _oldest_hold() -> Select[Any]:
+    """Select when the oldest reservation was made that still holds something."""
+    unfinished = select(HOLDINGS.c.reservation).where(HOLDINGS.c.committed < HOLDINGS.c.count)
+    live = RESERVATIONS.c.state.in_(("reserved", "committed")) & RESERVATIONS.c.id.in_(unfinished)
+    return select(func.min(RESERVATIONS.c.created)).where(live)

@@ -1,0 +1,120 @@
+"""Messages to webhooks as rows: put once, claimed by one process at a time, and kept until they are delivered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from typing import Literal
+
+from sqlalchemy import Connection, delete, func, insert, select, update
+
+from epsilond.ledgers.store.tables import MESSAGES, MESSAGES_READ
+from epsilond.ledgers.store.transactions import inserted
+
+MessageState = Literal["pending", "delivered", "dropped"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MessageRow:
+    """One message to one endpoint. Times are seconds since 1970.
+
+    Attributes:
+        id: the same for the same event and endpoint.
+        endpoint: identifier of the endpoint.
+        kind: kind of the event.
+        body: what is sent, as JSON text; never changed.
+        attempts: number of deliveries that were begun.
+        due: no process sends it before.
+    """
+
+    id: str
+    endpoint: str
+    kind: str
+    body: str
+    created: float
+    state: MessageState = "pending"
+    attempts: int = 0
+    due: float = 0.0
+
+
+def put(connection: Connection, rows: Iterable[MessageRow]) -> int:
+    """Keep messages, except for those that were kept before; return the number of new ones."""
+    count = 0
+    for row in rows:
+        count += not known(connection, row.id) and inserted(connection, insert(MESSAGES).values(asdict(row)))
+    return count
+
+
+def known(connection: Connection, identifier: str) -> bool:
+    """Return whether a message was ever kept, and not removed since."""
+    wanted = select(MESSAGES.c.id).where(MESSAGES.c.id == identifier)
+    return connection.execute(wanted).scalar_one_or_none() is not None
+
+
+def claim(connection: Connection, endpoint: str, now: float, lease: float) -> MessageRow | None:
+    """Return the message to an endpoint that is due first, and let no other process have it for a time.
+
+    Args:
+        connection: of a transaction that writes.
+        endpoint: identifier of the endpoint.
+        now: seconds since 1970.
+        lease: seconds after which another process may send it, as this one may have stopped.
+    """
+    due = (MESSAGES.c.state == "pending") & (MESSAGES.c.endpoint == endpoint) & (MESSAGES.c.due <= now)
+    wanted = select(MESSAGES).where(due).order_by(MESSAGES.c.due, MESSAGES.c.created, MESSAGES.c.id).limit(1)
+    found = connection.execute(wanted.with_for_update(skip_locked=True)).mappings().one_or_none()
+    if found is None:
+        return None
+    row = replace(MessageRow(**found), attempts=found["attempts"] + 1, due=now + lease)
+    write(connection, row)
+    return row
+
+
+def write(connection: Connection, row: MessageRow) -> None:
+    """Write what may change of a message: its state, its attempts, and when it is due."""
+    values = {"state": row.state, "attempts": row.attempts, "due": row.due}
+    connection.execute(update(MESSAGES).where(MESSAGES.c.id == row.id).values(values))
+
+
+def pending(connection: Connection, endpoints: Iterable[str]) -> int:
+    """Return the number of messages to these endpoints that wait for their delivery."""
+    waits = (MESSAGES.c.state == "pending") & MESSAGES.c.endpoint.in_([*endpoints])
+    wanted = select(func.count()).select_from(MESSAGES).where(waits)
+    count: int = connection.execute(wanted).scalar_one()
+    return count
+
+
+def prune(connection: Connection, before: float, kept_kind: str) -> None:
+    """Remove messages that were made before a time.
+
+    Args:
+        connection: of a transaction that writes.
+        before: seconds since 1970.
+        kept_kind: kind of event of which messages stay for ever, so that each is sent once.
+    """
+    connection.execute(delete(MESSAGES).where(MESSAGES.c.created < before, MESSAGES.c.kind != kept_kind))
+
+
+def read_size(connection: Connection, *, alone: bool = False) -> int | None:
+    """Return the number of entries of the log that were read for messages; None if none ever was.
+
+    Args:
+        connection: to read on; of a transaction that writes if `alone`.
+        alone: no other process reads the log for messages until the transaction ends. If one does so, return None.
+    """
+    wanted = select(MESSAGES_READ.c.size).where(MESSAGES_READ.c.id == 0)
+    size: int | None = connection.execute(
+        wanted.with_for_update(skip_locked=True) if alone else wanted
+    ).scalar_one_or_none()
+    return size
+
+
+def begin(connection: Connection, size: int) -> None:
+    """Note that the log is read for messages from this size on, unless that was noted before."""
+    if read_size(connection) is None:
+        inserted(connection, insert(MESSAGES_READ).values(id=0, size=size))
+
+
+def advance(connection: Connection, size: int) -> None:
+    """Note the number of entries of the log that were read for messages."""
+    connection.execute(update(MESSAGES_READ).where(MESSAGES_READ.c.id == 0).values(size=size))
