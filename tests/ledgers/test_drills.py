@@ -77,7 +77,7 @@ def without_heads(patch: pytest.MonkeyPatch) -> None:
 
 def without_balances(patch: pytest.MonkeyPatch) -> None:
     """No ledger is compared with its newest entry."""
-    patch.setattr(desk, "imbalances", lambda *_: {})
+    patch.setattr(desk.Balances, "wrong", lambda *_: {})
 
 
 def without_triggers(patch: pytest.MonkeyPatch) -> None:
