@@ -16,7 +16,8 @@ from typing import Any
 
 OPENAPI = Path(__file__).parents[2] / "openapi"
 LEDGER, OTHER_LEDGER = "ledger_0123456789abcdef", "ledger_fedcba9876543210"
-RESERVATION, JOB = "reservation_0123456789abcdef", "job"
+RESERVATION, JOB, MOVE = "reservation_0123456789abcdef", "job", "move_0123456789abcdef"
+MADE_BY_APPROVAL = "amend_ledger_plan with approval"
 ORDER = (
     "open_ledger",
     "open_ledger of another block",
@@ -28,6 +29,7 @@ ORDER = (
     "reserve_many",
     "commit_reservation",
     "amend_ledger_plan",
+    MADE_BY_APPROVAL,
     "void_ledger_runs",
     "reconcile_log",
 )
@@ -42,6 +44,14 @@ SHOWN = {
 """Values of the parameter of each path, for operations without an example."""
 AS_A_JOB = "sweep_calibration as a job"
 ENTRY = "the entry of the commit"
+MADE = {
+    "open_ledger": LEDGER,
+    "open_ledger of another block": OTHER_LEDGER,
+    "reserve": RESERVATION,
+    MADE_BY_APPROVAL: MOVE,
+    AS_A_JOB: JOB,
+}
+"""What requests make whose ids later requests name."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +112,7 @@ class Exchanges:
         """Yield a request for each example, then one for each operation that reads JSON."""
         examples = {path.stem: json.loads(path.read_text("utf-8")) for path in (OPENAPI / "examples").glob("*.json")}
         examples["open_ledger of another block"] = _of_another_block(examples["open_ledger"])
+        examples[MADE_BY_APPROVAL] = _of_other_ledger(examples["amend_ledger_plan"])
         examples[AS_A_JOB] = self._own_sweep(examples["sweep_calibration"])
         ordered = [*ORDER, AS_A_JOB, *sorted(examples.keys() - {*ORDER, AS_A_JOB})]
         for name in ordered:
@@ -116,16 +127,10 @@ class Exchanges:
 
     def remember(self, request: Request, answer: Any) -> None:
         """Keep the ids that later requests need."""
-        made = {
-            "open_ledger": LEDGER,
-            "open_ledger of another block": OTHER_LEDGER,
-            "reserve": RESERVATION,
-            AS_A_JOB: JOB,
-        }
         if request.operation == "start_simulation":
             self.ids[request.name] = answer["id"]
-        if request.name in made:
-            self.ids[made[request.name]] = answer["id"]
+        if request.name in MADE:
+            self.ids[MADE[request.name]] = answer["id"]
         if request.name == "commit_reservation":
             self.ids[ENTRY] = answer["proof"]["leaf_index"]
 
@@ -141,7 +146,7 @@ class Exchanges:
         parameters = [self._resolve(each) for each in operation.get("parameters", ())]
         for each in parameters:
             if each["in"] == "path" and values[each["name"]].startswith("{"):
-                values[each["name"]] = next(value for start, value in SHOWN.items() if template.startswith(start))
+                values[each["name"]] = _shown(template, each["name"])
         headers = {
             each["name"]: f"{self.client} {name}".replace(" ", "-")
             for each in parameters
@@ -182,7 +187,22 @@ class Exchanges:
 
 
 def _of_another_block(example: dict[str, Any]) -> dict[str, Any]:
-    return {**example, "body": {**example["body"], "block": "another"}}
+    """Return the opening of another block, whose amendments a second person approves."""
+    return {**example, "body": {**example["body"], "block": "another", "approval": True}}
+
+
+def _of_other_ledger(example: dict[str, Any]) -> dict[str, Any]:
+    """Return the same request of the ledger with approval, where it makes a pending move."""
+    return {**example, "path": example["path"].replace(LEDGER, OTHER_LEDGER)}
+
+
+def _shown(template: str, parameter: str) -> str:
+    """Return the value of a parameter of a path without an example. Only the other ledger has pending moves."""
+    if parameter == "move":
+        return MOVE
+    if "/pending" in template:
+        return OTHER_LEDGER
+    return next(value for start, value in SHOWN.items() if template.startswith(start))
 
 
 def _schema_name(schema: dict[str, Any]) -> str | None:

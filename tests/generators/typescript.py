@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.generators.exchanges import AS_A_JOB, ENTRY, JOB, LEDGER, OTHER_LEDGER, RESERVATION, Exchanges, Request
+from tests.generators.exchanges import ENTRY, MADE, Exchanges, Request
 
 HEAD = """import createClient from "openapi-fetch";
 
@@ -52,12 +52,6 @@ TAIL = """
 console.log(`openapi-typescript: ${requests} requests, ${crashes} crashes, every answer is of its type`);
 process.exit(crashes ? 1 : 0);
 """
-MAKES = {
-    "open_ledger": LEDGER,
-    "open_ledger of another block": OTHER_LEDGER,
-    "reserve": RESERVATION,
-    AS_A_JOB: JOB,
-}
 SIMULATIONS = ("start_simulation", *(f"start_simulation_{number}" for number in range(2, 10)))
 """Examples whose ids are looked up."""
 
@@ -83,7 +77,7 @@ def _lines(number: int, request: Request, answers: Mapping[str, Mapping[str, Any
     }
     options = ", ".join(f"{name}: {_literal(value)}" for name, value in given.items() if value)
     call = f"client.{request.method.upper()}({_literal(request.template)}, {{ {options} }})"
-    makes = request.name if request.operation == "start_simulation" else MAKES.get(request.name)
+    makes = request.name if request.operation == "start_simulation" else MADE.get(request.name)
     made = "" if makes is None else f", {json.dumps(makes)}"
     yield f"await exchange({_literal(request.name)}, () => {call}{made});"
 
@@ -92,7 +86,7 @@ def _literal(value: Any) -> str:
     """Return a value as TypeScript; the ids of the examples are looked up when the program runs."""
     text = json.dumps(value, ensure_ascii=False).replace(json.dumps(ENTRY), "entry")
     if isinstance(value, dict):
-        for placeholder in (*MAKES.values(), *SIMULATIONS):
+        for placeholder in (*MADE.values(), *SIMULATIONS):
             text = text.replace(f": {json.dumps(placeholder)}", f": id({json.dumps(placeholder)})")
             text = text.replace(f"[{json.dumps(placeholder)}", f"[id({json.dumps(placeholder)})")
             text = text.replace(f", {json.dumps(placeholder)}]", f", id({json.dumps(placeholder)})]")

@@ -49,6 +49,8 @@ def body_of(method: Any) -> tuple[str, Any]:
 
 def dumped(parsed: Any) -> Any:
     """Return the JSON value of what the client parsed."""
+    if isinstance(parsed, list):
+        return [dumped(each) for each in parsed]
     return json.loads(parsed.to_json()) if hasattr(parsed, "to_json") else parsed
 
 

@@ -42,6 +42,8 @@ def read_body(module: Any, value: Any) -> Any:
 
 def dumped(parsed: Any) -> Any:
     """Return the JSON value of what the client parsed."""
+    if isinstance(parsed, list):
+        return [dumped(each) for each in parsed]
     return parsed.to_dict() if hasattr(parsed, "to_dict") else parsed
 
 

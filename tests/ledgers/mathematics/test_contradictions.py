@@ -111,7 +111,7 @@ def test_entries_give_the_state(named: list[str] | None) -> None:
     [
         {"observations": []},
         {"observations": [{"premise": "noise", "message": "none", "remedy": "", "count": 1}]},
-        {"observations": [{"premise": "noise", "message": "none", "remedy": "add it", "count": 0}]},
+        {"observations": [{"premise": "noise", "message": "none", "remedy": "add it", "count": -1}]},
         {"observations": [{"premise": "noise", "message": "none", "remedy": "add it", "count": "1"}]},
         {"observations": [{"premise": "noise", "message": "none", "remedy": "add it"} | {"sum": 1}]},
         {"reservations": ["nobody"]},
