@@ -261,3 +261,26 @@ def test_the_signature_is_that_of_the_published_vector() -> None:
     )
     headers = headers_of(row, key_of(secret), 1614265330)
     assert headers["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+
+
+def test_two_replicas_send_each_message_once(tmp_path: Path, receiver: Receiver, postgresql_url: str) -> None:
+    """Each wakes after every move, so that both look at the same entries and messages."""
+    chosen = {"store_url": postgresql_url, "ledger_keys": str(tmp_path / "keys")}
+    settings = settings_for(tmp_path, receiver.url, events=["exhausted", "expired"]).model_copy(update=chosen)
+    with serving(settings) as first, serving(settings) as second:
+        expected = set()
+        for number, client in enumerate((first, second) * 5):
+            ledger = opened(client)["id"]
+            expected.add(("ledger.exhausted", ledger))
+            exhaust((second, first)[number % 2], ledger)
+            reserved(client, ledger, item="train", count=1, expires_in=0.001)
+            reserved(client, ledger)  # any move ends first what has expired
+            expected.add(("ledger.hold_expired", ledger))
+        deliveries = [receiver.next() for _ in expected]
+        wait_until(lambda: sample_of(first, "epsilond_webhook_messages_pending") == 0.0)
+        sent = [each.message for each in deliveries]
+        found = {(each["type"], each["data"].get("ledger") or each["data"]["ledgers"][0]) for each in sent}
+        assert found == expected
+        assert len({each.headers["webhook-id"] for each in deliveries}) == len(expected)
+        sample = 'epsilond_webhook_deliveries_total{outcome="delivered"}'
+        wait_until(lambda: sum(sample_of(each, sample) for each in (first, second)) == len(expected))
