@@ -16,7 +16,6 @@ from typer.testing import CliRunner
 from epsilond.accountants.errors import InvalidInput
 from epsilond.commands.exits import BAD_INPUT, UNEXPECTED
 from epsilond.commands.line import line
-from epsilond.ledgers.book import desk
 from epsilond.ledgers.book.continuity import KnownHeads
 from epsilond.ledgers.drills import running, stores
 from epsilond.ledgers.drills.names import DrillName
@@ -24,6 +23,7 @@ from epsilond.ledgers.drills.reports import DrillReport
 from epsilond.ledgers.drills.running import DRILLS, run_drill, run_drills
 from epsilond.ledgers.log import key_files, receipts
 from epsilond.ledgers.log.signing import SigningKeys
+from epsilond.ledgers.store.balances import Balances
 from epsilond.ledgers.store.migrations import guards
 from epsilond.storage.file import Watched
 from tests.app.postgresql import postgresql_server  # noqa: F401 (a fixture)
@@ -77,7 +77,7 @@ def without_heads(patch: pytest.MonkeyPatch) -> None:
 
 def without_balances(patch: pytest.MonkeyPatch) -> None:
     """No ledger is compared with its newest entry."""
-    patch.setattr(desk.Balances, "wrong", lambda *_: {})
+    patch.setattr(Balances, "wrong", lambda *_: {})
 
 
 def without_triggers(patch: pytest.MonkeyPatch) -> None:
