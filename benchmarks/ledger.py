@@ -3,7 +3,8 @@
 Writers in threads commit one run after another, each of a reservation of its own, and get a receipt for every commit.
 The same writers are measured on 8 ledgers and on one, in a new SQLite file and, where a URL is given, in a new schema
 of that PostgreSQL database. With several processes each is a replica with its share of the writers. The table has the
-commits per second, the quantiles of their durations, and the CPU of all processes for each commit.
+commits per second, the quantiles of their durations, and the CPU of all processes for each commit. With --write it is
+written to docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -130,6 +131,7 @@ def main() -> None:
     options.add_argument("--postgresql", help="URL of a server, without a database: a new one is made and dropped")
     options.add_argument("--writers", type=int, nargs="+", default=[16, 8])
     options.add_argument("--processes", type=int, nargs="+", default=[1])
+    options.add_argument("--write", action="store_true", help="write the section of docs/benchmarks.md")
     chosen = options.parse_args()
     rows = []
     for writers in chosen.writers:
@@ -148,7 +150,12 @@ def main() -> None:
                     ("PostgreSQL", writers, processes, ledgers, *_on_server(chosen, writers, processes, ledgers))
                     for processes in chosen.processes
                 ]
-    tables.show("Commits of ledgers", HEAD, [tuple(map(str, row)) for row in rows])
+    lines = [tuple(map(str, row)) for row in rows]
+    tables.show("Commits of ledgers", HEAD, lines)
+    if chosen.write:
+        date = datetime.now(tz=UTC).date().isoformat()
+        command = f"`python -m benchmarks.ledger --seconds {chosen.seconds:g}`, {date}: {tables.machine()}."
+        tables.write_section("ledger", f"{command}\n\n{tables.as_markdown(HEAD, lines)}")
 
 
 def _on_server(chosen: argparse.Namespace, writers: int, processes: int, ledgers: int) -> Sequence[object]:
