@@ -125,7 +125,7 @@ class Desk:
             for move, own in zip(moves, rows, strict=True)
         ]
         kept = [
-            self._kept(move.tenant, move.key, move.fingerprint, answer, move.by, now)
+            self._answer_row(move.tenant, move.key, move.fingerprint, answer, move.by, now)
             for move, answer in zip(moves, answers, strict=True)
             if move.key is not None
         ]
@@ -149,10 +149,10 @@ class Desk:
         Raises:
             Again: the key was taken in between.
         """
-        keys.keep(connection, [self._kept(tenant, key, fingerprint, answer, by, self._clock())])
+        keys.keep(connection, [self._answer_row(tenant, key, fingerprint, answer, by, self._clock())])
 
     @staticmethod
-    def _kept(tenant: str, key: str, fingerprint: str, answer: JsonObject, by: str, now: float) -> KeptAnswer:
+    def _answer_row(tenant: str, key: str, fingerprint: str, answer: JsonObject, by: str, now: float) -> KeptAnswer:
         text = json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
         return KeptAnswer(tenant=scope_of(tenant, by), key=key, fingerprint=fingerprint, answer=text, at=now)
 
@@ -237,7 +237,7 @@ class Desk:
 
     def was_voided(self, connection: Connection, held: ReservationRow) -> bool:
         """Return whether runs of a reservation were voided. No run may begin with its receipts then."""
-        return any(_voided(connection, one.ledger, held.id) for one in held.holdings)
+        return any(_count_voided(connection, one.ledger, held.id) for one in held.holdings)
 
     def contradicting_ledgers(self, connection: Connection, held: ReservationRow) -> list[str]:
         """Return the ids of the ledgers that contradict the run of a reservation."""
@@ -353,10 +353,10 @@ def _with_voids(connection: Connection, state: LedgerState, ledger: str, reserva
     held = state.reservations.get(reservation)
     if held is None or not held.committed:
         return state
-    return state.with_reservation(replace(held, voided=_voided(connection, ledger, reservation)))
+    return state.with_reservation(replace(held, voided=_count_voided(connection, ledger, reservation)))
 
 
-def _voided(connection: Connection, ledger: str, reservation: str) -> int:
+def _count_voided(connection: Connection, ledger: str, reservation: str) -> int:
     records = (entry(row) for row in entries.of_rare_kind(connection, [ledger], "voided"))
     return sum(record["count"] for record in records if record["reservation"] == reservation)
 

@@ -190,12 +190,24 @@ class FilePlace:
         return [_move(row) for row in self._asked(lambda book: book.pending(OWNER, identifier))]
 
     def approve(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """Make a pending move as the person of this name."""
+        """Make a pending move as the person of this name.
+
+        Args:
+            identifier: id of the ledger.
+            move: id of the move.
+            by: name of the person; it is needed.
+        """
         name = _require_name(by)
         return _move(self._moved(lambda book: book.approve(OWNER, identifier, move, by=name)))
 
     def reject(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """End a pending move as the person of this name."""
+        """End a pending move as the person of this name.
+
+        Args:
+            identifier: id of the ledger.
+            move: id of the move.
+            by: name of the person; it is needed.
+        """
         name = _require_name(by)
         return _move(self._asked(lambda book: book.reject(OWNER, identifier, move, by=name)))
 

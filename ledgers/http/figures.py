@@ -59,7 +59,7 @@ class Figures(Collector):
         return book
 
     @contextmanager
-    def counted(self, move: str) -> Iterator[None]:
+    def count_move(self, move: str) -> Iterator[None]:
         """Count what a move raises, by the kind of the problem that it is answered with.
 
         Args:
@@ -76,12 +76,12 @@ class Figures(Collector):
         if self._book is None or self._is_fresh():
             return
         with anyio.move_on_after(WAIT_SECONDS):
-            await to_thread.run_sync(self._read, self._book, limiter=self._thread, abandon_on_cancel=True)
+            await to_thread.run_sync(self._load, self._book, limiter=self._thread, abandon_on_cancel=True)
 
     def _is_fresh(self) -> bool:
         return self._snapshot is not None and time.monotonic() < self._snapshot.clock + KEPT_SECONDS
 
-    def _read(self, book: Book) -> None:
+    def _load(self, book: Book) -> None:
         """Read the figures of a book, unless a scrape that came before has just done so. It blocks."""
         if self._is_fresh():
             return

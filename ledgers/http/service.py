@@ -245,7 +245,7 @@ class Ledgers:
         Raises:
             Problem: as `call` does, and where the head cannot be kept.
         """
-        with self._figures.counted(kind), self.webhooks.waking(), caller.computation():
+        with self._figures.count_move(kind), self.webhooks.waking(), caller.computation():
             answer: T = await self.call(caller, partial(self._moved, method, *arguments, **named))
         waits = isinstance(answer, PendingMove) and answer.state == "pending"
         self._metrics.ledger_moves.labels("requested" if waits else kind).inc()

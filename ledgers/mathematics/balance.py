@@ -48,7 +48,7 @@ def balance_of(state: LedgerState, text: SpecText) -> JsonRecord:
             for item in state.plan
         ],
         "held": [
-            _held(state.reservations[identifier], text)
+            _reservation_record(state.reservations[identifier], text)
             for identifier in sorted(state.reservations)
             if is_live(state.reservations[identifier])
         ],
@@ -65,7 +65,7 @@ def is_live(held: Reservation) -> bool:
     return held.state in ("reserved", "committed") and held.committed < held.count
 
 
-def _held(held: Reservation, text: SpecText) -> JsonRecord:
+def _reservation_record(held: Reservation, text: SpecText) -> JsonRecord:
     """Return the record of a reservation that still holds something."""
     return {
         "id": held.id,

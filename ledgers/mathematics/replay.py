@@ -89,20 +89,20 @@ def applied(state: LedgerState | None, entry: JsonObject, read: SpecReader, *, c
     kind = entry["kind"]
     if kind == "opened":
         _require(state is None, "a ledger is opened once")
-        return _opened(entry, read, certify=certify)
+        return _open(entry, read, certify=certify)
     if state is None:
         raise DoesNotReplay("the first entry must open the ledger")
     _require_people(state, entry)
     if kind == "reserved":
-        return _reserved(state, entry, read, certify=certify)
+        return _reserve(state, entry, read, certify=certify)
     if kind == "committed":
-        return _committed(state, entry, certify=certify)
+        return _commit(state, entry, certify=certify)
     if kind in ("cancelled", "expired"):
         return moves.release(state, entry["reservation"], kind)
     if kind == "voided":
         return moves.void(state, entry["reservation"], entry["count"])
     if kind == "amended":
-        return _amended(state, entry, read)
+        return _amend(state, entry, read)
     if kind == "reconciled":
         return state
     if kind == "sealed":
@@ -114,7 +114,7 @@ def applied(state: LedgerState | None, entry: JsonObject, read: SpecReader, *, c
     raise DoesNotReplay(f"{kind} is no kind of entry")
 
 
-def _opened(entry: JsonObject, read: SpecReader, *, certify: bool) -> LedgerState:
+def _open(entry: JsonObject, read: SpecReader, *, certify: bool) -> LedgerState:
     """Return the state of a ledger that an entry opens."""
     first = state_of(entry, {item["name"]: read(item["spec"]) for item in entry["plan"]})
     _require_opened(first)
@@ -134,7 +134,7 @@ def _require_people(state: LedgerState, entry: JsonObject) -> None:
     _require(state.approval or entry["kind"] != "reconciled", "a ledger without approval has no reconciliations")
 
 
-def _reserved(state: LedgerState, entry: JsonObject, read: SpecReader, *, certify: bool) -> LedgerState:
+def _reserve(state: LedgerState, entry: JsonObject, read: SpecReader, *, certify: bool) -> LedgerState:
     spec, count, identifier = read(entry["spec"]), entry["count"], entry["reservation"]
     moves.require_open(state)
     _require(_is_count(count), "the count is none")
@@ -151,7 +151,7 @@ def _reserved(state: LedgerState, entry: JsonObject, read: SpecReader, *, certif
     return moves.held(state, held, slot)
 
 
-def _committed(state: LedgerState, entry: JsonObject, *, certify: bool) -> LedgerState:
+def _commit(state: LedgerState, entry: JsonObject, *, certify: bool) -> LedgerState:
     held = state.reservations[entry["reservation"]]
     if held.slot is not None and held.item is None and held.charge is not None and not held.charge.additive:
         slot = state.slot(held.slot)
@@ -165,7 +165,7 @@ def _committed(state: LedgerState, entry: JsonObject, *, certify: bool) -> Ledge
     return moves.commit(state, entry["reservation"], entry["count"])
 
 
-def _amended(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerState:
+def _amend(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerState:
     items = [PlanItem(name=each["name"], spec=read(each["spec"]), planned=each["planned"]) for each in entry["add"]]
     lower = {each["name"]: each["planned"] for each in entry["lower"]}
     whole = all(isinstance(planned, int) and not isinstance(planned, bool) for planned in lower.values())

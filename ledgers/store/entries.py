@@ -96,7 +96,13 @@ def page(
 def of_rare_kind(
     connection: Connection, ledgers: Collection[str], kind: Literal["voided", "contradicted"]
 ) -> list[EntryRow]:
-    """Return the entries of a rare kind that these ledgers have, in the order of the log."""
+    """Return the entries of a rare kind that these ledgers have, in the order of the log.
+
+    Args:
+        connection: to read on.
+        ledgers: ids of the ledgers.
+        kind: of the entries.
+    """
     own = ENTRIES.c.ledger.in_(ledgers) & (ENTRIES.c.kind == kind)
     wanted = select(*_COLUMNS).where(RARE, own).order_by(ENTRIES.c.seq)
     return [EntryRow(**row) for row in connection.execute(wanted).mappings()]

@@ -17,6 +17,11 @@ _COLUMNS = tuple(KEYS.c[name] for name in KeptAnswer.__dataclass_fields__)
 def find(connection: Connection, tenant: str, key: str) -> KeptAnswer | None:
     """Return the answer kept under a tenant's key, if any. Compare its fingerprint with the request's.
 
+    Args:
+        connection: to read on.
+        tenant: owner of the key.
+        key: idempotency key.
+
     Ask once more when the ledgers are locked: an equal request may have come first.
     """
     wanted = select(*_COLUMNS).where(KEYS.c.tenant == tenant, KEYS.c.key == key)

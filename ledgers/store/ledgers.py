@@ -119,7 +119,13 @@ def load(connection: Connection, *identifiers: str, tenant: str | None = None) -
 
 
 def write(connection: Connection, before: LedgerRow, after: LedgerRow) -> LedgerRow:
-    """Write how one ledger differs, and return it as it is then. See `write_all`."""
+    """Write how one ledger differs, and return it as it is then. See `write_all`.
+
+    Args:
+        connection: of a transaction that has locked the ledger.
+        before: the ledger as it was loaded.
+        after: the ledger as it becomes.
+    """
     return write_all(connection, [(before, after)])[0]
 
 
@@ -164,7 +170,14 @@ def identifiers(connection: Connection) -> list[str]:
 
 
 def of_block(connection: Connection, tenant: str, dataset: str, block: str) -> str | None:
-    """Return the id of the first ledger of a block, if it has one."""
+    """Return the id of the first ledger of a block, if it has one.
+
+    Args:
+        connection: to read on.
+        tenant: owner of the ledger.
+        dataset: name of the data set.
+        block: name of the block; empty for the whole data set.
+    """
     of_dataset = (LEDGERS.c.organisation == tenant) & (LEDGERS.c.dataset_key == key_of(dataset))
     wanted = select(LEDGERS.c.id).where(of_dataset, LEDGERS.c.block_key == key_of(block))
     return connection.execute(wanted.order_by(LEDGERS.c.copy).limit(1)).scalar_one_or_none()

@@ -52,27 +52,27 @@ def cases(log: Log, bundle: Bundle, cosigned: str, keys: Any) -> Iterator[Case]:
     reordered = json.dumps(dict(reversed(good.items())), indent=2)
     yield case("another order of members, white space and escapes", reordered, SHOWN)
     yield case(
-        "a cosignature of an unknown witness", _changed(good, lambda b: b.update(checkpoints=[cosigned])), NOT_SHOWN
+        "a cosignature of an unknown witness", _tamper(good, lambda b: b.update(checkpoints=[cosigned])), NOT_SHOWN
     )
-    yield from _accepted(log, good, cosigned)
+    yield from _accepted_cases(log, good, cosigned)
     yield from _incomplete(log, good)
     yield from _of_a_fork(log, good)
     for name, change in (ENTRIES | CHECKPOINTS | RECEIPTS | PROOFS).items():
-        yield case(name, _changed(good, change), FALSE)
+        yield case(name, _tamper(good, change), FALSE)
     yield from _signed_again(log, good)
     for name, change in FORMS.items():
-        yield case(name, _changed(good, change), *NO_EVIDENCE)
+        yield case(name, _tamper(good, change), *NO_EVIDENCE)
     yield from _texts(bundle.to_bytes().decode())
     yield from _keys(bundle.to_bytes(), keys)
 
 
-def _changed(good: Any, change: Change) -> str:
+def _tamper(good: Any, change: Change) -> str:
     other = copy.deepcopy(good)
     change(other)
     return json.dumps(other, ensure_ascii=False, separators=(",", ":"))
 
 
-def _accepted(log: Log, good: Any, cosigned: str) -> Iterator[Case]:
+def _accepted_cases(log: Log, good: Any, cosigned: str) -> Iterator[Case]:
     newest = good["checkpoints"][-1]
     bare = {"format": good["format"], "entries": good["entries"], "checkpoints": [cosigned]}
     yield case("entries and one checkpoint", json.dumps(bare | {"checkpoints": [newest]}), SHOWN)
@@ -88,10 +88,10 @@ def _incomplete(log: Log, good: Any) -> Iterator[Case]:
     yield case("a checkpoint without entries", json.dumps(alone | {"checkpoints": good["checkpoints"]}), NOT_SHOWN)
     yield case("the checkpoint of the empty log", json.dumps(alone | {"checkpoints": [log.note(0)]}), NOT_SHOWN)
     yield case("a receipt alone", json.dumps(good["receipts"][0]), NOT_SHOWN)
-    yield case("receipts with consistency proofs", _changed(good, lambda b: b.pop("entries")), NOT_SHOWN)
+    yield case("receipts with consistency proofs", _tamper(good, lambda b: b.pop("entries")), NOT_SHOWN)
     yield case("receipts without consistency proofs", json.dumps(alone | {"receipts": good["receipts"]}), NOT_SHOWN)
     yield case("receipts and proofs that lack a checkpoint", json.dumps(alone | signed), NOT_SHOWN)
-    yield case("the last entry is left out", _changed(good, lambda b: b["entries"].pop()), NOT_SHOWN)
+    yield case("the last entry is left out", _tamper(good, lambda b: b["entries"].pop()), NOT_SHOWN)
     yield case("the newest checkpoint is left out", _without_newest(good), NOT_SHOWN)
 
 
@@ -101,7 +101,7 @@ def _without_newest(good: Any) -> str:
         bundle["receipts"].pop()
         bundle["proofs"].pop()
 
-    return _changed(good, change)
+    return _tamper(good, change)
 
 
 def _of_a_fork(log: Log, good: Any) -> Iterator[Case]:
@@ -109,7 +109,7 @@ def _of_a_fork(log: Log, good: Any) -> Iterator[Case]:
     longer = type(log)(log.key, [*rewritten.entries, {"seq": len(log.entries), "kind": "closed"}])
     size = len(log.entries)
     whole = json.dumps(good)
-    fork = _changed(good, lambda b: b["checkpoints"].append(rewritten.note(size)))
+    fork = _tamper(good, lambda b: b["checkpoints"].append(rewritten.note(size)))
     yield case("two roots of one size", fork, FALSE)
     heads = {"format": good["format"], "checkpoints": [log.note(5), rewritten.note(5)]}
     yield case("two roots of one size, without entries", json.dumps(heads), FALSE)
@@ -118,9 +118,9 @@ def _of_a_fork(log: Log, good: Any) -> Iterator[Case]:
     yield case("a consistency proof to a rewritten log", json.dumps(heads | proof), FALSE)
     yield case("the head of a lost branch", whole, FALSE, old=(rewritten.note(5),))
     yield case("the head of a lost branch that was longer", whole, NOT_SHOWN, old=(longer.note(size + 1),))
-    receipt = _changed(good, lambda b: b["receipts"].append(rewritten.receipt(2, 5).record))
+    receipt = _tamper(good, lambda b: b["receipts"].append(rewritten.receipt(2, 5).record))
     yield case("a receipt of a lost branch", receipt, FALSE)
-    yield case("rewritten entries", _changed(good, lambda b: b.update(entries=list(rewritten.entries))), FALSE)
+    yield case("rewritten entries", _tamper(good, lambda b: b.update(entries=list(rewritten.entries))), FALSE)
 
 
 def _flip(text: str, place: int) -> str:
@@ -135,12 +135,12 @@ def _swap(items: list[Any], first: int, second: int) -> None:
 def _note(change: Callable[[list[str]], object]) -> Change:
     """Return a change of the lines of the newest checkpoint: origin, size, root, an empty one, signature."""
 
-    def changed(bundle: Any) -> None:
+    def alter(bundle: Any) -> None:
         lines = bundle["checkpoints"][-1].split("\n")
         change(lines)
         bundle["checkpoints"][-1] = "\n".join(lines)
 
-    return changed
+    return alter
 
 
 def _first(member: str, change: Callable[[Any], object]) -> Change:
@@ -228,9 +228,9 @@ def _with_spare_bits(receipt: Any) -> str:
     return text[:-1] + alphabet[alphabet.index(text[-1]) + 1]
 
 
-def _with_header(receipt: Any, **changed: str) -> str:
+def _with_header(receipt: Any, **members: str) -> str:
     head, _, signature = receipt["signature"].partition("..")
-    return f"{to_base64url(canonical(json.loads(from_base64url(head)) | changed))}..{signature}"
+    return f"{to_base64url(canonical(json.loads(from_base64url(head)) | members))}..{signature}"
 
 
 def _with_payload(receipt: Any) -> str:
@@ -244,14 +244,14 @@ def _signed_again(log: Log, good: Any) -> Iterator[Case]:
     size = len(log.entries)
     other = SigningKey(log.key.name, Ed25519PrivateKey.from_private_bytes(bytes(32)))
     stranger = checkpoints.signed(checkpoints.of_tree(log.at(size), log.key.name), other)
-    yield case("a checkpoint of an unknown key", _changed(good, lambda b: b["checkpoints"].append(stranger)), FALSE)
+    yield case("a checkpoint of an unknown key", _tamper(good, lambda b: b["checkpoints"].append(stranger)), FALSE)
     of_other = receipts.make(log.at(5), 2, log.entries[2], stranger_note(log, other, 5), other).record
-    yield case("a receipt of an unknown key", _changed(good, lambda b: b["receipts"].append(of_other)), FALSE)
+    yield case("a receipt of an unknown key", _tamper(good, lambda b: b["receipts"].append(of_other)), FALSE)
     wrong = checkpoints.signed(Checkpoint(log.key.name, 4, bytes(32)), log.key)
     yield case(
-        "a signed root that is not that of the entries", _changed(good, lambda b: b["checkpoints"].append(wrong)), FALSE
+        "a signed root that is not that of the entries", _tamper(good, lambda b: b["checkpoints"].append(wrong)), FALSE
     )
-    kind = _changed(good, _first("receipts", lambda r: r.update(signature=_of_kind(log, r))))
+    kind = _tamper(good, _first("receipts", lambda r: r.update(signature=_of_kind(log, r))))
     yield case("a signature of a report for a receipt", kind, FALSE)
     renumbered = [each | {"seq": each["seq"] + 1} for each in log.entries]
     moved = type(log)(log.key, renumbered)

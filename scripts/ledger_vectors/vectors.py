@@ -84,7 +84,7 @@ def signing_key(name: str) -> SigningKey:
     return SigningKey(name, Ed25519PrivateKey.from_private_bytes(bytes.fromhex(SEEDS[name])))
 
 
-def cosigned(note: str, witness: SigningKey) -> str:
+def cosign(note: str, witness: SigningKey) -> str:
     """Return a signed note with a cosignature of a witness (c2sp.org/tlog-cosignature, type 0x04)."""
     text = note.rpartition("\n\n")[0] + "\n"
     mark = hashlib.sha256(witness.name.encode() + b"\n\x04" + witness.public.raw).digest()[:4]
@@ -125,10 +125,10 @@ def vectors() -> dict[str, Any]:
         "inclusion": [Inclusion.of(log.at(each), place).record for each in (1, 7, size) for place in range(each)],
         "consistency": [log.consistency(first, each).record for each in (1, 7, size) for first in range(each + 1)],
         "checkpoints": [log.note(each) for each in (0, 7, size)],
-        "cosigned": _cosigned(log, witness),
+        "cosigned": _cosignature_vector(log, witness),
         "receipts": [log.receipt(4, 7).record, log.receipt(size - 1, size).record],
         "statement": _statement(key),
-        "cases": list(cases(small, good_bundle(small), cosigned(small.note(len(small.entries)), witness), keys)),
+        "cases": list(cases(small, good_bundle(small), cosign(small.note(len(small.entries)), witness), keys)),
     }
 
 
@@ -149,10 +149,10 @@ def _entry(record: JsonRecord) -> dict[str, object]:
     }
 
 
-def _cosigned(log: Log, witness: SigningKey) -> dict[str, object]:
+def _cosignature_vector(log: Log, witness: SigningKey) -> dict[str, object]:
     mark = hashlib.sha256(witness.name.encode() + b"\n\x04" + witness.public.raw).digest()[:4]
     key = base64.b64encode(b"\x04" + witness.public.raw).decode()
-    note = cosigned(log.note(len(log.entries)), witness)
+    note = cosign(log.note(len(log.entries)), witness)
     return {"note": note, "witness": f"{witness.name}+{mark.hex()}+{key}", "time": COSIGNED_AT}
 
 

@@ -86,7 +86,7 @@ class Webhooks:
         try:
             with looking(database) as connection:
                 versions = {name: row.version for name, row in ledgers.load(connection, *named).items()}
-            self._put(database, [exhaustion(organisation, versions, slot, item, time.time())])
+            self._store_events(database, [exhaustion(organisation, versions, slot, item, time.time())])
         except (StoreFault, Unknown) as fault:
             self._log.warning("a webhook message could not be kept", reason=str(fault))
 
@@ -119,7 +119,7 @@ class Webhooks:
         finally:
             self._database = self._woken = None
 
-    def _put(self, database: Database, events: Sequence[LedgerEvent]) -> None:
+    def _store_events(self, database: Database, events: Sequence[LedgerEvent]) -> None:
         """Keep the messages about events, unless all of them were kept before."""
         rows = [*messages_of(events, self._endpoints)]
         with looking(database) as connection:
@@ -133,7 +133,7 @@ class Webhooks:
         with looking(database) as connection:
             size, read = entries.size(connection), messages.read_size(connection)
         if trouble is not None:
-            self._put(database, [broken_head(trouble, size, time.time())])
+            self._store_events(database, [broken_head(trouble, size, time.time())])
         if read is None:
             with database.writing() as connection:
                 messages.begin(connection, size)
@@ -143,9 +143,9 @@ class Webhooks:
                 read = messages.read_size(connection, alone=True)
                 if read is None:  # another process reads it
                     return
-                read = self._read(connection, read)
+                read = self._read_log(connection, read)
 
-    def _read(self, connection: Connection, start: int) -> int:
+    def _read_log(self, connection: Connection, start: int) -> int:
         """Make the messages about the entries from a number on, and return the number up to which they were read."""
         rows = entries.page(connection, start=start, limit=ENTRIES)
         times = {row.ledger: row.at for row in rows if row.ledger is not None}
