@@ -123,10 +123,17 @@ def histogram_lines(rows: Mapping[str, Sequence[Row]]) -> Iterable[Sequence[str]
         yield group, str(seconds.size), *(f"{count / seconds.size:.1%}" for count in counts), f"{seconds.max():.2g} s"
 
 
-def estimate_lines(rows: Mapping[str, Sequence[Row]]) -> Iterable[Sequence[str]]:
-    """Yield for each group and for all how good estimates are, of rows that the trees have not seen."""
+def estimate_lines(
+    rows: Mapping[str, Sequence[Row]], estimated_by: Mapping[str, Sequence[float]]
+) -> Iterable[Sequence[str]]:
+    """Yield for each group and for all how good estimates are.
+
+    Args:
+        rows: what questions took, by group.
+        estimated_by: an estimate for each row, by trees that have not seen it.
+    """
     pairs = {
-        group: [(row.seconds, each) for row, each in zip(measured, estimates(measured), strict=True)]
+        group: [(row.seconds, each) for row, each in zip(measured, estimated_by[group], strict=True)]
         for group, measured in rows.items()
     }
     pairs["all"] = [pair for measured in pairs.values() for pair in measured]
@@ -186,7 +193,18 @@ def write(path: Path) -> None:
     parts = (
         f"`python -m benchmarks.tail`, {tables.machine()}.",
         tables.as_markdown(HEAD, histogram_lines(rows)),
-        tables.as_markdown(ESTIMATES, estimate_lines(rows)),
+        tables.as_markdown(ESTIMATES, estimate_lines(rows, {group: estimates(own) for group, own in rows.items()})),
         tables.as_markdown(EXPENSIVE, expensive_lines(rows)),
     )
     tables.write_section("tail", "\n\n".join(parts))
+
+
+def judge(path: Path) -> None:
+    """Write how good the estimates of the service are, of rows that its trees have not seen, to docs/benchmarks.md."""
+    rows, trees = read_rows(path), json.loads(TREES.read_text(encoding="utf-8"))
+    estimated_by = {group: [read_trees(trees[group], row.features) for row in own] for group, own in rows.items()}
+    parts = (
+        f"`python -m benchmarks.tail --judge`, {tables.machine()}.",
+        tables.as_markdown(ESTIMATES, estimate_lines(rows, estimated_by)),
+    )
+    tables.write_section("announced", "\n\n".join(parts))

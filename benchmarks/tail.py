@@ -3,7 +3,7 @@
 Groups are accounts of one kind of mechanism, lists of several, and each calibrator. Every number of a known request is
 drawn anew over the widest ranges that requests allow. Each accepted question becomes a line of the file ROWS. With
 --grow nothing is asked: from the rows it grows the trees of costs.json, by which the service estimates the cost of a
-question, and writes the section of docs/benchmarks.md.
+question, and writes the section of docs/benchmarks.md. With --judge it compares the trees as they are with new rows.
 """
 
 from __future__ import annotations
@@ -237,7 +237,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, help="another number asks other questions")
     parser.add_argument("--only", nargs="+", choices=GROUPS, default=GROUPS, help="groups that are asked")
     parser.add_argument("--grow", action="store_true", help="ask nothing: write the trees and the document")
+    parser.add_argument("--judge", action="store_true", help="ask nothing: compare the trees with new rows")
     options = parser.parse_args(arguments)
+    if options.judge:
+        costs.judge(options.rows)
+        return 0
     if options.grow:
         costs.write(options.rows)
         return 0

@@ -17,8 +17,12 @@ from epsilond.app.questions.features import features_of
 
 EXPENSIVE_SECONDS = 0.5
 """CPU seconds beyond which a question is expensive."""
-ANNOUNCED_SECONDS = 0.3
-"""Estimated CPU seconds beyond which a question is announced as expensive. An estimate may be too low."""
+ANNOUNCED_SECONDS = 0.1
+"""Estimated CPU seconds beyond which a question is announced as expensive.
+
+An estimate may be too low, rarely by a factor of ten. A question that is announced in vain costs a row in the store of
+jobs.
+"""
 ABSENT = -1000.0
 """Value of a feature that a question does not have, below every other value."""
 ACCOUNTS, LISTS = "accounts", "lists"
