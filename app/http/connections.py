@@ -102,9 +102,10 @@ class BoundedConnection(H11Protocol):
         headers = [*cycle.default_headers, *start["headers"]]
         if CLOSE in cycle.scope["headers"] and CLOSE not in headers:
             headers.append(CLOSE)
+        cycle.response_started = True  # if it cannot be sent, uvicorn closes the connection
         data = whole_answer(self.conn, start["status"], headers, b"" if cycle.scope["method"] == "HEAD" else body)
         cycle.waiting_for_100_continue = False
-        cycle.response_started = cycle.response_complete = True
+        cycle.response_complete = True
         cycle.message_event.set()
         self.transport.write(data)
         if self.conn.our_state is h11.MUST_CLOSE or not cycle.keep_alive:
@@ -133,10 +134,10 @@ class BoundedConnection(H11Protocol):
     def _update_timers(self) -> None:
         """Run each timer exactly while its condition holds."""
         is_open = not self.transport.is_closing()
-        awaits_head = self.conn.their_state is h11.IDLE and self.conn.our_state is h11.IDLE
-        awaits_rest = self.conn.their_state is h11.SEND_BODY and self.cycle.response_complete
-        self._head_timer.run_while(is_open and awaits_head)
-        self._rest_timer.run_while(is_open and awaits_rest)
+        awaits_head = is_open and self.conn.their_state is h11.IDLE and self.conn.our_state is h11.IDLE
+        awaits_rest = is_open and self.conn.their_state is h11.SEND_BODY and self.cycle.response_complete
+        self._head_timer.run_while(awaits_head)
+        self._rest_timer.run_while(awaits_rest)
 
     def _require_progress(self) -> None:
         """Cut the connection if its client has read nothing since the timer began."""

@@ -92,5 +92,6 @@ class BoundedParser(h11.Connection):
         else:
             if isinstance(event, h11.EndOfMessage) and self._request is not None and not self._receive_buffer:
                 head = self._piece[: len(self._piece) - self._body_bytes]
-                self._last = ParsedHead(head, self._request, self._body_bytes)
+                if len(head) <= self._head_bytes:  # white space around values is not limited otherwise
+                    self._last = ParsedHead(head, self._request, self._body_bytes)
             self._piece = b""

@@ -91,6 +91,7 @@ def answer_of(raw: socket.socket) -> httpx.Response:
         [b"GET / HTTP/1.1\r\nHost: x\r\nX: " + 3000 * b"y"],
         [b"GET / HTTP/1.1\r\nHost: x\r\nX: " + 3000 * b"y" + b"\r\n\r\n"],
         [b"GET /" + 3000 * b"y" + b" HTTP/1.1\r\nHost: x\r\n\r\n"],
+        [b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nX: " + 3000 * b"y" + b"\r\n\r\n", b"body"],
         [b"GET / HTTP/1.1\r\nHost: x\r\n" + 300 * b"X: yyyy\r\n" + b"\r\n"],
         [b"GET / HTTP/1.1\r\nHost: x\r\nX: "] + 40_000 // 500 * [500 * b"y"],
         [b"POST /v1/accounts HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", b"no size\r\n"],

@@ -87,3 +87,12 @@ def test_an_equal_head_is_not_parsed_again(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(parsed) == 4
     events_of(parser, [POST + b"[]"] * 5)
     assert len(parsed) == 4 + 5  # only that there is no more
+
+
+def test_a_head_with_much_white_space_is_not_kept() -> None:
+    parser = BoundedParser(h11.SERVER, HEAD_BYTES)
+    wide = GET.replace(b"host: x", b"host: x\r\nx:" + b" " * HEAD_BYTES + b"y")
+    events_of(parser, [wide])
+    assert parser._last is None
+    events_of(parser, [GET])
+    assert parser._last is not None

@@ -112,7 +112,9 @@ def upper_epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> 
     if order.upper_log_delta(0.0) <= log_delta:
         return 0.0
     found = _searched(order.upper_log_delta, log_delta, guess)
-    return found.below if found.below < math.inf else _any_that_meets(order, log_delta, max(found.above, guess.epsilon))
+    if found.below < math.inf:
+        return min(found.below, order.supremum)
+    return _any_that_meets(order, log_delta, max(found.above, guess.epsilon))
 
 
 def lower_epsilon_of(order: ComposedProfile, log_delta: float, guess: Guess) -> float:
