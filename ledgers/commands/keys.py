@@ -85,7 +85,7 @@ def rotate(folder: Folder, secret: Secret = None, as_body: AsJson = False) -> No
         _print(folder, key_files.rotate(folder, name, _now(), secret=secret).published, as_body=as_body)
 
 
-@keys.command()
+@keys.command(context_settings={"ignore_unknown_options": True})  # a key's id may begin with -
 def retire(
     folder: Folder,
     kid: Annotated[str, typer.Argument(metavar="KEY", help="the id of the key that signs, as `list` has it")],

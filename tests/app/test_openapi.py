@@ -253,7 +253,7 @@ def test_the_whole_document_is_small() -> None:
     tags = {operation["tags"][0] for _, _, operation in operations(document)}
     of_every_client = 9 + 1  # its own modules, and the package of its operations
     files = len(schemas) - unions + len(list(operations(document))) + len(tags) + of_every_client
-    assert files <= 250, "openapi-python-client writes a file for each object, enumeration, operation and tag"
+    assert files <= 255, "openapi-python-client writes a file for each object, enumeration, operation and tag"
 
 
 def test_no_two_schemas_are_equal() -> None:

@@ -28,6 +28,8 @@ def take_organisations_away(place: str) -> None:
     url = make_url(place) if "://" in place else URL.create("sqlite", database=place)
     database = opening.opened(url, [], name="the place", what="ledgers")
     with database.writing() as connection:
+        connection.execute(text("DROP TABLE ledger_messages"))
+        connection.execute(text("DROP TABLE ledger_messages_read"))
         connection.execute(text("DROP INDEX ledger_entries_rare"))
         of_table = " ON ledgers" if database.shared else ""
         connection.execute(

@@ -30,6 +30,13 @@ def test_keys_are_made_listed_rotated_and_retired(run, tmp_path):
     assert "has no keys" in run("keys", "rotate", tmp_path, code=BAD_INPUT).stderr
 
 
+def test_a_key_whose_id_looks_like_an_option_is_looked_up(run, tmp_path):
+    told(run, "make", tmp_path / "keys")
+    refusal = run("keys", "retire", tmp_path / "keys", "-QlZLHZT0KjaKcDb8I3tt9yCXpqFOZ4XSfR6UcHzWwk", code=BAD_INPUT)
+    assert "is not an option" not in refusal.stderr
+    assert "-QlZLHZT0" in refusal.stderr
+
+
 def test_a_secret_is_written_apart(run, tmp_path):
     (made,) = told(run, "make", tmp_path / "keys", "--secret", tmp_path / "secret")
     assert not made["private_key_here"]
