@@ -124,13 +124,13 @@ class Desk:
             {"receipts": [next(receipts).record for _ in own]} if move.answer is None else move.answer
             for move, own in zip(moves, rows, strict=True)
         ]
-        kept = [
+        answer_rows = [
             self._answer_row(move.tenant, move.key, move.fingerprint, answer, move.by, now)
             for move, answer in zip(moves, answers, strict=True)
             if move.key is not None
         ]
-        if kept:
-            keys.keep(connection, kept)
+        if answer_rows:
+            keys.keep(connection, answer_rows)
         return answers
 
     def keep(
@@ -157,12 +157,14 @@ class Desk:
         return KeptAnswer(tenant=scope_of(tenant, by), key=key, fingerprint=fingerprint, answer=text, at=now)
 
     def receipt(self, connection: Connection, row: EntryRow, size: int) -> Receipt:
+        """Return the receipt of an entry under the head of the log of so many entries."""
         tree = Tree(StoredNodes(connection), size)
         signing = self._keyring().signing
         head = checkpoints.signed(checkpoints.of_tree(tree, signing.name), signing)
         return make(tree, row.seq, entry(row), head, signing)
 
     def head(self, connection: Connection, size: int) -> str:
+        """Return the signed head of the log of so many entries."""
         return checkpoints.signed(self.unsigned_head(connection, size), self._keyring().signing)
 
     def unsigned_head(self, connection: Connection, size: int) -> Checkpoint:
@@ -373,8 +375,8 @@ def text(record: JsonObject) -> str:
 
 def entry(row: EntryRow) -> JsonRecord:
     """Return the record of an entry."""
-    found: JsonRecord = json.loads(row.leaf)
-    return found
+    record: JsonRecord = json.loads(row.leaf)
+    return record
 
 
 def time_of(seconds: float) -> str:

@@ -62,10 +62,10 @@ def claim(connection: Connection, endpoint: str, now: float, lease: float) -> Me
     """
     due = (MESSAGES.c.state == "pending") & (MESSAGES.c.endpoint == endpoint) & (MESSAGES.c.due <= now)
     wanted = select(MESSAGES).where(due).order_by(MESSAGES.c.due, MESSAGES.c.created, MESSAGES.c.id).limit(1)
-    found = connection.execute(wanted.with_for_update(skip_locked=True)).mappings().one_or_none()
-    if found is None:
+    message = connection.execute(wanted.with_for_update(skip_locked=True)).mappings().one_or_none()
+    if message is None:
         return None
-    row = replace(MessageRow(**found), attempts=found["attempts"] + 1, due=now + lease)
+    row = replace(MessageRow(**message), attempts=message["attempts"] + 1, due=now + lease)
     write(connection, row)
     return row
 

@@ -67,9 +67,10 @@ def cases(log: Log, bundle: Bundle, cosigned: str, keys: Any) -> Iterator[Case]:
 
 
 def _tamper(good: Any, change: Change) -> str:
-    other = copy.deepcopy(good)
-    change(other)
-    return json.dumps(other, ensure_ascii=False, separators=(",", ":"))
+    """Return a changed copy of a bundle, as text."""
+    altered = copy.deepcopy(good)
+    change(altered)
+    return json.dumps(altered, ensure_ascii=False, separators=(",", ":"))
 
 
 def _accepted_cases(log: Log, good: Any, cosigned: str) -> Iterator[Case]:
@@ -97,6 +98,7 @@ def _incomplete(log: Log, good: Any) -> Iterator[Case]:
 
 def _without_newest(good: Any) -> str:
     def change(bundle: Any) -> None:
+        """Remove the newest checkpoint and receipt."""
         bundle["checkpoints"].pop()
         bundle["receipts"].pop()
         bundle["proofs"].pop()
@@ -108,7 +110,7 @@ def _of_a_fork(log: Log, good: Any) -> Iterator[Case]:
     rewritten = type(log)(log.key, [each | {"tenant": "clinic"} if each["seq"] == 2 else each for each in log.entries])
     longer = type(log)(log.key, [*rewritten.entries, {"seq": len(log.entries), "kind": "closed"}])
     size = len(log.entries)
-    whole = json.dumps(good)
+    original = json.dumps(good)
     fork = _tamper(good, lambda b: b["checkpoints"].append(rewritten.note(size)))
     yield case("two roots of one size", fork, FALSE)
     heads = {"format": good["format"], "checkpoints": [log.note(5), rewritten.note(5)]}
@@ -116,8 +118,8 @@ def _of_a_fork(log: Log, good: Any) -> Iterator[Case]:
     proof = {"proofs": [log.consistency(5, size).record]}
     heads = {"format": good["format"], "checkpoints": [log.note(5), rewritten.note(size)]}
     yield case("a consistency proof to a rewritten log", json.dumps(heads | proof), FALSE)
-    yield case("the head of a lost branch", whole, FALSE, old=(rewritten.note(5),))
-    yield case("the head of a lost branch that was longer", whole, NOT_SHOWN, old=(longer.note(size + 1),))
+    yield case("the head of a lost branch", original, FALSE, old=(rewritten.note(5),))
+    yield case("the head of a lost branch that was longer", original, NOT_SHOWN, old=(longer.note(size + 1),))
     receipt = _tamper(good, lambda b: b["receipts"].append(rewritten.receipt(2, 5).record))
     yield case("a receipt of a lost branch", receipt, FALSE)
     yield case("rewritten entries", _tamper(good, lambda b: b.update(entries=list(rewritten.entries))), FALSE)
@@ -136,6 +138,7 @@ def _note(change: Callable[[list[str]], object]) -> Change:
     """Return a change of the lines of the newest checkpoint: origin, size, root, an empty one, signature."""
 
     def alter(bundle: Any) -> None:
+        """Change the lines of the newest checkpoint."""
         lines = bundle["checkpoints"][-1].split("\n")
         change(lines)
         bundle["checkpoints"][-1] = "\n".join(lines)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import h11
 import pytest
 
+from epsilond.app.http.connections import BoundedConnection
 from epsilond.app.http.sending import has_length, whole_answer
 
 REQUEST = b"POST /v1/accounts HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}"
@@ -55,3 +58,14 @@ def test_only_an_answer_with_one_length_may_wait_for_its_body(
     headers: list[tuple[bytes, bytes]], expected: bool
 ) -> None:
     assert has_length(headers) is expected
+
+
+def test_a_connection_knows_of_an_answer_that_it_could_not_send() -> None:
+    """Uvicorn closes a connection whose answer has begun and is not complete."""
+    connection = SimpleNamespace(conn=parser_of(REQUEST))
+    scope = {"headers": [], "method": "POST"}
+    cycle = SimpleNamespace(default_headers=[], scope=scope, response_started=False, response_complete=False)
+    start = {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"5")]}
+    with pytest.raises(h11.LocalProtocolError):
+        BoundedConnection.send_answer(connection, cycle, start, b"123456")  # type: ignore[arg-type]
+    assert (cycle.response_started, cycle.response_complete) == (True, False)
