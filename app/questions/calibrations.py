@@ -9,7 +9,7 @@ from epsilond.app.questions import sweeps
 from epsilond.app.questions.cost import estimate_seconds
 from epsilond.app.questions.question import Question
 from epsilond.app.workers.work import rendered
-from epsilond.calibrators.calibration import Calibrator, listed
+from epsilond.calibrators.calibration import Calibrator, find_calibrator
 from epsilond.calibrators.strict_json import parse
 from epsilond.reading import read_body
 
@@ -26,7 +26,7 @@ def read_calibration(home: str, name: str, body: bytes) -> Question:
         MalformedJson: the body is not JSON.
         InvalidInput: the body is not a problem of this algorithm.
     """
-    calibrator, parsed = listed(home, name), parse(body)
+    calibrator, parsed = find_calibrator(home, name), parse(body)
     if isinstance(parsed, Mapping) and "sweep" in parsed:
         return _sweep_of(calibrator, parsed)
     return calibration_of(calibrator, read_body(calibrator.problem, parsed))
@@ -44,7 +44,7 @@ def read_sweep(home: str, name: str, body: bytes) -> Question:
         MalformedJson: the body is not JSON.
         InvalidInput: the body is not a sweep of this algorithm.
     """
-    return _sweep_of(listed(home, name), parse(body))
+    return _sweep_of(find_calibrator(home, name), parse(body))
 
 
 def _sweep_of(calibrator: Calibrator, parsed: object) -> Question:

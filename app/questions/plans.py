@@ -67,4 +67,4 @@ def _outcome(each: Draft, outcome: Outcome) -> rankings.Outcome:
     told: JsonObject = json.loads(outcome.body)
     if "reached" not in told:
         return rankings.found_of(told, each.request)
-    return Found(request=told["request"], calibration=told["calibration"], reached=Reached.read(told["reached"]))
+    return Found(request=told["request"], calibration=told["calibration"], reached=Reached.from_json(told["reached"]))

@@ -7,7 +7,7 @@ from typing import Any
 
 from epsilond.accountants.errors import Observation
 from epsilond.accountants.json_types import JsonObject, JsonRecord
-from epsilond.calibrators.notebooks import flattened
+from epsilond.calibrators.notebooks import flatten_fields
 
 _OF_A_LEDGER = ("name", "dataset", "block", "state", "sealed", "unit", "relation", "observer")
 
@@ -32,7 +32,7 @@ class ReadableAnswer(JsonRecord):
 def rows(answer: JsonObject) -> list[tuple[str, str]]:
     """Names and values: of a ledger its balances, one line for each item and slot; of others all they have."""
     if "slots" not in answer or "plan" not in answer:
-        return list(flattened(answer, ""))
+        return list(flatten_fields(answer, ""))
     found = [(name, str(answer[name])) for name in _OF_A_LEDGER if name in answer]
     found.extend(("contradicted", str(Observation(**observation))) for observation in answer.get("observations", ()))
     found.append(("target", target(answer["target"])))
