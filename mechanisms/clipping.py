@@ -141,7 +141,7 @@ def _demand_bound(bound: float, pointer: str) -> None:
 
 
 @dataclass(frozen=True)
-class _Layer:
+class _ContributionRows:
     """One array as (contributions, coordinates), in doubles and in its own type."""
 
     rows: Floats
@@ -154,9 +154,9 @@ class _Layer:
         return self.restorer(rows.reshape(self.shape))
 
 
-def _import_layers(values: Array | Sequence[Array], records: bool) -> list[_Layer]:
+def _import_layers(values: Array | Sequence[Array], records: bool) -> list[_ContributionRows]:
     is_list = is_list_of_arrays(values)
-    layers: list[_Layer] = []
+    layers: list[_ContributionRows] = []
     for index, array in enumerate(values if is_list else [values]):
         pointer = f"/values/{index}" if is_list else "/values"
         numbers, restorer = to_numpy(array, pointer=pointer)
@@ -167,7 +167,7 @@ def _import_layers(values: Array | Sequence[Array], records: bool) -> list[_Laye
         if layers and len(layers[0].rows) != count:
             raise InvalidInput.at(pointer, "must have as many contributions as the first layer")
         rows = numbers.reshape(count, coordinates)
-        layers.append(_Layer(rows.astype(np.float64), rows, numbers.shape, restorer))
+        layers.append(_ContributionRows(rows.astype(np.float64), rows, numbers.shape, restorer))
     return layers
 
 
@@ -182,7 +182,7 @@ class _Scaling:
     """Second factor, infinite for contributions that are not changed."""
 
 
-def _find_scaling(layers: Sequence[_Layer], bound: float, norm: Norm) -> _Scaling:
+def _find_scaling(layers: Sequence[_ContributionRows], bound: float, norm: Norm) -> _Scaling:
     largest = np.max([np.max(np.abs(layer.rows), axis=1, initial=0.0) for layer in layers], axis=0)
     usable = np.isfinite(largest)
     exponents = np.frexp(np.where(usable, largest, 0.0))[1]
@@ -197,7 +197,7 @@ def _find_scaling(layers: Sequence[_Layer], bound: float, norm: Norm) -> _Scalin
         return _Scaling(usable, np.ldexp(scaled_norms, exponents), exponents, factors)
 
 
-def _scaled_norms(layers: Sequence[_Layer], exponents: npt.NDArray[np.int32], norm: Norm) -> Floats:
+def _scaled_norms(layers: Sequence[_ContributionRows], exponents: npt.NDArray[np.int32], norm: Norm) -> Floats:
     """Return the norms of all coordinates times 2^−exponent."""
     totals = np.zeros(len(exponents))
     for layer in layers:
@@ -206,7 +206,7 @@ def _scaled_norms(layers: Sequence[_Layer], exponents: npt.NDArray[np.int32], no
     return totals if norm == "l1" else np.sqrt(totals)
 
 
-def _clip_layer(layer: _Layer, scaling: _Scaling, bound: float, norm: Norm) -> AnyNumbers:
+def _clip_layer(layer: _ContributionRows, scaling: _Scaling, bound: float, norm: Norm) -> AnyNumbers:
     """Return clipped rows in the layer's own type, as a new array."""
     rows = layer.original_rows.copy()
     dtype = rows.dtype
