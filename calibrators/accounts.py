@@ -262,6 +262,12 @@ def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAns
     points = tuple(point(guarantee, problem.query.name.rstrip("s"), value) for value in problem.query.values)
     first = points[0]
     sense = meaning(guarantee.curve)
+    rates = [
+        TruePositiveRate(
+            false_positive_rate=rate.false_positive_rate, true_positive_rate=Ends.of(rate.true_positive_rate)
+        )
+        for rate in sense.true_positives
+    ]
     return AccountAnswer(
         guarantee=AccountGuarantee(
             in_words=_sentence(problem, outcome, drawn),
@@ -276,15 +282,7 @@ def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAns
         ),
         numerical=numerical_answer(guarantee, Target(min(first.epsilon.upper, 1e9), 0.0)),
         points=points if problem.query.listed else None,
-        meaning=MeaningAnswer(
-            advantage=Ends.of(sense.advantage),
-            true_positive_rates=tuple(
-                TruePositiveRate(
-                    false_positive_rate=rate.false_positive_rate, true_positive_rate=Ends.of(rate.true_positive_rate)
-                )
-                for rate in sense.true_positives
-            ),
-        ),
+        meaning=MeaningAnswer(advantage=Ends.of(sense.advantage), true_positive_rates=tuple(rates)),
         **_around(problem, outcome, drawn, (problem.query, first)),
     )
 
@@ -315,8 +313,7 @@ def _around(
     """Return the members of an answer other than its guarantee and its points."""
     guarantee = outcome.guarantee
     considered = [
-        ConsideredAnswer(theorem=theorem.theorem, applies=theorem.applies, reason=theorem.reason)
-        for theorem in outcome.considered
+        ConsideredAnswer(theorem=rule.theorem, applies=rule.applies, reason=rule.reason) for rule in outcome.considered
     ]
     conditions = dict.fromkeys((*guarantee.declared, noise_condition(question.observer)))
     return {
@@ -338,20 +335,16 @@ def point(guarantee: Guarantee, name: str, value: float) -> Point:
         value: the value of that quantity.
     """
     if name == "epsilon":
-        log_delta_bounds = guarantee.curve.log_delta(value)
-        epsilon = Ends(value, value)
-        return Point(epsilon=epsilon, delta=Ends.delta(log_delta_bounds), log10_delta=Ends.log10(log_delta_bounds))
+        bounds = guarantee.curve.log_delta(value)
+        return Point(epsilon=Ends(value, value), delta=Ends.delta(bounds), log10_delta=Ends.log10(bounds))
     if name == "delta":
         log_delta, log10_delta = natural_log_delta(value, None), math.log10(value)
         delta = Ends(value, value)
     else:
         log_delta, log10_delta = natural_log_delta(None, value), value
         delta = Ends.delta(Interval(log_delta, log_delta))
-    return Point(
-        epsilon=Ends.of(guarantee.curve.epsilon(log_delta)),
-        delta=delta,
-        log10_delta=Ends(log10_delta, log10_delta),
-    )
+    epsilon = Ends.of(guarantee.curve.epsilon(log_delta))
+    return Point(epsilon=epsilon, delta=delta, log10_delta=Ends(log10_delta, log10_delta))
 
 
 def judge_claim(guarantee: Guarantee, claim: Claim) -> ClaimAnswer:
