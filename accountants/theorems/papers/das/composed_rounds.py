@@ -1,4 +1,4 @@
-"""The privacy part of Theorem 2 of Das et al.: composition over rounds, and an invalid amplification by client sampling.
+"""Privacy in Theorem 2 of Das et al.: composition over rounds, and an invalid amplification by client sampling.
 
 Rounds of (ε₀, δ₀) compose by Kairouz, Oh and Viswanath. The factor 2r/n for drawing r of n clients is wrong for three
 reasons. The untrusted server draws the clients itself. The draw hides the message of a client only among those of other
