@@ -99,7 +99,7 @@ def body_type(algorithm: str, problem: Hashable) -> type:
     )
     return make_dataclass(
         f"{name}SweepProblem",
-        [("sweep", Annotated[sweep, SWEEP]), *((one, hint, field(default=None)) for one, hint in hints.items())],
+        [("sweep", Annotated[sweep, SWEEP]), *((member, hint, field(default=None)) for member, hint in hints.items())],
         namespace={"__doc__": f"The fields of {algorithm}, but for the one that is swept."},
         frozen=True,
         kw_only=True,
@@ -137,7 +137,7 @@ def question_of(calibrator: Calibrator, body: SweepProblem, single: Callable[...
     ]
     if missing:
         raise InvalidInput(*missing)
-    read = [_read(calibrator.problem, {**given, name: value}) for value in values]
+    read = [_read_problem(calibrator.problem, {**given, name: value}) for value in values]
     refused = tuple(RefusedAnswer(one) if isinstance(one, InvalidInput) else None for one in read)
     parts = tuple(single(one, true_figures=true_figures) for one in read if not isinstance(one, InvalidInput))
     join = partial(answer_of, calibrator.name, name, values, refused)
@@ -160,22 +160,22 @@ def answer_of(
         refused: the refusal of each invalid value, and None for each valid value.
         outcomes: outcomes of the valid values, in their order.
     """
-    asked = iter(outcomes)
-    parts = (_part(value, refusal or next(asked)) for value, refusal in zip(values, refused, strict=True))
+    remaining = iter(outcomes)
+    parts = (_part(value, refusal or next(remaining)) for value, refusal in zip(values, refused, strict=True))
     head = json.dumps({"algorithm": algorithm, "sweep": {"field": name, "values": values}}, ensure_ascii=False)
     return RenderedAnswer(head.encode()[:-1] + b',"answers":[' + b",".join(parts) + b"]}")
 
 
-def _read(declared: type, given: JsonObject) -> object:
+def _read_problem(declared: type, members: JsonObject) -> object:
     """Return the problem at one value, or the error that rejects it."""
     try:
-        return read_body(declared, given)
+        return read_body(declared, members)
     except InvalidInput as error:
         return error
 
 
 def _part(value: object, outcome: Outcome) -> bytes:
-    told = json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    value_text = json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     if isinstance(outcome, RenderedAnswer):
-        return b'{"value":' + told + b',"answer":' + outcome.body + b"}"
-    return b'{"value":' + told + b',"problem":' + text_of(problem_of(outcome.error)) + b"}"
+        return b'{"value":' + value_text + b',"answer":' + outcome.body + b"}"
+    return b'{"value":' + value_text + b',"problem":' + text_of(problem_of(outcome.error)) + b"}"
