@@ -26,7 +26,7 @@ from epsilond.ledgers.log.signing import published_keys
 from epsilond.ledgers.log.verify import UNCOMPUTED, ClaimOutcome, LogVerification, verify
 from epsilond.ledgers.mathematics.amounts import ZERO
 from epsilond.ledgers.mathematics.entries import amounts, observations_of
-from epsilond.ledgers.mathematics.replay import DoesNotReplay, balances, replayed
+from epsilond.ledgers.mathematics.replay import DoesNotReplay, balances, replay_entries
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.pages.page import checkpoint_of, is_page
 from epsilond.ledgers.store.names import normalise
@@ -146,7 +146,7 @@ def _cosigner(vkey: str) -> CosignerKey:
 
 def _played(name: str, own: Sequence[Record]) -> LedgerState:
     try:
-        return replayed(own, spec_of, text_of)
+        return replay_entries(own, spec_of, text_of)
     except DoesNotReplay as error:
         raise DoesNotReplay(f"ledger {name}: {error}") from error
 
@@ -254,7 +254,7 @@ def _balances_compared(place: FilePlace, entries: Sequence[Record], found: LogVe
     """Check that the file's balances and contradicted ledgers are those that the entries give."""
     for name, own in by_ledger(entries).items():
         try:
-            state = replayed(own, spec_of, text_of)
+            state = replay_entries(own, spec_of, text_of)
             wanted = balances(state)
         except EpsilondError:
             continue  # a finding already
