@@ -16,12 +16,12 @@ from epsilond.ledgers.mathematics.amounts import Amount, down
 from epsilond.ledgers.mathematics.charges import charge
 from epsilond.ledgers.mathematics.charges.gaussian import eta_of, mu_squared
 from epsilond.ledgers.mathematics.charges.request import ChargeRequest
+from epsilond.ledgers.mathematics.charges.stepped import steps_of
 from epsilond.ledgers.mathematics.exchange import dominance_reason
 from epsilond.ledgers.mathematics.invariant import slot_pair
 from epsilond.ledgers.mathematics.nearest import map_noise, noise_of
 from epsilond.ledgers.mathematics.residue import may_be_composed, quick_cost, shortfall
 from epsilond.ledgers.mathematics.state import LedgerState, PlanItem, Reservation, Slot, SlotKind
-from epsilond.ledgers.mathematics.stepped import steps_of
 
 TRIAL = "calibration"
 """The id of a reservation that is tried and never made."""

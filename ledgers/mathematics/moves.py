@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import (
     InvalidInput,
     LedgerClosed,
@@ -24,16 +23,15 @@ from epsilond.accountants.errors import (
     RunDiffers,
 )
 from epsilond.accountants.specs import Spec
-from epsilond.accountants.verdict import Verdict
 from epsilond.ledgers.mathematics.amounts import LARGEST, Amount
 from epsilond.ledgers.mathematics.charges import charge
 from epsilond.ledgers.mathematics.charges.request import ChargeRequest
+from epsilond.ledgers.mathematics.charges.stepped import steps_of
 from epsilond.ledgers.mathematics.exchange import dominance_reason
-from epsilond.ledgers.mathematics.mixture import may_go_on
+from epsilond.ledgers.mathematics.holding import hold_charge, require_free, use_reserved, violated_condition
 from epsilond.ledgers.mathematics.residue import holds
 from epsilond.ledgers.mathematics.state import (
     JOB,
-    Amounts,
     LedgerState,
     PlanItem,
     Reservation,
@@ -43,7 +41,6 @@ from epsilond.ledgers.mathematics.state import (
     plus,
     times,
 )
-from epsilond.ledgers.mathematics.stepped import steps_of
 
 
 def reserve(
@@ -99,7 +96,9 @@ def reserve(
     if wanted > chosen.free:
         raise LedgerExhausted(
             f"the plan's item {chosen.name} has fewer runs left",
-            _sides("epsilond.ledger-plan", "the runs asked for are at most those left", wanted, chosen.free),
+            violated_condition(
+                "epsilond.ledger-plan", "the runs asked for are at most those left", wanted, chosen.free
+            ),
             {"largest_count": float(chosen.free)},
         )
     from_credit = max(0, wanted - (chosen.free - chosen.credit))
@@ -127,11 +126,8 @@ def commit(state: LedgerState, identifier: str, count: int | None = None) -> Led
     left = reservation.count - reservation.committed
     wanted = left if count is None else count
     if not 1 <= wanted <= left:
-        raise InvalidInput.at(
-            "/count",
-            "is not a number of runs that the reservation still holds",
-            allowed=_up_to(left),
-        )
+        allowed = f"1 to {left}" if left else "none: there are no more"
+        raise InvalidInput.at("/count", "is not a number of runs that the reservation still holds", allowed=allowed)
     if (
         reservation.slot is not None
         and reservation.charge is not None
@@ -145,7 +141,7 @@ def commit(state: LedgerState, identifier: str, count: int | None = None) -> Led
         assert drawn is not None
         state = state.with_item(replace(drawn, reserved=drawn.reserved - wanted, committed=drawn.committed + wanted))
     elif reservation.slot is not None and reservation.charge is not None:
-        state = state.with_slot(_use_reserved(_slot(state, reservation.slot), times(reservation.charge.each, wanted)))
+        state = state.with_slot(use_reserved(_slot(state, reservation.slot), times(reservation.charge.each, wanted)))
     return state.with_reservation(replace(reservation, committed=reservation.committed + wanted, state="committed"))
 
 
@@ -259,30 +255,6 @@ def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
     return replace(state.with_reservation(replace(reservation, voided=reservation.voided + count)), conditional=True)
 
 
-def hold_charge(state: LedgerState, reservation: Reservation, slot: Slot) -> LedgerState:
-    """Return the state in which a slot holds a charge for a reservation. The caller must have certified the charge.
-
-    Args:
-        state: the ledger.
-        reservation: the reservation with its charge.
-        slot: the slot, which may differ from the state's slot of its kind and replaces it.
-
-    Raises:
-        LedgerExhausted: less is free than the charge.
-    """
-    assert reservation.charge is not None
-    _require_free(slot, reservation.charge.parts)
-    updated = replace(slot, reserved=plus(slot.reserved, reservation.charge.parts))
-    return state.with_slot(updated).with_reservation(reservation)
-
-
-def release_charge(slot: Slot, reservation: Reservation) -> Slot:
-    """Return the slot without the charge of a reservation of which nothing was committed."""
-    assert reservation.charge is not None
-    return replace(slot, reserved=minus(slot.reserved, reservation.charge.parts))
-
-
-# What the moves above share -------------------------------------------------------------------------------------------
 def _reserve_of_slot(
     state: LedgerState,
     identifier: str,
@@ -323,34 +295,14 @@ def _charge_whole_job(state: LedgerState, reservation: Reservation) -> LedgerSta
         else:
             freed = replace(slot, reserved=minus(slot.reserved, price.parts))
             price = charge(request, freed)
-            _require_free(freed, price.parts)
+            require_free(freed, price.parts)
             slot = replace(freed, reserved=plus(freed.reserved, price.parts))
-    slot = _use_reserved(slot, price.parts)
+    slot = use_reserved(slot, price.parts)
     name = f"{JOB}{reservation.id}"
     job = PlanItem(
         name=name, spec=reservation.spec, planned=reservation.count, reserved=reservation.count, job=reservation.id
     )
     return state.with_slot(slot).with_item(job).with_reservation(replace(reservation, charge=price, item=name))
-
-
-def _use_reserved(slot: Slot, amounts: Amounts) -> Slot:
-    """Move amounts of a slot from reserved to used."""
-    return replace(slot, reserved=minus(slot.reserved, amounts), used=plus(slot.used, amounts))
-
-
-def _require_free(slot: Slot, parts: Amounts) -> None:
-    """Raise LedgerExhausted if the slot has less free than these amounts."""
-    if slot.kind == "rdp":
-        if not may_go_on(slot, parts):
-            raise LedgerExhausted("no mean of the slot's Rényi orders has room for the job")
-        if len(slot.orders) > 1:
-            return
-    for part, amount in parts.items():
-        if amount > slot.free(part):
-            raise LedgerExhausted(
-                f"less of {part} is free in the slot {slot.kind} than the job costs",
-                _sides("epsilond.ledger-slot", f"the cost in {part} is at most what is free", amount, slot.free(part)),
-            )
 
 
 def _choose_item(state: LedgerState, spec: Spec | None, name: str | None) -> PlanItem:
@@ -364,14 +316,14 @@ def _choose_item(state: LedgerState, spec: Spec | None, name: str | None) -> Pla
         if spec is None:
             raise InvalidInput.at("/item", "name an item of the plan, a slot, or a mechanism of the plan")
         step, _ = steps_of(spec)
-        found = next((item for item in state.plan if item.spec == step and item.free), None) or next(
+        planned = next((item for item in state.plan if item.spec == step and item.free), None) or next(
             (item for item in state.plan if item.spec == step), None
         )
-        if found is None:
+        if planned is None:
             kinds = " or ".join(slot.kind for slot in state.slots)
             hint = f"; name the slot {kinds} to charge it there" if kinds else ""
             raise NotInPlan(f"The plan has no such mechanism{hint}. To run it for one of the plan's, name that item.")
-        return found
+        return planned
     item = state.item(name)
     if item is None:
         names = ", ".join(one.name for one in state.plan) or "none"
@@ -441,12 +393,3 @@ def require_open(state: LedgerState) -> None:
         raise LedgerClosed("The ledger was closed: nothing more is reserved.")
     if not state.sealed:
         raise NotSealed("The membership of the block is not fixed: seal the ledger before anything reads the block.")
-
-
-def _sides(condition: str, text: str, lhs: object, rhs: object) -> ConditionResult:
-    """Return a violated condition with the values of both sides."""
-    return ConditionResult(condition, text, Verdict.NO, float(lhs), float(rhs))  # type: ignore[arg-type]
-
-
-def _up_to(most: int) -> str:
-    return f"1 to {most}" if most else "none: there are no more"

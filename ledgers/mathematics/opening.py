@@ -13,9 +13,9 @@ from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.quantity import LARGEST_COUNT
 from epsilond.accountants.specs import Spec
 from epsilond.ledgers.mathematics.amounts import ZERO, Amount, down, exact
+from epsilond.ledgers.mathematics.charges.stepped import steps_of
 from epsilond.ledgers.mathematics.invariant import Opening, largest, opening
 from epsilond.ledgers.mathematics.state import JOB, Declared, LedgerState, LedgerTarget, PlanItem, Slot, SlotKind
-from epsilond.ledgers.mathematics.stepped import steps_of
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Setting

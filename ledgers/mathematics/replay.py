@@ -13,7 +13,7 @@ from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.quantity import LARGEST_COUNT
 from epsilond.accountants.specs import Spec
-from epsilond.ledgers.mathematics import moves
+from epsilond.ledgers.mathematics import holding, moves
 from epsilond.ledgers.mathematics.amending import INDEPENDENT, amend_plan
 from epsilond.ledgers.mathematics.amounts import ZERO
 from epsilond.ledgers.mathematics.balance import BALANCE, SpecText, digest_of
@@ -155,7 +155,7 @@ def _reserve(state: LedgerState, entry: JsonObject, read: SpecReader, *, certify
     if certify:
         _require_enough(state, spec, count, slot, price)
     reservation = Reservation(id=identifier, spec=spec, count=count, slot=slot.kind, charge=price)
-    return moves.hold_charge(state, reservation, slot)
+    return holding.hold_charge(state, reservation, slot)
 
 
 def _commit(state: LedgerState, entry: JsonObject, *, certify: bool) -> LedgerState:
@@ -173,8 +173,8 @@ def _commit(state: LedgerState, entry: JsonObject, *, certify: bool) -> LedgerSt
         _require(price.remaining is not None and price.remaining <= slot.remainder("mu_squared"), "the charge is stale")
         if certify:
             _require_enough(state, reservation.spec, reservation.count, slot, price)
-        freed = moves.release_charge(slot, reservation)
-        state = moves.hold_charge(state.with_slot(freed), replace(reservation, charge=price), freed)
+        freed = holding.release_charge(slot, reservation)
+        state = holding.hold_charge(state.with_slot(freed), replace(reservation, charge=price), freed)
     return moves.commit(state, entry["reservation"], entry["count"])
 
 

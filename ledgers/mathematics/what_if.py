@@ -10,9 +10,9 @@ from epsilond.accountants.specs import Spec
 from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.amounts import ZERO, Amount
 from epsilond.ledgers.mathematics.charges.request import ChargeRequest
+from epsilond.ledgers.mathematics.charges.stepped import steps_of
 from epsilond.ledgers.mathematics.nearest import nearest_fits
 from epsilond.ledgers.mathematics.state import Amounts, Charge, LedgerState, Slot, SlotKind
-from epsilond.ledgers.mathematics.stepped import steps_of
 from epsilond.ledgers.mathematics.view import ScarceResource, find_scarcest
 
 _TRIAL = "what-if"

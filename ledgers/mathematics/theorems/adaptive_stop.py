@@ -34,15 +34,15 @@ def spent_epsilon(*, rounds: int, round_epsilon: float, delta: float) -> float:
     """
     keep = 1.0 / (1.0 + math.exp(-round_epsilon))
     first, second = _tails(rounds, keep), _tails(rounds, 1.0 - keep)
-    found = 0.0
+    result = 0.0
     for kept_answers in range(rounds, -1, -1):
         if first[kept_answers] <= delta:
             continue
         epsilon = math.log((first[kept_answers] - delta) / second[kept_answers])
         if epsilon >= round_epsilon * (2 * (kept_answers - 1) - rounds):
-            found = epsilon
+            result = epsilon
             break
-    return max(found, 0.0)
+    return max(result, 0.0)
 
 
 def _tails(rounds: int, keep: float) -> list[float]:

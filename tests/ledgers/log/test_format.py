@@ -12,7 +12,7 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.ledgers.client.auditing import audited, replay
 from epsilond.ledgers.log import statements
 from epsilond.ledgers.log.bundles import Bundle
-from epsilond.ledgers.log.canonical import canonical, digest, read
+from epsilond.ledgers.log.canonical import canonical, digest, read_json
 from epsilond.ledgers.log.checkpoints import verify as verified_checkpoint
 from epsilond.ledgers.log.encodings import from_base64, to_base64
 from epsilond.ledgers.log.errors import Malformed
@@ -122,9 +122,9 @@ def test_canonical_texts():
     for each in VECTORS["canonical"]:
         if each["canonical"] is None:
             with pytest.raises(Malformed):
-                read(each["json"].encode())
+                read_json(each["json"].encode())
         else:
-            assert canonical(read(each["json"].encode())).decode() == each["canonical"]
+            assert canonical(read_json(each["json"].encode())).decode() == each["canonical"]
 
 
 def test_proofs_lead_to_the_roots():
