@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from epsilond.mechanisms.arrays import Array, read
+from epsilond.mechanisms.arrays import Array, to_numpy
 from epsilond.mechanisms.randomness import Bools, Floats
 from epsilond.mechanisms.randomness import Integers as Indices
 
@@ -15,4 +15,4 @@ def as_floats(given: Array, *, pointer: str) -> Floats:
     Raises:
         InvalidInput: it is no array of real numbers.
     """
-    return read(given, pointer=pointer)[0].astype("float64")
+    return to_numpy(given, pointer=pointer)[0].astype("float64")
