@@ -191,7 +191,7 @@ class Landscape:
     def at(self, alpha: float) -> AtPersonalization:
         """Return the bound at α in [0, ∞]; it is infinite at ∞ unless all clients have one optimum."""
         if math.isinf(alpha) and self.spread_squared > 0.0:
-            return self._unbounded()
+            return self._infinite_bound()
         factors = self._limit_factors() if math.isinf(alpha) else self._factors(alpha)
         step = factors.step(self.rounds)
         bound = factors.bound(self.rounds)
@@ -210,7 +210,7 @@ class Landscape:
             shared_step_size=step if math.isinf(alpha) else alpha * step,
         )
 
-    def _unbounded(self) -> AtPersonalization:
+    def _infinite_bound(self) -> AtPersonalization:
         """Return the infinite bound at α = ∞ of clients with different optima."""
         return AtPersonalization(
             alpha=math.inf,

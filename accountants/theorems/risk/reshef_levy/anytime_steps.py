@@ -40,8 +40,7 @@ def _check_list(name: str, values: Sequence[object], low: float) -> None:
     if not 1 <= len(values) <= LONGEST:
         raise InvalidInput.at(f"/{name}", "has too few or too many entries", allowed=f"1 to {LONGEST}")
     for value in values:
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if is_number and low <= value <= 1e100:
+        if isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= 1e100:
             continue
         raise InvalidInput.at(f"/{name}", "an entry is out of range", allowed=f"≥ {low:g} and ≤ 1e+100")
 
