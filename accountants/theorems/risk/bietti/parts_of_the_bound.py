@@ -36,7 +36,7 @@ from epsilond.accountants.quantities.algorithms import (
 )
 from epsilond.accountants.theorem import Outputs, Reading, Source, Status, Theorem
 from epsilond.accountants.theorems.risk.bietti.full_participation import ADDITIVE, CONVEX_SMOOTH, FRESH
-from epsilond.accountants.theorems.risk.bietti.personalization import minimal_norm
+from epsilond.accountants.theorems.risk.bietti.minimal_norm import minimal_norm
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import NO_RATE, DrawnGradients, GroupOfUsers
 
 RATE_OF_DRAWS = Quantity(

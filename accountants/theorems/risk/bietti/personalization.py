@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 from epsilond.accountants.formula import FormulaRequest, formula
 from epsilond.accountants.numerics.minimum import golden_section
@@ -35,11 +35,9 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import (
     CONVEX_SMOOTH,
     FRESH,
     FullParticipationBound,
-    parts_at_step,
     simple_bound_at_step,
-    theorem_bound,
-    theorem_step,
 )
+from epsilond.accountants.theorems.risk.bietti.minimal_norm import BoundFactors, minimal_norm, shared_part
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import DrawnGradients, GroupOfUsers
 
 if TYPE_CHECKING:
@@ -56,23 +54,6 @@ SHOWN = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 # The bound as a function of α ---------------------------------------------------------------------------------------
-def minimal_norm(*, alpha: float, clients: int, mean_squared: float, spread_squared: float) -> float:
-    """Return ‖z*‖²_α of the minimiser of least α-norm, N‖v̄‖²/(αN + 1) + S.
-
-    Args:
-        alpha: α in [0, ∞].
-        clients: number N of clients.
-        mean_squared: ‖v̄‖².
-        spread_squared: S = Σ‖v_i − v̄‖².
-    """
-    if math.isinf(alpha):
-        return spread_squared
-    return clients * mean_squared / (alpha * clients + 1.0) + spread_squared
-
-
-def shared_part(*, alpha: float, clients: int) -> float:
-    """Return the ratio w/v̄ = αN/(αN + 1); 1 at α = ∞."""
-    return 1.0 if math.isinf(alpha) else alpha * clients / (alpha * clients + 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,40 +77,6 @@ class AtPersonalization:
     def total(self) -> float:
         """The bound (7), or that of Theorems 5.2 and B.4."""
         return self.optimisation + self.variance
-
-
-class _Factors(NamedTuple):
-    """The quantities at one α from which the bound and its step size are computed.
-
-    `squared_norm` is ‖z*‖², `smoothness` L_α, and `variance` σ²_α. `sampled` and `private` are the parts of σ²_α‖z*‖²
-    that are due to sampling and to noise.
-    """
-
-    squared_norm: float
-    smoothness: float
-    variance: float
-    sampled: float
-    private: float
-
-    def step(self, rounds: int) -> float:
-        """Return the step size of the theorem."""
-        norm = math.sqrt(self.squared_norm)
-        return theorem_step(smoothness=self.smoothness, norm=norm, variance=self.variance, rounds=rounds)
-
-    def bound(self, rounds: int) -> FullParticipationBound:
-        """Return the bound of the theorem."""
-        smooth = self.smoothness * self.squared_norm
-        return theorem_bound(smooth=smooth, variance=self.sampled + self.private, rounds=rounds)
-
-    def proved_bound(self, rounds: int) -> FullParticipationBound:
-        """Return the smaller bound (22) at the step size of the theorem."""
-        return parts_at_step(
-            step=self.step(rounds),
-            smoothness=self.smoothness,
-            squared_norm=self.squared_norm,
-            variance=self.variance,
-            rounds=rounds,
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,10 +171,10 @@ class Landscape:
             shared_step_size=0.25 / (self.smoothness * self.smooth_factors[0]),
         )
 
-    def _limit_factors(self) -> _Factors:
+    def _limit_factors(self) -> BoundFactors:
         """Return the factors at α = ∞, where α‖z*‖² has the limit ‖v̄‖² and the step is that of the shared part."""
         steep = self.sampled_factors[0]
-        return _Factors(
+        return BoundFactors(
             squared_norm=self.mean_squared,
             smoothness=self.smoothness * self.smooth_factors[0],
             variance=steep + self.noise_factor,
@@ -235,14 +182,14 @@ class Landscape:
             private=self.noise_factor * self.mean_squared,
         )
 
-    def _factors(self, alpha: float) -> _Factors:
+    def _factors(self, alpha: float) -> BoundFactors:
         """Return the factors of the bound at a finite α."""
         shared, local = self.smooth_factors
         steep, flat = self.sampled_factors
         squared = minimal_norm(
             alpha=alpha, clients=self.clients, mean_squared=self.mean_squared, spread_squared=self.spread_squared
         )
-        return _Factors(
+        return BoundFactors(
             squared_norm=squared,
             smoothness=self.smoothness * max(alpha * shared, local),
             variance=alpha * (steep + self.noise_factor) + flat,

@@ -62,7 +62,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     envelope_strong_convexity,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EqualClientsRun, Objective
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import (
     EqualClientsRound,
     Variance,
     client_factor,

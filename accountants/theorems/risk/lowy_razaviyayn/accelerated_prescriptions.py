@@ -20,7 +20,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     envelope_lipschitz,
     envelope_strong_convexity,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import client_factor
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import client_factor
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -43,7 +43,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import envelope_strong_convexity
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import Objective
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import Variance
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import Variance
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import (
     EXACT_PROXIMAL_STEP,
     FEDERATED_RISK,
@@ -101,9 +101,9 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
             dimension=self.dimension,
             noise_std=noise_std,
             used_once=used_once,
-            most_within=largest if used_once else math.inf,
-            most_apart=largest_between,
-            most_together=math.inf if used_once else largest,
+            largest_within=largest if used_once else math.inf,
+            largest_between=largest_between,
+            largest_total=math.inf if used_once else largest,
         )
 
 

@@ -51,7 +51,7 @@ from epsilond.accountants.quantities import (
 )
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import of_same_fields
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import EqualClientsRound, Variance
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import EqualClientsRound, Variance
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import averaging_ratio, mean_divergence
 
 Objective = Literal["population", "empirical"]

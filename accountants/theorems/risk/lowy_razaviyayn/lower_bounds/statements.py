@@ -6,8 +6,8 @@ number that a run's risk must exceed. All clients participate. With r the privac
     convex:           φD/√(nN) + LD min{1, r},
     strongly convex:  min{φ²/(μnN), φD/√(nN)} + LD min{1, r²},
 
-r = √d/(ε₀n√N C²) where nobody is trusted and √d/(εnN) where the server is; for the mean loss on the data at hand the
-first term is absent. No scale exceeds LD, as no point of the domain has a larger excess risk. A condition such as
+r = √d/(ε₀n√N C²) if only the client is trusted, and √d/(εnN) if the server is. For the mean loss on the data at hand
+the first term is absent. No scale exceeds LD, as no point of the domain has a larger excess risk. A condition such as
 δ = o(1/(nN)²) is about a sequence of problems and can never be checked.
 """
 
