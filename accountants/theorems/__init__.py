@@ -152,7 +152,7 @@ FAMILIES = (
     TheoremFamily("risk.start"),
     TheoremFamily("risk.averaged_steps"),
 )
-"""In the order in which theorems are listed, and rules for the same kind of spec are tried."""
+"""All families, in the order in which theorems are listed and rules for one kind of spec are tried."""
 
 
 @cache

@@ -112,7 +112,7 @@ class StartInputs:
     minimiser_gradient_norm: Annotated[float | None, MINIMISER_GRADIENT_NORM] = None
 
     def check(self) -> None:
-        """Reject a request whose constants give no bound.
+        """Reject constants that give no bound.
 
         Raises:
             InvalidInput: if `lipschitz` is absent, and so is `smoothness` or `minimiser_gradient_norm`.

@@ -172,6 +172,12 @@ def _one_pass(inputs: FederatedAcceleratedInputs) -> Sides:
     return Sides.at_most(largest, 1.0 if inputs.objective == "population" else largest)
 
 
+_SHARED_CONDITIONS = tuple(
+    condition
+    for condition in ACCELERATED_RISK_BOUND.conditions
+    if condition.id in ("closed-convex-domain", "last-output")
+)
+_CLIENTS = {name: FEDERATED_RISK.examples[0][name] for name in ("client_groups", "participation")}
 FEDERATED_ACCELERATED_RISK = Theorem(
     id="epsilond.federated-accelerated-sgd-excess-risk",
     title="Excess risk of accelerated noisy mini-batch SGD for clients that differ, smooth or not",
@@ -184,11 +190,7 @@ FEDERATED_ACCELERATED_RISK = Theorem(
     status=Status.PROVED,
     conditions=(
         Condition("one-pass", "K_i R ≤ n_i for every client for the population (right side 1)", _one_pass),
-        *(
-            shared
-            for shared in ACCELERATED_RISK_BOUND.conditions
-            if shared.id in ("closed-convex-domain", "last-output")
-        ),
+        *_SHARED_CONDITIONS,
         Condition(
             "loss",
             "every record's loss is convex, μ-strongly convex (μ may be 0) and L_i-Lipschitz on the domain, and "
@@ -205,7 +207,7 @@ FEDERATED_ACCELERATED_RISK = Theorem(
     formula=bound,
     examples=(
         {
-            **{name: FEDERATED_RISK.examples[0][name] for name in ("client_groups", "participation")},
+            **_CLIENTS,
             "rounds": 200,
             "dimension": 20,
             "diameter": 1.0,

@@ -32,7 +32,7 @@ ADDED = Quantity(symbol="B_T", ge=0, description="what the last A_T has beside t
 
 
 def _check_list(name: str, values: Sequence[object], low: float) -> None:
-    """Reject a list whose length or entries are out of range.
+    """Reject a list with too few or too many entries, or with an entry out of range.
 
     Raises:
         InvalidInput: unless the list has 1 to `LONGEST` numbers, each from `low` to 1e100.

@@ -140,7 +140,7 @@ def recursion_bound(*, contraction: float, variance: float, start: float, step_s
 
 
 def recursion_scale(*, contraction: float, curvature: float, variance: float, start: float, rounds: int) -> float:
-    """Return g r₀ e^{−aT/g} + c/(aT), the printed form of Lemma E.9, whose constant and logarithm are hidden.
+    """Return g r₀ e^{−aT/g} + c/(aT), the printed form of Lemma E.9 with hidden constant and logarithm.
 
     Args:
         contraction: rate a of the recursion.
