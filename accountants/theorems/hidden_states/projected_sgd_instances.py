@@ -104,7 +104,7 @@ def last_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pair, 
     step, noise = spec.step_schedule.constant, spec.noise_schedule.constant
     pull = spec.lipschitz - spec.strong_convexity * spec.radius
     if relation == "zero-out-one" and spec.strong_convexity > 0.0:
-        return ()  # a zeroed record loses its part of the strong convexity too: the two laws contract unlike
+        return ()  # zeroing a record also removes its strong convexity, so the two runs contract differently
     if spec.release != "last" or step is None or noise is None or not pull > 0.0 or spec.steps > MOST_STEPS:
         return ()
     root = math.sqrt(spec.participants)

@@ -64,7 +64,7 @@ class GroupOfUsers(EqualClients):
     The standard deviations are those of one record's gradient; those of a batch of m records are smaller by √m.
     """
 
-    batch_size: BatchSize = field()  # to be given here
+    batch_size: BatchSize = field()  # required here
     shared_gradient_std: Annotated[float, SHARED_GRADIENT_STD]
     local_gradient_std: Annotated[float, LOCAL_GRADIENT_STD]
     shared_gradient_norm: Annotated[float, SHARED_GRADIENT_NORM] = 0.0

@@ -93,7 +93,7 @@ def _upper_variance_sum(rounds: int, spare: float, strong_convexity: float) -> f
         return total
     low, high = LISTED_TERMS + 1.0, rounds + 1.0
     knee = math.sqrt(spare / strong_convexity)
-    if high < 0.03 * knee:  # the difference below would cancel; x²/(4s) is hardly more
+    if high < 0.03 * knee:  # the difference below would cancel; x²/(4s) is a close upper bound
         return total + (high**3 - low**3) / (3.0 * spare)
     bent = knee * (math.atan2(high, knee) - math.atan2(low, knee)) if knee > 0.0 else 0.0
     return total + (high - low - bent) / strong_convexity

@@ -191,7 +191,7 @@ def _accelerated_rounds(run: ReusedRun, totals: Aggregates) -> float:
 def _required_rounds(run: ReusedRun, totals: Aggregates, reading: Reading) -> float:
     """Return the number of rounds that the statement prescribes for the aggregates of a federation."""
     privacy = run.privacy(totals)
-    # Theorem 2.4 puts L² for Φ̂² here, whatever the envelope's own bound.
+    # Theorem 2.4 has L² in place of Φ̂² here, in both readings.
     gradient_std = run.empirical_gradient_std if run.is_smooth else run.lipschitz
     divisor = 1 if reading == "printed" else run.federation.smallest_batch
     sampled = gradient_std * gradient_std / divisor if run.leaves_records_out(reading) else 0.0

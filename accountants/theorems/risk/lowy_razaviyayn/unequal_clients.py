@@ -105,10 +105,11 @@ def unequal_variance(
         factors = [1.0 / group.batch_size for group in groups]
     else:
         factors = [sampling_factor(population=group.samples_per_client, drawn=group.batch_size) for group in groups]
+    count = sum(group.clients for group in groups)
     sampling, clients = largest_variance(
         groups,
         factors=[factor / participants for factor in factors],
-        between=client_factor(clients=sum(group.clients for group in groups), participants=participants),
+        between=client_factor(clients=count, participants=participants),
         **bounds,
     )
     return Variance(sampling=sampling, clients=clients, noise=dimension * noise_std * noise_std / participants)

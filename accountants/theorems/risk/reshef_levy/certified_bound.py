@@ -121,8 +121,8 @@ def certified_risk(
 ) -> RiskParts:
     """Compute R0, RI and RS at any step size; infinite where their denominators are not positive.
 
-    The noise term of R0 and of RI is its own summand. That of RS is the rest; it includes the excess of
-    RS's factor over 1/(1 − h), which a run without noise does not have.
+    The noise term of R0 and of RI is a summand of the bound. That of RS is the remainder, which also contains the
+    excess of its factor over 1/(1 − h). A run without noise does not have this excess.
 
     Args:
         run: the clients, rounds and constants of the losses.
@@ -139,11 +139,19 @@ def certified_risk(
     scale = step_size * noise_variance * run.dimension / run.participants
     norm = run.diameter * math.sqrt(noise_variance * run.dimension / run.participants) * root_sum(run.rounds)
     young = scale * (steps / (rate * rate))
-    stability = _by_stability(run, base, scale, step_size, h, thorough=thorough) if h < 1.0 else math.inf
-    by_norm = (base + norm) / (steps * (1.0 - h)) if h < 1.0 else math.inf
-    by_young = (base + young) / (steps * (1.0 - 2.0 * h)) if 2.0 * h < 1.0 else math.inf
+    by_norm = by_young = stability = math.inf
+    if h < 1.0:
+        by_norm = (base + norm) / (steps * (1.0 - h))
+        stability = _by_stability(run, base, scale, step_size, h, thorough=thorough)
+    if 2.0 * h < 1.0:
+        by_young = (base + young) / (steps * (1.0 - 2.0 * h))
     least = min(by_norm, by_young, stability)
-    inflation = 1.0 / (1.0 - (2.0 if least == by_young else 1.0) * h) if math.isfinite(least) else math.inf
+    if not math.isfinite(least):
+        inflation = math.inf
+    elif least == by_young:
+        inflation = 1.0 / (1.0 - 2.0 * h)
+    else:
+        inflation = 1.0 / (1.0 - h)
     parts = [inflation * part / steps for part in (optimisation, statistical)]
     if least == by_young:
         noise = inflation * young / steps

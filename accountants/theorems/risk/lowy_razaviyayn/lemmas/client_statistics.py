@@ -130,9 +130,10 @@ class ClientFields:
 
     def _average(self, figures: list[float], sizes: list[int]) -> Average:
         """Return the averages of the squares of one value per group."""
-        values = [(figure**2, size) for figure, size in zip(figures, sizes, strict=True)]
+        squares = [figure**2 for figure in figures]
+        weighted = list(zip(squares, sizes, strict=True))
         return Average(
-            over_largest=rms_average_of_largest(values, self.counts),
-            largest=max(value for value, _ in values),
-            mean=sum(size / self.clients * value for value, size in values),
+            over_largest=rms_average_of_largest(weighted, self.counts),
+            largest=max(squares),
+            mean=sum(size / self.clients * square for square, size in weighted),
         )

@@ -44,10 +44,14 @@ class Variance:
 
     def scale(self, factor: float) -> Variance:
         """Return the parts times a factor, which may be infinite; a part of 0 stays 0."""
-        sampling, clients, noise = (
-            factor * part if part > 0.0 else 0.0 for part in (self.sampling, self.clients, self.noise)
+
+        def scale_part(part: float) -> float:
+            """Return the product; 0 for a part of 0, also if the factor is infinite."""
+            return factor * part if part > 0.0 else 0.0
+
+        return Variance(
+            sampling=scale_part(self.sampling), clients=scale_part(self.clients), noise=scale_part(self.noise)
         )
-        return Variance(sampling=sampling, clients=clients, noise=noise)
 
     @property
     def parts(self) -> dict[str, float]:
