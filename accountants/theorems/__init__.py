@@ -43,7 +43,7 @@ class TheoremFamily(NamedTuple):
 _KINDS = tuple(TheoremFamily(name, rules=True, package="epsilond.accountants.kinds") for name in NAMES)
 """Families of single mechanisms, one for each kind."""
 _BEFORE_ESCAPE = 3
-"""Number of kinds before the theorems on outputs that escape, to which the next kind refers."""
+"""Number of kinds that are listed before the theorems on outputs that escape. The next kind has such outputs."""
 
 _OF_LEDGERS = "epsilond.ledgers.mathematics.theorems"
 """Package of the theorems on ledgers, imported by name only: no bound of an account needs them."""
@@ -167,13 +167,13 @@ def _rules() -> tuple[Rule, ...]:
     return tuple(rule for family in FAMILIES if family.rules for rule in family.module.RULES)
 
 
-_gathering = RLock()
+_list_lock = RLock()
 """Lock that is held while the lists are built, so that concurrent first readers get the same objects."""
 
 
 def __getattr__(name: str) -> object:
     """Return `THEOREMS` or `RULES`, which are gathered when they are first read."""
     if name in ("THEOREMS", "RULES"):
-        with _gathering:
+        with _list_lock:
             return _theorems() if name == "THEOREMS" else _rules()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
