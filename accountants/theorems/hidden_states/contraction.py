@@ -87,7 +87,7 @@ def finite_channel(inputs: FiniteChannel) -> Outputs:
     return {"coefficient": float(gaps.max())}
 
 
-COMMON_KERNEL = Condition("common-kernel", "after the kernel's input both laws go through the very same kernel")
+COMMON_KERNEL = Condition("common-kernel", "both input distributions pass through the same kernel")
 BOUNDED_INPUT = Condition("bounded-input", "the set that the noise is added to has at most this diameter")
 
 TWO_POINTS = Theorem(

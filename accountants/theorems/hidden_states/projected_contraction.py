@@ -258,15 +258,15 @@ CONVEX_LOSSES = Condition("convex-losses", "every record's loss is convex on the
 SMOOTH_LOSSES = Condition("smooth-losses", "every record's loss is β-smooth on the ball")
 PROJECTED = Condition("projected", "every step ends with the projection onto the ball of radius ρ")
 FRESH_NOISE = Condition("fresh-noise", "fresh Gaussian noise in every step, and none of it is left out")
-SECRET_ORDER = Condition("secret-order", "the partition into batches is uniform and secret; one model alone is seen")
+SECRET_ORDER = Condition("secret-order", "the partition into batches is uniform and secret; only one model is observed")
 ANY_LOSSES = Theorem(
     id="epsilond.projected-contraction",
-    title="One pass of projected SGD, whatever the losses and step sizes",
+    title="One pass of projected SGD, for any losses and step sizes",
     statement=(
         "Theorem 2 with 2ρ replaced by the diameter of the image of the ball: 2 min(c ρ, ρ + η_j L), c = "
         "max(|1 − η_j λ|, |1 − η_j β|) for convex losses, 1 + η_j β for smooth ones, 2(ρ + η_j L) for any"
     ),
-    source=Source("epsilond", "the proof of Theorem 2 of Asoodeh et al., with the diameter left as it is"),
+    source=Source("epsilond", "the proof of Theorem 2 of Asoodeh et al., with the exact diameter"),
     status=Status.PROVED,
     conditions=(LIPSCHITZ_LOSSES, PROJECTED, FRESH_NOISE, SECRET_ORDER),
     inputs=AnyOnePass,

@@ -141,7 +141,7 @@ def check_setting(theorem: Theorem, spec: ProjectedSgd, case: Case) -> Refusal |
         case: the setting.
     """
     if case.setting.observer != "final-model":
-        return Refusal(theorem, "speaks of the released model alone; for anyone who sees more, ask for the composition")
+        return Refusal(theorem, "covers the released model only; for an observer of more models, use the composition")
     if case.setting.relation == "add-or-remove-one":
         return Refusal(theorem, "batches of fixed size from n or n − 1 records: no valid pair is known")
     most = ProjectedRun.of(spec, case.setting.relation).most_accounted

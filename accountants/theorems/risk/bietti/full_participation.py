@@ -286,7 +286,7 @@ SMALLER_CONSTANT = Erratum(
 SQUARED_LOSS = Erratum(
     "E-B13",
     grade=Grade.UNCLEAR,
-    printed="Assumption 4.4 beside the squared loss of the examples",
+    printed="Assumption 4.4 next to the squared loss of the examples",
     truth="the squared loss has no bounded gradient: the bound then holds only where nothing was clipped",
     test=f"{_TESTS}::test_clipping_is_a_condition",
 )

@@ -89,7 +89,7 @@ def variance_alone(
 
 VARIANCE_ALONE = Theorem(
     id="epsilond.personalization-by-variance",
-    title="How much of a model to share, by the variance alone",
+    title="How much of a model to share, by the variance only",
     statement=(
         "for losses of w + θ_i and clients of one optimum the variance term of the bound is least at α = 0 where "
         "σ̄_w²/(Nqm) + d_wσ_ζ² ≥ σ̄_θ²/(qm), else at ∞"

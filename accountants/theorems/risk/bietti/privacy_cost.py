@@ -299,7 +299,7 @@ EQUATION_9 = Theorem(
     conditions=(
         Condition(
             "constant-suffices",
-            "c is at least kε/(μ*(ε, δ)√ln(1/δ)), the least constant at this target (which stands where c is absent)",
+            "c is at least kε/(μ*(ε, δ)√ln(1/δ)), the least constant at this target (shown if c is absent)",
             _constant_suffices,
         ),
         CONVEX_SMOOTH,

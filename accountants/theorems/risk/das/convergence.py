@@ -208,7 +208,10 @@ THEOREM_2_UTILITY = Theorem(
     statement="min_k E‖∇f(w_k)‖ ≤ (6LD₀/(ζ√K)) √(1 + γ/r) + (6L/ζ) (1/n) Σ ‖w*_i − w*‖",
     source=Source("das2021", "Theorem 2, convergence"),
     status=Status.PROVED,
-    conditions=(Condition("root-steps", "E = √K, a whole number; else das.equation-39", _whole_root), *ASSUMPTIONS),
+    conditions=(
+        Condition("root-steps", "E = √K, a whole number; otherwise use das.equation-39", _whole_root),
+        *ASSUMPTIONS,
+    ),
     errata=(
         Erratum(
             "D-14",

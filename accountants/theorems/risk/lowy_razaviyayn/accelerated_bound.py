@@ -268,7 +268,7 @@ ACCELERATED_RISK_BOUND = Theorem(
     source=Source("epsilond", "derivation in accountants/theorems/risk/lowy_razaviyayn/accelerated_bound.py"),
     status=Status.PROVED,
     conditions=(
-        Condition("one-pass", "KR ≤ n for the population (KR itself stands right if records are re-used)", _one_pass),
+        Condition("one-pass", "KR ≤ n for the population (the right side is KR if records are re-used)", _one_pass),
         Condition("closed-convex-domain", "the domain is closed, convex, of diameter at most D, and holds the start"),
         Condition(
             "loss",

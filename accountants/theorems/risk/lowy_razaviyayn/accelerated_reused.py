@@ -189,7 +189,7 @@ CONDITIONS = (
     PRESCRIBED_ROUNDS,
     Condition(
         "all-participate",
-        "M = N, or v̂ = 0 (then M stands right; the least M_r if random): the printed V² omits client sampling",
+        "M = N, or v̂ = 0 (then the right side is M, or the least M_r if random): the printed V² omits client sampling",
         _full_participation,
     ),
     Condition("logarithm", "the logarithm's argument exceeds 1 (unbounded if μ = 0)", _logarithm),

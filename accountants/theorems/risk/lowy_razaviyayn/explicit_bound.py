@@ -311,7 +311,10 @@ EXCESS_RISK_BOUND = Theorem(
     status=Status.PROVED,
     conditions=(
         Condition("step-size", "η β < 1", lambda inputs: Sides.below(inputs.step * inputs.smoothness, 1.0)),
-        Condition("closed-convex-domain", "the domain is closed and convex, the start lies in it, steps are projected"),
+        Condition(
+            "closed-convex-domain",
+            "the domain is closed and convex, contains the start, and steps are projected onto it",
+        ),
         Condition(
             "loss", "every record's loss is μ-strongly convex (μ may be 0), β-smooth and L-Lipschitz on the domain"
         ),

@@ -187,7 +187,7 @@ CONDITIONS = (
     LOGARITHM_ABOVE_ONE,
     Condition(
         "claim-proved",
-        "what the proof sums up at this run is at most the explicit bound (unbounded where a constant is hidden)",
+        "the sum of the terms of the proof is at most the explicit bound (unbounded if a constant is hidden)",
         _claim,
         of_outputs=True,
     ),
@@ -213,7 +213,7 @@ CONSTANT = Erratum(
 PLAIN_PARTICIPANTS = Erratum(
     "E-34",
     grade=Grade.MISPRINT,
-    printed="545 L D ν/√M with the plain M, beside M~ := √M' or √M in R, b and η",
+    printed="545 L D ν/√M with the plain M, next to M~ := √M' or √M in R, b and η",
     truth=(
         "the proof gives √M~ with M~ = M' or M: where M' is taken, the plain M claims √(M/M') less than is proved; and "
         "with the printed M~ the same bound would be M^(1/4) larger"

@@ -236,7 +236,7 @@ DIAMETER = Erratum(
     printed="D bounds |w − w'| in the main text and |w| in the appendix; constant 272",
     truth=(
         "the proof needs |w₀ − w*| ≤ D. Its four parts, each at its own worst, add to 270 (282 if |w₀ − w*| may be "
-        "2D); but no step size is worst for all, jointly they reach 267 (270): 272 stands in either sense"
+        "2D); but no step size is worst for all, jointly they reach 267 (270): 272 is valid in either sense"
     ),
     test=f"{_TESTS}::test_the_constant_272_stands_for_diameter_and_radius",
 )

@@ -171,7 +171,7 @@ LEMMA_A_7 = Theorem(
         Erratum(
             "E-R5",
             grade=Grade.REFINEMENT,
-            printed="the factor 2, whatever the step size",
+            printed="the factor 2, for every step size",
             truth="1/(1 − h) with h = 4ηLT for the step that is taken: 2 at η = 1/(8LT), nearly 1 for smaller steps",
             test=f"{_TESTS}::test_the_recursion_by_its_extremal_sequence",
         ),

@@ -302,7 +302,7 @@ DOMAIN = Condition("domain", "the domain is convex, closed, of diameter at most 
 CONVERGENCE = (SMOOTH_EVERYWHERE, DOMAIN, UNIFORM, FRESH_RECORDS)
 POSITIVE = Condition(
     "stable-step",
-    "2ηLT < 1, else the bound is unbounded",
+    "2ηLT < 1, otherwise the bound is infinite",
     lambda inputs: Sides.below(2.0 * inputs.step_size * inputs.smoothness * inputs.rounds, 1.0),
 )
 

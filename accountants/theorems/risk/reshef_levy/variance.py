@@ -191,7 +191,7 @@ APPENDIX_G = Theorem(
     ),
     source=Source("reshef2025", "Appendix G"),
     status=Status.PROVED,
-    conditions=(UNIFORM, Condition("alike-clients", "the clients' losses are alike (ξ = 0), as the text has it")),
+    conditions=(UNIFORM, Condition("alike-clients", "all clients have the same loss (ξ = 0), as in the text")),
     errata=(GAPS,),
     formula=gap,
     examples=({"clients": 20, "participants": 4},),

@@ -144,8 +144,8 @@ MISSING_MINIMUM = Erratum(
 AT_LEAST_ONE = Erratum(
     "E-27",
     grade=Grade.UNCLEAR,
-    printed="C²; by Corollary F.1 it stands for max(C, C²)",
-    truth="C ≥ 1 is needed: below 1 the bound would grow like 1/C² beyond what is proved",
+    printed="C²; by Corollary F.1 it means max(C, C²)",
+    truth="C ≥ 1 is needed: below 1 the printed bound grows like 1/C² and is not proved",
     test=f"{_TESTS}::test_a_compositionality_below_one_is_refused",
 )
 
