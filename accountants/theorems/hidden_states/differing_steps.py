@@ -2,8 +2,8 @@
 
 The bounds are those of `shift_then_contract`, evaluated for each place of the record. A use v steps before the release
 moves the run by s. After the later steps, the shift is s Π c, against noise of variance Σ (Π c)² ν². At u = 0, 1, 3, 7,
-… steps after the use, the bound may switch from distances to kernels. Places are counted backwards from the release: v
-= T − j.
+… steps after the use, the bound may switch from distances to kernels. Places are counted backwards from the release:
+v = T − j.
 """
 
 from __future__ import annotations

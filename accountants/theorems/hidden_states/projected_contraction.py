@@ -1,8 +1,8 @@
 """One pass of projected gradient descent with its last model released: one use of a record, then contracting kernels.
 
 Let Δ be the largest distance of two admissible gradients: 2L for replace-one, L for zero-out-one. A use of the record
-at step t moves the mean by η_t Δ/m. The noise has standard deviation η_t σ_t/√m per coordinate, so the shift is r_s(t)
-= Δ/(√m σ_t) standard deviations. A later step k maps the ball, by a map of Lipschitz constant c_k, into a set of
+at step t moves the mean by η_t Δ/m. The noise has standard deviation η_t σ_t/√m per coordinate, so the shift is
+r_s(t) = Δ/(√m σ_t) standard deviations. A later step k maps the ball, by a map of Lipschitz constant c_k, into a set of
 diameter D_k and adds its noise: r_c(k) = D_k √m/(η_k σ_k). The step size cancels in r_s but not in r_c.
 
 A record that is used only at step j is protected by θ_ε(r_s(j)) there, and each later step k multiplies by θ_ε(r_c(k)).

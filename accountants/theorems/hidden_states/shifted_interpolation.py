@@ -1,18 +1,18 @@
 """Shifted interpolation: hidden states of noisy gradient descent, exactly Gaussian (Bok, Su and Altschuler 2024).
 
 Setting. X_k = Π(φ_k(X_{k−1}) + Z_k) and X'_k = Π(φ'_k(X'_{k−1}) + Z'_k) with Z_k, Z'_k ~ N(0, ν_k²I). Π is a projection
-onto a convex set, or the identity. φ_k has Lipschitz constant c_k, and sup |φ_k − φ'_k| ≤ s_k. The starts are X_0 =
-X'_0, or |X_0 − X'_0| ≤ z₀ for arbitrary distributions. φ_k and φ'_k are fixed in advance.
+onto a convex set, or the identity. φ_k has Lipschitz constant c_k, and sup |φ_k − φ'_k| ≤ s_k. The starts are
+X_0 = X'_0, or |X_0 − X'_0| ≤ z₀ for arbitrary distributions. φ_k and φ'_k are fixed in advance.
 
 Theorem. For a_k ≥ 0 with z_k = c_k z_{k−1} + s_k − a_k ≥ 0 and z_T = 0, (X_T, X'_T) is μ-Gaussian differentially
 private in both directions, μ² = Σ (a_k/ν_k)².
 
 Proof. Let Y_0 = X'_0 and Y_k = Π(φ'_k(Y_{k−1}) + λ_k(φ_k(X_{k−1}) − φ'_k(Y_{k−1})) + Z_k), with the noise Z_k of X and
-λ_k = a_k/(c_k z_{k−1} + s_k). Projections do not expand, and |φ_k(X) − φ'_k(Y)| ≤ c_k |X − Y| + s_k. By induction |X_k
-− Y_k| ≤ z_k, so Y_T = X_T. Given Y_{k−1} = y, the step adds to φ'_k(y) a shift of norm at most a_k and Gaussian noise.
-The shift may be random, but is independent of Z_k. Compare with X' at the same y. As E_γ is jointly convex, it is at
-most that of N(a_k/ν_k, 1) and N(0, 1), in either direction, and Π does not increase it. Adaptive composition of the T
-steps gives the Gaussian mechanism of μ² = Σ (a_k/ν_k)². ∎
+λ_k = a_k/(c_k z_{k−1} + s_k). Projections do not expand, and |φ_k(X) − φ'_k(Y)| ≤ c_k |X − Y| + s_k. By induction
+|X_k − Y_k| ≤ z_k, so Y_T = X_T. Given Y_{k−1} = y, the step adds to φ'_k(y) a shift of norm at most a_k and Gaussian
+noise. The shift may be random, but is independent of Z_k. Compare with X' at the same y. As E_γ is jointly convex, it
+is at most that of N(a_k/ν_k, 1) and N(0, 1), in either direction, and Π does not increase it. Adaptive composition of
+the T steps gives the Gaussian mechanism of μ² = Σ (a_k/ν_k)². ∎
 
 The best plan. Let C_k = Π_{j>k} c_j. The partial sums B of b_k = C_k a_k may not exceed the partial sums F of C_k s_k,
 and must equal them at the end. As b_k costs b_k²/w_k with w_k = (C_k ν_k)², the best B is the greatest convex minorant

@@ -9,8 +9,8 @@ then E g = ∇F(w), and
 
 Here K is the number of participants and σ the noise of the mean per coordinate. A fixed number has K = M. If each
 client takes part independently, then E K² = M² + M(1 − M/N). The usual argument by the distance to a minimiser gives Σ
-E(F(w_t) − F*) ≤ D²/2η + η R s²/2. The mean w̄ of the R iterates is post-processing of the released messages. At η =
-D/(s√R) it has
+E(F(w_t) − F*) ≤ D²/2η + η R s²/2. The mean w̄ of the R iterates is post-processing of the released messages. At
+η = D/(s√R) it has
 
     E F(w̄) − F* ≤ D s/√R.
 """

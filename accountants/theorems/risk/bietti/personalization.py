@@ -1,13 +1,13 @@
 """Choice of the shared part of a model: the bound of PPSGD over α for losses of w + θ_i (Bietti et al., Lemma 4.6).
 
-Let v̄ be the mean of the clients' optima and S = Σ‖v_i − v̄‖². The minimiser of least α-norm is w = αN/(αN + 1) v̄, θ_i
-= v_i − w. It has ‖z*‖²_α = N‖v̄‖²/(αN + 1) + S. Let u = αN/(αN + 1), S = 0, smoothness L max{αa, b} and variance αA +
-B. Then the bound is
+Let v̄ be the mean of the clients' optima and S = Σ‖v_i − v̄‖². The minimiser of least α-norm is w = αN/(αN + 1) v̄,
+θ_i = v_i − w. It has ‖z*‖²_α = N‖v̄‖²/(αN + 1) + S. Let u = αN/(αN + 1), S = 0, smoothness L max{αa, b} and variance
+αA + B. Then the bound is
 
     4L‖v̄‖² max{au, bN(1 − u)}/T + 3‖v̄‖√((Au + BN(1 − u))/T).
 
 It is concave where the maximum is one of its two sides, so its least value is at α = 0, b/a or ∞. With S > 0 the bound
-is infinite at α = ∞, and the best α may be any number. It is then searched for.
+is infinite at α = ∞, and the best α may be any number; a search finds it.
 """
 
 from __future__ import annotations
@@ -54,8 +54,6 @@ SHOWN = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 # The bound as a function of α ---------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, kw_only=True)
 class AtPersonalization:
     """The bound at one α, and the step sizes for which it is proved.

@@ -295,8 +295,8 @@ def update_norm(
         local_steps: steps E of a client in a round.
         step_size: step size η.
         smoothness: L.
-        reading: "printed" gives (2/3) E ‖∇f‖. "corrected" gives E (1 − ηL(E − 1)) ‖∇f‖, at least (3/4) E ‖∇f‖ if ηLE ≤
-            1/4.
+        reading: "printed" gives (2/3) E ‖∇f‖. "corrected" gives E (1 − ηL(E − 1)) ‖∇f‖, at least (3/4) E ‖∇f‖ if
+            ηLE ≤ 1/4.
 
     Returns:
         The bound; for "corrected" also √(31/128), the constant that the printed proof gives for 2/3.

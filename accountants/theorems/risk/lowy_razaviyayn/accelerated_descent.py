@@ -79,8 +79,8 @@ def stage_factors(stage: Stage, *, smoothness: float, strong_convexity: float) -
 def _upper_variance_sum(rounds: int, spare: float, strong_convexity: float) -> float:
     """Return an upper bound on Σ_{t≤T} t²/(μt(t + 1) + 4s), within 0.2 %.
 
-    The terms increase in t. Hence the terms beyond m = `LISTED_TERMS` are at most the integral of x²/(μx² + 4s) over [m
-    + 1, T + 1].
+    The terms increase in t. Hence the terms beyond m = `LISTED_TERMS` are at most the integral of x²/(μx² + 4s) over
+    [m + 1, T + 1].
 
     Args:
         rounds: number T of rounds.

@@ -2,8 +2,8 @@
 
 Post-processing a message after its noise does not weaken its privacy. An unbiased quantiser Q satisfies E[Q(m)] = m and
 E|Q(m) − m|² ≤ ω|m|². It leaves a round's gradient unbiased. A message is the mean of gradients of norm at most L, plus
-noise of variance σ² per coordinate. Hence E|m|² ≤ L² + dσ². As clients quantise independently, V² grows by ω(L² +
-dσ²)/M.
+noise of variance σ² per coordinate. Hence E|m|² ≤ L² + dσ². As clients quantise independently, V² grows by
+ω(L² + dσ²)/M.
 
 Stochastic rounding to s levels of |m| replaces coordinate i by |m| sign(m_i) l/s. Here l is one of the two integers
 next to s|m_i|/|m|, chosen at random so that the mean is m_i. Let p be the fractional part of s|m_i|/|m|. The variance

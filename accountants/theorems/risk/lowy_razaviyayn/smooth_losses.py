@@ -57,8 +57,8 @@ def batch_divisor(federation: Federation, reading: Reading) -> int:
 def complete_convex(run: DescentRun, *, rounds: int | None = None, reading: Reading = "corrected") -> Prescription:
     """Evaluate the complete convex statement: E F(ŵ) − F* ≤ 272 L D ν/√M~ at explicit R, η, uniform average.
 
-    η = min{1/(4β), D√M~/(LRν)} and R = ⌈max{βD√M~/(Lν), 1/(ν²K)}⌉. `terms` holds the master inequality (27), D²/(ηR) +
-    ηL²[R(2/(M n_min) + 256 d min{Ξ/M', ξ_max/M}) + 8/(MK)].
+    η = min{1/(4β), D√M~/(LRν)} and R = ⌈max{βD√M~/(Lν), 1/(ν²K)}⌉. `terms` holds the master inequality (27),
+    D²/(ηR) + ηL²[R(2/(M n_min) + 256 d min{Ξ/M', ξ_max/M}) + 8/(MK)].
 
     Args:
         run: the federation and the loss.

@@ -113,8 +113,8 @@ def recursion(*, added: Annotated[float, ADDED], feedback: Annotated[float, FEED
         rounds: length T of the sequence.
 
     Returns:
-        `bound`, B_T/(1 − h). `sharper_bound`, B_T (1 − h/T)^(−T), the largest possible A_T; it is at most e^(h/(1 −
-        h/T)) B_T.
+        `bound`, B_T/(1 − h). `sharper_bound`, B_T (1 − h/T)^(−T), the largest possible A_T; it is at most
+        e^(h/(1 − h/T)) B_T.
     """
     growth = math.exp(-rounds * math.log1p(-feedback / rounds))
     return {"bound": added / (1.0 - feedback), "sharper_bound": added * growth}

@@ -1,8 +1,8 @@
 """Statistics of clients that differ: their φ_i and σ_i, and the number of participants of a round.
 
-Appendix E.1 of Lowy and Razaviyayn: X² = √E[(mean of the M_r largest x_i²)²], which is Φ² for x_i = φ_i and Σ² for x_i
-= σ_i. Its bounds have min{X²/M', x²_max/M} with M = 1/E[1/M_r] and M' = 1/√E[1/M_r²]. As the participants are a uniform
-set, the mean of x_i² divided by M is exact, and never larger (E-31).
+Appendix E.1 of Lowy and Razaviyayn: X² = √E[(mean of the M_r largest x_i²)²], which is Φ² for x_i = φ_i and Σ² for
+x_i = σ_i. Its bounds have min{X²/M', x²_max/M} with M = 1/E[1/M_r] and M' = 1/√E[1/M_r²]. As the participants are a
+uniform set, the mean of x_i² divided by M is exact, and never larger (E-31).
 """
 
 from __future__ import annotations

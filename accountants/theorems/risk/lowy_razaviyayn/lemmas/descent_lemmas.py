@@ -23,9 +23,9 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import 
 def contraction(*, step_size: StepSize, smoothness: Smoothness, strong_convexity: StrongConvexity) -> Outputs:
     """Return three factors by which a gradient step shrinks distances: the two printed ones and the least one.
 
-    |w − w' − η(g − g')|² = |w − w'|² − 2η⟨g − g', w − w'⟩ + η²|g − g'|². The inner product is at least (βμ|w − w'|² +
-    |g − g'|²)/(β + μ), as the Hessian is between μ and β in every direction near the segment. Hence for η ≤ 2/(β + μ)
-    the squared factor is at most 1 − 2ηβμ/(β + μ), which gives the printed 1 − ηβμ/(β + μ).
+    |w − w' − η(g − g')|² = |w − w'|² − 2η⟨g − g', w − w'⟩ + η²|g − g'|². The inner product is at least
+    (βμ|w − w'|² + |g − g'|²)/(β + μ), as the Hessian is between μ and β in every direction near the segment. Hence for
+    η ≤ 2/(β + μ) the squared factor is at most 1 − 2ηβμ/(β + μ), which gives the printed 1 − ηβμ/(β + μ).
 
     The mean Hessian H over the segment has eigenvalues in [μ, β]. Hence |1 − ηH| ≤ max{1 − ημ, ηβ − 1}, the least
     factor, which quadratic losses attain. It is 1 − ημ for η ≤ 2/(β + μ).
@@ -120,9 +120,9 @@ def recursion_bound(*, contraction: float, variance: float, start: float, step_s
     """Return (r₀/η)(1 − aη)^T' + cη, a bound for the recursion r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη² (E-33).
 
     With γ_t = (1 − aη)^{−(t+1)} and their sum Γ, it bounds (b/Γ) Σ γ_t s_t + a r_{T'} over the first T' terms.
-    Multiplying the recursion by γ_t/η and adding gives b Σ γ_t s_t ≤ r₀/η − γ_{T'−1} r_{T'}/η + cηΓ. Then γ_{T'−1} = (1
-    − aη)^{−T'} satisfies γ_{T'−1} ≤ Γ ≤ γ_{T'−1}/(aη). The lemma averages T + 1 terms and Algorithm 1 only R, so T' = R
-    there.
+    Multiplying the recursion by γ_t/η and adding gives b Σ γ_t s_t ≤ r₀/η − γ_{T'−1} r_{T'}/η + cηΓ. Then
+    γ_{T'−1} = (1 − aη)^{−T'} satisfies γ_{T'−1} ≤ Γ ≤ γ_{T'−1}/(aη). The lemma averages T + 1 terms and Algorithm 1
+    only R, so T' = R there.
 
     Args:
         contraction: rate a of the recursion.

@@ -5,8 +5,8 @@ Gaussian noise. Conditioning on the clients gives exactly
 
     V² = w²/M · (n − K)/((n − 1) K)  +  v²/M · (N − M)/(N − 1)  +  dσ²/M.
 
-w² is the mean over clients of the variance within a client, and v² the variance of the clients' means. For equal n, w²
-+ v² is the variance over all records. A random number M_r of participants enters only through M = 1/E[1/M_r].
+w² is the mean over clients of the variance within a client, and v² the variance of the clients' means. For equal n,
+w² + v² is the variance over all records. A random number M_r of participants enters only through M = 1/E[1/M_r].
 """
 
 from __future__ import annotations

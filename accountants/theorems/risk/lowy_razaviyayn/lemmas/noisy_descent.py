@@ -188,8 +188,8 @@ def strongly_convex_descent(inputs: StronglyConvexDescent, reading: Reading = "p
 
     Args:
         inputs: the run.
-        reading: "printed" has (D²/η)(1 − μη)^R + cη by Lemma E.9 as `excess_risk`. "corrected" has D²μ/(2((1 − μη)^{−R}
-            − 1)) + ηV²/(2(1 − ηβ)), which only needs ηβ < 1.
+        reading: "printed" has (D²/η)(1 − μη)^R + cη by Lemma E.9 as `excess_risk`. "corrected" has
+            D²μ/(2((1 − μη)^{−R} − 1)) + ηV²/(2(1 − ηβ)), which only needs ηβ < 1.
 
     Returns:
         `scale` hides a constant and a logarithm; `excess_risk` does not.

@@ -1,10 +1,10 @@
 """Lemmas E.1 and E.2 of Lowy and Razaviyayn: the effect of one record on the output, and on the excess risk.
 
 Run Algorithm 1 twice, on data that differ in one record of one client, with the same clients, batches and noise. A step
-on the same data does not increase the distance of two points (convex, η ≤ 2/β), or shrinks it by the factor 1 − ημ (η ≤
-2/(β + μ)). Indeed, a mean Hessian H of the batch loss has μ ≤ H ≤ β along the segment, and projection does not expand.
-The changed record is in the round's batches with probability (M/N)(K/n), and then shifts the step by at most 2Lη/(MK).
-Hence
+on the same data does not increase the distance of two points (convex, η ≤ 2/β), or shrinks it by the factor 1 − ημ
+(η ≤ 2/(β + μ)). Indeed, a mean Hessian H of the batch loss has μ ≤ H ≤ β along the segment, and projection does not
+expand. The changed record is in the round's batches with probability (M/N)(K/n), and then shifts the step by at most
+2Lη/(MK). Hence
 
     E|w_{t+1} − w'_{t+1}| ≤ (1 − ημ) E|w_t − w'_t| + 2Lη/(Nn),   E|w_t − w'_t| ≤ 2Lη/(Nn) · (1 − (1 − ημ)^t)/(ημ).
 
