@@ -17,7 +17,7 @@ from epsilond.accountants.specs.primitives import (
 )
 from epsilond.mechanisms.discrete_laplace import MOST_NOISE_LEVELS
 from epsilond.simulators.audits.integer_draws import MOST_LEVELS
-from epsilond.simulators.audits.noise import IntegerNoise, NoiseDistribution, Normal, TwoSided, additive, shifted
+from epsilond.simulators.audits.noise import IntegerNoise, NoiseDistribution, Normal, TwoSided, noisy_shift, noisy_sum
 from epsilond.simulators.audits.outcomes import canonical, response
 from epsilond.simulators.audits.sequence import in_sequence
 from epsilond.simulators.audits.worlds import Attacked, AttackSetting
@@ -36,7 +36,7 @@ def attack_primitive(primitive: Primitive, setting: AttackSetting) -> Attacked:
     """
     if isinstance(primitive, NoisySum):
         # The whole norm of a contribution is on one coordinate.
-        return additive(NOISES[primitive.distribution], setting.relation, 1.0 / primitive.multiplier)
+        return noisy_sum(NOISES[primitive.distribution], setting.relation, 1.0 / primitive.multiplier)
     if isinstance(primitive, NoisyIntegers):
         return _attack_integers(primitive, setting)
     if isinstance(primitive, CategoryReport):
@@ -57,14 +57,14 @@ def _attack_integers(integers: NoisyIntegers, setting: AttackSetting) -> Attacke
     """Attack integers under geometric noise, by the whole shift on one coordinate where the noise has no bound."""
     if integers.noise_levels is None and integers.shift.fits_one_axis:
         noise = IntegerNoise(integers.decay_rate, None)
-        return shifted(noise, setting.relation, math.floor(integers.shift.l1))
+        return noisy_shift(noise, setting.relation, math.floor(integers.shift.l1))
     exact = setting.attack == "implemented"
     most = MOST_NOISE_LEVELS if exact else MOST_LEVELS
     if integers.noise_levels is not None and integers.noise_levels > most:
         raise InvalidInput.at("/noise_levels", "is more than an audit can draw", allowed=f"≤ {most}")
     noise = IntegerNoise(integers.decay_rate, integers.noise_levels, exact)
-    parts = [(shifted(noise, setting.relation, size), count) for size, count in realised_shift(integers.shift)]
-    return in_sequence(parts or [(shifted(noise, setting.relation, 0), 1)])
+    parts = [(noisy_shift(noise, setting.relation, size), count) for size, count in realised_shift(integers.shift)]
+    return in_sequence(parts or [(noisy_shift(noise, setting.relation, 0), 1)])
 
 
 def realised_shift(bounds: IntegerShift) -> tuple[tuple[int, int], ...]:

@@ -59,13 +59,13 @@ class CallableClients:
             if not len(places):
                 continue
             model = np.array(models if models.ndim == 1 else models[row])
-            gradients, factor = self._asked(name, model, places)
+            gradients, factor = self._request_gradients(name, model, places)
             kept, told = clipped_rows(gradients, float(bounds[row]))
             summed[row] = factor * np.sum(kept, axis=0)
             seen = seen.and_of(told)
         return summed, seen
 
-    def _asked(self, name: int, model: Floats, places: Indices) -> tuple[Floats, int]:
+    def _request_gradients(self, name: int, model: Floats, places: Indices) -> tuple[Floats, int]:
         client = self.each[name]
         means = client.returns == "means"
         wanted = (self.dimension,) if means else (len(places), self.dimension)

@@ -31,7 +31,7 @@ class VectorLoss:
     largest_target: float | None = None
     """Targets are cut to this size; None: they are labels."""
 
-    def read(self, targets: Floats) -> Floats:
+    def read_targets(self, targets: Floats) -> Floats:
         """Targets as the loss takes them.
 
         Raises:

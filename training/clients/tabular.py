@@ -117,17 +117,17 @@ def tabular(
         raise InvalidInput.at("/feature_norm", "is out of range", allowed="> 0, finite")
     if not 0.0 <= strong_convexity < np.inf:
         raise InvalidInput.at("/strong_convexity", "is out of range", allowed="≥ 0, finite")
-    read = [_read(place, part) for place, part in enumerate(parts)]
+    read = [_read_client(place, part) for place, part in enumerate(parts)]
     if not read or len({features.shape[1] for features, _ in read}) != 1:
         raise InvalidInput.at("/clients", "must all have as many features, and there must be one at least")
     features = np.nan_to_num(np.concatenate([one for one, _ in read]), posinf=0.0, neginf=0.0)
     features = clip(features, feature_norm, records=True).values
-    targets = loss.read(np.concatenate([one for _, one in read]))
+    targets = loss.read_targets(np.concatenate([one for _, one in read]))
     starts = np.cumsum([0, *(len(one) for _, one in read)])
     return TabularClients(features, targets, starts, loss, feature_norm, strong_convexity)
 
 
-def _read(place: int, part: object) -> tuple[Floats, Floats]:
+def _read_client(place: int, part: object) -> tuple[Floats, Floats]:
     if not isinstance(part, Sequence) or len(part) != 2:
         raise InvalidInput.at(f"/clients/{place}", "must be a pair of features and targets")
     features, targets = (as_floats(one, pointer=f"/clients/{place}") for one in part)

@@ -57,7 +57,7 @@ class AcceleratedRun:
     def __call__(self, session: Session) -> TrainingOutcome:
         """Run it."""
         state = Sequences(session.start, self.strong_convexity, session.around_start(self.radius))
-        batches = self.reporting.dealt(session) if self.one_pass else self.reporting.fresh(session)
+        batches = self.reporting.deal_batches(session) if self.one_pass else self.reporting.draw_batches(session)
         for step, batch in zip(steps(self.stages), batches, strict=True):
             middle = state.middle(step)
             messages, met = self.reporting.messages(session, middle, batch)

@@ -79,13 +79,13 @@ class RoundMessages:
         normal = session.source.normal((len(who), session.dimension))
         return with_noise(means, self.noise_stds[who][:, None], normal), met
 
-    def fresh(self, session: Session) -> Iterator[Batch]:
+    def draw_batches(self, session: Session) -> Iterator[Batch]:
         """The batches of all rounds, drawn afresh in each."""
         for _ in range(self.rounds):
             who = self.participants(session)
             yield draw(session.source, self.sampling, who, session.clients.sizes[who], self.batch_sizes[who])
 
-    def dealt(self, session: Session) -> Iterator[Batch]:
+    def deal_batches(self, session: Session) -> Iterator[Batch]:
         """Disjoint batches: each client orders its records once at random, and its t-th K are those of round t."""
         sizes = session.clients.sizes.tolist()
         orders = [session.source.permutations((), n) for n in sizes]
@@ -156,7 +156,7 @@ class MiniBatchRun:
         """Run it."""
         project: Callable[[Floats], Floats] = session.around_start(self.radius)
         server = AveragedDescent(session.start, step_size=self.step_size, fading=self.fading, project=project)
-        for batch in self.reporting.fresh(session):
+        for batch in self.reporting.draw_batches(session):
             messages, met = self.reporting.messages(session, server.model, batch)
             if self.shuffled:
                 messages = messages[session.source.permutations((), len(messages))]

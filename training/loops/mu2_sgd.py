@@ -108,11 +108,11 @@ class Mu2SgdRun:
             increment = np.sum(reports, axis=0)
             if self.trusted:
                 increment = increment / self.participants
-                increment = increment + by_server.added(self.noise_std, source.normal((session.dimension,)))
+                increment = increment + by_server.replace_noise(self.noise_std, source.normal((session.dimension,)))
             else:
                 normal = source.normal((1, len(who), session.dimension))
                 present = np.ones((1, len(who)), dtype=np.bool_)
-                added = by_clients.added(who[None], present, self.noise_std, normal)
+                added = by_clients.replace_noise(who[None], present, self.noise_std, normal)
                 increment = (increment + np.sum(added[0], axis=0)) / self.participants
             server.receive(increment, number)
             if session.done(server.before, who, met):

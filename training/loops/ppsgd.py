@@ -42,11 +42,11 @@ class ModelParts:
             return shared + own
         return np.concatenate([np.broadcast_to(shared, (len(own), len(shared))), own], axis=1)
 
-    def shared(self, gradients: Floats) -> Floats:
+    def shared_gradient(self, gradients: Floats) -> Floats:
         """In w."""
         return gradients if self.own_start is None else gradients[:, : self.shared_size]
 
-    def own(self, gradients: Floats) -> Floats:
+    def own_gradient(self, gradients: Floats) -> Floats:
         """In θ_i."""
         return gradients if self.own_start is None else gradients[:, self.shared_size :]
 
@@ -122,10 +122,10 @@ class PpsgdRun:
         for number in range(1, self.rounds + 1):
             who = self._taking_part(session)
             messages, broken = self._messages(session, parts.models(shared.model, own.models[who]), who)
-            sent, told = clipped_rows(parts.shared(messages), self.clipping_norm)
+            sent, told = clipped_rows(parts.shared_gradient(messages), self.clipping_norm)
             normal = session.source.normal(session.start.shape)
             shared.receive(scale * np.sum(sent, axis=0), normal, number)
-            own.move(who, parts.own(messages), number)
+            own.move(who, parts.own_gradient(messages), number)
             put_out = shared.mean(number)
             if session.done(put_out, who, told.and_of(Met(not_finite=broken))):
                 break

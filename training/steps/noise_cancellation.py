@@ -44,7 +44,7 @@ class ClientNoise:
         self._reports = np.zeros((runs, clients))
         self._rows = np.arange(runs)[:, None]
 
-    def added(self, clients: Indices, present: Bools, base: float, normal: Floats) -> Floats:
+    def replace_noise(self, clients: Indices, present: Bools, base: float, normal: Floats) -> Floats:
         """New noise less the old of those who report: (S, m), (S, m), normal (S, m, d) → (S, m, d), 0 if absent."""
         held = self.held[self._rows, clients]
         counts = self._reports[self._rows, clients] + present
@@ -67,11 +67,11 @@ class GapDifferences:
         self._rounds = np.zeros((runs, clients))
         self._rows = np.arange(runs)[:, None]
 
-    def kept(self, clients: Indices) -> tuple[Floats, Floats]:
+    def last_reports(self, clients: Indices) -> tuple[Floats, Floats]:
         """x_τ and τ of these clients: (S, m) → (S, m, d), (S, m)."""
         return self._models[self._rows, clients], self._rounds[self._rows, clients]
 
-    def received(self, clients: Indices, present: Bools, reports: Floats, models: Floats, number: int) -> Floats:
+    def receive(self, clients: Indices, present: Bools, reports: Floats, models: Floats, number: int) -> Floats:
         """The mean of the sums of those present after their reports of round `number`: (S, m, d) → (S, d).
 
         A client that is absent keeps what it has. Where nobody is present the mean is 0.
@@ -91,7 +91,7 @@ class ServerNoise:
     def __init__(self, start: Floats) -> None:
         self.held = np.zeros_like(start)
 
-    def added(self, base: float, normal: Floats) -> Floats:
+    def replace_noise(self, base: float, normal: Floats) -> Floats:
         """New noise less the old."""
         last: Floats = base * normal
         added: Floats = last - self.held
