@@ -9,7 +9,7 @@ import numpy as np
 from epsilond.simulators.algorithms.mu2_sgd.participation import Reports
 from epsilond.simulators.algorithms.mu2_sgd.run import Mu2SgdRun, fresh_noise_std, report_norm, step_size
 from epsilond.simulators.problems.problem import Floats, SimulatedProblem
-from epsilond.training.steps.messages import norms_of, shrinking, with_noise
+from epsilond.training.steps.messages import clipping_factors, norms_of, with_noise
 from epsilond.training.steps.noise_cancellation import (
     CancellingServer,
     ClientNoise,
@@ -95,7 +95,7 @@ def run_round(
     if run.method != "noisy-sgd":
         report = weighted_difference(report, problem.gradients(server.before[:, None, :], records), number)
     norms = np.where(present, norms_of(report), 0.0)
-    shrink = np.where(present, shrinking(norms, scales.largest), 0.0)
+    shrink = np.where(present, clipping_factors(norms, scales.largest), 0.0)
     plain = np.sum(report * shrink[..., None], axis=1) / clients.shape[1]
     noise = _noise(run, scales, state, drawn, place)
     if run.method == "noisy-sgd":
@@ -124,7 +124,7 @@ def _run_gap_round(
     before = problem.gradients(models, problem.records(clients, drawn.places[place]))
     report = number * gradients - last[..., None] * before
     norms = np.where(present, norms_of(report) / gaps, 0.0)
-    sent = report * shrinking(norms, scales.largest)[..., None]
+    sent = report * clipping_factors(norms, scales.largest)[..., None]
     sent = with_noise(sent, scales.fresh * gaps[..., None], drawn.noise[place])
     mean = state.gaps.receive(clients, present, sent, server.model, number)
     server.receive(mean - server.sum, number)

@@ -30,7 +30,7 @@ from epsilond.simulators.problems.personalized_digits import PersonalizedDigits
 from epsilond.simulators.problems.personalized_problem import PersonalizedProblem
 from epsilond.simulators.problems.personalized_problems import PersonalizedHuber, PersonalizedLeastSquares
 from epsilond.simulators.problems.problem import Floats
-from epsilond.training.steps.messages import shrinking
+from epsilond.training.steps.messages import clipping_factors
 from epsilond.training.steps.shared_and_own import OwnParts, SharedPart
 
 NUMPY_CALLS = 30
@@ -175,7 +175,7 @@ def _round(
     models = state.shared.model[repetition] + state.own.models[at]
     message = problem.weighted_gradient(models, drawn.of(place), plan.weights[client])
     norms: Floats = np.sqrt(np.einsum("kd,kd->k", message, message))
-    sent = message * shrinking(norms, plan.clipping_norm)[:, None]
+    sent = message * clipping_factors(norms, plan.clipping_norm)[:, None]
     mean = plan.scale * drawn.per_repetition(place, sent)
     state.shared.receive(mean, drawn.noise[place], number)
     state.own.move(at, message, number)
