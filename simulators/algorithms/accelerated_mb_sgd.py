@@ -50,10 +50,10 @@ Rounder = Callable[[SimulatedProblem, Reporting, Sequence[np.random.Generator]],
 
 @request
 class AcceleratedShape:
-    """What runs of Algorithm 2 have in common.
+    """Fields that all runs of Algorithm 2 share.
 
-    Absent `noise_std` is calibrated, and absent `stages` with it; where the noise is given so must the stages be.
-    `participants` M absent: all clients.
+    Absent `noise_std` is calibrated, and absent `stages` with it. A run with noise must have stages. `participants` M
+    absent: all clients participate.
     """
 
     rounds: Rounds
@@ -165,15 +165,15 @@ def descend(
     largest = np.zeros(len(generators))
     measured: list[Floats] = []
     shares = None if run.participation is None else weights(run.participation, generators, run.rounds)
-    rounds_drawn = zip(steps(run.stages), reports(problem, reporting, generators), strict=True)
-    for number, (step, drawn) in enumerate(rounds_drawn, start=1):
+    numbered_draws = zip(steps(run.stages), reports(problem, reporting, generators), strict=True)
+    for number, (step, draws) in enumerate(numbered_draws, start=1):
         middle = state.middle(step)
-        gradients = client_gradients(problem, middle, drawn, reporting)
-        messages = messages_of(gradients, drawn, reporting, run.noise_std)
+        gradients = client_gradients(problem, middle, draws, reporting)
+        messages = messages_of(gradients, draws, reporting, run.noise_std)
         if shares is not None:
             messages = next(shares)[..., None] * messages
         state.move(step, middle, np.mean(messages, axis=1))
-        largest = np.maximum(largest, largest_norm(gradients, drawn, reporting))
+        largest = np.maximum(largest, largest_norm(gradients, draws, reporting))
         if number in rounds:
             measured.append(problem.excess(state.output))
     return Curves(

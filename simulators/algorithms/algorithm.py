@@ -76,7 +76,7 @@ class SimulatedAlgorithm:
 
         Args:
             problem: learning problem.
-            run: the run, whose noise may be open.
+            run: the run; its noise may be unknown.
             wanted: names of the requested alternatives.
 
         Returns:

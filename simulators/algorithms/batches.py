@@ -38,9 +38,9 @@ def without_replacement_batches(generator: np.random.Generator, rounds: int, pop
     Returns:
         Membership masks, (rounds, population).
     """
-    drawn = np.zeros((rounds, population), dtype=np.bool_)
-    np.put_along_axis(drawn, subsets(generator, (rounds,), population, batch_size), True, axis=1)
-    return drawn
+    mask = np.zeros((rounds, population), dtype=np.bool_)
+    np.put_along_axis(mask, subsets(generator, (rounds,), population, batch_size), True, axis=1)
+    return mask
 
 
 def poisson_batches(generator: np.random.Generator, shape: tuple[int, ...], rate: float) -> Bools:

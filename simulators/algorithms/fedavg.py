@@ -50,7 +50,7 @@ def simulate(
 ) -> Curves:
     """Run one repetition per generator and measure the excess risk of w_k.
 
-    A repetition whose numbers overflow has infinite excess.
+    If the numbers of a repetition overflow, its excess is infinite.
 
     Args:
         problem: learning problem.
@@ -68,13 +68,13 @@ def simulate(
     excess = np.empty((len(generators), len(rounds)))
     least = np.full(len(generators), np.inf)
     with np.errstate(over="ignore", invalid="ignore"):
-        for done in range(run.rounds):
+        for index in range(run.rounds):
             least = np.minimum(least, np.square(federation.gradient_norms(models)))
             records = federation.participants(run.participants)
             updates = federation.local_updates(models, records, steps=run.local_steps, step_size=step_size)
             models = server_step(models, updates, 1.0)
-            if done + 1 in rounds:
-                excess[:, rounds.index(done + 1)] = nan_to_infinity(problem.excess(models))
+            if index + 1 in rounds:
+                excess[:, rounds.index(index + 1)] = nan_to_infinity(problem.excess(models))
     return Curves(rounds, excess, {"least_squared_gradient_norm": least}, problem.scores(models), models)
 
 

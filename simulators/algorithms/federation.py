@@ -51,9 +51,9 @@ class ClientData:
         clients = self.problem.clients
         if count == clients:
             return self.data
-        drawn = np.stack([subsets(generator, (), clients, count) for generator in self.generators])
+        chosen = np.stack([subsets(generator, (), clients, count) for generator in self.generators])
         rows = np.arange(len(self.generators))[:, None] if len(self.data.targets) > 1 else 0
-        return Records(self.data.features[rows, drawn], self.data.targets[rows, drawn])
+        return Records(self.data.features[rows, chosen], self.data.targets[rows, chosen])
 
     def local_updates(self, models: Floats, records: Records, *, steps: int, step_size: float) -> Floats:
         """Return the update w − w_{k,E} of each participant, after E steps on its own mean loss.

@@ -90,7 +90,7 @@ def noise(
 ) -> Floats:
     """Draw integer noise in grid steps.
 
-    Binomial noise is drawn by numpy, whose running time does not depend on the number of trials.
+    Binomial noise is drawn by numpy, in a time that does not depend on the number of trials.
 
     Args:
         run: parameters of the noise.
@@ -99,10 +99,10 @@ def noise(
         generators: one per repetition, for binomial noise.
     """
     if run.trials is not None:
-        drawn = np.stack([generator.binomial(run.trials, 0.5, size=shape[1:]) for generator in generators])
-        return np.asarray(drawn - run.trials // 2, dtype=np.float64)
-    drawn = truncated_discrete_laplace(run.decay_rate or 1.0, run.noise_levels or 0, shape, source)
-    return np.asarray(drawn, dtype=np.float64)
+        draws = np.stack([generator.binomial(run.trials, 0.5, size=shape[1:]) for generator in generators])
+        return np.asarray(draws - run.trials // 2, dtype=np.float64)
+    draws = truncated_discrete_laplace(run.decay_rate or 1.0, run.noise_levels or 0, shape, source)
+    return np.asarray(draws, dtype=np.float64)
 
 
 def simulate(
@@ -130,23 +130,25 @@ def simulate(
     source = seeded_side_by_side(generators)
     models = np.zeros((len(generators), problem.dimension))
     excess = np.empty((len(generators), len(rounds)))
-    clipped = np.zeros(len(generators))
+    clipped_share = np.zeros(len(generators))
     reach = run.server_step_size * (run.clipping_norm or 1.0) / run.quantization_levels
     with np.errstate(over="ignore", invalid="ignore"):
-        for done in range(run.rounds):
+        for index in range(run.rounds):
             records = federation.participants(run.participants)
             updates = federation.local_updates(models, records, steps=run.local_steps, step_size=run.local_step_size)
-            clipped += np.mean(np.linalg.norm(updates, axis=-1) > (run.clipping_norm or 0.0), axis=1)
-            sent = stochastic_rounding(scale_updates(run, updates), run.quantization_levels, source).astype(np.float64)
+            clipped_share += np.mean(np.linalg.norm(updates, axis=-1) > (run.clipping_norm or 0.0), axis=1)
+            messages = stochastic_rounding(scale_updates(run, updates), run.quantization_levels, source).astype(
+                np.float64
+            )
             if run.noise_at == "clients":
-                sent += noise(run, sent.shape, source, generators)
+                messages += noise(run, messages.shape, source, generators)
             else:
                 server_noise = noise(run, (len(generators), 1, problem.dimension), source, generators)
-                sent += server_noise / run.participants
-            models = server_step(models, sent, reach)
-            if done + 1 in rounds:
-                excess[:, rounds.index(done + 1)] = nan_to_infinity(problem.excess(models))
-    return Curves(rounds, excess, {"clipped_share": clipped / run.rounds}, problem.scores(models), models)
+                messages += server_noise / run.participants
+            models = server_step(models, messages, reach)
+            if index + 1 in rounds:
+                excess[:, rounds.index(index + 1)] = nan_to_infinity(problem.excess(models))
+    return Curves(rounds, excess, {"clipped_share": clipped_share / run.rounds}, problem.scores(models), models)
 
 
 def rounds_of(problem: SimulatedProblem, run: GridFedavgRun) -> int:

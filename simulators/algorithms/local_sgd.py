@@ -64,18 +64,18 @@ def simulate(
     if run.noise_std is None:
         raise InvalidInput.at("/noise_std", "is calibrated before a run")
     rounds_of(problem, run)
-    start = np.zeros((len(generators), problem.dimension))
-    server = AveragedDescent(start, step_size=1.0, fading=1.0, project=problem.project)
+    zeros = np.zeros((len(generators), problem.dimension))
+    server = AveragedDescent(zeros, step_size=1.0, fading=1.0, project=problem.project)
     largest = np.zeros(len(generators))
     measured: list[Floats] = []
     data = [problem.draw(generator) for generator in generators]
     for number in range(1, run.rounds + 1):
         start = server.model[:, None, :]
         local = np.broadcast_to(start, (len(generators), _participants(problem, run), problem.dimension))
-        for drawn in _steps(problem, run, generators, data):
-            gradients = problem.mean_gradient(local, drawn.records)
-            local = problem.project(local - run.step_size * with_noise(gradients, run.noise_std, drawn.normal))
-            largest = np.maximum(largest, largest_norm(gradients, drawn, _reporting(problem, run)))
+        for draws in _steps(problem, run, generators, data):
+            gradients = problem.mean_gradient(local, draws.records)
+            local = problem.project(local - run.step_size * with_noise(gradients, run.noise_std, draws.normal))
+            largest = np.maximum(largest, largest_norm(gradients, draws, _reporting(problem, run)))
         server.receive(start - local)
         if number in rounds:
             measured.append(problem.excess(server.average))

@@ -200,13 +200,13 @@ def simulate(
     compression = None if run.levels is None else Compression(run.levels, generators)
     round_shares = repeat(None) if run.law is None else weights(run.law, generators, run.rounds)
     numbered_rounds = enumerate(fresh_rounds(problem, reporting, generators), start=1)
-    for (number, drawn), shares in zip(numbered_rounds, round_shares, strict=False):
-        gradients = client_gradients(problem, server.model, drawn, reporting)
-        messages = messages_of(gradients, drawn, reporting, run.noise_std)
+    for (number, draws), shares in zip(numbered_rounds, round_shares, strict=False):
+        gradients = client_gradients(problem, server.model, draws, reporting)
+        messages = messages_of(gradients, draws, reporting, run.noise_std)
         if compression is not None:
             messages = compression.round_messages(messages)
         server.receive(messages if shares is None else shares[..., None] * messages)
-        largest = np.maximum(largest, largest_norm(gradients, drawn, reporting))
+        largest = np.maximum(largest, largest_norm(gradients, draws, reporting))
         projected += np.any(server.moved != server.model, axis=1)
         if number in rounds:
             measured.append(problem.excess(server.average))
@@ -241,9 +241,9 @@ def work_of(problem: SimulatedProblem, run: MbSgdShape) -> Work:
 def work_of_reports(problem: SimulatedProblem, reporting: Reporting) -> Work:
     """Estimate the work of one repetition: drawing batches and noise, reading records, and gradients."""
     n, m, d = reporting.samples_per_client, reporting.participants, problem.dimension
-    read = records_read(reporting)
-    keys = read if reporting.sampling in ("full", "with-replacement") else n
-    entries = float(m) * read * (d + 4.0)
+    records_per_client = records_read(reporting)
+    keys = records_per_client if reporting.sampling in ("full", "with-replacement") else n
+    entries = float(m) * records_per_client * (d + 4.0)
     copies = 3.0 if reporting.singly else 1.0
     # Gradients of single records cost 1.5 times as much as their mean.
     slower = 1.5 if reporting.singly else 1.0
@@ -251,7 +251,8 @@ def work_of_reports(problem: SimulatedProblem, reporting: Reporting) -> Work:
     return Work(
         operations=problem.clients * n + reporting.rounds * (slower * entries + m * (2.0 * keys + 6.0 * d)),
         calls=float(NUMPY_CALLS) * reporting.rounds,
-        bytes=8.0 * (problem.clients * n + (copies + 1.0) * entries + m * chunk * (2.0 * keys + read + 2.0 * d)),
+        bytes=8.0
+        * (problem.clients * n + (copies + 1.0) * entries + m * chunk * (2.0 * keys + records_per_client + 2.0 * d)),
     )
 
 

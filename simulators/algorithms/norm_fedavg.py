@@ -152,10 +152,10 @@ def messages(run: NormFedavgRun, units: Floats, source: RandomSource) -> Floats:
     if run.quantization_levels is None:
         return units
     levels, decay = run.noise_levels or 0, run.decay_rate or 1.0
-    sent = quantized_messages(
+    integers = quantized_messages(
         units, levels=run.quantization_levels, noise_levels=levels, decay_rate=decay, source=source
     )
-    return sent / run.quantization_levels
+    return integers / run.quantization_levels
 
 
 def simulate(
@@ -163,7 +163,7 @@ def simulate(
 ) -> Curves:
     """Run one repetition per generator and measure the excess risk of w_k.
 
-    A repetition whose numbers overflow has infinite excess.
+    If the numbers of a repetition overflow, its excess is infinite.
 
     Args:
         problem: learning problem.
@@ -182,13 +182,13 @@ def simulate(
     excess = np.empty((len(generators), len(rounds)))
     norms = np.empty((len(generators), run.rounds))
     with np.errstate(over="ignore", invalid="ignore"):
-        for done in range(run.rounds):
-            norms[:, done] = federation.gradient_norms(models)
+        for index in range(run.rounds):
+            norms[:, index] = federation.gradient_norms(models)
             records = federation.participants(run.participants)
             updates = federation.local_updates(models, records, steps=run.local_steps, step_size=steps.local)
             models = server_step(models, messages(run, unit_vectors(updates), source), steps.server)
-            if done + 1 in rounds:
-                excess[:, rounds.index(done + 1)] = nan_to_infinity(problem.excess(models))
+            if index + 1 in rounds:
+                excess[:, rounds.index(index + 1)] = nan_to_infinity(problem.excess(models))
     diagnostics = {"mean_gradient_norm": norms.mean(axis=1), "least_gradient_norm": norms.min(axis=1)}
     return Curves(rounds, excess, diagnostics, problem.scores(models), models)
 

@@ -68,7 +68,7 @@ class ProjectedSgdRun:
             raise InvalidInput.at("/suffix_fraction", "belongs to the release suffix, and is needed there")
 
     def first_stop(self, steps: int) -> int:
-        """Return the first of `steps` steps whose model may be released."""
+        """Return the first step with a model that may be released, in a run of `steps` steps."""
         return steps if self.release == "last" else first_step_of_suffix(self.suffix_fraction, steps)
 
     def noise_stds(self, steps: int) -> Floats:
@@ -157,8 +157,8 @@ def stopping_steps(run: ProjectedSgdRun, rounds: tuple[int, ...], generators: Se
     if run.release == "last":
         return np.broadcast_to(last, (len(generators), len(rounds)))
     first = np.asarray([run.first_stop(length) for length in rounds])
-    drawn = np.asarray([generator.random() for generator in generators])
-    return stopping_step(first, last, drawn[:, None])
+    uniform = np.asarray([generator.random() for generator in generators])
+    return stopping_step(first, last, uniform[:, None])
 
 
 def simulate(
@@ -170,7 +170,7 @@ def simulate(
         problem: learning problem.
         run: parameters of the run.
         generators: one per repetition.
-        rounds: lengths of the run whose released model is measured.
+        rounds: lengths of the run; for each the released model is measured.
 
     Returns:
         The measured curves. Diagnostics are `largest_gradient_norm`, and `mean_excess` over the steps that may be
@@ -178,16 +178,16 @@ def simulate(
     """
     steps = steps_of(problem, run)
     sizes, noises = run.step_schedule.at(1, steps), run.noise_stds(steps)
-    drawn = np.stack([problem.draw(generator)[:, 0] for generator in generators])
+    data = np.stack([problem.draw(generator)[:, 0] for generator in generators])
     order = BatchOrder.of(problem, run, generators)
     stops, first_stop = stopping_steps(run, rounds, generators), run.first_stop(steps)
     rows = np.arange(len(generators))[:, None]
     models = np.zeros((len(generators), problem.dimension))
-    released = np.zeros((*stops.shape, problem.dimension))
+    released_models = np.zeros((*stops.shape, problem.dimension))
     total, largest = np.zeros(len(generators)), np.zeros(len(generators))
     for step in range(1, steps + 1):
         batch = order.at(step, generators)
-        gradients = problem.gradients(models[:, None, :], problem.records(batch, drawn[rows, batch]))
+        gradients = problem.gradients(models[:, None, :], problem.records(batch, data[rows, batch]))
         largest = np.maximum(largest, np.linalg.norm(gradients, axis=-1).max(axis=1))
         direction = gradients.mean(axis=1)
         if noises[step - 1] > 0.0:
@@ -196,13 +196,14 @@ def simulate(
         models = projected_step(models, direction, sizes[step - 1], problem.project)
         stops_here = stops == step
         if stops_here.any():
-            released[stops_here] = np.broadcast_to(models[:, None, :], released.shape)[stops_here]
+            released_models[stops_here] = np.broadcast_to(models[:, None, :], released_models.shape)[stops_here]
         if run.release != "last" and step >= first_stop:
             total += problem.excess(models)
     diagnostics = {"largest_gradient_norm": largest}
     if run.release != "last":
         diagnostics["mean_excess"] = total / (steps - first_stop + 1)
-    return Curves(rounds, problem.excess(released), diagnostics, problem.scores(released[:, -1]), released[:, -1])
+    output = released_models[:, -1]
+    return Curves(rounds, problem.excess(released_models), diagnostics, problem.scores(output), output)
 
 
 def work(problem: SimulatedProblem, run: ProjectedSgdRun) -> Work:
@@ -212,10 +213,10 @@ def work(problem: SimulatedProblem, run: ProjectedSgdRun) -> Work:
     """
     steps = float(steps_of(problem, run))
     batch = run.participants * problem.dimension
-    drawn = 2.0 * problem.clients if run.batches == "without-replacement" else 0.0
+    draw_operations = 2.0 * problem.clients if run.batches == "without-replacement" else 0.0
     excess = 0.0 if run.release == "last" else 100.0 * problem.dimension
     return Work(
-        operations=steps * (8.0 * batch + drawn + excess) + 4.0 * problem.clients,
+        operations=steps * (8.0 * batch + draw_operations + excess) + 4.0 * problem.clients,
         calls=steps * 60.0,
         bytes=8.0 * (4.0 * batch + 4.0 * problem.clients + 200.0 * problem.dimension),
     )

@@ -118,7 +118,7 @@ class _ChunkDraws:
 def fresh_rounds(
     problem: SimulatedProblem, reporting: Reporting, generators: Sequence[np.random.Generator]
 ) -> Iterator[RoundDraws]:
-    """Yield rounds whose batches are drawn afresh from each client's data, so that records are reused.
+    """Yield rounds with batches drawn afresh from each client's data, so that records are reused.
 
     Args:
         problem: learning problem.
@@ -144,64 +144,64 @@ def one_pass_rounds(
         shuffled_data = [shuffle_records(generator, problem.draw(generator), sizes) for generator in generators]
         yield from _rounds(problem, reporting, generators, shuffled_data, one_pass=True)
         return
-    used = reporting.batch_size * reporting.rounds
-    data = [generator.permuted(problem.draw(generator), axis=1)[:, :used] for generator in generators]
+    record_count = reporting.batch_size * reporting.rounds
+    data = [generator.permuted(problem.draw(generator), axis=1)[:, :record_count] for generator in generators]
     yield from _rounds(problem, reporting, generators, data, one_pass=True)
 
 
-def client_gradients(problem: SimulatedProblem, models: Floats, drawn: RoundDraws, reporting: Reporting) -> Floats:
+def client_gradients(problem: SimulatedProblem, models: Floats, draws: RoundDraws, reporting: Reporting) -> Floats:
     """Return each participant's sum of gradients over K, times its weight p_i N.
 
     Args:
         problem: learning problem.
         models: server models, (S, d).
-        drawn: draws of the round.
+        draws: draws of the round.
         reporting: participation in the run.
 
     Returns:
         Gradients, (S, M, d).
     """
-    if drawn.counted is None:
-        gradients: Floats = problem.mean_gradient(models[:, None, :], drawn.records)
+    if draws.counted is None:
+        gradients: Floats = problem.mean_gradient(models[:, None, :], draws.records)
         return gradients
-    record_gradients = problem.gradients(models[:, None, None, :], drawn.records)
+    record_gradients = problem.gradients(models[:, None, None, :], draws.records)
     if reporting.unlike is None:
-        return batch_mean(record_gradients, drawn.counted, reporting.batch_size)
-    factors = reporting.unlike.scales[drawn.clients] / reporting.unlike.batches[drawn.clients]
-    return batch_mean(record_gradients, drawn.counted, 1) * factors[..., None]
+        return batch_mean(record_gradients, draws.counted, reporting.batch_size)
+    factors = reporting.unlike.scales[draws.clients] / reporting.unlike.batches[draws.clients]
+    return batch_mean(record_gradients, draws.counted, 1) * factors[..., None]
 
 
-def messages_of(gradients: Floats, drawn: RoundDraws, reporting: Reporting, noise_std: float) -> Floats:
+def messages_of(gradients: Floats, draws: RoundDraws, reporting: Reporting, noise_std: float) -> Floats:
     """Add each client's noise to its gradient.
 
     Args:
         gradients: mean gradients of the participants, (S, M, d).
-        drawn: draws of the round.
+        draws: draws of the round.
         reporting: participation in the run, with σ of each client if clients differ.
         noise_std: σ per coordinate if clients are equal.
     """
     if reporting.unlike is None:
-        return with_noise(gradients, noise_std, drawn.normal)
-    return with_noise(gradients, reporting.unlike.noise_stds[drawn.clients][..., None], drawn.normal)
+        return with_noise(gradients, noise_std, draws.normal)
+    return with_noise(gradients, reporting.unlike.noise_stds[draws.clients][..., None], draws.normal)
 
 
-def largest_norm(gradients: Floats, drawn: RoundDraws, reporting: Reporting) -> Floats:
+def largest_norm(gradients: Floats, draws: RoundDraws, reporting: Reporting) -> Floats:
     """Return the largest norm of a mean gradient of the round's batches, before the weights p_i N.
 
     Args:
         gradients: sums of gradients over K, (S, M, d).
-        drawn: draws of the round; the mean of a Poisson batch divides by the number of records drawn.
+        draws: draws of the round; the mean of a Poisson batch divides by the number of records drawn.
         reporting: participation in the run.
 
     Returns:
         The norms, (S).
     """
     norms, unlike = norms_of(gradients), reporting.unlike
-    if drawn.counted is not None:
-        batches = reporting.batch_size if unlike is None else unlike.batches[drawn.clients]
-        norms = norms * (batches / np.maximum(np.sum(drawn.counted, axis=-1), 1.0))
+    if draws.counted is not None:
+        batches = reporting.batch_size if unlike is None else unlike.batches[draws.clients]
+        norms = norms * (batches / np.maximum(np.sum(draws.counted, axis=-1), 1.0))
     if unlike is not None:
-        norms = norms / unlike.scales[drawn.clients]
+        norms = norms / unlike.scales[draws.clients]
     largest: Floats = np.max(norms, axis=1)
     return largest
 

@@ -210,6 +210,7 @@ def _values_at_ranks(ordered: Floats, count: int) -> Floats:
 
 
 def _thresholds(samples: tuple[Floats, Floats]) -> Floats:
+    """Return the thresholds to try, from both samples."""
     return np.unique(np.concatenate([_values_at_ranks(sample, RANKS) for sample in samples]))
 
 

@@ -42,10 +42,12 @@ def attack_spec(spec: Spec, setting: AttackSetting) -> Attacked:
 
 
 def _attack_repeated(spec: Repeated, setting: AttackSetting) -> Attacked:
+    """Attack a repeated mechanism as a sequence."""
     return in_sequence([(attack_spec(spec.mechanism, setting), spec.times)])
 
 
 def _attack_composed(spec: Composed, setting: AttackSetting) -> Attacked:
+    """Attack composed mechanisms as a sequence."""
     return in_sequence([(attack_spec(mechanism, setting), 1) for mechanism in spec.mechanisms])
 
 
@@ -65,36 +67,39 @@ def _attack_shuffled(spec: ShuffledSpec, setting: AttackSetting) -> Attacked:
 
 
 def _attack_subsampled(spec: Subsampled, setting: AttackSetting) -> Attacked:
+    """Attack subsampling, according to the level of the draw, the observer and the relation."""
     level = _level(spec, setting)
     inner = replace(setting, within_clients=True) if level == "clients" else setting
     if spec.inclusion_probability >= 1.0 and spec.sampling != "with-replacement":
         return attack_spec(spec.mechanism, inner)
     if level == "records" and setting.unit == "client":
-        # Everything of the client changes: whichever of its records are drawn, they are the changed ones.
+        # All records of the client change, so that every batch consists of changed records.
         return attack_spec(spec.mechanism, setting)
-    drawn = _participation(spec, setting)
+    participation = _participation(spec, setting)
     if level == "clients" and _sees_participation(spec, setting):
-        return SeenDraw(attack_spec(spec.mechanism, inner), drawn)
+        return SeenDraw(attack_spec(spec.mechanism, inner), participation)
     if spec.sampling == "with-replacement":
         return _attack_with_replacement(spec, inner)
     if spec.sampling == "poisson":
-        return _attack_hidden_draw(spec, replace(inner, zero_others=True), drawn)
+        return _attack_hidden_draw(spec, replace(inner, zero_others=True), participation)
     if setting.relation == "add-or-remove-one":
         raise InvalidInput.at("/relation", "a batch of fixed size is drawn", allowed="replace-one, zero-out-one")
     if setting.zero_others:
-        return _attack_hidden_draw(spec, inner, drawn)
-    return FixedSizeDraw(attack_spec(spec.mechanism, inner), drawn)
+        return _attack_hidden_draw(spec, inner, participation)
+    return FixedSizeDraw(attack_spec(spec.mechanism, inner), participation)
 
 
-def _attack_hidden_draw(spec: Subsampled, setting: AttackSetting, drawn: SampledParticipation) -> Attacked:
+def _attack_hidden_draw(spec: Subsampled, setting: AttackSetting, participation: SampledParticipation) -> Attacked:
+    """Attack a secret draw among zero contributions, or with a missing record."""
     inner = attack_spec(spec.mechanism, setting)
     if inner.worlds < 3:
         message = "what replacing a record does says nothing of leaving it out"
         raise InvalidInput.at("/sampling", message, allowed="without-replacement, full, or another relation")
-    return HiddenDraw(inner, drawn, removal=setting.relation != "replace-one")
+    return HiddenDraw(inner, participation, removal=setting.relation != "replace-one")
 
 
 def _attack_with_replacement(spec: Subsampled, setting: AttackSetting) -> Attacked:
+    """Attack draws with replacement of noise on one number."""
     inner = attack_spec(spec.mechanism, setting)
     if setting.relation == "add-or-remove-one":
         raise InvalidInput.at("/relation", "a batch of fixed size is drawn", allowed="replace-one, zero-out-one")
@@ -144,6 +149,7 @@ def _participation(spec: Subsampled, setting: AttackSetting) -> SampledParticipa
 
 
 def _reject_nested(spec: ProjectedSgd, setting: AttackSetting) -> Attacked:
+    """Reject projected SGD inside another mechanism."""
     del spec, setting
     raise InvalidInput.at("/kind", "a run of projected SGD is audited by itself, not inside another mechanism")
 

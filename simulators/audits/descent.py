@@ -78,6 +78,7 @@ class Descent:
         return generator.integers(spec.clients, size=count) // spec.participants
 
     def _takes_part(self, generator: np.random.Generator, step: int, places: npt.NDArray[np.int64]) -> Bools:
+        """Return whether the victim is in the batch of this step."""
         spec = self.spec
         if spec.batches == "without-replacement":
             return np.asarray(generator.random(places.size) < spec.participants / spec.clients)

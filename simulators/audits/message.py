@@ -90,12 +90,12 @@ class Message:
             world: FIRST or SECOND.
         """
         update = self.spec.first if world == FIRST else self.spec.second
-        drawn = self._draw_messages(generator, count, update) if self.attack == "implemented" else None
+        messages = self._draw_messages(generator, count, update) if self.attack == "implemented" else None
         first, second = np.zeros(count), np.zeros(count)
         for place, value in enumerate(update):
-            sent = self._coordinate(generator, count, value) if drawn is None else drawn[:, place]
-            first += self._log_probability(sent, self.spec.first[place])
-            second += self._log_probability(sent, self.spec.second[place])
+            coordinates = self._coordinate(generator, count, value) if messages is None else messages[:, place]
+            first += self._log_probability(coordinates, self.spec.first[place])
+            second += self._log_probability(coordinates, self.spec.second[place])
         return np.asarray(np.round(first - second, SIGNIFICANT))
 
     def _draw_messages(self, generator: np.random.Generator, count: int, update: tuple[float, ...]) -> Floats:
@@ -110,6 +110,7 @@ class Message:
         return messages.reshape(count, len(update)).astype(np.float64)
 
     def _coordinate(self, generator: np.random.Generator, count: int, value: float) -> Floats:
+        """Draw one coordinate of the message in floating point, by rounding and noise."""
         floor, share = self._rounding(value)
         noise = integer_draws(generator, self.spec.decay_rate, self.spec.noise_levels, count)
         return floor + (generator.random(count) < share) + noise
@@ -120,11 +121,12 @@ class Message:
         floor = math.floor(scaled)
         return floor, float(scaled - floor)
 
-    def _log_probability(self, sent: Floats, value: float) -> Floats:
+    def _log_probability(self, coordinates: Floats, value: float) -> Floats:
+        """Return the log probability of a coordinate of the message, for a coordinate `value` of the update."""
         floor, share = self._rounding(value)
         noise = IntegerNoise(self.spec.decay_rate, self.spec.noise_levels)
-        below = noise.log_density(sent - floor)
+        below = noise.log_density(coordinates - floor)
         if share == 0.0:
             return below
-        above = noise.log_density(sent - (floor + 1))
+        above = noise.log_density(coordinates - (floor + 1))
         return np.asarray(np.logaddexp(math.log1p(-share) + below, math.log(share) + above))

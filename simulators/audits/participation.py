@@ -36,6 +36,7 @@ class SampledParticipation:
         return np.concatenate(parts) if parts else np.zeros(0, dtype=np.bool_)
 
     def _batches(self, generator: np.random.Generator, rows: int) -> Bools:
+        """Draw batches from the whole population, as the implemented schedule does."""
         assert self.population is not None
         if self.batch_size is None:
             return poisson_batches(generator, (rows, self.population), self.rate)

@@ -59,9 +59,9 @@ def _attack_integers(integers: NoisyIntegers, setting: AttackSetting) -> Attacke
         noise = IntegerNoise(integers.decay_rate, None)
         return noisy_shift(noise, setting.relation, math.floor(integers.shift.l1))
     exact = setting.attack == "implemented"
-    most = MOST_NOISE_LEVELS if exact else MOST_LEVELS
-    if integers.noise_levels is not None and integers.noise_levels > most:
-        raise InvalidInput.at("/noise_levels", "is more than an audit can draw", allowed=f"≤ {most}")
+    limit = MOST_NOISE_LEVELS if exact else MOST_LEVELS
+    if integers.noise_levels is not None and integers.noise_levels > limit:
+        raise InvalidInput.at("/noise_levels", "is more than an audit can draw", allowed=f"≤ {limit}")
     noise = IntegerNoise(integers.decay_rate, integers.noise_levels, exact)
     parts = [(noisy_shift(noise, setting.relation, size), count) for size, count in realised_shift(integers.shift)]
     return in_sequence(parts or [(noisy_shift(noise, setting.relation, 0), 1)])
@@ -82,8 +82,10 @@ def realised_shift(bounds: IntegerShift) -> tuple[tuple[int, int], ...]:
         count = int(min(dimension, l1 // size, square // size**2))
         rest = 0
         if count < dimension:
-            left = square - count * size**2
-            rest = min(size, l1 - count * size, math.isqrt(int(left)) if left < math.inf else size)
+            remaining_square = square - count * size**2
+            rest = min(size, l1 - count * size)
+            if remaining_square < math.inf:
+                rest = min(rest, math.isqrt(int(remaining_square)))
         if count * size + rest > best[0] * best[1] + best[2]:
             best = (size, count, rest)
     size, count, rest = best

@@ -38,8 +38,8 @@ class HiddenDraw:
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
         """Return the log densities of outputs, as mixtures over the draw."""
-        drawn = self.participation.draw(generator, world.size)
-        logs = self.inner.draw(generator, np.where(drawn, world, ABSENT))
+        is_included = self.participation.draw(generator, world.size)
+        logs = self.inner.draw(generator, np.where(is_included, world, ABSENT))
         rate = self.participation.rate
         first = mix_log_densities(rate, logs[FIRST], logs[ABSENT])
         second = logs[ABSENT] if self.removal else mix_log_densities(rate, logs[SECOND], logs[ABSENT])
@@ -64,8 +64,8 @@ class FixedSizeDraw:
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
         """Return the log densities: a mixture in FIRST. In SECOND the batch does not depend on the draw."""
-        drawn = self.participation.draw(generator, world.size)
-        logs = self.inner.draw(generator, np.where(drawn, world, SECOND))
+        is_included = self.participation.draw(generator, world.size)
+        logs = self.inner.draw(generator, np.where(is_included, world, SECOND))
         return np.stack([mix_log_densities(self.participation.rate, logs[FIRST], logs[SECOND]), logs[SECOND]])
 
 
@@ -88,9 +88,9 @@ class SeenDraw:
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
         """Return the log densities, all 0 if the victim does not participate."""
-        drawn = self.participation.draw(generator, world.size)
+        is_included = self.participation.draw(generator, world.size)
         logs = np.zeros((self.worlds, world.size))
-        logs[:, drawn] = self.inner.draw(generator, world[drawn])
+        logs[:, is_included] = self.inner.draw(generator, world[is_included])
         return logs
 
 
@@ -130,15 +130,15 @@ class RepeatedDraw:
         """Return the log densities: in FIRST a mixture over the multiplicity."""
         distribution = self._times
         times = generator.binomial(self.batch_size, 1.0 / self.population, size=world.size)
-        moved = np.where(world == FIRST, times * self.added.step, 0.0)
-        released = moved + self.added.noise.draw(generator, world.size)
+        shifts = np.where(world == FIRST, times * self.added.step, 0.0)
+        outputs = shifts + self.added.noise.draw(generator, world.size)
         total = np.full(world.size, -math.inf)
         for count in self.multiplicities:
             weight = float(distribution.logpmf(count))
             if weight > -math.inf:
-                log_density = self.added.noise.log_density(released - count * self.added.step)
+                log_density = self.added.noise.log_density(outputs - count * self.added.step)
                 np.logaddexp(total, weight + log_density, out=total)
-        return np.stack([total, self.added.noise.log_density(released)])
+        return np.stack([total, self.added.noise.log_density(outputs)])
 
 
 def mean_log(logs: Floats) -> Floats:

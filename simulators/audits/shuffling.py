@@ -16,7 +16,7 @@ CELLS = 500_000
 
 @dataclass(frozen=True)
 class ShuffledReports:
-    """The victim's report among `clients` − 1 others, whose contributions equal the victim's second one.
+    """The victim's report among those of `clients` − 1 others, with contributions equal to the victim's second one.
 
     Any report may be the victim's. The density in FIRST is therefore the density in SECOND times the mean likelihood
     ratio of the reports.
@@ -38,6 +38,7 @@ class ShuffledReports:
         return np.concatenate(chunks, axis=1) if chunks else np.zeros((2, 0))
 
     def _chunk(self, generator: np.random.Generator, world: Integers) -> Floats:
+        """Return the log densities of some outputs."""
         worlds = np.full((world.size, self.clients), SECOND, dtype=np.int64)
         worlds[:, 0] = world
         logs = self.report.draw(generator, worlds.ravel()).reshape(-1, world.size, self.clients)

@@ -103,14 +103,14 @@ class LogLikelihoodRatio:
         return np.asarray(np.round(logs[FIRST] - logs[SECOND], SIGNIFICANT))
 
 
-def mix_log_densities(weight: float, drawn: Floats, otherwise: Floats) -> Floats:
-    """Return log(q e^drawn + (1 − q) e^otherwise).
+def mix_log_densities(weight: float, included: Floats, otherwise: Floats) -> Floats:
+    """Return log(q e^included + (1 − q) e^otherwise).
 
     Args:
-        weight: probability q of being drawn.
-        drawn: log densities if the victim is drawn.
+        weight: probability q of inclusion.
+        included: log densities if the victim is included.
         otherwise: log densities if it is not.
     """
     if weight >= 1.0:
-        return drawn
-    return np.asarray(np.logaddexp(np.log(weight) + drawn, np.log1p(-weight) + otherwise))
+        return included
+    return np.asarray(np.logaddexp(np.log(weight) + included, np.log1p(-weight) + otherwise))

@@ -35,8 +35,8 @@ def draw_places(
     if sampling == "full":
         return data[clients], np.broadcast_to(every < sizes, (*clients.shape, width))
     if sampling == "poisson":
-        drawn = generator.random((*clients.shape, width)) * sizes < batches
-        return data[clients], drawn & (every < sizes)
+        is_included = generator.random((*clients.shape, width)) * sizes < batches
+        return data[clients], is_included & (every < sizes)
     counted = np.arange(unlike.largest_batch) < batches
     if sampling == "with-replacement":
         chosen = generator.integers(sizes, size=counted.shape)
@@ -75,6 +75,7 @@ def deal_places(data: Indices, clients: Indices, unlike: Unlike, wanted: range) 
 
 
 def _order(generator: np.random.Generator, sizes: Indices, shape: tuple[int, ...]) -> Indices:
+    """Return a random order of each client's records, with missing records last."""
     keys = generator.random(shape)
     keys[np.broadcast_to(np.arange(shape[-1]) >= sizes, shape)] = ABSENT
     return np.argsort(keys, axis=-1)

@@ -72,9 +72,9 @@ class CanaryTraining:
             raise InvalidInput.at("/local_steps", "are those of clients", allowed="= 1")
         if not isinstance(self.problem, UNCONSTRAINED):
             raise InvalidInput.at("/problem/kind", "needs its ball; this training has none")
-        built = self.problem.build()
-        dimension = built.dimension
-        members = built.clients * (1 if self.unit == "client" else built.samples_per_client)
+        problem = self.problem.build()
+        dimension = problem.dimension
+        members = problem.clients * (1 if self.unit == "client" else problem.samples_per_client)
         if self.canary != "gradient" and self.canaries >= members:
             message = "are taken from the data, of which some must be left"
             raise InvalidInput.at("/canaries", message, allowed=f"≤ {members - 1}")
@@ -249,8 +249,8 @@ def _draw_participants(
     canaries = members.shape[1]
     if rate >= 1.0:
         return np.ones((len(generators), ordinary)), members.astype(np.float64)
-    drawn = np.stack([generator.random(ordinary + canaries) for generator in generators]) < rate
-    return drawn[:, :ordinary].astype(np.float64), (drawn[:, ordinary:] & members).astype(np.float64)
+    is_included = np.stack([generator.random(ordinary + canaries) for generator in generators]) < rate
+    return is_included[:, :ordinary].astype(np.float64), (is_included[:, ordinary:] & members).astype(np.float64)
 
 
 def _members(records: Records, unit: Unit) -> Records:

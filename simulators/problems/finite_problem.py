@@ -29,7 +29,7 @@ class Mean(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class FiniteProblem(ABC):
-    """Common part of the problems whose records are features and a target, on a ball around 0."""
+    """Common part of the problems with records of features and a target, on a ball around 0."""
 
     population: Population
     mean: Mean
@@ -60,12 +60,12 @@ class FiniteProblem(ABC):
             scales: factor s_i of each client's loss, (N,).
         """
         clients, size = self.population.targets.shape
-        cut = self.objective == "empirical" and bool(np.any(sizes != size))
-        if not cut and bool(np.all(scales == 1.0)):
+        is_truncated = self.objective == "empirical" and bool(np.any(sizes != size))
+        if not is_truncated and bool(np.all(scales == 1.0)):
             return replace(self, sizes=sizes)
-        if cut:
-            held = np.arange(size) >= size - sizes[:, None]
-            shares = held * (scales / sizes)[:, None]
+        if is_truncated:
+            is_present = np.arange(size) >= size - sizes[:, None]
+            shares = is_present * (scales / sizes)[:, None]
         else:
             shares = np.broadcast_to((scales / size)[:, None], (clients, size))
         problem = self.of_population(replace(self.population, shares=shares))
@@ -97,10 +97,10 @@ class FiniteProblem(ABC):
         clients, size = self.population.targets.shape
         return generator.integers(size, size=(*shape, clients))
 
-    def records(self, clients: Indices, drawn: Indices) -> Records:
+    def records(self, clients: Indices, places: Indices) -> Records:
         """Return records by client and place in the client's population."""
         features, targets = self.population.rows()
-        rows = drawn + clients * (self.population.targets.shape[1] if self.population.own else 0)
+        rows = places + clients * (self.population.targets.shape[1] if self.population.own else 0)
         return Records(np.take(features, rows, axis=0), np.take(targets, rows))
 
     def data(self, generator: np.random.Generator) -> Records:

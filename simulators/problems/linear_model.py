@@ -112,8 +112,8 @@ class LinearModelProblem(FiniteProblem):
     def mean_gradient(self, models: Floats, records: Records) -> Floats:
         """Return mean gradients: models (…, d), records (…, K, d) → (…, d)."""
         slopes = self.loss.slope(np.matmul(records.features, models[..., None])[..., 0], records.targets)
-        summed = np.matmul(slopes[..., None, :], records.features)[..., 0, :]
-        mean: Floats = summed / records.targets.shape[-1] + self.strong_convexity * models
+        sums = np.matmul(slopes[..., None, :], records.features)[..., 0, :]
+        mean: Floats = sums / records.targets.shape[-1] + self.strong_convexity * models
         return mean
 
     def gradients(self, models: Floats, records: Records) -> Floats:

@@ -24,7 +24,7 @@ ROUNDING = 2.0**-44
 
 @dataclass(frozen=True)
 class Minimum:
-    """A model in the ball whose value exceeds the least value by at most `gap`."""
+    """A model in the ball with a value that exceeds the least value by at most `gap`."""
 
     model: Floats
     value: float
@@ -91,4 +91,5 @@ def _toward(model: Floats, slope: Floats, radius: float, smoothness: float) -> F
 
 
 def _gap(model: Floats, slope: Floats, radius: float) -> float:
+    """Return ⟨∇F(w), w⟩ + r‖∇F(w)‖, a bound on F(w) − F*."""
     return float(np.dot(slope, model)) + radius * float(np.linalg.norm(slope))

@@ -143,8 +143,8 @@ class Digits:
         """
         outputs = np.matmul(records.features, _rows(models).swapaxes(-1, -2))
         errors = errors_of(outputs, records.targets) * weights[..., None]
-        summed = np.matmul(errors.swapaxes(-1, -2), records.features)
-        return np.asarray(summed.reshape(len(models), -1))
+        sums = np.matmul(errors.swapaxes(-1, -2), records.features)
+        return np.asarray(sums.reshape(len(models), -1))
 
     def excess(self, models: Floats, shares: Floats) -> Floats:
         """Return Σ_i share_i times the mean loss of client i on its training records; the least value is at least 0."""
@@ -184,8 +184,8 @@ def _build_problem(spec: PersonalizedDigits) -> Digits:
 def _fit(features: Floats, labels: Floats) -> Floats:
     """Fit the indicators of the classes by least squares, times `FIT`: (d,)."""
     indicators = (labels[:, None] == np.arange(CLASSES)).astype(np.float64)
-    solved: Floats = np.linalg.lstsq(features, indicators, rcond=None)[0]
-    return FIT * solved.T.reshape(-1)
+    weights: Floats = np.linalg.lstsq(features, indicators, rcond=None)[0]
+    return FIT * weights.T.reshape(-1)
 
 
 def _losses(features: Floats, labels: Floats, models: Floats) -> Floats:

@@ -53,7 +53,7 @@ class Population:
 def make_population(
     draw: Draw, *, clients: int, size: int, own: int, dimension: int, model_norm: float, seed: int
 ) -> Population:
-    """Draw a population whose common records follow one model and whose own records follow a model per client.
+    """Draw a population: common records that follow one model, and own records that follow a model per client.
 
     Models are random directions times `model_norm`. A client's records do not depend on the number of clients.
 

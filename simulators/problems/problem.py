@@ -80,7 +80,7 @@ class SimulatedProblem(Protocol):
     def draw_fresh(self, generator: np.random.Generator, shape: tuple[int, ...]) -> Indices:
         """Draw fresh records as places in the clients' populations: (*shape, N)."""
 
-    def records(self, clients: Indices, drawn: Indices) -> Records:
+    def records(self, clients: Indices, places: Indices) -> Records:
         """Return records of clients by their places; both arrays broadcast to the leading axes of the result."""
 
     def data(self, generator: np.random.Generator) -> Records:

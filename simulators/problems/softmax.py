@@ -124,8 +124,8 @@ class SoftmaxProblem(FiniteProblem):
         """Return mean gradients: models (…, d), records (…, K, features) → (…, d)."""
         weights = _rows(models, self.classes)
         errors = errors_of(np.matmul(records.features, weights.swapaxes(-1, -2)), records.targets)
-        summed = np.matmul(errors.swapaxes(-1, -2), records.features)
-        mean: Floats = summed.reshape(*summed.shape[:-2], -1) / records.targets.shape[-1]
+        sums = np.matmul(errors.swapaxes(-1, -2), records.features)
+        mean: Floats = sums.reshape(*sums.shape[:-2], -1) / records.targets.shape[-1]
         return mean + self.strong_convexity * models
 
     def gradients(self, models: Floats, records: Records) -> Floats:

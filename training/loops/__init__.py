@@ -15,7 +15,7 @@ from epsilond.training.loops.session import Parameters, Problem, Session, Traini
 
 
 class TrainingRun(Protocol):
-    """A run with all its parameters, whose only remaining freedom is its random draws."""
+    """A run that is determined except for its random draws."""
 
     def check(self, session: Session) -> None:
         """Reject clients that do not fit, before any privacy budget is spent."""

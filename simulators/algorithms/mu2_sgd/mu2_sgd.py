@@ -62,42 +62,42 @@ def simulate(
     if run.noise_std is None:
         raise InvalidInput.at("/noise_std", "is calibrated before a run")
     reporting = run.reporting(problem.clients)
-    trusted = run.server == "trusted"
+    is_trusted = run.server == "trusted"
     scales = Scales.of(problem, run)
     state = State(problem, run, scales.step, len(generators))
-    size = chunk_size(problem.clients, (1 if trusted else reporting) * problem.dimension)
-    norms, steepest, clipped, reports = (np.zeros(len(generators)) for _ in range(4))
+    size = chunk_size(problem.clients, (1 if is_trusted else reporting) * problem.dimension)
+    norms, steepest, clipped_counts, reports = (np.zeros(len(generators)) for _ in range(4))
     measured: list[Floats] = []
     output = state.server.model
-    done, last = 0, max(rounds)
-    while done < last:
-        drawn = draw(
+    offset, last = 0, max(rounds)
+    while offset < last:
+        draws = draw(
             problem,
             generators,
             run.taking_part,
-            first=done + 1,
-            rounds=min(size, run.rounds - done),
+            first=offset + 1,
+            rounds=min(size, run.rounds - offset),
             participants=reporting,
-            noises=1 if trusted else reporting,
+            noises=1 if is_trusted else reporting,
         )
-        for place in range(min(drawn.rounds, last - done)):
-            number = done + place + 1
+        for place in range(min(draws.rounds, last - offset)):
+            number = offset + place + 1
             if number in rounds:
                 output = _output(run, state, number)
                 measured.append(problem.excess(output))
-            gradients, lengths = run_round(problem, run, scales, state, drawn, place, number=number)
+            gradients, lengths = run_round(problem, run, scales, state, draws, place, number=number)
             steepest = np.maximum(steepest, gradients.max(axis=1))
             norms = np.maximum(norms, lengths.max(axis=1))
-            clipped += np.sum(lengths > scales.largest * (1.0 + ROUNDING), axis=1)
-            reports += np.sum(drawn.present[place], axis=1)
-        done += drawn.rounds
+            clipped_counts += np.sum(lengths > scales.largest * (1.0 + ROUNDING), axis=1)
+            reports += np.sum(draws.present[place], axis=1)
+        offset += draws.rounds
     diagnostics = {
         "largest_gradient_norm": steepest,
         "largest_report": norms,
-        "clipped_share": clipped / np.maximum(reports, 1.0),
+        "clipped_share": clipped_counts / np.maximum(reports, 1.0),
     }
     if run.method == "cancelled-noise":
-        diagnostics |= _cancellation(state, 1 if trusted else reporting)
+        diagnostics |= _cancellation(state, 1 if is_trusted else reporting)
     return Curves(
         rounds=tuple(sorted(rounds)),
         excess=np.stack(measured, axis=1),

@@ -67,7 +67,7 @@ def run_round(
     run: Mu2SgdRun,
     scales: Scales,
     state: State,
-    drawn: Reports,
+    draws: Reports,
     place: int,
     *,
     number: int,
@@ -79,25 +79,25 @@ def run_round(
         run: parameters of the run.
         scales: scales of the run on the problem.
         state: state before the round, which is updated.
-        drawn: draws of a chunk of rounds.
+        draws: draws of a chunk of rounds.
         place: index of the round in the chunk.
         number: number t of the round in the run, from 1 on.
 
     Returns:
         Norms of the gradients and of the reports before scaling, (repetitions, m); 0 for a client that does not report.
     """
-    clients, present, server = drawn.clients[place], drawn.present[place], state.server
-    records = problem.records(clients, drawn.places[place])
+    clients, present, server = draws.clients[place], draws.present[place], state.server
+    records = problem.records(clients, draws.places[place])
     report = problem.gradients(server.model[:, None, :], records)
     gradient_norms = np.where(present, norms_of(report), 0.0)
     if run.method == "gap-differences":
-        return gradient_norms, _run_gap_round(problem, scales, state, drawn, place, report, number=number)
+        return gradient_norms, _run_gap_round(problem, scales, state, draws, place, report, number=number)
     if run.method != "noisy-sgd":
         report = weighted_difference(report, problem.gradients(server.before[:, None, :], records), number)
     norms = np.where(present, norms_of(report), 0.0)
     shrink = np.where(present, clipping_factors(norms, scales.largest), 0.0)
     plain = np.sum(report * shrink[..., None], axis=1) / clients.shape[1]
-    noise = _noise(run, scales, state, drawn, place)
+    noise = _noise(run, scales, state, draws, place)
     if run.method == "noisy-sgd":
         state.total += server.model
         server.model = projected_step(server.model, plain + noise, scales.step, problem.project)
@@ -111,29 +111,29 @@ def _run_gap_round(
     problem: SimulatedProblem,
     scales: Scales,
     state: State,
-    drawn: Reports,
+    draws: Reports,
     place: int,
     gradients: Floats,
     *,
     number: int,
 ) -> Floats:
     """Run a round of Alternative 1 and return the norms of the reports over the rounds since the last report."""
-    clients, present, server = drawn.clients[place], drawn.present[place], state.server
+    clients, present, server = draws.clients[place], draws.present[place], state.server
     models, last = state.gaps.last_reports(clients)
     gaps = number - last
-    before = problem.gradients(models, problem.records(clients, drawn.places[place]))
+    before = problem.gradients(models, problem.records(clients, draws.places[place]))
     report = number * gradients - last[..., None] * before
     norms = np.where(present, norms_of(report) / gaps, 0.0)
-    sent = report * clipping_factors(norms, scales.largest)[..., None]
-    sent = with_noise(sent, scales.fresh * gaps[..., None], drawn.noise[place])
-    mean = state.gaps.receive(clients, present, sent, server.model, number)
+    scaled_report = report * clipping_factors(norms, scales.largest)[..., None]
+    scaled_report = with_noise(scaled_report, scales.fresh * gaps[..., None], draws.noise[place])
+    mean = state.gaps.receive(clients, present, scaled_report, server.model, number)
     server.receive(mean - server.sum, number)
     return norms
 
 
-def _noise(run: Mu2SgdRun, scales: Scales, state: State, drawn: Reports, place: int) -> Floats:
+def _noise(run: Mu2SgdRun, scales: Scales, state: State, draws: Reports, place: int) -> Floats:
     """Return the change of the noise in q in this round: (repetitions, d)."""
-    normal, present = drawn.noise[place], drawn.present[place]
+    normal, present = draws.noise[place], draws.present[place]
     trusted = run.server == "trusted"
     if run.method != "cancelled-noise":
         fresh: Floats = scales.fresh * normal
@@ -142,6 +142,6 @@ def _noise(run: Mu2SgdRun, scales: Scales, state: State, drawn: Reports, place: 
         return np.asarray(np.sum(fresh * present[..., None], axis=1) / normal.shape[1])
     if trusted:
         return state.trusted.replace_noise(scales.base, normal[:, 0])
-    clients = drawn.clients[place]
+    clients = draws.clients[place]
     changes = state.clients.replace_noise(clients, present, scales.base, normal)
     return np.asarray(np.sum(changes, axis=1) / clients.shape[1])

@@ -116,31 +116,31 @@ def simulate(
     measured: list[Floats] = []
     output = np.zeros((len(generators), problem.clients, 0))
     clipped, largest, messages = (np.zeros(len(generators)) for _ in range(3))
-    done, last = 0, max(rounds)
+    offset, last = 0, max(rounds)
     rate, participants = run.rate, run.participants(problem.clients)
     size = chunk_size(rate * problem.clients * plan.most * problem.dimension)
     with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges says so by an infinite excess
-        while done < last:
-            drawn = draw(
+        while offset < last:
+            draws = draw(
                 problem,
                 generators,
-                rounds=min(size, run.rounds - done),
+                rounds=min(size, run.rounds - offset),
                 batch_size=plan.most,
                 rate=rate,
                 participants=participants,
             )
-            for place in range(min(drawn.rounds, last - done)):
-                norms = _round(problem, plan, state, drawn, place, number=done + place + 1)
-                clipped += drawn.per_repetition(
+            for place in range(min(draws.rounds, last - offset)):
+                norms = _round(problem, plan, state, draws, place, number=offset + place + 1)
+                clipped += draws.per_repetition(
                     place, (norms > plan.clipping_norm * (1.0 + ROUNDING)).astype(np.float64)
                 )
-                messages += drawn.per_repetition(place, np.ones_like(norms))
-                np.maximum.at(largest, drawn.repetition[drawn.rows(place)], norms)
-                if done + place + 1 in rounds:
-                    models = state.mean_models(done + place + 1)
+                messages += draws.per_repetition(place, np.ones_like(norms))
+                np.maximum.at(largest, draws.repetition[draws.rows(place)], norms)
+                if offset + place + 1 in rounds:
+                    models = state.mean_models(offset + place + 1)
                     measured.append(np.array([_excess(problem, clients, plan.shares) for clients in models]))
                     output = models
-            done += drawn.rounds
+            offset += draws.rounds
     return Curves(
         rounds=tuple(sorted(rounds)),
         excess=np.stack(measured, axis=1),
@@ -166,18 +166,18 @@ def _excess(problem: PersonalizedProblem, models: Floats, shares: Floats) -> flo
 
 
 def _round(
-    problem: PersonalizedProblem, plan: _Plan, state: _ModelState, drawn: Rounds, place: int, *, number: int
+    problem: PersonalizedProblem, plan: _Plan, state: _ModelState, draws: Rounds, place: int, *, number: int
 ) -> Floats:
     """Run one round of all repetitions and return the norms of the messages."""
-    rows = drawn.rows(place)
-    repetition, client = drawn.repetition[rows], drawn.client[rows]
-    at = slice(None) if drawn.everyone else repetition * state.clients + client
+    rows = draws.rows(place)
+    repetition, client = draws.repetition[rows], draws.client[rows]
+    at = slice(None) if draws.everyone else repetition * state.clients + client
     models = state.shared.model[repetition] + state.own.models[at]
-    message = problem.weighted_gradient(models, drawn.of(place), plan.weights[client])
+    message = problem.weighted_gradient(models, draws.of(place), plan.weights[client])
     norms: Floats = np.sqrt(np.einsum("kd,kd->k", message, message))
-    sent = message * clipping_factors(norms, plan.clipping_norm)[:, None]
-    mean = plan.scale * drawn.per_repetition(place, sent)
-    state.shared.receive(mean, drawn.noise[place], number)
+    clipped_message = message * clipping_factors(norms, plan.clipping_norm)[:, None]
+    mean = plan.scale * draws.per_repetition(place, clipped_message)
+    state.shared.receive(mean, draws.noise[place], number)
     state.own.move(at, message, number)
     return norms
 

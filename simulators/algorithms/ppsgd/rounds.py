@@ -61,11 +61,11 @@ class Rounds:
     def per_repetition(self, place: int, values: Floats) -> Floats:
         """Sum one round's values (rows, …) over each repetition's rows: (repetitions, …)."""
         starts = self.starts[place] - self.starts[place, 0]
-        summed = np.zeros((len(starts) - 1, *values.shape[1:]))
+        sums = np.zeros((len(starts) - 1, *values.shape[1:]))
         present = starts[1:] > starts[:-1]
         if present.any():
-            summed[present] = np.add.reduceat(values, starts[:-1][present], axis=0)
-        return summed
+            sums[present] = np.add.reduceat(values, starts[:-1][present], axis=0)
+        return sums
 
 
 def draw(
