@@ -27,7 +27,7 @@ from epsilond.accountants.quantities import (
 from epsilond.simulators.algorithms.acceleration import STAGES, StageRequest, check_stages
 from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
 from epsilond.simulators.algorithms.mb_sgd import work_of_reports
-from epsilond.simulators.algorithms.random_participation import ReportingCount, most, read_law, weights
+from epsilond.simulators.algorithms.random_participation import ReportingCount, largest_count, read_law, weights
 from epsilond.simulators.algorithms.reports import (
     Reporting,
     RoundDraws,
@@ -37,7 +37,7 @@ from epsilond.simulators.algorithms.reports import (
     messages_of,
     reporting_for,
 )
-from epsilond.simulators.federations.groups import GROUPS, NOISE, Groups, read_groups, unlike_of, without_noise
+from epsilond.simulators.federations.groups import GROUPS, NOISE, Groups, client_arrays_of, read_groups, without_noise
 from epsilond.simulators.problems.kinds import PROBLEMS
 from epsilond.simulators.problems.problem import Floats, SimulatedProblem
 from epsilond.training.steps.acceleration import Sequences, steps
@@ -90,7 +90,7 @@ class AcceleratedShape:
     @property
     def most_participants(self) -> int | None:
         """Largest number of participants in a round; None if all clients participate."""
-        return self.participants if self.participation is None else most(self.participation)
+        return self.participants if self.participation is None else largest_count(self.participation)
 
 
 @request
@@ -124,7 +124,7 @@ def reporting_of(problem: SimulatedProblem, run: AcceleratedShape) -> Reporting:
         batch_size=run.batch_size,
         rounds=run.rounds,
         sampling=run.batches,
-        unlike=None if run.client_groups is None else unlike_of(problem, run, run.batches),
+        client_arrays=None if run.client_groups is None else client_arrays_of(problem, run, run.batches),
     )
 
 

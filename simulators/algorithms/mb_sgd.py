@@ -27,7 +27,7 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
-from epsilond.simulators.algorithms.random_participation import Law, ReportingCount, most, read_law, weights
+from epsilond.simulators.algorithms.random_participation import Law, ReportingCount, largest_count, read_law, weights
 from epsilond.simulators.algorithms.reports import (
     Reporting,
     chunk_rounds,
@@ -43,9 +43,9 @@ from epsilond.simulators.federations.groups import (
     GROUPS,
     NOISE,
     Groups,
+    client_arrays_of,
     loss_scales,
     read_groups,
-    unlike_of,
     without_noise,
 )
 from epsilond.simulators.problems.kinds import PROBLEMS
@@ -105,7 +105,7 @@ class MbSgdShape:
     @property
     def most_participants(self) -> int | None:
         """Largest number of participants in a round; None if all clients participate."""
-        return self.participants if self.law is None else most(self.law)
+        return self.participants if self.law is None else largest_count(self.law)
 
 
 @request
@@ -157,7 +157,7 @@ def reporting_of(problem: SimulatedProblem, run: MbSgdShape) -> Reporting:
         batch_size=run.batch_size,
         rounds=run.rounds,
         sampling=run.batches,
-        unlike=None if run.groups is None else unlike_of(problem, run, run.batches),
+        client_arrays=None if run.groups is None else client_arrays_of(problem, run, run.batches),
     )
 
 

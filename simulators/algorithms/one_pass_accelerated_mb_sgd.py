@@ -41,10 +41,10 @@ def rounds_of(problem: SimulatedProblem, run: OnePassAcceleratedMbSgdRun) -> int
     Raises:
         InvalidInput: the run does not fit the problem, or a client has fewer than R · K records.
     """
-    unlike, n = reporting_of(problem, run).unlike, problem.samples_per_client
-    if unlike is not None and np.any(unlike.batches * run.rounds > unlike.sizes):
+    client_arrays, n = reporting_of(problem, run).client_arrays, problem.samples_per_client
+    if client_arrays is not None and np.any(client_arrays.batches * run.rounds > client_arrays.sizes):
         raise InvalidInput.at("/rounds", "times batch_size cannot exceed samples_per_client, of any group")
-    if unlike is None and run.rounds * run.batch_size > n:
+    if client_arrays is None and run.rounds * run.batch_size > n:
         raise InvalidInput.at("/rounds", "times batch_size cannot exceed samples_per_client", allowed=f"≤ {n}")
     return run.rounds
 

@@ -57,7 +57,7 @@ def read_law(run: AnyRun) -> None:
         raise InvalidInput(*faults)
 
 
-def most(law: Law) -> int:
+def largest_count(law: Law) -> int:
     """Return the largest number of participants with positive probability."""
     return max(count.participants for count in law if count.probability > 0.0)
 
@@ -80,7 +80,7 @@ def weights(law: Law, generators: Sequence[np.random.Generator], rounds: int) ->
     Yields:
         Weights of one round, (repetitions, M).
     """
-    largest = most(law)
+    largest = largest_count(law)
     shares = np.array([count.probability for count in law])
     counts = np.array([count.participants for count in law])
     streams = [own_stream(generator, OWN_STREAM) for generator in generators]

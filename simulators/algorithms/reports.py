@@ -16,7 +16,7 @@ from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import Sampling
 from epsilond.simulators.algorithms.batches import poisson_batches, subsets
 from epsilond.simulators.federations.draws import deal_places, draw_places, shuffle_records
-from epsilond.simulators.federations.groups import Unlike
+from epsilond.simulators.federations.groups import ClientArrays
 from epsilond.simulators.problems.problem import Floats, Indices, Records, SimulatedProblem
 from epsilond.training.steps.messages import batch_mean, norms_of, with_noise
 
@@ -30,7 +30,7 @@ class Reporting:
 
     `poisson` includes every record independently with probability K/n and divides the sum by K. `full` reads all
     records. The other samplings draw K fresh records in every round. If clients differ, n and K are the largest values,
-    and `unlike` has the values of each client.
+    and `client_arrays` has the values of each client.
     """
 
     participants: int
@@ -38,12 +38,12 @@ class Reporting:
     rounds: int
     sampling: Sampling
     samples_per_client: int
-    unlike: Unlike | None = None
+    client_arrays: ClientArrays | None = None
 
     @property
     def singly(self) -> bool:
         """True if gradients of single records are computed, of which some may not count."""
-        return self.sampling == "poisson" or self.unlike is not None
+        return self.sampling == "poisson" or self.client_arrays is not None
 
 
 def reporting_for(
@@ -53,7 +53,7 @@ def reporting_for(
     batch_size: int,
     rounds: int,
     sampling: Sampling,
-    unlike: Unlike | None = None,
+    client_arrays: ClientArrays | None = None,
 ) -> Reporting:
     """Build the participation of a run on a problem.
 
@@ -63,7 +63,7 @@ def reporting_for(
         batch_size: records K of a batch.
         rounds: number of rounds.
         sampling: sampling of a client's batches.
-        unlike: sizes and noise of each client, if clients differ.
+        client_arrays: sizes and noise of each client, if clients differ.
 
     Raises:
         InvalidInput: there are more participants than clients, or a batch exceeds the client's records.
@@ -72,19 +72,19 @@ def reporting_for(
     faults = []
     if participants is not None and participants > problem.clients:
         faults.append(Fault("/participants", "cannot exceed clients", f"≤ {problem.clients}"))
-    if unlike is None and batch_size > n:
+    if client_arrays is None and batch_size > n:
         faults.append(Fault("/batch_size", "cannot exceed samples_per_client", f"≤ {n}"))
-    if unlike is None and sampling == "full" and batch_size != n:
+    if client_arrays is None and sampling == "full" and batch_size != n:
         faults.append(Fault("/batch_size", "is samples_per_client if all records are read", f"{n}"))
     if faults:
         raise InvalidInput(*faults)
     return Reporting(
         participants=participants or problem.clients,
-        batch_size=batch_size if unlike is None else unlike.largest_batch,
+        batch_size=batch_size if client_arrays is None else client_arrays.largest_batch,
         rounds=rounds,
         sampling=sampling,
-        samples_per_client=n if unlike is None else unlike.most_records,
-        unlike=unlike,
+        samples_per_client=n if client_arrays is None else client_arrays.most_records,
+        client_arrays=client_arrays,
     )
 
 
@@ -139,8 +139,8 @@ def one_pass_rounds(
         reporting: participation in the run.
         generators: one per repetition.
     """
-    if reporting.unlike is not None:
-        sizes = reporting.unlike.sizes
+    if reporting.client_arrays is not None:
+        sizes = reporting.client_arrays.sizes
         shuffled_data = [shuffle_records(generator, problem.draw(generator), sizes) for generator in generators]
         yield from _rounds(problem, reporting, generators, shuffled_data, one_pass=True)
         return
@@ -165,9 +165,9 @@ def client_gradients(problem: SimulatedProblem, models: Floats, draws: RoundDraw
         gradients: Floats = problem.mean_gradient(models[:, None, :], draws.records)
         return gradients
     record_gradients = problem.gradients(models[:, None, None, :], draws.records)
-    if reporting.unlike is None:
+    if reporting.client_arrays is None:
         return batch_mean(record_gradients, draws.counted, reporting.batch_size)
-    factors = reporting.unlike.scales[draws.clients] / reporting.unlike.batches[draws.clients]
+    factors = reporting.client_arrays.scales[draws.clients] / reporting.client_arrays.batches[draws.clients]
     return batch_mean(record_gradients, draws.counted, 1) * factors[..., None]
 
 
@@ -180,9 +180,9 @@ def messages_of(gradients: Floats, draws: RoundDraws, reporting: Reporting, nois
         reporting: participation in the run, with σ of each client if clients differ.
         noise_std: σ per coordinate if clients are equal.
     """
-    if reporting.unlike is None:
+    if reporting.client_arrays is None:
         return with_noise(gradients, noise_std, draws.normal)
-    return with_noise(gradients, reporting.unlike.noise_stds[draws.clients][..., None], draws.normal)
+    return with_noise(gradients, reporting.client_arrays.noise_stds[draws.clients][..., None], draws.normal)
 
 
 def largest_norm(gradients: Floats, draws: RoundDraws, reporting: Reporting) -> Floats:
@@ -196,12 +196,12 @@ def largest_norm(gradients: Floats, draws: RoundDraws, reporting: Reporting) -> 
     Returns:
         The norms, (S).
     """
-    norms, unlike = norms_of(gradients), reporting.unlike
+    norms, client_arrays = norms_of(gradients), reporting.client_arrays
     if draws.counted is not None:
-        batches = reporting.batch_size if unlike is None else unlike.batches[draws.clients]
+        batches = reporting.batch_size if client_arrays is None else client_arrays.batches[draws.clients]
         norms = norms * (batches / np.maximum(np.sum(draws.counted, axis=-1), 1.0))
-    if unlike is not None:
-        norms = norms / unlike.scales[draws.clients]
+    if client_arrays is not None:
+        norms = norms / client_arrays.scales[draws.clients]
     largest: Floats = np.max(norms, axis=1)
     return largest
 
@@ -256,8 +256,8 @@ def _draw_chunk(
     n, m, k = data.shape[1], reporting.participants, reporting.batch_size
     clients = subsets(generator, (rounds,), problem.clients, m)
     counted = None
-    if reporting.unlike is not None:
-        places, counted = draw_places(generator, data, clients, reporting.unlike, reporting.sampling)
+    if reporting.client_arrays is not None:
+        places, counted = draw_places(generator, data, clients, reporting.client_arrays, reporting.sampling)
     elif reporting.sampling == "full" or (reporting.sampling == "without-replacement" and k == n):
         places = data[clients]
     elif reporting.sampling == "poisson":
@@ -276,8 +276,8 @@ def _deal_chunk(
     """Draw clients and noise of some rounds, and read the batches from records that are already shuffled."""
     m, k = reporting.participants, reporting.batch_size
     clients = subsets(generator, (len(wanted),), problem.clients, m)
-    if reporting.unlike is not None:
-        places, counted = deal_places(data, clients, reporting.unlike, wanted)
+    if reporting.client_arrays is not None:
+        places, counted = deal_places(data, clients, reporting.client_arrays, wanted)
         normal = generator.standard_normal((len(wanted), m, problem.dimension))
         return _ChunkDraws(clients, places, counted, normal)
     batches = np.asarray(wanted)[:, None] * k + np.arange(k)

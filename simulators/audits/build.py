@@ -11,13 +11,19 @@ from epsilond.accountants.specs import Composed, ProjectedSgd, Repeated, Spec, S
 from epsilond.accountants.specs import Shuffled as ShuffledSpec
 from epsilond.accountants.specs.primitives import CategoryReport
 from epsilond.simulators.audits.descent import attack_descent
-from epsilond.simulators.audits.noise import Added
+from epsilond.simulators.audits.noise import NoisyValue
 from epsilond.simulators.audits.participation import SampledParticipation
 from epsilond.simulators.audits.primitives import attack_primitive
 from epsilond.simulators.audits.sampling import FixedSizeDraw, HiddenDraw, RepeatedDraw, SeenDraw
 from epsilond.simulators.audits.sequence import in_sequence
 from epsilond.simulators.audits.shuffling import ShuffledReports, ShuffledResponses
-from epsilond.simulators.audits.worlds import PARTICIPANT_SEEN, Attacked, AttackSetting, AuditTarget, LogLikelihoodRatio
+from epsilond.simulators.audits.worlds import (
+    PARTICIPANT_SEEN,
+    AttackedMechanism,
+    AttackSetting,
+    AuditTarget,
+    LogLikelihoodRatio,
+)
 
 LARGEST_COUNTED = 500.0
 """Largest ε of reports that are attacked by their counts; above it, the probability of a false report underflows."""
@@ -34,24 +40,24 @@ def target(spec: Spec, setting: AttackSetting) -> AuditTarget:
     return LogLikelihoodRatio(attack_spec(spec, setting))
 
 
-def attack_spec(spec: Spec, setting: AttackSetting) -> Attacked:
+def attack_spec(spec: Spec, setting: AttackSetting) -> AttackedMechanism:
     """Return the mechanism on its worlds."""
     if spec.primitive is not None:
         return attack_primitive(spec.primitive, setting)
     return BUILDERS[spec.kind](spec, setting)
 
 
-def _attack_repeated(spec: Repeated, setting: AttackSetting) -> Attacked:
+def _attack_repeated(spec: Repeated, setting: AttackSetting) -> AttackedMechanism:
     """Attack a repeated mechanism as a sequence."""
     return in_sequence([(attack_spec(spec.mechanism, setting), spec.times)])
 
 
-def _attack_composed(spec: Composed, setting: AttackSetting) -> Attacked:
+def _attack_composed(spec: Composed, setting: AttackSetting) -> AttackedMechanism:
     """Attack composed mechanisms as a sequence."""
     return in_sequence([(attack_spec(mechanism, setting), 1) for mechanism in spec.mechanisms])
 
 
-def _attack_shuffled(spec: ShuffledSpec, setting: AttackSetting) -> Attacked:
+def _attack_shuffled(spec: ShuffledSpec, setting: AttackSetting) -> AttackedMechanism:
     """Attack shuffled reports.
 
     An observer who knows the victim's report, or all other reports, learns nothing from the order.
@@ -66,7 +72,7 @@ def _attack_shuffled(spec: ShuffledSpec, setting: AttackSetting) -> Attacked:
     return ShuffledReports(attack_spec(spec.mechanism, setting), spec.clients)
 
 
-def _attack_subsampled(spec: Subsampled, setting: AttackSetting) -> Attacked:
+def _attack_subsampled(spec: Subsampled, setting: AttackSetting) -> AttackedMechanism:
     """Attack subsampling, according to the level of the draw, the observer and the relation."""
     level = _level(spec, setting)
     inner = replace(setting, within_clients=True) if level == "clients" else setting
@@ -89,7 +95,9 @@ def _attack_subsampled(spec: Subsampled, setting: AttackSetting) -> Attacked:
     return FixedSizeDraw(attack_spec(spec.mechanism, inner), participation)
 
 
-def _attack_hidden_draw(spec: Subsampled, setting: AttackSetting, participation: SampledParticipation) -> Attacked:
+def _attack_hidden_draw(
+    spec: Subsampled, setting: AttackSetting, participation: SampledParticipation
+) -> AttackedMechanism:
     """Attack a secret draw among zero contributions, or with a missing record."""
     inner = attack_spec(spec.mechanism, setting)
     if inner.worlds < 3:
@@ -98,12 +106,12 @@ def _attack_hidden_draw(spec: Subsampled, setting: AttackSetting, participation:
     return HiddenDraw(inner, participation, removal=setting.relation != "replace-one")
 
 
-def _attack_with_replacement(spec: Subsampled, setting: AttackSetting) -> Attacked:
+def _attack_with_replacement(spec: Subsampled, setting: AttackSetting) -> AttackedMechanism:
     """Attack draws with replacement of noise on one number."""
     inner = attack_spec(spec.mechanism, setting)
     if setting.relation == "add-or-remove-one":
         raise InvalidInput.at("/relation", "a batch of fixed size is drawn", allowed="replace-one, zero-out-one")
-    if not isinstance(inner, Added):
+    if not isinstance(inner, NoisyValue):
         message = "what a record that is drawn twice does is known of noise on one number"
         raise InvalidInput.at("/mechanism/kind", message, allowed="gaussian, laplace, discrete_laplace")
     return RepeatedDraw(inner, spec.batch_size or 1, spec.population or 1)
@@ -148,13 +156,13 @@ def _participation(spec: Subsampled, setting: AttackSetting) -> SampledParticipa
     return SampledParticipation(rate)
 
 
-def _reject_nested(spec: ProjectedSgd, setting: AttackSetting) -> Attacked:
+def _reject_nested(spec: ProjectedSgd, setting: AttackSetting) -> AttackedMechanism:
     """Reject projected SGD inside another mechanism."""
     del spec, setting
     raise InvalidInput.at("/kind", "a run of projected SGD is audited by itself, not inside another mechanism")
 
 
-BUILDERS: Mapping[str, Callable[[Any, AttackSetting], Attacked]] = {
+BUILDERS: Mapping[str, Callable[[Any, AttackSetting], AttackedMechanism]] = {
     "subsampled": _attack_subsampled,
     "shuffled": _attack_shuffled,
     "repeated": _attack_repeated,

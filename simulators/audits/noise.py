@@ -24,7 +24,7 @@ class NoiseDistribution(Protocol):
 
 
 @dataclass(frozen=True)
-class Normal:
+class NormalNoise:
     """N(0, 1)."""
 
     def draw(self, generator: np.random.Generator, count: int) -> Floats:
@@ -37,7 +37,7 @@ class Normal:
 
 
 @dataclass(frozen=True)
-class TwoSided:
+class LaplaceNoise:
     """Laplace distribution of scale 1, with density ∝ e^(−|y|)."""
 
     def draw(self, generator: np.random.Generator, count: int) -> Floats:
@@ -76,7 +76,7 @@ class IntegerNoise:
 
 
 @dataclass(frozen=True)
-class Added:
+class NoisyValue:
     """Noise on a value that is `places[world]` in each world, in units of the noise."""
 
     noise: NoiseDistribution
@@ -100,7 +100,7 @@ class Added:
         return self.places[FIRST] - self.places[SECOND]
 
 
-def noisy_sum(noise: NoiseDistribution, relation: str, shift: float) -> Added:
+def noisy_sum(noise: NoiseDistribution, relation: str, shift: float) -> NoisyValue:
     """Return a noisy sum of contributions within ±shift.
 
     Args:
@@ -108,10 +108,10 @@ def noisy_sum(noise: NoiseDistribution, relation: str, shift: float) -> Added:
         relation: replace-one has opposite contributions in the worlds; the other relations have one and none.
         shift: norm of a contribution in units of the noise.
     """
-    return Added(noise, (shift, -shift, 0.0) if relation == "replace-one" else (shift, 0.0, 0.0))
+    return NoisyValue(noise, (shift, -shift, 0.0) if relation == "replace-one" else (shift, 0.0, 0.0))
 
 
-def noisy_shift(noise: NoiseDistribution, relation: str, shift: int) -> Added:
+def noisy_shift(noise: NoiseDistribution, relation: str, shift: int) -> NoisyValue:
     """Return a noisy value that the relation shifts by `shift`.
 
     For replace-one, the value without the record is unknown, so that the attack has no third world.
@@ -121,4 +121,4 @@ def noisy_shift(noise: NoiseDistribution, relation: str, shift: int) -> Added:
         relation: neighbouring relation.
         shift: difference of the value in units of the noise.
     """
-    return Added(noise, (float(shift), 0.0) if relation == "replace-one" else (float(shift), 0.0, 0.0))
+    return NoisyValue(noise, (float(shift), 0.0) if relation == "replace-one" else (float(shift), 0.0, 0.0))

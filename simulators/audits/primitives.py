@@ -17,18 +17,25 @@ from epsilond.accountants.specs.primitives import (
 )
 from epsilond.mechanisms.discrete_laplace import MOST_NOISE_LEVELS
 from epsilond.simulators.audits.integer_draws import MOST_LEVELS
-from epsilond.simulators.audits.noise import IntegerNoise, NoiseDistribution, Normal, TwoSided, noisy_shift, noisy_sum
+from epsilond.simulators.audits.noise import (
+    IntegerNoise,
+    LaplaceNoise,
+    NoiseDistribution,
+    NormalNoise,
+    noisy_shift,
+    noisy_sum,
+)
 from epsilond.simulators.audits.outcomes import canonical, response
 from epsilond.simulators.audits.sequence import in_sequence
-from epsilond.simulators.audits.worlds import Attacked, AttackSetting
+from epsilond.simulators.audits.worlds import AttackedMechanism, AttackSetting
 
 MOST_CANDIDATES = 4096
 """Largest number of coordinate sizes that the search for a shift tries."""
-NOISES: Mapping[str, NoiseDistribution] = {"gaussian": Normal(), "laplace": TwoSided()}
+NOISES: Mapping[str, NoiseDistribution] = {"gaussian": NormalNoise(), "laplace": LaplaceNoise()}
 """Distribution of the noise on a sum, with scale 1."""
 
 
-def attack_primitive(primitive: Primitive, setting: AttackSetting) -> Attacked:
+def attack_primitive(primitive: Primitive, setting: AttackSetting) -> AttackedMechanism:
     """Return the mechanism on the worlds that an attacker distinguishes.
 
     Raises:
@@ -45,7 +52,7 @@ def attack_primitive(primitive: Primitive, setting: AttackSetting) -> Attacked:
     return canonical(primitive.epsilon, primitive.delta, 2 if setting.relation == "replace-one" else 3)
 
 
-def _attack_report(report: CategoryReport, setting: AttackSetting) -> Attacked:
+def _attack_report(report: CategoryReport, setting: AttackSetting) -> AttackedMechanism:
     """Attack a report by name. A zeroed record is answered as one of the second category would be."""
     if setting.relation == "add-or-remove-one":
         message = "whether a record reports is seen by everyone"
@@ -53,7 +60,7 @@ def _attack_report(report: CategoryReport, setting: AttackSetting) -> Attacked:
     return response(report.epsilon, report.categories)
 
 
-def _attack_integers(integers: NoisyIntegers, setting: AttackSetting) -> Attacked:
+def _attack_integers(integers: NoisyIntegers, setting: AttackSetting) -> AttackedMechanism:
     """Attack integers under geometric noise, by the whole shift on one coordinate where the noise has no bound."""
     if integers.noise_levels is None and integers.shift.fits_one_axis:
         noise = IntegerNoise(integers.decay_rate, None)

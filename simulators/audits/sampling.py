@@ -9,9 +9,17 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from epsilond.simulators.audits.noise import Added
+from epsilond.simulators.audits.noise import NoisyValue
 from epsilond.simulators.audits.participation import SampledParticipation
-from epsilond.simulators.audits.worlds import ABSENT, FIRST, SECOND, Attacked, Floats, Integers, mix_log_densities
+from epsilond.simulators.audits.worlds import (
+    ABSENT,
+    FIRST,
+    SECOND,
+    AttackedMechanism,
+    Floats,
+    Integers,
+    mix_log_densities,
+)
 
 LEAST_WEIGHT = 1e-18
 """Probability below which a multiplicity is left out of the statistic; it is still drawn."""
@@ -21,7 +29,7 @@ LEAST_WEIGHT = 1e-18
 class HiddenDraw:
     """A secret draw. A record that is not drawn is absent: from a Poisson batch, or among zero contributions."""
 
-    inner: Attacked
+    inner: AttackedMechanism
     participation: SampledParticipation
     removal: bool
     """True if SECOND is the data set without the record, which is then never drawn."""
@@ -53,7 +61,7 @@ class FixedSizeDraw:
     All other records equal the victim's second record.
     """
 
-    inner: Attacked
+    inner: AttackedMechanism
     participation: SampledParticipation
     worlds: int = 2
 
@@ -73,7 +81,7 @@ class FixedSizeDraw:
 class SeenDraw:
     """A draw that the attacker sees. Without the victim the output carries no information."""
 
-    inner: Attacked
+    inner: AttackedMechanism
     participation: SampledParticipation
 
     @property
@@ -101,7 +109,7 @@ class RepeatedDraw:
     All other records equal the victim's second record.
     """
 
-    added: Added
+    noisy_value: NoisyValue
     batch_size: int
     population: int
     worlds: int = 2
@@ -130,15 +138,15 @@ class RepeatedDraw:
         """Return the log densities: in FIRST a mixture over the multiplicity."""
         distribution = self._times
         times = generator.binomial(self.batch_size, 1.0 / self.population, size=world.size)
-        shifts = np.where(world == FIRST, times * self.added.step, 0.0)
-        outputs = shifts + self.added.noise.draw(generator, world.size)
+        shifts = np.where(world == FIRST, times * self.noisy_value.step, 0.0)
+        outputs = shifts + self.noisy_value.noise.draw(generator, world.size)
         total = np.full(world.size, -math.inf)
         for count in self.multiplicities:
             weight = float(distribution.logpmf(count))
             if weight > -math.inf:
-                log_density = self.added.noise.log_density(outputs - count * self.added.step)
+                log_density = self.noisy_value.noise.log_density(outputs - count * self.noisy_value.step)
                 np.logaddexp(total, weight + log_density, out=total)
-        return np.stack([total, self.added.noise.log_density(outputs)])
+        return np.stack([total, self.noisy_value.noise.log_density(outputs)])
 
 
 def mean_log(logs: Floats) -> Floats:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epsilond.simulators.audits.worlds import Attacked, Floats, Integers
+from epsilond.simulators.audits.worlds import AttackedMechanism, Floats, Integers
 
 
 @dataclass(frozen=True)
 class InSequence:
     """Every mechanism of `parts`, run as often as its count states, with independent randomness."""
 
-    parts: tuple[tuple[Attacked, int], ...]
+    parts: tuple[tuple[AttackedMechanism, int], ...]
 
     @property
     def worlds(self) -> int:
@@ -35,7 +35,7 @@ class InSequence:
         return total
 
 
-def in_sequence(parts: Sequence[tuple[Attacked, int]]) -> Attacked:
+def in_sequence(parts: Sequence[tuple[AttackedMechanism, int]]) -> AttackedMechanism:
     """Return the sequence of the parts; a single run of one part is the part itself."""
     if len(parts) == 1 and parts[0][1] == 1:
         return parts[0][0]

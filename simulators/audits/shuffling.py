@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from epsilond.simulators.audits.sampling import mean_log
-from epsilond.simulators.audits.worlds import FIRST, SECOND, Attacked, Floats, Integers
+from epsilond.simulators.audits.worlds import FIRST, SECOND, AttackedMechanism, Floats, Integers
 
 CELLS = 500_000
 """Reports in memory at one time."""
@@ -22,7 +22,7 @@ class ShuffledReports:
     ratio of the reports.
     """
 
-    report: Attacked
+    report: AttackedMechanism
     clients: int
     worlds: int = 2
 

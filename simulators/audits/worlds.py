@@ -40,7 +40,7 @@ class AttackSetting:
     """True if all others contribute nothing, so that ABSENT has a distribution for batches of fixed size too."""
 
 
-class Attacked(Protocol):
+class AttackedMechanism(Protocol):
     """A mechanism on the neighbours that are easiest to distinguish."""
 
     @property
@@ -84,12 +84,12 @@ class AuditTarget(Protocol):
 class LogLikelihoodRatio:
     """The optimal statistic: log P(output on FIRST) − log P(output on SECOND)."""
 
-    attacked: Attacked
+    mechanism: AttackedMechanism
 
     @property
     def work(self) -> float:
         """Cost of one output of the mechanism."""
-        return self.attacked.work
+        return self.mechanism.work
 
     def statistics(self, generator: np.random.Generator, count: int, world: int) -> Floats:
         """Return the exact privacy losses of independent outputs, to nine decimals.
@@ -99,7 +99,7 @@ class LogLikelihoodRatio:
             count: number of outputs.
             world: FIRST or SECOND.
         """
-        logs = self.attacked.draw(generator, np.full(count, world, dtype=np.int64))
+        logs = self.mechanism.draw(generator, np.full(count, world, dtype=np.int64))
         return np.asarray(np.round(logs[FIRST] - logs[SECOND], SIGNIFICANT))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilond.accountants.quantities import Sampling
-from epsilond.simulators.federations.groups import Unlike
+from epsilond.simulators.federations.groups import ClientArrays
 from epsilond.simulators.problems.problem import Indices
 
 Bools = npt.NDArray[np.bool_]
@@ -15,7 +15,7 @@ ABSENT = 2.0
 
 
 def draw_places(
-    generator: np.random.Generator, data: Indices, clients: Indices, unlike: Unlike, sampling: Sampling
+    generator: np.random.Generator, data: Indices, clients: Indices, client_arrays: ClientArrays, sampling: Sampling
 ) -> tuple[Indices, Bools]:
     """Draw fresh batches of clients with different numbers of records.
 
@@ -23,13 +23,13 @@ def draw_places(
         generator: source of randomness.
         data: each client's data set as places in its population, (N, n).
         clients: participants, (T, M).
-        unlike: records and batch size of each client.
+        client_arrays: records and batch size of each client.
         sampling: sampling of a client's batches.
 
     Returns:
         Places in the clients' populations and whether each counts: both (T, M, n or K).
     """
-    sizes, batches = unlike.sizes[clients][..., None], unlike.batches[clients][..., None]
+    sizes, batches = client_arrays.sizes[clients][..., None], client_arrays.batches[clients][..., None]
     width = data.shape[1]
     every = np.arange(width)
     if sampling == "full":
@@ -37,11 +37,11 @@ def draw_places(
     if sampling == "poisson":
         is_included = generator.random((*clients.shape, width)) * sizes < batches
         return data[clients], is_included & (every < sizes)
-    counted = np.arange(unlike.largest_batch) < batches
+    counted = np.arange(client_arrays.largest_batch) < batches
     if sampling == "with-replacement":
         chosen = generator.integers(sizes, size=counted.shape)
     else:
-        chosen = _order(generator, sizes, (*clients.shape, width))[..., : unlike.largest_batch]
+        chosen = _order(generator, sizes, (*clients.shape, width))[..., : client_arrays.largest_batch]
     return data[clients[..., None], chosen], counted
 
 
@@ -56,21 +56,21 @@ def shuffle_records(generator: np.random.Generator, data: Indices, sizes: Indice
     return np.take_along_axis(data, _order(generator, sizes[:, None], data.shape), axis=1)
 
 
-def deal_places(data: Indices, clients: Indices, unlike: Unlike, wanted: range) -> tuple[Indices, Bools]:
+def deal_places(data: Indices, clients: Indices, client_arrays: ClientArrays, wanted: range) -> tuple[Indices, Bools]:
     """Return the disjoint batches of the given rounds: round t reads the t-th K shuffled records of a client.
 
     Args:
         data: shuffled data sets as places in the clients' populations, (N, n).
         clients: participants, (T, M).
-        unlike: records and batch size of each client.
+        client_arrays: records and batch size of each client.
         wanted: numbers of the T rounds.
 
     Returns:
         Places in the clients' populations and whether each counts: both (T, M, K).
     """
-    batches = unlike.batches[clients][..., None]
-    counted = np.arange(unlike.largest_batch) < batches
-    place = np.asarray(wanted)[:, None, None] * batches + np.arange(unlike.largest_batch)
+    batches = client_arrays.batches[clients][..., None]
+    counted = np.arange(client_arrays.largest_batch) < batches
+    place = np.asarray(wanted)[:, None, None] * batches + np.arange(client_arrays.largest_batch)
     return data[clients[..., None], np.where(counted, place, 0)], counted
 
 

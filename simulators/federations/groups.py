@@ -114,7 +114,7 @@ def loss_scales(groups: Sequence[RunGroup]) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True)
-class Unlike:
+class ClientArrays:
     """Properties of all N clients in order.
 
     Attributes:
@@ -156,7 +156,7 @@ def batch_of(group: RunGroup, *, batch_size: int, samples_per_client: int, sampl
     return max(1, (2 * batch_size * group.samples_per_client + samples_per_client) // (2 * samples_per_client))
 
 
-def unlike_of(problem: SimulatedProblem, run: AnyRun, sampling: Sampling) -> Unlike:
+def client_arrays_of(problem: SimulatedProblem, run: AnyRun, sampling: Sampling) -> ClientArrays:
     """Return the clients of a run with groups, on a problem built for them by `weighted_data.build_for`.
 
     Args:
@@ -189,7 +189,7 @@ def unlike_of(problem: SimulatedProblem, run: AnyRun, sampling: Sampling) -> Unl
     counts = [group.clients for group in groups]
     default_std = np.nan if run.noise_std is None else run.noise_std
     noise_stds = [default_std if group.noise_std is None else group.noise_std for group in groups]
-    return Unlike(
+    return ClientArrays(
         sizes=np.repeat([group.samples_per_client for group in groups], counts),
         batches=np.repeat(batches, counts),
         noise_stds=np.repeat(noise_stds, counts),

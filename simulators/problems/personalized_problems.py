@@ -154,6 +154,7 @@ class _LinearProblem:
         return {}
 
     def facts(self) -> Mapping[str, float | int | str]:
+        """Return the fields of the request and the root mean square norm of the features."""
         return {name: value for name, value in asdict(self.spec).items() if value is not None} | {
             "feature_norm": math.sqrt(self.squared_norm)
         }
@@ -185,11 +186,20 @@ class _LinearProblem:
         return residuals
 
     def weighted_gradient(self, models: Floats, records: Records, weights: Floats) -> Floats:
+        """Return weighted sums of gradients.
+
+        Args:
+            models: (rows, d).
+            records: features (rows, m, d) and targets (rows, m).
+            weights: weight of each record, (rows, m).
+        """
         slopes = self.slopes(np.einsum("kmd,kd->km", records.features, models) - records.targets)
         return np.asarray(np.einsum("kmd,km->kd", records.features, slopes * weights))
 
 
 class _LeastSquares(_LinearProblem):
+    """Least squares with Gaussian target noise."""
+
     spec: PersonalizedLeastSquares
 
     @functools.cached_property
@@ -202,18 +212,28 @@ class _LeastSquares(_LinearProblem):
         )
 
     def records(self, generator: np.random.Generator, clients: Numbers, batch_size: int) -> Records:
+        """Draw fresh records.
+
+        Args:
+            generator: source of randomness.
+            clients: client of each row.
+            batch_size: records of each row.
+        """
         shape = (len(clients), batch_size, self.dimension)
         features = _signs(generator, shape) if self.spec.features == "sign" else generator.standard_normal(shape)
         features *= np.sqrt(self.spec.variances)
         return Records(features, self._targets(features, clients, generator.standard_normal(shape[:2])))
 
     def excess(self, models: Floats, shares: Floats) -> Floats:
+        """Return the exact weighted excess risk."""
         distances = models - self.optima
         squared = (distances * distances) @ self.spec.variances
         return np.asarray(0.5 * np.einsum("...n,n->...", squared, shares))
 
 
 class _Huber(_LinearProblem):
+    """Huber regression with two-point target noise and finitely many feature vectors."""
+
     spec: PersonalizedHuber
 
     @functools.cached_property
@@ -231,11 +251,19 @@ class _Huber(_LinearProblem):
         return _signs(generator, (self.spec.feature_vectors, self.dimension)) * np.sqrt(self.spec.variances)
 
     def records(self, generator: np.random.Generator, clients: Numbers, batch_size: int) -> Records:
+        """Draw fresh records.
+
+        Args:
+            generator: source of randomness.
+            clients: client of each row.
+            batch_size: records of each row.
+        """
         shape = (len(clients), batch_size)
         features = self.vectors[generator.integers(self.spec.feature_vectors, size=shape)]
         return Records(features, self._targets(features, clients, _signs(generator, shape)))
 
     def slopes(self, residuals: Floats) -> Floats:
+        """Return the residuals, clipped to the threshold."""
         return np.clip(residuals, -self.spec.threshold, self.spec.threshold)
 
     def losses(self, residuals: Floats) -> Floats:

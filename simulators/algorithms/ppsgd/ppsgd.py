@@ -68,7 +68,7 @@ class _Plan:
         )
 
     @property
-    def most(self) -> int:
+    def largest_batch(self) -> int:
         """Number of records of the largest batch."""
         return int(self.weights.shape[1])
 
@@ -118,14 +118,14 @@ def simulate(
     clipped, largest, messages = (np.zeros(len(generators)) for _ in range(3))
     offset, last = 0, max(rounds)
     rate, participants = run.rate, run.participants(problem.clients)
-    size = chunk_size(rate * problem.clients * plan.most * problem.dimension)
+    size = chunk_size(rate * problem.clients * plan.largest_batch * problem.dimension)
     with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges says so by an infinite excess
         while offset < last:
             draws = draw(
                 problem,
                 generators,
                 rounds=min(size, run.rounds - offset),
-                batch_size=plan.most,
+                batch_size=plan.largest_batch,
                 rate=rate,
                 participants=participants,
             )
@@ -199,8 +199,8 @@ def rounds_of(problem: PersonalizedProblem, run: PpsgdRun) -> int:
 def work_of(problem: PersonalizedProblem, run: PpsgdRun) -> Work:
     """Estimate the work of one repetition."""
     groups = run.batches(problem.clients)
-    most = max(group.batch_size for group in groups)
-    entries = run.rate * problem.clients * most * problem.dimension
+    largest_batch = max(group.batch_size for group in groups)
+    entries = run.rate * problem.clients * largest_batch * problem.dimension
     chunk = min(chunk_size(entries), run.rounds)
     state = 6.0 * problem.clients * problem.dimension
     return Work(
