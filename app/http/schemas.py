@@ -152,12 +152,22 @@ def _plain(schema: Schema) -> Schema:
 def _problems(method: str, path: str, operation: Schema) -> Schema:
     """Return the problem responses of an operation, by status."""
     has_inputs = any(item["in"] in ("query", "header") for item in operation.get("parameters", ()))
-    got = {404: "{" in path, 422: has_inputs, 500: True, 503: path == "/readyz"}
-    posted = (*POSTED, *((404,) if got[404] else ()))
-    statuses = posted if method == "post" else tuple(status for status, may_be in got.items() if may_be)
-    more = (*operation.pop("x-problems", ()), *(KEYED if _needs_key(path) else ()))
+    has_name = "{" in path
+    if method == "post":
+        statuses = set(POSTED)
+    else:
+        statuses = {500}
+        if has_inputs:
+            statuses.add(422)
+        if path == "/readyz":
+            statuses.add(503)
+    if has_name:
+        statuses.add(404)
+    statuses |= set(operation.pop("x-problems", ()))
+    if _needs_key(path):
+        statuses |= set(KEYED)
     left_out = frozenset() if "ledgers" in operation.get("tags", ()) else OF_LEDGERS
-    return {str(status): _problem(status, left_out) for status in sorted({*statuses, *more})}
+    return {str(status): _problem(status, left_out) for status in sorted(statuses)}
 
 
 def _needs_key(path: str) -> bool:

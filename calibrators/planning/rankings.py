@@ -194,7 +194,9 @@ def _applying(entry: PlanEntry, outcome: Found, adapter: PlanAdapter, plan: Plan
         figures |= {"noise_norm": signal.noise_norm, "noise_to_signal": signal.ratio}
     if risk is not None and risk.objective is not None:
         figures["objective"] = risk.objective
-    why = [*entry.why, *said, *limits]
+    why = list(entry.why)
+    why += said
+    why += limits
     return replace(
         entry,
         applies=Verdict.YES,

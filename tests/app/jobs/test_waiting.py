@@ -52,11 +52,11 @@ def test_who_waits_reads_the_large_parts_once_at_the_end(store: Store, monkeypat
     runs(store, "a", replica="other")
     get, wholes = store.get, list[bool]()
 
-    def counted(owner: str, identifier: str, *, whole: bool = True) -> Record | None:
-        wholes.append(whole)
+    def counted(owner: str, identifier: str, *, complete: bool = True) -> Record | None:
+        wholes.append(complete)
         if len(wholes) == 4 * WAITERS:
             store.end("a", 1, "other", End(state="done", result=b"{}"))
-        return get(owner, identifier, complete=whole)
+        return get(owner, identifier, complete=complete)
 
     monkeypatch.setattr(store, "get", counted)
 
