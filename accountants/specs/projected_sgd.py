@@ -1,4 +1,4 @@
-"""The spec of noisy projected gradient descent of which one model is released."""
+"""The spec of noisy projected gradient descent with one released model."""
 
 from __future__ import annotations
 
@@ -34,8 +34,15 @@ from epsilond.accountants.specs.primitives import KIND, Primitive
 
 
 def first_step_of_suffix(fraction: float | None, steps: int) -> int:
-    """⌈αT⌉, α the decimal it is written as; 1 without a fraction."""
-    return 1 if fraction is None else math.ceil(Fraction(repr(fraction)) * steps)
+    """Return ⌈αT⌉, the first step that may be released, or 1 without a fraction.
+
+    Args:
+        fraction: α, taken as its shortest decimal form.
+        steps: T.
+    """
+    if fraction is None:
+        return 1
+    return math.ceil(Fraction(repr(fraction)) * steps)
 
 
 @request
@@ -77,7 +84,7 @@ class ProjectedSgd:
     suffix_fraction: Annotated[float | None, SUFFIX_FRACTION] = None
 
     def check(self) -> None:
-        """m ≤ n, λ ≤ β, λ = 0 unless convex, a suffix has its fraction, lists are as long as the run."""
+        """Check that m ≤ n, λ ≤ β, λ = 0 unless convex, a suffix has its fraction, and lists have T entries."""
         if self.participants > self.clients:
             raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
         if self.smoothness is not None and self.strong_convexity > self.smoothness:
@@ -91,15 +98,15 @@ class ProjectedSgd:
 
     @property
     def period(self) -> int:
-        """Batches in one pass over the clients."""
+        """Number of batches in one pass over the clients."""
         return self.clients // self.participants
 
     @property
     def steps(self) -> int:
-        """How many steps are run."""
+        """Number T of steps."""
         return self.period if self.rounds is None else self.rounds
 
     @property
     def first_stop(self) -> int:
-        """The first step whose model may be the released one."""
+        """First step at which the model may be released."""
         return self.steps if self.release == "last" else first_step_of_suffix(self.suffix_fraction, self.steps)

@@ -1,4 +1,4 @@
-"""The specs that are made of other mechanisms, and `Spec`, the union of all specs."""
+"""The specs that contain other mechanisms, and `Spec`, the union of all specs."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ class Subsampled:
     mechanism: Annotated[Spec, MECHANISM]
 
     def check(self) -> None:
-        """Require `rate` alone, or `batch_size` and `population`; sampling with replacement needs the two counts."""
+        """Require `rate`, or `batch_size` and `population`; sampling with replacement requires the two counts."""
         self._check_levels()
         self._check_shuffled()
-        given = (self.rate is not None, self.batch_size is not None, self.population is not None)
+        present = (self.rate is not None, self.batch_size is not None, self.population is not None)
         if self.sampling == "full":
             return
-        if given not in {(True, False, False), (False, True, True)}:
+        if present not in {(True, False, False), (False, True, True)}:
             raise InvalidInput.at("/rate", "give either rate, or batch_size and population")
         if self.sampling == "with-replacement":
             if self.rate is not None:
@@ -79,17 +79,17 @@ class Subsampled:
             raise InvalidInput.at("/batch_size", "a batch cannot exceed its population", allowed=f"≤ {self.population}")
 
     def _check_levels(self) -> None:
-        """Reject a draw of clients from a batch of records, and a batch of it with another population."""
+        """Reject a draw of clients from a batch of records, and an inner draw with a wrong population."""
         if self.level == "records" and (fault := self._fault_of_records()):
             raise InvalidInput(fault)
 
     @property
     def may_be_of_records(self) -> bool:
-        """Whether the draws below can be draws from a batch of records."""
+        """True if the inner draws can be draws from a batch of records."""
         return self._fault_of_records() is None
 
     def _fault_of_records(self) -> Fault | None:
-        """Return the first field below that contradicts a batch of records. A full batch of a batch is that batch."""
+        """Return the first inner field that contradicts a batch of records. A full batch of a batch is that batch."""
         inner, pointer = self.mechanism, "/mechanism"
         while isinstance(inner, Subsampled):
             if inner.level == "clients":
@@ -118,7 +118,7 @@ class Subsampled:
 
     @property
     def inclusion_probability(self) -> float:
-        """The probability that a given record is in the batch at least once."""
+        """Probability that a given record is in the batch at least once."""
         if self.sampling == "full":
             return 1.0
         if self.rate is not None:

@@ -99,6 +99,9 @@ def theorem_2(inputs: RunInputs) -> Outputs:
     }
 
 
+EPSILON_RANGE = Condition("epsilon-range", "ε < 6", lambda inputs: Sides.below(inputs.epsilon, 6.0))
+DELTA_RANGE = Condition("delta-range", "δ < e^(−9/4)", lambda inputs: Sides.below(inputs.delta, math.exp(-2.25)))
+COMPOSED_EPSILON = Condition("composed-epsilon", "ε̂ < 1", lambda inputs: Sides.below(inputs.composed_epsilon, 1.0))
 THEOREM_2 = Theorem(
     id="das.2",
     title="Privacy of DP-NormFedAvg over rounds, as printed: false",
@@ -110,9 +113,9 @@ THEOREM_2 = Theorem(
     source=Source("das2021", "Theorem 2, privacy"),
     status=Status.REFUTED,
     conditions=(
-        Condition("epsilon-range", "ε < 6", lambda inputs: Sides.below(inputs.epsilon, 6.0)),
-        Condition("delta-range", "δ < e^(−9/4)", lambda inputs: Sides.below(inputs.delta, math.exp(-2.25))),
-        Condition("composed-epsilon", "ε̂ < 1", lambda inputs: Sides.below(inputs.composed_epsilon, 1.0)),
+        EPSILON_RANGE,
+        DELTA_RANGE,
+        COMPOSED_EPSILON,
         delta_below_one("claimed_delta"),
     ),
     errata=(

@@ -121,23 +121,20 @@ LEVELS_DEFINED = Condition(
     "(e^(ε/Δ₁) − 1) Δ∞ < 1, else m is the logarithm of nothing",
     lambda inputs: Sides.below(_expm1(inputs.decay_rate) * inputs.linf_sensitivity, 1.0),
 )
-CONDITIONS = (
-    Condition(
-        "epsilon-range",
-        "ε < Δ₁/(e Δ∞)",
-        lambda inputs: Sides.below(inputs.epsilon, inputs.l1_sensitivity / (math.e * inputs.linf_sensitivity)),
-    ),
-    Condition(
-        "linf-at-most-l1",
-        "Δ∞ ≤ Δ₁",
-        lambda inputs: Sides.at_most(inputs.linf_sensitivity, inputs.l1_sensitivity),
-    ),
-    Condition(
-        "l1-at-most-d-linf",
-        "Δ₁ ≤ d Δ∞",
-        lambda inputs: Sides.at_most(inputs.l1_sensitivity, inputs.dimension * inputs.linf_sensitivity),
-    ),
-    LEVELS_DEFINED,
+EPSILON_RANGE = Condition(
+    "epsilon-range",
+    "ε < Δ₁/(e Δ∞)",
+    lambda inputs: Sides.below(inputs.epsilon, inputs.l1_sensitivity / (math.e * inputs.linf_sensitivity)),
+)
+LINF_AT_MOST_L1 = Condition(
+    "linf-at-most-l1",
+    "Δ∞ ≤ Δ₁",
+    lambda inputs: Sides.at_most(inputs.linf_sensitivity, inputs.l1_sensitivity),
+)
+L1_AT_MOST_D_LINF = Condition(
+    "l1-at-most-d-linf",
+    "Δ₁ ≤ d Δ∞",
+    lambda inputs: Sides.at_most(inputs.l1_sensitivity, inputs.dimension * inputs.linf_sensitivity),
 )
 
 
@@ -158,7 +155,7 @@ THEOREM_1 = Theorem(
     ),
     source=Source("das2021", "Theorem 1"),
     status=Status.REFUTED,
-    conditions=CONDITIONS,
+    conditions=(EPSILON_RANGE, LINF_AT_MOST_L1, L1_AT_MOST_D_LINF, LEVELS_DEFINED),
     errata=(
         Erratum(
             "D-1",
@@ -242,7 +239,7 @@ REMARK_2 = Theorem(
     ),
     source=Source("das2021", "Remark 2"),
     status=Status.REFUTED,
-    conditions=CONDITIONS[1:3],
+    conditions=(LINF_AT_MOST_L1, L1_AT_MOST_D_LINF),
     errata=(
         Erratum(
             "D-1",

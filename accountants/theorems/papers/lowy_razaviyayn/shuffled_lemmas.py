@@ -67,7 +67,7 @@ def transfer(*, log_delta: GivenLogDelta, epsilon: Epsilon, distance: Annotated[
 
 @formula(given="An (ε, δ) report, that another with δ = 0 is to stand in for.", bounded=False)
 def purification_distance(*, log_delta: GivenLogDelta, epsilon: Epsilon) -> Outputs:
-    """Compute the total variation distance of Lemma F.5: δ if one distribution is fixed, else δ/(e^ε + 1) for each."""
+    """Compute the total variation distance of Lemma F.5: δ with one distribution fixed, δ/(e^ε + 1) if both move."""
     both = log_delta - float(np.logaddexp(0.0, epsilon))
     return delta_outputs(log_delta, "distance") | delta_outputs(both, "pair_distance")
 

@@ -163,30 +163,37 @@ def _some_noise(inputs: ShuffledInputs) -> Sides:
     return Sides.above(inputs.log_pairs, 0.0)
 
 
+EPSILON_RANGE = Condition(
+    "epsilon-range", "ε ≤ ln(2/δ)", lambda inputs: Sides.at_most(inputs.epsilon, LN2 - inputs.log_delta)
+)
+PRINTED_PARTICIPANTS = Condition(
+    "printed-enough-participants",
+    "M ≥ 16 ln(18RM²/(Nδ)), as printed",
+    lambda inputs: Sides.at_least(inputs.participants, inputs.least_participants(printed=True)),
+)
+ENOUGH_PARTICIPANTS = Condition(
+    "enough-participants",
+    "M ≥ 16e ln(36RM²/(nNδ)), which the proof needs",
+    lambda inputs: Sides.at_least(inputs.participants, inputs.least_participants(printed=False)),
+)
+ROUNDS_FOR_ALL = Condition(
+    "enough-rounds-for-all",
+    "R ≥ N/M",
+    lambda inputs: Sides.at_least(inputs.rounds_run, inputs.clients / inputs.participants),
+)
+PRESCRIBED_ROUNDS = Condition(
+    "prescribed-rounds",
+    "R is at least the prescribed number (for the risk)",
+    lambda inputs: Sides.at_least(inputs.rounds_run, inputs.prescribed_rounds),
+)
 UNSPECIFIED = Condition("unspecified-constant", "the C of the noise is large enough; it is not given", undecidable=True)
 CONDITIONS = (
-    Condition("epsilon-range", "ε ≤ ln(2/δ)", lambda inputs: Sides.at_most(inputs.epsilon, LN2 - inputs.log_delta)),
-    Condition(
-        "printed-enough-participants",
-        "M ≥ 16 ln(18RM²/(Nδ)), as printed",
-        lambda inputs: Sides.at_least(inputs.participants, inputs.least_participants(printed=True)),
-    ),
-    Condition(
-        "enough-participants",
-        "M ≥ 16e ln(36RM²/(nNδ)), which the proof needs",
-        lambda inputs: Sides.at_least(inputs.participants, inputs.least_participants(printed=False)),
-    ),
-    Condition(
-        "enough-rounds-for-all",
-        "R ≥ N/M",
-        lambda inputs: Sides.at_least(inputs.rounds_run, inputs.clients / inputs.participants),
-    ),
+    EPSILON_RANGE,
+    PRINTED_PARTICIPANTS,
+    ENOUGH_PARTICIPANTS,
+    ROUNDS_FOR_ALL,
     Condition("enough-rounds-for-privacy", "R ≥ (nNε)²/M", _enough_for_privacy),
-    Condition(
-        "prescribed-rounds",
-        "R is at least the prescribed number (for the risk)",
-        lambda inputs: Sides.at_least(inputs.rounds_run, inputs.prescribed_rounds),
-    ),
+    PRESCRIBED_ROUNDS,
     Condition("some-noise", "ln(RM²/(Nδ)) > 0: otherwise the statement prescribes no noise and no risk", _some_noise),
     Condition("logarithm", "the logarithm's argument exceeds 1 (unbounded if μ = 0)", _logarithm),
     UNSPECIFIED,

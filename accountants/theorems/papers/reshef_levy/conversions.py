@@ -41,7 +41,7 @@ from epsilond.accountants.quantities import (
 )
 from epsilond.accountants.quantities.algorithms import Distance
 from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
-from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
+from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_bounds
 
 GAUSSIAN_DP_MU = Quantity(
     symbol="ρ",
@@ -205,7 +205,7 @@ def exact_mu(*, epsilon: float, log_delta: float) -> float:
     """
     if epsilon == 0.0:
         return _mu_of_advantage(log_delta) * (1.0 - 16 * UNIT_ROUNDOFF)
-    return 1.0 / gaussian_noise_std_ends(epsilon=epsilon, log_delta=log_delta, sensitivity=1.0).upper
+    return 1.0 / gaussian_noise_std_bounds(epsilon=epsilon, log_delta=log_delta, sensitivity=1.0).upper
 
 
 def _mu_of_advantage(log_delta: float) -> float:
