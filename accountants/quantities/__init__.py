@@ -195,9 +195,9 @@ class BudgetFields(DeltaFields):
 
 @request
 class SettingFields:
-    """What a guarantee is about: how neighbours differ, whose data is protected, and who the adversary is.
+    """The setting of a guarantee: the neighbouring relation, the protected unit, and the adversary.
 
-    The fields have no defaults, because a guarantee for another setting than the intended one protects nobody.
+    The fields have no defaults, because a guarantee in a different setting than the intended one is useless.
     """
 
     relation: Annotated[Relation, RELATION]
@@ -207,11 +207,11 @@ class SettingFields:
 
 @request
 class TargetedProblem(SettingFields, BudgetFields):
-    """A problem whose answer meets a given (ε, δ) in a given setting."""
+    """A problem with a target (ε, δ) in a given setting."""
 
 
 GivenLogDelta = Annotated[float, ReadFrom(DeltaFields)]
-"""A formula's parameter `log_delta`, which a request gives as delta or log10_delta."""
+"""The parameter `log_delta` of a formula; the request has delta or log10_delta."""
 
 
 def delta_outputs(log_delta: float, name: str = "delta") -> dict[str, float]:

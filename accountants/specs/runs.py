@@ -39,19 +39,19 @@ class Subsampled:
     """Runs `mechanism` on a fresh random batch. Give `rate`, or `batch_size` and `population`.
 
     `poisson`: every record independently with probability `rate`. `without-replacement`: a uniform subset of
-    `batch_size` records. `with-replacement`: `batch_size` independent uniform draws, a record counts as often as it
-    is drawn. `full`: every record, no amplification.
+    `batch_size` records. `with-replacement`: `batch_size` independent uniform draws; a record counts as often as it is
+    drawn. `full`: every record, no amplification.
 
-    Admits: fresh draws, whatever the data are. That nobody sees who is in a batch, and that the mechanism is told a
-    batch of fixed size as a set (no order, place or name), are conditions of the amplified ε; an answer that needs them
-    declares them. A mechanism that needs a fixed number of records or clients is not run on a batch of random size.
+    Admits: fresh draws that do not depend on the data. The amplified ε has two conditions. The members of a batch stay
+    secret, and the mechanism receives a batch of fixed size as a set (no order, place or name). An answer that uses
+    them declares them. A mechanism for a fixed number of records or clients is not run on a batch of random size.
 
-    `level` says what is drawn. Absent, it is the unit that is protected. For a record it stays open where `mechanism`
-    draws again, unless records are drawn above it: the answer then covers both readings, a batch of a batch, and
-    clients who then draw among their own records. For a client it stays open below a draw of clients, where it may be
-    one of the client's records. For a client, records that no draw of clients stands above may be its own or drawn from
-    all clients' together. Where no bound covers both readings the spec is refused: say `records` or `clients`
-    (docs/decisions/0004-two-level-sampling.md).
+    `level` is the drawn unit. If absent, it is the protected unit. For a record the level is open if `mechanism` draws
+    again, unless records are drawn above. The answer then covers both readings: a batch of a batch, and clients that
+    draw among their own records. For a client the level is open below a draw of clients, where the draw may be among
+    the client's records. For a client, records that are not below a draw of clients may be its own, or may be drawn
+    from the records of all clients together. If no bound covers both readings, the spec is rejected: set `records` or
+    `clients` (docs/decisions/0004-two-level-sampling.md).
     """
 
     primitive: ClassVar[Primitive | None] = None
@@ -133,13 +133,12 @@ class Subsampled:
 class Shuffled:
     """Each of `clients` clients runs `mechanism` on its own single contribution, and a shuffler permutes the reports.
 
-    A trusted shuffler passes on the reports of a round in a uniformly random order and nothing else. Neighbours differ
-    by replacing one client's contribution; what `mechanism` is for its own report is a replace-one guarantee. Bounds
-    that depend on the number of coordinates of a report need `dimension`; the others hold for any.
+    A trusted shuffler forwards only the reports of a round, in a uniformly random order. Neighbours differ by replacing
+    one client's contribution. The guarantee of `mechanism` for its own report is a replace-one guarantee. Bounds that
+    depend on the number of coordinates of a report need `dimension`; the others hold for any.
 
-    Admits: one `mechanism` that is the same for every client and whose report depends on its client's contribution
-    alone, so that it names no sender. The number of reports is known to all. What `mechanism` draws are records of its
-    client.
+    Admits: one `mechanism` that is the same for every client. Its report depends only on its client's contribution, so
+    it names no sender. The number of reports is public. The draws of `mechanism` are draws of records of its client.
     """
 
     primitive: ClassVar[Primitive | None] = None
@@ -167,15 +166,15 @@ def _parts(spec: Spec) -> Iterator[Spec]:
 
 @request
 class Repeated:
-    """`times` independent runs of `mechanism`, each free to depend on what came before.
+    """`times` independent runs of `mechanism`. Each may depend on the outputs of earlier runs.
 
-    Admits: runs that each fit the words of `mechanism` whatever came before, with parameters fixed in advance. All
+    Admits: runs with parameters fixed in advance, each of which fits `mechanism` for all outputs of earlier runs. All
     outputs are seen.
     """
 
     primitive: ClassVar[Primitive | None] = None
     stepped: ClassVar[bool] = True
-    """A product of equal runs: it may be stopped between two, and a ledger keeps what was not run."""
+    """True, because the runs are equal: a ledger may stop between two runs and keep the budget of the rest."""
     kind: Annotated[Literal["repeated"], KIND] = "repeated"
     times: Times
     mechanism: Annotated[Spec, MECHANISM]
@@ -183,9 +182,10 @@ class Repeated:
 
 @request
 class Composed:
-    """The mechanisms one after another, each free to depend on what came before; their parameters fixed in advance.
+    """Mechanisms that run one after another. Each may depend on the outputs of earlier ones.
 
-    Admits: runs that each fit the words of their mechanism whatever came before. All outputs are seen.
+    Admits: runs with parameters fixed in advance, each of which fits its mechanism for all outputs of earlier runs. All
+    outputs are seen.
     """
 
     primitive: ClassVar[Primitive | None] = None

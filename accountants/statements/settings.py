@@ -1,4 +1,4 @@
-"""The statements of one guarantee: what it protects, against whom, who is trusted, and what must be kept secret.
+"""The statements of one guarantee: protected unit, adversary, trusted parties, and the secrecy of batches.
 
 Each statement depends only on the setting, on the spec's random draws, on the declared conditions, and on who adds the
 noise if that is known. A spec does not say who adds its noise, so an account of a bare spec states a condition instead.

@@ -268,7 +268,7 @@ def guarantee_of_relation(guarantee: Guarantee, setting: Setting, instances: tup
     """Return a replace-one guarantee for the relation of the setting, replace-one or zero-out-one.
 
     Args:
-        guarantee: replace-one guarantee, whose upper bound is used.
+        guarantee: replace-one guarantee with the upper bound.
         setting: the requested setting.
         instances: pairs that neighbours in the relation of the setting attain.
     """

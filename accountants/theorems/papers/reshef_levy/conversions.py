@@ -288,6 +288,7 @@ def mu_of_target(*, epsilon: Annotated[float, EPSILON_OR_NONE], log_delta: Given
     exact = conversions["exact_gaussian_dp_mu"]
 
     def ratio(mu: float) -> float:
+        """Return the noise for `mu` over the noise for the exact ρ."""
         return exact / mu if mu > 0.0 else math.inf
 
     return {
