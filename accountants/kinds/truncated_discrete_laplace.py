@@ -186,6 +186,7 @@ def by_distance(*, noise: TruncatedDiscreteLaplace, epsilon: Epsilon, rounds: Ro
 
 
 LARGEST_RHO = 1e9
+"""Largest ρ of zCDP [nat] at which the bound is computed."""
 _EXAMPLE = {"noise_levels": 113, "decay_rate": 0.0625, "dimension": 30, "l1_sensitivity": 30.0, "linf_sensitivity": 1.0}
 EXACT = Theorem(
     id="epsilond.truncated-discrete-laplace",

@@ -29,7 +29,7 @@ MOST_ROUNDS = 10**15
 PRODUCT = Theorem(
     id="zhu-dong-wang-2022.10",
     title="Adaptive composition of dominating pairs",
-    statement="If (P_i, Q_i) dominates mechanism i whatever came before, the product pair dominates their composition",
+    statement="If (P_i, Q_i) dominates mechanism i given all earlier outputs, their product dominates the composition",
     source=Source("zhu2022optimal", "Theorem 10"),
     status=Status.PROVED,
 )

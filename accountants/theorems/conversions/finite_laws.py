@@ -15,6 +15,7 @@ from epsilond.accountants.numerics.special import FloatArray
 from epsilond.accountants.quantities import Quantity, request
 
 MOST_OUTCOMES = 1000
+"""Largest number of outcomes of a distribution."""
 ROUNDED = 1e-9
 """Largest difference of the sum of a probability vector from 1, for decimal input."""
 MOST_RATIO = 1e15
@@ -86,6 +87,7 @@ def apply_channel(values: FloatArray, rows: Sequence[Sequence[float]]) -> FloatA
 
 
 def _log_ratio(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Compute ln(P/Q), elementwise; −∞ where P is 0, and ∞ where only Q is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.where(first > 0.0, np.log(first) - np.log(second), -np.inf))
 

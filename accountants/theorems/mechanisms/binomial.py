@@ -29,7 +29,7 @@ SUCCESS_PROBABILITY = Quantity(
     symbol="p",
     gt=0,
     le=0.5,
-    description="probability that a trial counts; p and 1 − p are the same noise, mirrored: the smaller is asked for",
+    description="probability that a trial counts; p and 1 − p are the same noise, mirrored: give the smaller",
 )
 TRIALS_PER_STEP = Quantity(
     symbol="1/s'", ge=1, le=10**6, description="how many trials make one grid step: a trial adds s' to a value"

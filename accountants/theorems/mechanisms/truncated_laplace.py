@@ -48,7 +48,7 @@ def cut_moment(order: int, reach: float) -> float:
     return reach**order * integral(order) / integral(0)
 
 
-@formula(given="One coordinate whose value moves by at most Δ, and the target.")
+@formula(given="One coordinate with sensitivity Δ, and the target.")
 def reach(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivity: Sensitivity) -> Outputs:
     """Compute λ, the least A, rounded up, and the mean absolute value and the variance of the noise.
 

@@ -67,7 +67,7 @@ def _gaussian_run(mechanism: Spec, share: Share, spec: Subsampled, case: Case) -
     removed = case.account(mechanism, replace(case.setting, relation="add-or-remove-one"))
     removal_mu, replacement_mu = removed.curve.upper.gaussian_dp_mu, inner.curve.upper.gaussian_dp_mu
     if removal_mu is None or replacement_mu is None or share.rate == 1.0:
-        return Refusal(COMONOTONE, "what is drawn is not a run of Gaussian releases")
+        return Refusal(COMONOTONE, "the mechanism on the batch is not a run of Gaussian releases")
     shift = max(removal_mu, 0.5 * replacement_mu) * (1.0 + 8 * UNIT_ROUNDOFF)
     curve = Curve(opposite_gaussian(shift, share)[0], opposite_contributions(mechanism, share, inner))
     return amplified_guarantee(inner, curve, COMONOTONE, spec)

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 FULL_BATCH = Theorem(
     id="epsilond.full-batch",
     title="A full batch",
-    statement="A batch that always holds every record is no sampling: the base guarantee stands unchanged",
+    statement="A batch that always contains every record is not random: the guarantee is that of the mechanism",
     source=Source("epsilond", "by definition"),
     status=Status.PROVED,
 )
@@ -260,7 +260,7 @@ def reject_unknown_replacement(theorem: Theorem, spec: Subsampled, case: Case) -
     if case.setting.relation == "zero-out-one" and not zeroing_is_replacing(spec.mechanism):
         return Refusal(theorem, "needs a guarantee for replacing a record, and the numbers given are for zeroing one")
     if tells_places(spec.mechanism):
-        return Refusal(theorem, "what is put out tells who is in the batch, or which place in it is whose")
+        return Refusal(theorem, "the output shows the members of the batch, or their places in it")
     return None
 
 

@@ -35,11 +35,12 @@ if TYPE_CHECKING:
 
 DRAWN_OR_NOT = Theorem(
     id="epsilond.drawn-or-not",
-    title="A draw thins losses, whatever the mechanism",
+    title="Subsampling multiplies δ by q at the same ε, for every mechanism",
     statement=(
         "Replacing or zeroing a record that is in a batch with probability q: δ'(ε) = q δ(ε) at the same ε, with δ the "
-        "mechanism's profile for the same relation, whatever a batch without the record looks like, and though it be "
-        "seen who was drawn. It composes as the pair that is the mechanism's with probability q and two equal laws else"
+        "mechanism's profile for the same relation. Batches without the record are arbitrary, and the draw may be "
+        "public. It composes as the pair that is the mechanism's with probability q, and two equal distributions "
+        "otherwise"
     ),
     source=Source("epsilond", "by joint convexity; proof in this file"),
     status=Status.PROVED,

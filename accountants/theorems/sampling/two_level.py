@@ -34,8 +34,8 @@ CLIENTS_THEN_RECORDS = Theorem(
     title="Drawing clients thins a record's losses and shrinks none",
     statement=(
         "If a record's client takes part with probability q, δ'(ε) = q δ(ε) with δ the profile of the client's own "
-        "mechanism: the output without the client may be anything, so a smaller ε cannot be had, and knowing who takes "
-        "part changes nothing. It composes as the pair that is the client's with probability q and two equal laws else"
+        "mechanism. The output without the client is arbitrary, so ε is not smaller, and participation may be public. "
+        "It composes as the pair that is the client's with probability q, and two equal distributions otherwise"
     ),
     source=Source("epsilond", "docs/shifted-noise.md, Two levels"),
     status=Status.PROVED,
@@ -43,9 +43,9 @@ CLIENTS_THEN_RECORDS = Theorem(
 )
 VISIBLE_SELECTION = Theorem(
     id="epsilond.visible-selection",
-    title="Drawing clients in sight of the observer",
+    title="A draw of clients that the observer sees",
     statement=(
-        "For a client whose data is replaced or zeroed, and who is seen to take part with probability q, δ'(ε) = q δ(ε)"
+        "If a client's data is replaced or zeroed, and it visibly takes part with probability q, δ'(ε) = q δ(ε)"
     ),
     source=Source("epsilond", "docs/shifted-noise.md, Two levels"),
     status=Status.PROVED,
@@ -55,8 +55,8 @@ RECORDS_OF_A_CLIENT = Theorem(
     id="epsilond.records-of-a-client",
     title="Drawing among a client's own records does not protect the client",
     statement=(
-        "A client's guarantee bounds whatever it contributes, so which of its records it draws changes nothing, and "
-        "neither does a draw from all clients' records that leaves the others' as they were"
+        "A client's guarantee holds for all its contributions, so a draw among its records does not change it. Nor "
+        "does a draw from all clients' records that leaves the other clients' records unchanged"
     ),
     source=Source("epsilond", "docs/shifted-noise.md, Two levels"),
     status=Status.PROVED,

@@ -82,7 +82,7 @@ def facts(inputs: DivergenceInputs) -> Outputs:
 
 FACTS = Theorem(
     id="asoodeh.section-2",
-    title="What holds of E_ε for any two laws",
+    title="Properties of E_ε for any two distributions",
     statement=(
         "0 ≤ E_ε(μ‖ν) ≤ TV(μ, ν) = E_0(μ‖ν); E_ε is jointly convex in (μ, ν); no channel that both go through enlarges "
         "it. In ε it is continuous; it decreases strictly until it reaches the mass of the part of μ that is singular "
@@ -96,8 +96,8 @@ FACTS = Theorem(
             grade=Grade.PROVED_WRONG,
             printed="ε ↦ E_ε(μ‖ν) is strictly decreasing on (0, TV(μ, ν)], for any two laws",
             truth=(
-                "it holds if ν dominates μ, as then TV ≤ D_∞. Else E_ε is constant once it reaches the mass of the "
-                "part of μ that is singular to ν: for (½, ½, 0) and (0, ½, ½) it is ½ at every ε"
+                "it holds if ν dominates μ, as then TV ≤ D_∞. Otherwise E_ε is constant once it reaches the mass of "
+                "the part of μ that is singular to ν: for (½, ½, 0) and (0, ½, ½) it is ½ at every ε"
             ),
             test=f"{_TESTS}::test_laws_of_overlapping_halves_have_a_constant_divergence",
         ),

@@ -40,6 +40,7 @@ _BEYOND = 60.0
 
 
 def _shift(dimension: int, l1_sensitivity: float, linf_sensitivity: float) -> Shift:
+    """Return the worst integer shift within both sensitivities."""
     return largest_shift(dimension=dimension, l1=math.floor(l1_sensitivity), linf=math.floor(linf_sensitivity))
 
 
@@ -124,7 +125,7 @@ LEVELS = Theorem(
         ANY_INTEGERS,
         Condition(
             "escapes-alone",
-            "α⌊Δ₁⌋ ≤ ε, of the worst shift within both norms: m is then exactly the least, else certified",
+            "α⌊Δ₁⌋ ≤ ε, of the worst shift within both norms: m is then exactly the least, otherwise certified",
             lambda inputs: Sides.at_most(
                 inputs.decay_rate * _shift(inputs.dimension, inputs.l1_sensitivity, inputs.linf_sensitivity).total,
                 inputs.epsilon,

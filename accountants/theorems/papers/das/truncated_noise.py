@@ -118,7 +118,7 @@ def theorem_1(inputs: PrintedInputs) -> Outputs:
 
 LEVELS_DEFINED = Condition(
     "levels-defined",
-    "(e^(ε/Δ₁) − 1) Δ∞ < 1, else m is the logarithm of nothing",
+    "(e^(ε/Δ₁) − 1) Δ∞ < 1. Otherwise the formula for m takes the logarithm of a number that is not positive",
     lambda inputs: Sides.below(_expm1(inputs.decay_rate) * inputs.linf_sensitivity, 1.0),
 )
 EPSILON_RANGE = Condition(
@@ -139,6 +139,7 @@ L1_AT_MOST_D_LINF = Condition(
 
 
 def _expm1(x: float) -> float:
+    """Compute e^x − 1; infinite on overflow."""
     return math.expm1(x) if x < 709.0 else math.inf
 
 
@@ -163,7 +164,7 @@ THEOREM_1 = Theorem(
             printed="|S₂ ∖ S₁| ≤ Δ∞^d, hence δ ≤ (Δ∞/Z)^d ≤ 2^−d",
             truth=(
                 "|S₂ ∖ S₁| = (2m+1)^d − Π (2m+1−|k_i|): at d = 2, m = 1, k = (1, 0) it is 3, not 1. From ε = αΔ₁ on "
-                "δ = 1 − Π (1 − esc k_i), which at the printed m is at least 0.14 for one coordinate alone"
+                "δ = 1 − Π (1 − esc k_i), which at the printed m is at least 0.14 for a single coordinate"
             ),
             test=f"{_TESTS}::test_two_coordinates_refute_the_count",
         ),
@@ -178,7 +179,7 @@ THEOREM_1 = Theorem(
             "D-5",
             grade=Grade.MISPRINT,
             printed="e α Δ∞ = ε Δ∞/Δ₁",
-            truth="e α Δ∞ = e ε Δ∞/Δ₁, which is what the condition ε < Δ₁/(e Δ∞) bounds by 1",
+            truth="e α Δ∞ = e ε Δ∞/Δ₁, which the condition ε < Δ₁/(e Δ∞) bounds by 1",
             test=f"{_TESTS}::test_each_condition_violated_once",
         ),
     ),

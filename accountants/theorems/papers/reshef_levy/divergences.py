@@ -31,7 +31,9 @@ OTHER_SECOND = Quantity(symbol="Q₂", description="the second distribution of t
 RHOS = Quantity(symbol="ρ_k", unit="nat", description="ρ of each mechanism's (ξ, ρ)-zCDP, in the order they are run")
 OFFSETS = Quantity(symbol="ξ_k", unit="nat", description="ξ of each mechanism's (ξ, ρ)-zCDP; absent: all 0")
 MOST = 1e9
+"""Largest ρ or ξ [nat] of one mechanism."""
 LONGEST = 10**6
+"""Largest number of mechanisms in a list."""
 
 
 @request
@@ -117,8 +119,8 @@ def composition(inputs: ConcentratedCompositionInputs) -> Outputs:
 _LAWS = {"first": (0.5, 0.375, 0.125), "second": (0.25, 0.25, 0.5)}
 POST_PROCESSING = Theorem(
     id="reshef.appendix-a.post-processing",
-    title="What is computed from an output has no larger Rényi divergence",
-    statement="D_a(μK‖νK) ≤ D_a(μ‖ν) for every channel K and a > 1: zCDP survives whatever is done with an output",
+    title="Post-processing does not increase a Rényi divergence",
+    statement="D_a(μK‖νK) ≤ D_a(μ‖ν) for every channel K and a > 1: zCDP holds after every post-processing",
     source=Source("reshef2025", "Lemma A.4"),
     status=Status.PROVED,
     inputs=ChannelInputs,
