@@ -103,7 +103,9 @@ class _Group:
     def __init__(self, connection: Connection, desk: Desk, names: set[str], identifiers: set[str], now: float) -> None:
         self._connection = connection
         self._rows = ledgers.load(connection, *sorted(names))
-        self._held = {each.id: each for each in reservations.of_ledgers(connection, names, identifiers)}
+        self._held = {
+            reservation.id: reservation for reservation in reservations.of_ledgers(connection, names, identifiers)
+        }
         self._excluded = owners.colliding_among(connection, names)
         gated = [name for name, row in self._rows.items() if row.approval_from is not None]
         self._excluded |= pending.awaiting_reconciliation(connection, gated) if gated else set()
@@ -163,8 +165,8 @@ class _Group:
 def reservation_after(held: ReservationRow, after: Mapping[str, LedgerState]) -> ReservationRow:
     """Return the row of a reservation after a change of its ledgers."""
     holdings = tuple(
-        holding_of(one.ledger, after[one.ledger].reservations[held.id]) if one.ledger in after else one
-        for one in held.holdings
+        holding_of(holding.ledger, after[holding.ledger].reservations[held.id]) if holding.ledger in after else holding
+        for holding in held.holdings
     )
     state = next(iter(after.values())).reservations[held.id].state
     is_over = all(holding.committed == holding.count for holding in holdings)

@@ -163,7 +163,7 @@ class FilePlace:
     def calibrate(self, identifier: str, algorithm: str, body: Body) -> Answer:
         request = read(CalibrateAsked, body)
         find = partial(calibrated, algorithm=algorithm, given=request.fields, place=request.place)
-        return self._call(lambda book: as_json(answers.found_within(book.evaluated(OWNER, identifier, find))))
+        return self._call(lambda book: as_json(answers.within_record(book.evaluate(OWNER, identifier, find))))
 
     def reserve(self, ledgers: Sequence[str], body: Body, key: str) -> Answer:
         request = read(ReserveAsked, body)
@@ -343,7 +343,7 @@ def _ledger(book: Book, identifier: str) -> answers.LedgerAnswer:
     """Return the answer on a ledger."""
     row, state = book.whole(OWNER, identifier)
     warnings = collisions(book.colliding(row.id))
-    return answers.answer(row, state, answers.promised(state, of_block=bool(row.block)), warnings)
+    return answers.answer(row, state, answers.compute_promise(state, of_block=bool(row.block)), warnings)
 
 
 def _reservation(book: Book, row: ReservationRow) -> Answer:

@@ -31,7 +31,7 @@ from epsilond.app.settings import PREFIX, Settings
 from epsilond.app.workers.pool import Pool
 from epsilond.app.workers.work import RenderedAnswer, message_of, opened, pickled
 from epsilond.calibrators.answer import Caution
-from epsilond.ledgers.book.answers import Promised, promised
+from epsilond.ledgers.book.answers import Promised, compute_promise
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.pending import PendingMove
 from epsilond.ledgers.book.restore import CheckpointFile
@@ -304,7 +304,7 @@ class Ledgers:
         row, state = self.book.whole(tenant, identifier)
         promise = self._promises.get((row.id, row.version))
         if promise is None:
-            promise = self._evaluate(partial(promised, state, of_block=bool(row.block)))
+            promise = self._evaluate(partial(compute_promise, state, of_block=bool(row.block)))
             self._promises[row.id, row.version] = promise
             while len(self._promises) > KEPT_PROMISES:
                 self._promises.popitem(last=False)

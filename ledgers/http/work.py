@@ -105,7 +105,7 @@ def report(ledgers: Ledgers, tenant: str, identifier: str, *, as_page: bool) -> 
     ledger, book = ledger_answer(ledgers, tenant, identifier), ledgers.book
     record = reports.report(ledger, book.checkpoint(), book.written(tenant, identifier), time.time())
     signing = book.keyring.signing
-    return page(record, signing) if as_page else reports.signed(record, signing)
+    return page(record, signing) if as_page else reports.sign_report(record, signing)
 
 
 def calibrate(
@@ -121,7 +121,7 @@ def calibrate(
         request: fields of the algorithm, and the place of the charge.
     """
     find = partial(answered, algorithm=algorithm, given=request.fields, place=request.place)
-    return answers.within(*ledgers.book.evaluated(tenant, identifier, find), ledgers.warnings)
+    return answers.within(*ledgers.book.evaluate(tenant, identifier, find), ledgers.warnings)
 
 
 def change_ledger(ledgers: Ledgers, tenant: str, identifier: str, change: Callable[[], object]) -> answers.LedgerAnswer:

@@ -121,15 +121,15 @@ def test_a_second_signature_or_the_word_for_it_is_refused(made, page):
 def test_the_signature_of_the_record_alone_is_not_the_pages_nor_the_other_way_round(made, page):
     keyring = open_keyring(made / "ledger.db.keys", pages_keys(made)[0].key.name, NOW)
     report, _ = pages.opened(page, keyring.keys)
-    alone = reports.signed(report, keyring.signing)
-    assert reports.verified(alone, keyring.keys) == keyring.signing.public
+    alone = reports.sign_report(report, keyring.signing)
+    assert reports.verify_report(alone, keyring.keys) == keyring.signing.public
     signature = page.partition(pages.BEFORE)[2].partition(pages.AFTER)[0]
     with pytest.raises(NotVerified):
         pages.opened(page.replace(signature, alone["signature"]), keyring.keys)
     with pytest.raises(NotVerified):
-        reports.verified({**alone, "signature": signature}, keyring.keys)
+        reports.verify_report({**alone, "signature": signature}, keyring.keys)
     with pytest.raises(NotVerified):
-        reports.verified({**alone, "report": {**report, "format": "epsilond-statement-1"}}, keyring.keys)
+        reports.verify_report({**alone, "report": {**report, "format": "epsilond-statement-1"}}, keyring.keys)
 
 
 def test_its_checkpoint_is_compared_with_the_log(made, tmp_path):
