@@ -103,7 +103,7 @@ class Book(Gated):
                 again = self._desk.find_answer(connection, tenant, key, fingerprint, by)
                 if again is not None:
                     return self._desk.row(connection, tenant, again["ledger"])
-                for misplaced in owners.misplaced(connection, organisation=tenant):
+                for misplaced in owners.find_misplaced(connection, organisation=tenant):
                     raise NotReconciled(MISPLACED.format(misplaced), misplaced)
                 try:
                     ledgers.add(connection, row, opened_by=by or None)

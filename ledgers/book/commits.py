@@ -21,7 +21,7 @@ from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.state import LedgerState, Reservation
 from epsilond.ledgers.store import entries, keys, ledgers, owners, pending, reservations
 from epsilond.ledgers.store.records import ReservationRow
-from epsilond.ledgers.store.transactions import locked
+from epsilond.ledgers.store.transactions import lock_ledgers
 
 MOST_TOGETHER = 64
 """Largest number of commits in one transaction: with more, the first of them would wait for the last for long."""
@@ -77,9 +77,9 @@ def commit_together(
     names = reservations.ledgers_of(connection, {(request.tenant, request.reservation) for request in requests})
     if not names:
         return [None] * len(requests)
-    locked(connection, *names)
+    lock_ledgers(connection, *names)
     group = _Group(connection, desk, names, identifiers, now)
-    taken = keys.known(connection, set().union(*(request.kept_keys for request in requests)))
+    taken = keys.find_taken(connection, set().union(*(request.kept_keys for request in requests)))
     logged: list[LoggedMove | None] = []
     for request in requests:
         records = group.commit(request) if taken.isdisjoint(request.kept_keys) else None

@@ -32,7 +32,7 @@ from epsilond.ledgers.mathematics.amending import amend_plan
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import AmendAsked, VoidAsked
 from epsilond.ledgers.store import ledgers, pending
-from epsilond.ledgers.store.balances import misread
+from epsilond.ledgers.store.balances import find_misread
 from epsilond.ledgers.store.records import LedgerRow, PendingKind, PendingRow
 from epsilond.ledgers.store.specs import text_of
 from epsilond.ledgers.store.transactions import Again, looking
@@ -354,7 +354,7 @@ class Gated(Owned):
         )
         states = self._desk.states(connection, tenant, [identifier], named)
         if named is not None and any(holding.ledger == identifier for holding in named.holdings):
-            trouble = misread(connection, identifier, named)
+            trouble = find_misread(connection, identifier, named)
             if trouble is not None:
                 raise NotReconciled(trouble, identifier)
         return states

@@ -16,7 +16,7 @@ from epsilond.ledgers.book.states import state_from
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import Order
 from epsilond.ledgers.store import entries, ledgers, owners, reservations
-from epsilond.ledgers.store.balances import unplayed
+from epsilond.ledgers.store.balances import find_imbalance
 from epsilond.ledgers.store.figures import LedgerFigures, figures
 from epsilond.ledgers.store.names import normalise, skeleton_of
 from epsilond.ledgers.store.owners import Collision
@@ -98,7 +98,7 @@ class Looked(PublishedLog):
                 _, state = self._desk.states(connection, None, [identifier])[identifier]
             except NotReconciled as trouble:
                 return str(trouble)
-            return unplayed(connection, identifier, state)
+            return find_imbalance(connection, identifier, state)
 
     def log_entries(self, tenant: str, *, start: int = 0, limit: int = 1000) -> list[JsonRecord]:
         """Return the entries of all ledgers of a tenant, as they were signed.
@@ -184,7 +184,7 @@ class Looked(PublishedLog):
         """Return a summary of a ledger's entries in the log."""
         with looking(self._database) as connection:
             self._desk.row(connection, tenant, identifier)
-            kinds = entries.counted(connection, identifier)
+            kinds = entries.count_kinds(connection, identifier)
         counts = {kind: count for kind, (count, _, _) in kinds.items()}
         return written(
             counts, min(figures[1] for figures in kinds.values()), max(figures[2] for figures in kinds.values())

@@ -47,7 +47,7 @@ from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.mathematics.what_if import WhatIf, what_if
 from epsilond.ledgers.requests import WhatIfAsked
-from epsilond.ledgers.store.opening import added
+from epsilond.ledgers.store.opening import add_tables
 from epsilond.ledgers.store.records import LedgerRow
 from epsilond.storage.transactions import Database
 
@@ -165,7 +165,7 @@ class Ledgers:
         keys = self._keys = self._keys or Keys.of(self._settings, durable=False)
         elsewhere = self._settings.ledger_checkpoint
         file = CheckpointFile(Path(elsewhere), keys) if elsewhere else None
-        book = Book(added(database), keys, evaluate=self._evaluate, file=file)
+        book = Book(add_tables(database), keys, evaluate=self._evaluate, file=file)
         self._adoption = Adoption(book)
         self._adoption.assign(self._organisations())
         self._kept = KeptHeads(book, self._settings)
@@ -220,8 +220,6 @@ class Ledgers:
         """Write to the log that a ledger was opened which this service will lose."""
         if self.warnings:
             self._log.warning("a ledger was opened in memory, and is lost when the service stops", ledger=identifier)
-
-    # Calls.
 
     async def call(self, caller: Caller, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         """Call a function of the book in a thread, and return its answer. The call goes on if the client leaves.
@@ -337,11 +335,7 @@ class Ledgers:
         return note, waiting
 
     def expires(self, when: float | None) -> None:
-        """Look for expired reservations at this time.
-
-        Args:
-            when: seconds since 1970; None for no time.
-        """
+        """Look for expired reservations at this time, in seconds since 1970, unless it is None."""
         if when is not None and when < self._next:
             self._next = when
             self._due.set()
@@ -364,8 +358,6 @@ class Ledgers:
     def _end_expired(self) -> int:
         """End expired reservations now, and return their number."""
         return self._move(self.book.expire)
-
-    # Computations.
 
     def _evaluate(self, call: Callable[[], T]) -> T:
         """Return the result of a call, computed by a worker. It blocks a thread of the book.

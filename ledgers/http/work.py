@@ -17,7 +17,7 @@ from epsilond.ledgers.book.contradictions import cautions
 from epsilond.ledgers.book.owning import collisions, near_names
 from epsilond.ledgers.book.pending import PendingMove
 from epsilond.ledgers.book.pending import pending_move as pending_answer
-from epsilond.ledgers.calibrating.within import answered
+from epsilond.ledgers.calibrating.within import calibrate_and_solve
 from epsilond.ledgers.http.asking import LEDGERS
 from epsilond.ledgers.http.documents import EntryList
 from epsilond.ledgers.http.proving import add_warnings
@@ -120,7 +120,7 @@ def calibrate(
         algorithm: name of the algorithm.
         request: fields of the algorithm, and the place of the charge.
     """
-    find = partial(answered, algorithm=algorithm, given=request.fields, place=request.place)
+    find = partial(calibrate_and_solve, algorithm=algorithm, given=request.fields, place=request.place)
     return answers.within(*ledgers.book.evaluate(tenant, identifier, find), ledgers.warnings)
 
 
