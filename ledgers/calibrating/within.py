@@ -36,7 +36,7 @@ from epsilond.ledgers.mathematics.moves import require_consistent
 from epsilond.ledgers.mathematics.nearest import renoised
 from epsilond.ledgers.mathematics.state import LedgerState, Reservation
 from epsilond.reading import read
-from epsilond.spelling import named
+from epsilond.spelling import choose_by_name
 
 WIDTH = 2e-5
 """Of log ε: how closely the search ends."""
@@ -83,7 +83,9 @@ def calibrated(state: LedgerState, algorithm: str, given: JsonObject, place: Cha
         LedgerExhausted: no noise makes the run fit.
         RunDiffers: an observation contradicts a run that was paid from the ledger.
     """
-    chosen = named(algorithm, {each.name: each for each in CALIBRATORS}, at="/algorithm", noun="algorithm")
+    chosen = choose_by_name(
+        algorithm, {choice.name: choice for choice in CALIBRATORS}, at="/algorithm", noun="algorithm"
+    )
     fields = asked_within(chosen, given, state.setting)
 
     def problem(epsilon: float, log10_delta: float) -> object:
@@ -95,7 +97,9 @@ def calibrated(state: LedgerState, algorithm: str, given: JsonObject, place: Cha
 def answered(state: LedgerState, algorithm: str, given: JsonObject, place: ChargeTarget) -> tuple[Within, Calibration]:
     """Find the least noise as `calibrated` does, and return it with the calibrator's whole answer."""
     found = calibrated(state, algorithm, given, place)
-    chosen = named(algorithm, {each.name: each for each in CALIBRATORS}, at="/algorithm", noun="algorithm")
+    chosen = choose_by_name(
+        algorithm, {choice.name: choice for choice in CALIBRATORS}, at="/algorithm", noun="algorithm"
+    )
     return found, chosen.solve(found.request)
 
 

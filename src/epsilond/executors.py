@@ -48,7 +48,7 @@ class ClusterError(RuntimeError):
     """A cluster cannot be used: it is away, was lost, or is not what is needed. The message says which."""
 
 
-def in_order(
+def run_in_order(
     executor: Executor | None,
     work: Callable[..., T],
     parts: Sequence[tuple[object, ...]],

@@ -9,10 +9,10 @@ from __future__ import annotations
 import functools
 import math
 import sys
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from types import UnionType
-from typing import Any, Literal, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from typing_extensions import TypeAliasType
 
@@ -345,9 +345,9 @@ class _Reader:
         every: list[Fault] = []
         for member in shape.members:
             reader = _Reader(is_body=self._is_body)
-            found = reader.read(replace(member, quantity=member.quantity or shape.quantity), value, at)
+            result = reader.read(replace(member, quantity=member.quantity or shape.quantity), value, at)
             if not reader.faults:
-                return found
+                return result
             every += reader.faults
         self.faults += every
         return _FAULTY
@@ -359,39 +359,8 @@ def _is_numpy_scalar(value: object) -> bool:
     return numpy is not None and isinstance(value, numpy.generic)
 
 
-class _Asked(Protocol):
-    """A calibrator, or an algorithm's risk bounds."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def problem(self) -> type: ...
-
-
-A = TypeVar("A", bound=_Asked)
-
-
-def asked(by: Any, listed: Sequence[A], given: JsonObject) -> tuple[A, Any]:
-    """Of an algorithm's name: that algorithm, and the request of these fields. Of a request: who answers it, and it.
-
-    Raises:
-        InvalidInput: there is no such algorithm, nobody answers such requests, or no run can have the fields.
-    """
-    if isinstance(by, str):
-        choices = {each.name: each for each in listed}
-        if by not in choices:
-            raise InvalidInput(not_named(by, choices, at="/algorithm", noun="algorithm"))
-        return choices[by], read(choices[by].problem, given)
-    answering = {each.problem: each for each in listed}
-    if type(by) not in answering:
-        classes = ", ".join(each.__name__ for each in answering)
-        raise InvalidInput.at("/algorithm", "is neither the name of an algorithm nor a request", allowed=classes)
-    return answering[type(by)], replace(by, **given)
-
-
 def allowed(annotation: object) -> str | None:
-    """What a field admits, in words: its literals or its range."""
+    """Return the values that a field admits, in words: its literals or its range."""
     bare, quantity = quantity_of(annotation)
     if quantity is not None and quantity.allowed:
         return quantity.allowed

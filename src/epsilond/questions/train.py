@@ -14,7 +14,7 @@ from epsilond.charges import spec_of
 from epsilond.mechanisms.randomness import RandomSource, Secure, secure
 from epsilond.questions.calibrate import calibrate, calibrator
 from epsilond.runs.training import require_loss_constants
-from epsilond.spelling import named
+from epsilond.spelling import choose_by_name
 from epsilond.trained import Trained, cautions, conditions
 from epsilond.training.arrays import as_floats
 from epsilond.training.clients.callables import CallableClients, Client
@@ -100,7 +100,7 @@ def train(
         RunDiffers: the losses exceed constants that the guarantee rests on, or a gradient of projected-sgd is longer
             than `lipschitz`. Nothing is released, and a ledger that paid for the run is marked.
     """
-    loop = named(algorithm, LOOPS, at="/algorithm", noun="algorithm that trains")
+    loop = choose_by_name(algorithm, LOOPS, at="/algorithm", noun="algorithm that trains")
     _check_calibration(algorithm, calibration, fields)
     if ledger is None and (slot is not None or item is not None):
         raise InvalidInput.at("/slot" if item is None else "/item", "is of a ledger: give the ledger")
