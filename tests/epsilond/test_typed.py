@@ -26,8 +26,8 @@ RUN = {
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("typed.pyi", typed_face.typed),
-        ("requests.pyi", typed_face.public),
+        ("typed.pyi", typed_face.overloads),
+        ("requests.pyi", typed_face.request_classes),
         ("options.json", typed_face.command_options),
     ],
 )

@@ -33,7 +33,9 @@ def _theorems(source: object) -> Iterator[str]:
         yield from source.guarantee.theorems()
         return
     answer = source if isinstance(source, Mapping) else as_json(source)
-    steps = [*answer.get("derivation", ()), *answer.get("as_printed", ())] if isinstance(answer, Mapping) else []
+    steps = []
+    if isinstance(answer, Mapping):
+        steps = [*answer.get("derivation", ()), *answer.get("as_printed", ())]
     if not steps:
         raise InvalidInput.at("/cited", "has no derivation", allowed="an answer, or a theorem's id")
     for step in steps:

@@ -78,7 +78,8 @@ def _calibrate_draft(ledger: Ledger, draft: Draft, setting: Setting, place: Json
         return None
     try:
         require_possible(draft.name, draft.adapter.definition, setting)
-        fields = {name: value for name, value in as_json(draft.request).items() if name not in (*TARGET, *SETTING)}
+        set_by_ledger = set(TARGET) | set(SETTING)
+        fields = {name: value for name, value in as_json(draft.request).items() if name not in set_by_ledger}
         fit = ledger.calibrate(draft.calibrator.name, fields, **place)
         request: object = read(draft.calibrator.problem, fit["request"])
         return found_of(draft.calibrator.solve(request), request)

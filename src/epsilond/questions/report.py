@@ -1,4 +1,4 @@
-"""Reports to sign, and their verification by the present engine."""
+"""Reports to sign, and their verification by the present version of the engine."""
 
 from __future__ import annotations
 

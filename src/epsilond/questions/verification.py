@@ -55,5 +55,5 @@ class Verification:
 
     @property
     def agrees(self) -> bool:
-        """Whether the page is complete, of the present engine, and confirmed by it."""
+        """True if the page is complete, of the present engine, and confirmed by it."""
         return self.outcome in AGREES

@@ -54,12 +54,11 @@ def theorem(entry: Theorem) -> RenderableType:
     }
     checked = [condition for condition in entry.conditions if condition.checked]
     declared = [condition for condition in entry.conditions if not condition.checked]
-    return Group(
-        pairs(f"{entry.id}: {entry.title}", rows),
-        *bullets("Checked", list(map(_premise, checked))),
-        *bullets("Declared by the caller", list(map(_premise, declared))),
-        *_errata(entry.errata),
-    )
+    parts = [pairs(f"{entry.id}: {entry.title}", rows)]
+    parts += bullets("Checked", list(map(_premise, checked)))
+    parts += bullets("Declared by the caller", list(map(_premise, declared)))
+    parts += _errata(entry.errata)
+    return Group(*parts)
 
 
 def evaluation(theorem_id: str, answer: Evaluation) -> RenderableType:

@@ -32,7 +32,8 @@ def plan(answer: PlanAnswer) -> RenderableType:
     for group in answer.groups:
         kind = group.guarantee
         title = f"{kind.definition}: {kind.unit}, {kind.relation}, against {kind.observer}; by {group.compares}"
-        parts.append(table(title, (_row(name, entries[name]) for name in (*group.ranked, *group.unranked))))
+        names = group.ranked + group.unranked
+        parts.append(table(title, [_row(name, entries[name]) for name in names]))
     for applies, heading in HEADINGS.items():
         lines = []
         for name, entry in entries.items():

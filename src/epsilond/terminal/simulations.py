@@ -45,14 +45,11 @@ def simulation(answer: object) -> RenderableType:
 def _risk(body: JsonObject) -> RenderableType:
     """Show a simulation of the excess risk, with its bounds."""
     band = f"{body['confidence']:.0%} band"
-    return Group(
-        pairs("Run with", body["parameters"]),
-        *_guarantee(body),
-        table("Guaranteed to each group", map(_group, body.get("client_groups", ()))),
-        table("Excess risk", [_series(series, band) for series in body["series"]]),
-        table("Bounds", map(_bound, body["bounds"])),
-        *_warnings(body),
-    )
+    parts = [pairs("Run with", body["parameters"]), *_guarantee(body)]
+    parts.append(table("Guaranteed to each group", map(_group, body.get("client_groups", ()))))
+    parts.append(table("Excess risk", [_series(series, band) for series in body["series"]]))
+    parts.append(table("Bounds", map(_bound, body["bounds"])))
+    return Group(*parts, *_warnings(body))
 
 
 def _series(series: JsonObject, band: str) -> Mapping[str, str]:
