@@ -256,12 +256,12 @@ def _signed_again(log: Log, good: Any) -> Iterator[Case]:
     """Yield false evidence that is signed by the log's key, or by another key of the same name."""
     size = len(log.entries)
     stranger_key = SigningKey(log.key.name, Ed25519PrivateKey.from_private_bytes(bytes(32)))
-    stranger = checkpoints.signed(checkpoints.of_tree(log.at(size), log.key.name), stranger_key)
+    stranger = checkpoints.sign(checkpoints.of_tree(log.at(size), log.key.name), stranger_key)
     yield case("a checkpoint of an unknown key", _tamper(good, lambda b: b["checkpoints"].append(stranger)), FALSE)
     note = stranger_note(log, stranger_key, 5)
     of_other = receipts.make(log.at(5), 2, log.entries[2], note, stranger_key).record
     yield case("a receipt of an unknown key", _tamper(good, lambda b: b["receipts"].append(of_other)), FALSE)
-    wrong = checkpoints.signed(Checkpoint(log.key.name, 4, bytes(32)), log.key)
+    wrong = checkpoints.sign(Checkpoint(log.key.name, 4, bytes(32)), log.key)
     yield case(
         "a signed root that is not that of the entries", _tamper(good, lambda b: b["checkpoints"].append(wrong)), FALSE
     )
@@ -285,7 +285,7 @@ def stranger_note(log: Log, key: SigningKey, size: int) -> str:
         size: number of entries.
     """
     tree: Tree = log.at(size)
-    return checkpoints.signed(checkpoints.of_tree(tree, key.name), key)
+    return checkpoints.sign(checkpoints.of_tree(tree, key.name), key)
 
 
 def _of_kind(log: Log, receipt: Any) -> str:

@@ -23,7 +23,7 @@ from epsilond.accountants.theorems.mechanisms.binomial import (
     least_variance,
 )
 from epsilond.accountants.theorems.papers.das.composed_rounds import best_composition
-from epsilond.accountants.theorems.papers.das.sensitivity import unit_vector
+from epsilond.accountants.theorems.papers.das.sensitivity import unit_vector_bounds
 from epsilond.calibrators.norm_fedavg.problem import NormFedavgProblem
 from epsilond.simulators.algorithms.grid_fedavg import GridFedavgRun
 from epsilond.simulators.problems.problem import SimulatedProblem
@@ -118,7 +118,7 @@ def binomial_trials(dimension: int, levels: int, rounds: int, epsilon: float, de
 
 
 def _inputs(dimension: int, levels: int, rounds: int, delta: float, epsilon: float) -> BinomialInputs:
-    movement = unit_vector(dimension, levels)
+    movement = unit_vector_bounds(dimension, levels)
     assert movement.l2 is not None
     return BinomialInputs(
         epsilon=epsilon,

@@ -57,7 +57,7 @@ def verify_statement(content: bytes, signature: str, keys: Keys) -> tuple[Signed
     from epsilond.ledgers.log.errors import NotVerified  # noqa: PLC0415
 
     try:
-        return statements.verify(statements.found_in(signature), content, trusted_keys)
+        return statements.verify(statements.find_signature(signature), content, trusted_keys)
     except NotVerified as error:
         raise NoSignature(str(error)) from None
 

@@ -23,8 +23,9 @@ from epsilond.accountants.errors import (
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.errors import BookError, KeyReused, NotFound, RoleMissing
 from epsilond.ledgers.book.gated import MOST_PENDING, PENDING_SECONDS
+from epsilond.ledgers.mathematics import entries
 from epsilond.ledgers.mathematics.balance import BALANCE
-from epsilond.ledgers.mathematics.replay import DoesNotReplay, balances, replayed
+from epsilond.ledgers.mathematics.replay import DoesNotReplay, balances, replay_entries
 from epsilond.ledgers.requests import AmendAsked, CommitAsked, VoidAsked
 from epsilond.ledgers.store.opening import opened
 from epsilond.ledgers.store.records import LedgerRow, PendingRow
@@ -94,7 +95,7 @@ def balanced(kept: Book, ledger: str) -> list[dict[str, Any]]:
     """Return the entries of a ledger, after checking that they give its balances."""
     entries = kept.entries(TENANT, ledger)
     state = kept.state(TENANT, ledger)
-    again = replayed(entries, spec_of, text_of)
+    again = replay_entries(entries, spec_of, text_of)
     assert balances(again) == balances(state)
     assert (again.approval, again.conditional) == (state.approval, state.conditional)
     return entries
@@ -334,15 +335,15 @@ def test_a_log_needs_two_people_where_the_ledger_has_approval(kept: Book, ledger
     entries = [{name: value for name, value in entry.items() if name != BALANCE} for entry in written]
     for approver in (None, "", " ", REQUESTER, f"{REQUESTER.upper()} ", 7):
         with pytest.raises(DoesNotReplay, match="another person"):
-            replayed(alter(entries, approved_by=approver), spec_of, text_of)
+            replay_entries(alter(entries, approved_by=approver), spec_of, text_of)
     with pytest.raises(DoesNotReplay, match="another person"):
-        replayed(alter(entries, requested_by=None), spec_of, text_of)
+        replay_entries(alter(entries, requested_by=None), spec_of, text_of)
     first = {name: value for name, value in entries[0].items() if name != "approval"}
     if kind in ("amend", "void"):  # a ledger without approval is moved by one person, as in logs of before
-        replayed([first, *alter(entries, approved_by=None)[1:]], spec_of, text_of)
+        replay_entries([first, *alter(entries, approved_by=None)[1:]], spec_of, text_of)
     else:
         with pytest.raises(DoesNotReplay):
-            replayed([first, *entries[1:]], spec_of, text_of)
+            replay_entries([first, *entries[1:]], spec_of, text_of)
 
 
 @pytest.fixture
@@ -479,3 +480,10 @@ def test_the_database_refuses_a_replica_that_knows_no_approval(
         )
     monkeypatch.undo()
     assert kept.ledger(TENANT, ledger.id) == before
+
+
+@pytest.mark.parametrize("other", ["ana\u200b", "\u2060ana", "a\u00adna", "ANA", " ana\u3164", "ａｎａ"])
+def test_a_name_that_looks_like_another_is_the_same_person(other: str) -> None:
+    assert entries.is_same_person("ana", other)
+    assert not entries.has_two_people({"requested_by": "ana", "approved_by": other})
+    assert entries.has_two_people({"requested_by": "ana", "approved_by": "bob"})
