@@ -90,9 +90,9 @@ def ledger_page(page: str, keys: Keys) -> tuple[JsonObject, PublicKey]:
     """
     trusted_keys = read_keys(keys)
     from epsilond.ledgers.log.errors import NotVerified  # noqa: PLC0415  as above
-    from epsilond.ledgers.pages.page import opened  # noqa: PLC0415
+    from epsilond.ledgers.pages.page import open_page  # noqa: PLC0415
 
     try:
-        return opened(page, trusted_keys)
+        return open_page(page, trusted_keys)
     except NotVerified as error:
         raise NoSignature(str(error)) from None
