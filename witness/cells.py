@@ -11,7 +11,7 @@ from epsilond.calibrators.answer import Ends, GuaranteeAnswer, Number, Served
 from epsilond.simulators.algorithms.kinds import algorithm_of
 from epsilond.witness.audits.answer import AuditAnswer, ClaimChecked
 from epsilond.witness.experiment import Cell, Place, Preset
-from epsilond.witness.joins import join_of
+from epsilond.witness.joins import find_join
 from epsilond.witness.memberships.answer import MembershipAnswer
 from epsilond.witness.risks.answer import BoundAnswer, Measured, RiskAnswer
 from epsilond.witness.risks.measurement import build
@@ -119,7 +119,7 @@ def _epsilon(cell: Cell, answer: RiskAnswer) -> Ends | None:
     if cell.claimed is None:
         return None
     run = cell.simulation.run
-    account = join_of(algorithm_of(run).name).account
+    account = find_join(algorithm_of(run).name).account
     assert account is not None, "noise with a claim is of an algorithm that can account for it"
     return Ends.of(account(build(cell.simulation.problem, run), run, math.log(cell.claimed.delta)))
 

@@ -16,7 +16,7 @@ from epsilond.simulators.algorithms.ppsgd.ppsgd import simulate
 from epsilond.simulators.algorithms.ppsgd.run import PpsgdRun, steps_of
 from epsilond.simulators.problems.personalized_problems import PersonalizedHuber, PersonalizedLeastSquares
 from epsilond.simulators.seeds import generators
-from epsilond.witness.joins.ppsgd import JOIN, bounds, calibrate, question
+from epsilond.witness.joins.ppsgd import JOIN, bounds, calibrate, calibration_problem
 
 TARGET = Target.of(4.0, 1e-5, None)
 HUBER = PersonalizedHuber(clients=12, dimension=4, optimum_norm=1.0, feature_vectors=16)
@@ -206,7 +206,7 @@ def test_nothing_is_clipped_at_the_largest_gradient():
 
 
 def test_delta_survives_as_its_logarithm():
-    asked = question(HUBER.build(), PpsgdRun(rounds=80), Target.of(4.0, None, -400.0))
+    asked = calibration_problem(HUBER.build(), PpsgdRun(rounds=80), Target.of(4.0, None, -400.0))
     assert asked.log10_delta == pytest.approx(-400.0, rel=1e-12)
 
 

@@ -175,7 +175,7 @@ def test_calibrated_noise_is_what_is_certified_and_steps_agree_with_the_calibrat
 
 def test_the_printed_noise_has_no_true_epsilon_and_the_raised_one_has_the_targets(calibrated):
     problem, (noisy, answer) = QUADRATIC.build(), calibrated
-    movement = norm_fedavg.asked(problem, RUN, TARGET).movement
+    movement = norm_fedavg.calibration_problem(problem, RUN, TARGET).movement
 
     def delta_of(levels, decay):
         noise = TruncatedDiscreteLaplace(
@@ -201,17 +201,17 @@ def test_the_printed_noise_has_no_true_epsilon_and_the_raised_one_has_the_target
 
 
 def test_where_the_draw_is_unseen_only_the_printed_noise_is_beside():
-    question = norm_fedavg.asked(QUADRATIC.build(), replace(RUN, observer="released-models"), TARGET)
+    question = norm_fedavg.calibration_problem(QUADRATIC.build(), replace(RUN, observer="released-models"), TARGET)
     assert question.rate == 0.5
-    assert norm_fedavg.raised_noise(question) is None
+    assert norm_fedavg.raise_printed_noise(question) is None
     noisy = replace(NOISY, observer="released-models", printed_noise_levels=9, printed_decay_rate=0.1)
     assert set(norm_fedavg_run.alternatives(noisy)) == {"non-private", "as-printed"}
 
 
 def test_a_delta_below_every_double_has_no_raised_noise():
-    question = norm_fedavg.asked(QUADRATIC.build(), RUN, Target.of(4.0, None, -400.0))
+    question = norm_fedavg.calibration_problem(QUADRATIC.build(), RUN, Target.of(4.0, None, -400.0))
     assert question.target.delta is None
-    assert norm_fedavg.raised_noise(question) is None
+    assert norm_fedavg.raise_printed_noise(question) is None
 
 
 def test_fedavg_meets_no_target():

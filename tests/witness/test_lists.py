@@ -14,7 +14,7 @@ from epsilond.simulators.algorithms.kinds import ALGORITHMS, Run, algorithm_of
 from epsilond.simulators.problems.problem_specs import AnyProblem
 from epsilond.witness import simulation
 from epsilond.witness.figures import draw
-from epsilond.witness.joins import JOINS, join_of
+from epsilond.witness.joins import JOINS, find_join
 from epsilond.witness.kinds import KINDS
 from epsilond.witness.presets import PRESETS, PresetName, PresetSimulation
 from epsilond.witness.requests import SimulationRequest
@@ -76,7 +76,7 @@ def test_every_algorithm_has_a_join_a_run_in_the_union_and_a_case_here():
 def test_an_algorithm_is_named_by_its_run_and_its_noise_is_a_field_of_it(algorithm):
     known = {field.name: field.default for field in fields(algorithm.run)}
     assert known["algorithm"] == algorithm.name
-    assert {*join_of(algorithm.name).noise} <= {*known}
+    assert {*find_join(algorithm.name).noise} <= {*known}
     assert {*algorithm.titles} == {*algorithm.beside}
 
 
@@ -127,9 +127,9 @@ def test_a_plan_counts_the_runs_that_will_be_made_and_the_calibration(name, prep
     costs = algorithm.costs(problem, request.run, algorithm.beside)
     runs = prepared[name].resolved.runs
     assert costs == tuple(algorithm.work(problem, run) for run in runs.values())
-    per_block = simulation.plan(request).seconds - join_of(name).allowance.of(request.target)
+    per_block = simulation.plan(request).seconds - find_join(name).allowance.of(request.target)
     assert per_block == pytest.approx(sum(work.calls / 2e5 + 3 * work.operations / 1e8 for work in costs))
-    assert join_of(name).allowance.of(request.target) > 0.0
+    assert find_join(name).allowance.of(request.target) > 0.0
 
 
 def test_noise_cancellation_counts_no_run_that_noisy_sgd_has_not():

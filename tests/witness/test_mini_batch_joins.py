@@ -40,7 +40,7 @@ from epsilond.witness.join import Join, PromisedBound
 from epsilond.witness.joins import accelerated_mb_sgd as accelerated_join
 from epsilond.witness.joins import mb_sgd as mb_sgd_join
 from epsilond.witness.joins import one_pass_accelerated_mb_sgd as one_pass_join
-from epsilond.witness.joins import settled
+from epsilond.witness.joins import problem_fields
 from epsilond.witness.joins import shuffled_mb_sgd as shuffled_join
 
 KINDS = (MeanEstimationProblem, LinearProblem, LeastSquaresProblem, HuberProblem, LogisticProblem)
@@ -174,11 +174,15 @@ def test_statistics_of_the_data_at_hand_are_bounds(kind: type, own_share: float)
         every = problem.gradients(model, records)
         apart = every - np.mean(every, axis=(0, 1))
         between = np.mean(every, axis=1) - np.mean(every, axis=(0, 1))
-        assert np.sqrt(np.mean(np.sum(np.square(apart), axis=-1))) <= settled.empirical_gradient_std(problem)
+        assert np.sqrt(np.mean(np.sum(np.square(apart), axis=-1))) <= problem_fields.empirical_gradient_std(problem)
         spread = np.sqrt(np.mean(np.sum(np.square(between), axis=-1)))
-        assert spread <= settled.empirical_heterogeneity(problem) + 1e-14
+        assert spread <= problem_fields.empirical_heterogeneity(problem) + 1e-14
     anew = kind(**SHAPE, own_share=own_share).build()
-    assert settled.empirical_gradient_std(anew) == settled.empirical_heterogeneity(anew) == anew.constants.lipschitz
+    assert (
+        problem_fields.empirical_gradient_std(anew)
+        == problem_fields.empirical_heterogeneity(anew)
+        == anew.constants.lipschitz
+    )
 
 
 # Theorem 2.1 ----------------------------------------------------------------------------------------------------------

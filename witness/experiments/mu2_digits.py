@@ -21,7 +21,7 @@ from epsilond.simulators.problems.data_sets import DataSetProblem
 from epsilond.witness.cells import CellAnswer
 from epsilond.witness.experiment import Axis, Cell, Claimed, Finding, Preset, scientific
 from epsilond.witness.findings import duel, printed_noise, score, score_beside
-from epsilond.witness.joins.mu2_sgd import federation_of
+from epsilond.witness.joins.mu2_sgd import federation_fields
 from epsilond.witness.risks.answer import Measured
 from epsilond.witness.risks.measurement import RiskSimulation
 
@@ -116,7 +116,7 @@ def simulations(
 
 def _printed(own: DataSetProblem, run: Mu2SgdRun, mu: float) -> Mu2SgdRun:
     """With the noise and the step of Theorem 5.2, as it stands."""
-    found = STATED.evaluate(StatedInputs(**federation_of(own.build(), run), gaussian_dp_mu=mu)).outputs
+    found = STATED.evaluate(StatedInputs(**federation_fields(own.build(), run), gaussian_dp_mu=mu)).outputs
     return replace(run, noise_std=found["base_std"], step_size=found["step_size"])
 
 

@@ -19,7 +19,7 @@ from epsilond.simulators.problems.personalized_problem import PersonalizedConsta
 from epsilond.simulators.problems.problem import SimulatedProblem
 from epsilond.simulators.problems.problem_specs import AnyProblem
 from epsilond.simulators.seeds import generators
-from epsilond.witness.joins import join_of
+from epsilond.witness.joins import find_join
 from epsilond.witness.kind import SimulationKind, SimulationPlan
 from epsilond.witness.pointers import inside
 from epsilond.witness.risks.answer import RiskAnswer
@@ -75,7 +75,7 @@ class RiskSimulation:
         if not isinstance(self.problem, algorithm.problems):
             kinds = ", ".join(_kind_name(each) for each in algorithm.problems)
             raise InvalidInput.at("/problem/kind", f"is no problem that {algorithm.name} runs on", allowed=kinds)
-        noise = join_of(algorithm.name).noise
+        noise = find_join(algorithm.name).noise
         self._check_alternatives(algorithm)
         given = [name for name in noise if getattr(self.run, name) is not None]
         targets = [name for name in ("epsilon", "delta", "log10_delta") if getattr(self, name) is not None]
@@ -132,7 +132,7 @@ def plan(request: RiskSimulation) -> SimulationPlan:
         for work in costs
     )
     target = request.target
-    calibrating = 0.0 if target is None else join_of(request.run.algorithm).allowance.of(target)
+    calibrating = 0.0 if target is None else find_join(request.run.algorithm).allowance.of(target)
     largest = max(work.bytes for work in costs)
     return SimulationPlan(blocks=blocks, seconds=calibrating + seconds, bytes=math.ceil(block * largest))
 
@@ -144,7 +144,7 @@ def prepare(request: RiskSimulation) -> ResolvedRuns:
     run, calibration = request.run, None
     if request.target is not None:
         with inside(request):
-            run, calibration = join_of(run.algorithm).calibrate(problem, run, request.target)
+            run, calibration = find_join(run.algorithm).calibrate(problem, run, request.target)
     return ResolvedRuns(
         problem=request.problem,
         runs={PRIVATE: run, **_alternatives(request, run)},
@@ -181,7 +181,7 @@ def assemble(request: RiskSimulation, resolved: ResolvedRuns, blocks: Sequence[M
     run = resolved.runs[PRIVATE]
     problem = build(resolved.problem, run)
     with inside(request):
-        bounds = join_of(run.algorithm).bounds(problem, run)
+        bounds = find_join(run.algorithm).bounds(problem, run)
     return report(request, problem, resolved.calibration, measurements, bounds)
 
 
