@@ -10,11 +10,18 @@ import pytest
 
 from epsilond.calibrators.answer import Ends, as_json
 from epsilond.questions.simulate import simulate
-from epsilond.witness.cells import CellAnswer, tabled
+from epsilond.witness.cells import CellAnswer, table_cells
 from epsilond.witness.experiment import Axis, Cell, Claimed
 from epsilond.witness.experiments import das_digits
 from epsilond.witness.figures import draw
-from epsilond.witness.findings import MeasuredPoint, compared, descending, duel, falling, printed_noise
+from epsilond.witness.findings import (
+    MeasuredPoint,
+    compare_bands,
+    judge_order,
+    judge_pairs,
+    judge_printed_noise,
+    judge_trend,
+)
 from epsilond.witness.presets import PRESETS
 from epsilond.witness.risks.answer import Measured
 from epsilond.witness.tally import RULES, Tally
@@ -28,9 +35,9 @@ def band(mean: float, reach: float = 0.1) -> Measured:
 
 # Verdicts -------------------------------------------------------------------------------------------------------------
 def test_bands_that_touch_decide_nothing() -> None:
-    assert compared(band(1.0), band(2.0)) == "better"
-    assert compared(band(1.0), band(2.0), lower_is_better=False) == "worse"
-    assert compared(band(1.0), band(1.2)) == "alike"
+    assert compare_bands(band(1.0), band(2.0)) == "better"
+    assert compare_bands(band(1.0), band(2.0), lower_is_better=False) == "worse"
+    assert compare_bands(band(1.0), band(1.2)) == "alike"
 
 
 @pytest.mark.parametrize(
@@ -54,7 +61,7 @@ def test_a_verdict_follows_from_how_often_each_is_better(
     pairs: list[tuple[float, float]], no_worse: bool, told: str
 ) -> None:
     measured = [(band(first), band(second)) for first, second in pairs]
-    found = duel("a beats b", measured, names=("a", "b"), what="error", no_worse=no_worse)
+    found = judge_pairs("a beats b", measured, names=("a", "b"), quantity="error", no_worse=no_worse)
     assert found.told == told
     in_part = told.startswith("confirmed in 1 of")
     assert found.verdict == ("confirmed in part" if in_part else re.split(":| in ", told)[0])
@@ -78,16 +85,16 @@ def test_every_verdict_says_how_many_settings_it_rests_on(holds: int, fails: int
     }
     assert tally.verdict == expected[holds > 0, fails > 0]
     assert tally.verdict in RULES
-    counts = {int(number) for number in re.findall(r"\d+", tally.told)}
+    counts = {int(number) for number in re.findall(r"\d+", tally.statement)}
     assert counts == {count for count in (holds, fails, 3 - holds - fails) if count} | {3}
     opened = 3 - holds - fails
-    assert ("the bands overlap" in tally.told) == bool(opened)
+    assert ("the bands overlap" in tally.statement) == bool(opened)
 
 
 def test_a_line_falls_from_its_first_value_to_its_last() -> None:
-    assert falling("falls", [[band(3), band(9), band(1)]], what="error").verdict == "confirmed"
-    assert falling("falls", [[band(1), band(3)]], what="error").verdict == "not reproduced"
-    assert falling("falls", [[band(1)]], what="error").verdict == "undecided"
+    assert judge_trend("falls", [[band(3), band(9), band(1)]], quantity="error").verdict == "confirmed"
+    assert judge_trend("falls", [[band(1), band(3)]], quantity="error").verdict == "not reproduced"
+    assert judge_trend("falls", [[band(1)]], quantity="error").verdict == "undecided"
 
 
 def claimed_cell(claimed: float, lower: float, upper: float) -> CellAnswer:
@@ -96,19 +103,19 @@ def claimed_cell(claimed: float, lower: float, upper: float) -> CellAnswer:
 
 def test_a_claimed_epsilon_is_true_only_if_the_certified_one_is_at_most_it() -> None:
     good, bad, open_ = claimed_cell(1, 0.5, 0.9), claimed_cell(2, 2.5, 2.6), claimed_cell(3, 2.9, 3.1)
-    assert printed_noise([good], "private").verdict == "confirmed"
-    assert printed_noise([good, bad], "private").told == "refuted: false in 1 of 2 values of ε, true in 1"
-    assert printed_noise([bad, open_], "private").verdict == "refuted"
-    assert printed_noise([bad], "private").told == "refuted in the only value of ε"
-    assert printed_noise([open_, good], "private").verdict == "confirmed in part"
-    assert printed_noise([open_], "private").verdict == "undecided"
-    assert printed_noise([], "private").verdict == "undecided"
-    assert "2.5 where 2 is claimed" in printed_noise([good, bad], "private").words
+    assert judge_printed_noise([good], "private").verdict == "confirmed"
+    assert judge_printed_noise([good, bad], "private").told == "refuted: false in 1 of 2 values of ε, true in 1"
+    assert judge_printed_noise([bad, open_], "private").verdict == "refuted"
+    assert judge_printed_noise([bad], "private").told == "refuted in the only value of ε"
+    assert judge_printed_noise([open_, good], "private").verdict == "confirmed in part"
+    assert judge_printed_noise([open_], "private").verdict == "undecided"
+    assert judge_printed_noise([], "private").verdict == "undecided"
+    assert "2.5 where 2 is claimed" in judge_printed_noise([good, bad], "private").words
 
 
 def test_one_cell_above_the_claim_refutes_it_for_all_that_share_it() -> None:
     cells = [claimed_cell(1, 0.5, 0.9), claimed_cell(1, 1.1, 1.2)]
-    assert printed_noise(cells, "private").verdict == "refuted"
+    assert judge_printed_noise(cells, "private").verdict == "refuted"
 
 
 def stage(name: str, **errors: float) -> MeasuredPoint:
@@ -120,16 +127,16 @@ def test_the_best_place_moves_only_where_bands_tell_the_ends_apart() -> None:
     middle, level = stage("some", own=2, between=1, shared=2), stage("level", own=1.1, between=1, shared=2)
 
     def judged(*stages: MeasuredPoint) -> str:
-        return descending("down", {"line": stages}, what="error").verdict
+        return judge_order("down", {"line": stages}, quantity="error").verdict
 
     assert judged(high, middle, low) == "confirmed"
     assert judged(low, middle, high) == "not reproduced"
     assert judged(high, low, middle) == "not reproduced"
     assert judged(middle, level) == "undecided"
     assert judged(high, high) == "undecided"
-    words = descending("down", {"line": [high, level]}, what="error").words
+    words = judge_order("down", {"line": [high, level]}, quantity="error").words
     assert "much shared, level between (own)" in words
-    both = descending("down", {"one": [high, low], "other": [low, high]}, what="error")
+    both = judge_order("down", {"one": [high, low], "other": [low, high]}, quantity="error")
     assert both.told == "mixed: it holds in 1 and fails in 1 of 2 settings"
 
 
@@ -151,9 +158,9 @@ def test_of_what_was_tuned_the_least_excess_is_kept_for_each_run_by_itself() -> 
     preset = replace(BY_NAME["lowy-logistic"], tuned=Axis(name="step", title="step"))
     fake = type("Answer", (), {"kind": "fake"})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "TABLED", {"fake": lambda cell, _: answers[cell.place["step"]]})
+        patch.setattr(module, "CELL_MAKERS", {"fake": lambda cell, _: answers[cell.place["step"]]})
         placed = [(Cell(place=cell.place, simulation=None), fake) for cell in answers.values()]
-        (kept,) = tabled(preset, placed)
+        (kept,) = table_cells(preset, placed)
     assert kept.place == {"epsilon": 1.0}
     assert kept.tuned == {"private": 1.0, "non-private": 0.1}
     assert kept.final_excess == band(2.0)

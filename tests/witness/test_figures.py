@@ -42,7 +42,7 @@ def preset_answer(monkeypatch, cells, **axes):
     preset = Preset(
         name="toys", title="Toys", summary="", source="", repetitions=5, cells=lambda *_: tuple(cells), **axes
     )
-    monkeypatch.setattr("epsilond.witness.presets.preset_of", lambda _request: preset)
+    monkeypatch.setattr("epsilond.witness.presets.find_preset", lambda _request: preset)
     return answered(PresetSimulation(preset="mb-sgd-bound"))
 
 

@@ -53,11 +53,11 @@ def new_figure(inches: tuple[float, float] = INCHES) -> Figure:
 
 
 def settings() -> AbstractContextManager[None]:
-    """The style, while a figure is made and written."""
+    """The style, while a figure is made and render."""
     return mpl.rc_context(SETTINGS)
 
 
-def written(figure: Figure, file_format: Format) -> bytes:
+def render(figure: Figure, file_format: Format) -> bytes:
     """The file: the same bytes for the same figure."""
     held = io.BytesIO()
     # Neither a date nor a version of the program that drew it.

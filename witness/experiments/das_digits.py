@@ -21,8 +21,8 @@ from epsilond.simulators.algorithms.grid_fedavg import GridFedavgRun
 from epsilond.simulators.algorithms.norm_fedavg import NormFedavgRun
 from epsilond.simulators.problems.data_sets import DataSetProblem, Split
 from epsilond.witness.cells import CellAnswer
-from epsilond.witness.experiment import Axis, Cell, Claimed, Finding, Preset, scientific
-from epsilond.witness.findings import duel, falling, score, score_beside
+from epsilond.witness.experiment import Axis, Cell, Claimed, Finding, Preset, format_scientific
+from epsilond.witness.findings import comparison_score, judge_pairs, judge_trend, private_score
 from epsilond.witness.joins.grid_fedavg import binomial_trials
 from epsilond.witness.joins.norm_fedavg import printed_log_delta
 from epsilond.witness.risks.answer import Measured
@@ -124,7 +124,7 @@ def judge_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
     def more(claim: str, first: str, second: str) -> Finding:
         pairs = list(zip(by_arm[first], by_arm[second], strict=True))
-        return duel(claim, pairs, names=(first, second), what=WHAT, lower_is_better=False)
+        return judge_pairs(claim, pairs, names=(first, second), quantity=WHAT, lower_is_better=False)
 
     limited = {
         cell.place["epsilon"]
@@ -134,11 +134,11 @@ def judge_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         and cell.epsilon.upper < 0.99 * float(cell.place["epsilon"])
     }
     fair = [cell for cell in cells if cell.place["epsilon"] not in limited]
-    noise = duel(
+    noise = judge_pairs(
         "Truncated discrete Laplace noise is more accurate than Binomial noise.",
         list(zip(_of(fair, QTDL), _of(fair, BINOMIAL), strict=True)),
         names=(QTDL, BINOMIAL),
-        what=WHAT,
+        quantity=WHAT,
         lower_is_better=False,
     )
     limit = (
@@ -152,14 +152,14 @@ def judge_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         more(
             "Normalised updates are more accurate than clipped ones, with the server's noise.", SERVER, SERVER_CLIPPED
         ),
-        falling("Accuracy grows with ε.", [by_arm[arm] for arm in ARMS], what=WHAT, lower_is_better=False),
+        judge_trend("Accuracy grows with ε.", [by_arm[arm] for arm in ARMS], quantity=WHAT, lower_is_better=False),
         *_printed(cells),
     )
 
 
 def _of(cells: Sequence[CellAnswer], arm: str) -> list[Measured]:
     """Accuracies of an arm, by ascending ε."""
-    read = score(ACCURACY)
+    read = private_score(ACCURACY)
     return [measured for cell in cells if cell.place["arm"] == arm and (measured := read(cell)) is not None]
 
 
@@ -190,9 +190,9 @@ def _printed(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         return ()
     false = [epsilon for epsilon, log_delta in told if log_delta > math.log(DELTA)]
     listed = ", ".join(f"{_delta(log_delta)} at ε = {epsilon:g}" for epsilon, log_delta in told)
-    accuracy = score_beside("as-printed", ACCURACY)
+    accuracy = comparison_score("as-printed", ACCURACY)
     means = [measured.mean for cell in own if (measured := accuracy(cell)) is not None]
-    words = f"Its δ is at least {listed}, where {scientific(DELTA)} is asked. It reaches an accuracy of "
+    words = f"Its δ is at least {listed}, where {format_scientific(DELTA)} is asked. It reaches an accuracy of "
     words += ", ".join(f"{mean:.3g}" for mean in means) + "."
     tally = Tally(
         holds=0, fails=len(false), of=len(told), universal=True, noun=TARGETS, open_where="its lower end of δ is below"
@@ -243,18 +243,18 @@ def _plain(arm: str, local: int, step: float) -> Any:
 
 def judge_plain(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Whether normalising costs accuracy."""
-    read = score(ACCURACY)
+    read = private_score(ACCURACY)
 
     def of(arm: str, split: str) -> list[Measured]:
         chosen = [cell for cell in cells if cell.place["arm"] == arm and cell.place["split"] == split]
         return [measured for cell in chosen if (measured := read(cell)) is not None]
 
     return tuple(
-        duel(
+        judge_pairs(
             f"Normalising updates costs no accuracy, on records dealt {words}.",
             list(zip(of(NORMALISED, split), of(PLAIN, split), strict=True)),
             names=(NORMALISED, PLAIN),
-            what=WHAT,
+            quantity=WHAT,
             lower_is_better=False,
             no_worse=True,
         )
@@ -273,7 +273,7 @@ def _noise_preset(name: str, title: str, *, epsilons: Sequence[float], repetitio
         source="Das et al., Tables 2 to 5",
         stands_in_for=NOISE_STANDS_FOR,
         across=Axis(
-            name="epsilon", title=f"ε of each client's data at δ = {scientific(DELTA)}, all rounds", scale="log"
+            name="epsilon", title=f"ε of each client's data at δ = {format_scientific(DELTA)}, all rounds", scale="log"
         ),
         lines=Axis(name="arm", title="noise certified"),
         tuned=TUNED,

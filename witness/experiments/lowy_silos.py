@@ -22,7 +22,7 @@ from epsilond.simulators.algorithms.shuffled_mb_sgd import ShuffledMbSgdRun
 from epsilond.simulators.problems.data_sets import PAIRS, DataSetProblem
 from epsilond.witness.cells import CellAnswer
 from epsilond.witness.experiment import Axis, Cell, Claimed, Finding, Preset
-from epsilond.witness.findings import duel, falling, printed_noise, score, score_beside
+from epsilond.witness.findings import comparison_score, judge_pairs, judge_printed_noise, judge_trend, private_score
 from epsilond.witness.risks.answer import Measured
 from epsilond.witness.risks.measurement import RiskSimulation
 
@@ -78,7 +78,7 @@ class Silos:
     epsilons: tuple[float, ...]
     rounds: int
     measure: str
-    what: str
+    quantity: str
     step: float
     """The middle of the step sizes that are tried: about 1/β."""
     printed_lipschitz: Callable[[DataSetProblem], float] | None
@@ -153,30 +153,30 @@ class Silos:
         shuffled = self._measurements(cells, SHUFFLED)
         claimed = {setting for setting in private if setting[1] >= self.claims.least_epsilon}
         return (
-            duel(
+            judge_pairs(
                 "Private mini-batch SGD predicts better than private local SGD at the same ε.",
                 [(private[setting], local[setting]) for setting in private],
                 names=("mini-batch SGD", "local SGD"),
-                what=self.what,
+                quantity=self.quantity,
             ),
-            duel(
+            judge_pairs(
                 self.claims.beside_no_noise,
                 [(private[setting], noiseless[setting]) for setting in private if setting in claimed],
                 names=("private mini-batch SGD", "local SGD without noise"),
-                what=self.what,
+                quantity=self.quantity,
                 no_worse=self.claims.as_well,
             ),
-            falling(
+            judge_trend(
                 "More privacy costs accuracy: the error falls as ε grows.",
                 [self._line(private, value) for value in self.problems],
-                what=self.what,
+                quantity=self.quantity,
             ),
             *self._printed_noise(cells),
-            duel(
+            judge_pairs(
                 "A shuffler that is trusted in place of the server buys accuracy.",
                 [(shuffled[setting], private[setting]) for setting in private],
                 names=("shuffled mini-batch SGD", "mini-batch SGD without trust"),
-                what=self.what,
+                quantity=self.quantity,
             ),
         )
 
@@ -184,11 +184,11 @@ class Silos:
         """Decide whether the printed noise has its ε, if the paper prints one for this loss."""
         if self.printed_lipschitz is None:
             return ()
-        return (printed_noise(cells, "The printed noise of the experiments is private at the ε on their axes."),)
+        return (judge_printed_noise(cells, "The printed noise of the experiments is private at the ε on their axes."),)
 
     def _measurements(self, cells: Sequence[CellAnswer], arm: str, run: str | None = None) -> dict[Setting, Measured]:
         """Return the score of one arm, by panel and ε: of the private run, or of the named comparison run."""
-        read = score(self.measure) if run is None else score_beside(run, self.measure)
+        read = private_score(self.measure) if run is None else comparison_score(run, self.measure)
         return {
             (cell.place[self.panel.name], float(cell.place["epsilon"])): measured
             for cell in cells
@@ -204,7 +204,7 @@ class Silos:
         return Preset(
             name=name,
             title=title,
-            summary=f"{self.what} of mini-batch and local SGD at certified noise, and shuffled"
+            summary=f"{self.quantity} of mini-batch and local SGD at certified noise, and shuffled"
             + (", and at the printed noise" if PRINTED in self.arms else ""),
             source=self.source,
             stands_in_for=self.stands_in_for,
@@ -287,7 +287,7 @@ def _digits(loss: str, participants: Sequence[int], epsilons: Sequence[float]) -
         epsilons=tuple(epsilons),
         rounds=MNIST["rounds"],
         measure="test_error",
-        what="test error",
+        quantity="test error",
         printed_lipschitz=twice_the_largest_norm if loss == "logistic" else None,
         claims=OUTPERFORMS,
         step=4.0 if loss == "logistic" else 2.0,
@@ -307,7 +307,7 @@ def _regression(silos: Sequence[int], epsilons: Sequence[float]) -> Silos:
         epsilons=tuple(epsilons),
         rounds=INSURANCE["rounds"],
         measure="test_rrmse",
-        what="RRMSE",
+        quantity="RRMSE",
         step=1.0,
         printed_lipschitz=loss_lipschitz,
         claims=ESSENTIALLY_AS_WELL,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from epsilond.simulators.algorithms.mb_sgd import MbSgdRun
 from epsilond.simulators.problems.kinds import MeanEstimationProblem
-from epsilond.witness.experiment import Axis, Cell, Preset, scientific
+from epsilond.witness.experiment import Axis, Cell, Preset, format_scientific
 from epsilond.witness.risks.measurement import RiskSimulation
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
@@ -31,7 +31,9 @@ PRESET = Preset(
     title="Noisy mini-batch SGD beside its bound",
     summary="excess risk of mean estimation at five values of ε, beside the explicit bound and the non-private run",
     source="Lowy and Razaviyayn 2023, Algorithm 1",
-    across=Axis(name="epsilon", title=f"ε at δ = {scientific(DELTA)}, of each record against the server", scale="log"),
+    across=Axis(
+        name="epsilon", title=f"ε at δ = {format_scientific(DELTA)}, of each record against the server", scale="log"
+    ),
     repetitions=100,
     cells=cells,
 )

@@ -14,8 +14,8 @@ from epsilond.simulators.memberships.training import CanaryTraining
 from epsilond.simulators.problems.data_sets import DataSetProblem
 from epsilond.simulators.problems.kinds import LogisticProblem
 from epsilond.witness.cells import CellAnswer
-from epsilond.witness.experiment import Axis, Cell, Finding, Preset, scientific
-from epsilond.witness.findings import shown
+from epsilond.witness.experiment import Axis, Cell, Finding, Preset, format_scientific
+from epsilond.witness.findings import format_bound
 from epsilond.witness.memberships.request import MembershipSimulation
 from epsilond.witness.tally import Tally
 
@@ -88,7 +88,7 @@ def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     words = (
         f"{len(above)} of {len(pairs)} bounds by attacks lie above the certified end. The nearest is"
         f" {lower / upper:.0%} of it: {name}, {cell.place['canaries']}, noise multiplier"
-        f" {cell.place['noise_multiplier']:g}, ε ≥ {shown(lower, ROUND_FLOOR)} where {shown(upper, ROUND_CEILING)} is"
+        f" {cell.place['noise_multiplier']:g}, ε ≥ {format_bound(lower, ROUND_FLOOR)} where {format_bound(upper, ROUND_CEILING)} is"
         " certified."
     )
     seen = [
@@ -126,7 +126,7 @@ ACROSS = Axis(name="noise_multiplier", title="noise multiplier", scale="log")
 LINES = Axis(name="canaries", title="canaries")
 PRESET = Preset(
     name="membership",
-    title=f"Membership inference in few runs: proved and certified ε at δ = {scientific(DELTA)}",
+    title=f"Membership inference in few runs: proved and certified ε at δ = {format_scientific(DELTA)}",
     summary="one-run audits of DP-SGD and DP-FedAvg: worst gradients, digits with flipped labels, whole clients",
     source="Steinke, Nasr and Jagielski 2023; Carlini et al. 2022",
     across=ACROSS,
@@ -138,7 +138,7 @@ PRESET = Preset(
 )
 SHORT_PRESET = Preset(
     name="membership-short",
-    title=f"Membership inference at one noise: proved and certified ε at δ = {scientific(DELTA)}",
+    title=f"Membership inference at one noise: proved and certified ε at δ = {format_scientific(DELTA)}",
     summary="the same with one noise and few references: a first look",
     source="Steinke, Nasr and Jagielski 2023; Carlini et al. 2022",
     across=ACROSS,

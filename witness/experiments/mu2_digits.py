@@ -19,8 +19,8 @@ from epsilond.simulators.algorithms.mu2_sgd.mu2_sgd import Mu2SgdRun
 from epsilond.simulators.algorithms.one_pass_accelerated_mb_sgd import OnePassAcceleratedMbSgdRun
 from epsilond.simulators.problems.data_sets import DataSetProblem
 from epsilond.witness.cells import CellAnswer
-from epsilond.witness.experiment import Axis, Cell, Claimed, Finding, Preset, scientific
-from epsilond.witness.findings import duel, printed_noise, score, score_beside
+from epsilond.witness.experiment import Axis, Cell, Claimed, Finding, Preset, format_scientific
+from epsilond.witness.findings import comparison_score, judge_pairs, judge_printed_noise, private_score
 from epsilond.witness.joins.mu2_sgd import federation_fields
 from epsilond.witness.risks.answer import Measured
 from epsilond.witness.risks.measurement import RiskSimulation
@@ -171,9 +171,9 @@ def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """
     own = [cell for cell in answered if cell.place["algorithm"] == TAKEN_BACK]
     one_pass = [cell for cell in answered if cell.place["algorithm"] == ONE_PASS]
-    scores = [score(MEASURE)(cell) for cell in own]
-    noisy_sgd = [score_beside("noisy-sgd", MEASURE)(cell) for cell in own]
-    independent = [score_beside("independent-noise", MEASURE)(cell) for cell in own]
+    scores = [private_score(MEASURE)(cell) for cell in own]
+    noisy_sgd = [comparison_score("noisy-sgd", MEASURE)(cell) for cell in own]
+    independent = [comparison_score("independent-noise", MEASURE)(cell) for cell in own]
     span = _span(scores)
     return (
         _comparison("At the same privacy noise that is taken back is more accurate than noisy SGD.", scores, noisy_sgd),
@@ -186,13 +186,13 @@ def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         _comparison(
             AS_ACCURATE,
             scores,
-            [score(MEASURE)(cell) for cell in one_pass],
+            [private_score(MEASURE)(cell) for cell in one_pass],
             name="Lowy and Razaviyayn's one-pass algorithm",
             remark=f"The paper runs theirs for several passes, and measures times. Over the settings here the accuracy"
             f" of noise that is taken back varies by {span:.1f} points, in the paper's tables by up to"
             f" {PAPER_SPAN:.1f}: these data hardly separate the algorithms.",
         ),
-        printed_noise(answered, "The printed noise is private at the ε of its ρ."),
+        judge_printed_noise(answered, "The printed noise is private at the ε of its ρ."),
     )
 
 
@@ -205,11 +205,11 @@ def _comparison(
     remark: str | None = None,
 ) -> Finding:
     """Judge whether noise that is taken back is more accurate, or, with a remark, whether it is as accurate."""
-    finding = duel(
+    finding = judge_pairs(
         claim,
         [(first, second) for first, second in zip(scores, others, strict=True) if first and second],
         names=("noise that is taken back", name),
-        what="held-out accuracy",
+        quantity="held-out accuracy",
         lower_is_better=False,
         no_worse=remark is not None,
     )
@@ -239,7 +239,7 @@ PRESET = Preset(
     title="Noise that is taken back, on handwritten digits: accuracy over ρ",
     summary="softmax regression by DP-μ²-FL, noisy SGD, fresh noise and a one-pass algorithm, with 20 and 100 clients",
     source="Reshef and Levy, Table 1",
-    across=Axis(name="gaussian_dp_mu", title=f"ρ of each record (ε at δ = {scientific(DELTA)}: {TOLD})"),
+    across=Axis(name="gaussian_dp_mu", title=f"ρ of each record (ε at δ = {format_scientific(DELTA)}: {TOLD})"),
     lines=LINES,
     panels=Axis(name="clients", title="clients"),
     repetitions=8,

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from epsilond.simulators.algorithms.ppsgd.run import PpsgdRun
 from epsilond.simulators.problems.personalized_digits import ClientSplit, PersonalizedDigits
 from epsilond.witness.cells import CellAnswer
-from epsilond.witness.experiment import Axis, Cell, Finding, Preset, scientific
+from epsilond.witness.experiment import Axis, Cell, Finding, Preset, format_scientific
 from epsilond.witness.experiments.ppsgd_synthetic import LESS_CLAIM, OWN_CLAIM, OWN_NAMES
-from epsilond.witness.findings import MeasuredPoint, best_of_own, descending, duel
+from epsilond.witness.findings import MeasuredPoint, best_unshared, judge_order, judge_pairs
 from epsilond.witness.risks.measurement import RiskSimulation
 
 TIMES_CLIENTS = (0.0, 0.1, 1.0, 10.0, math.inf)
@@ -96,10 +96,10 @@ def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         for split in SPLITS
     }
     private = [stage for stages in lines.values() for stage in stages if stage.name != told(None)]
-    pairs = [best_of_own(stage, PLACES[-1], lower_is_better=False) for stage in private]
+    pairs = [best_unshared(stage, PLACES[-1], lower_is_better=False) for stage in private]
     return (
-        duel(OWN_CLAIM, pairs, names=OWN_NAMES, what=WHAT, lower_is_better=False),
-        descending(LESS_CLAIM, lines, what=WHAT, lower_is_better=False),
+        judge_pairs(OWN_CLAIM, pairs, names=OWN_NAMES, quantity=WHAT, lower_is_better=False),
+        judge_order(LESS_CLAIM, lines, quantity=WHAT, lower_is_better=False),
     )
 
 
@@ -115,7 +115,7 @@ STANDS_IN = (
     " client's whole data, against all other clients."
 )
 ACROSS = Axis(name="personalization", title="personalization α, times the number of clients")
-LINES = Axis(name="epsilon", title=f"δ = {scientific(DELTA)}")
+LINES = Axis(name="epsilon", title=f"δ = {format_scientific(DELTA)}")
 SOURCE = "Bietti et al., Figures 1b to 1d"
 
 PRESET = Preset(

@@ -26,7 +26,7 @@ from epsilond.witness.experiments.ppsgd_synthetic import (
     SPREAD_STD,
     TARGET_NOISE_STD,
 )
-from epsilond.witness.findings import MeasuredPoint, descending, shown
+from epsilond.witness.findings import MeasuredPoint, format_bound, judge_order
 from epsilond.witness.risks.answer import Measured
 from epsilond.witness.risks.measurement import RiskSimulation
 
@@ -84,7 +84,7 @@ def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Whether the best personalization shares less as noise grows; at each personalization with the best step."""
     stages = [_stage(noise, [cell for cell in answered if cell.place["noise_multiplier"] == noise]) for noise in SHOWN]
     claim = "The more noise, the less is shared at the best personalization and step."
-    return (descending(claim, {"αN": stages}, what="excess"),)
+    return (judge_order(claim, {"αN": stages}, quantity="excess"),)
 
 
 def _stage(noise: float, cells: Sequence[CellAnswer]) -> MeasuredPoint:
@@ -103,7 +103,7 @@ def _told(noise: float) -> str:
         return "no noise"
     mu = sensitivity_factor("replace-one") * math.sqrt(ROUNDS) / noise
     epsilon = figures_at(mu, epsilon=None, log_delta=math.log(DELTA))["epsilon"]
-    return f"σ = {noise:g} (ε ≤ {shown(epsilon, ROUND_CEILING)})"
+    return f"σ = {noise:g} (ε ≤ {format_bound(epsilon, ROUND_CEILING)})"
 
 
 PRESET = Preset(

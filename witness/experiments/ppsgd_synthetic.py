@@ -14,8 +14,8 @@ from functools import partial
 from epsilond.simulators.algorithms.ppsgd.run import PpsgdRun
 from epsilond.simulators.problems.personalized_problems import PersonalizedLeastSquares
 from epsilond.witness.cells import CellAnswer
-from epsilond.witness.experiment import Axis, Cell, Finding, Preset, scientific
-from epsilond.witness.findings import MeasuredPoint, best_of_own, descending, duel
+from epsilond.witness.experiment import Axis, Cell, Finding, Preset, format_scientific
+from epsilond.witness.findings import MeasuredPoint, best_unshared, judge_order, judge_pairs
 from epsilond.witness.risks.measurement import RiskSimulation
 
 OWN_CLAIM = "Under user-level privacy models of one's own are more accurate than one model for all."
@@ -92,10 +92,10 @@ def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         stages.append(
             MeasuredPoint(_told(epsilon), {place: found for place in places if (found := of[place]) is not None})
         )
-    pairs = [best_of_own(stage, places[-1], lower_is_better=True) for stage in stages[1:]]
+    pairs = [best_unshared(stage, places[-1], lower_is_better=True) for stage in stages[1:]]
     return (
-        duel(OWN_CLAIM, pairs, names=OWN_NAMES, what="excess risk"),
-        descending(LESS_CLAIM, {"αN": stages}, what="excess risk"),
+        judge_pairs(OWN_CLAIM, pairs, names=OWN_NAMES, quantity="excess risk"),
+        judge_order(LESS_CLAIM, {"αN": stages}, quantity="excess risk"),
     )
 
 
@@ -104,7 +104,7 @@ def _told(epsilon: float | None) -> str:
 
 
 ACROSS = Axis(name="personalization", title="personalization α, times the number of clients")
-LINES = Axis(name="epsilon", title=f"δ = {scientific(DELTA)}")
+LINES = Axis(name="epsilon", title=f"δ = {format_scientific(DELTA)}")
 SOURCE = "Bietti et al., Figure 1a"
 STANDS_IN = (
     "Stands for Figure 1a, on its own synthetic linear regression: {size}. In the paper the last 5 coordinates differ"

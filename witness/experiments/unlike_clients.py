@@ -14,7 +14,7 @@ from epsilond.simulators.algorithms.random_participation import ReportingCount
 from epsilond.simulators.federations.groups import RunGroup
 from epsilond.simulators.problems.kinds import LogisticProblem
 from epsilond.witness.cells import CellAnswer
-from epsilond.witness.experiment import Axis, Cell, Finding, Preset, scientific
+from epsilond.witness.experiment import Axis, Cell, Finding, Preset, format_scientific
 from epsilond.witness.risks.measurement import RiskSimulation
 from epsilond.witness.tally import Tally
 
@@ -111,7 +111,9 @@ PRESET = Preset(
     title="Mini-batch algorithms on clients that differ",
     summary="excess risk of three algorithms on clients of unlike records, weight and ε, in random number",
     source="Lowy and Razaviyayn 2023, Theorems 2.1, 2.3 and E.1",
-    across=Axis(name="epsilon", title=f"ε at δ = {scientific(DELTA)}, of each record against the server", scale="log"),
+    across=Axis(
+        name="epsilon", title=f"ε at δ = {format_scientific(DELTA)}, of each record against the server", scale="log"
+    ),
     lines=Axis(name="algorithm", title="algorithm"),
     panels=Axis(name="clients", title="clients"),
     repetitions=50,

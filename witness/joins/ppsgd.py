@@ -275,13 +275,14 @@ def _bounds_at_any_step(
     below_quarter = next(condition for condition in conditions if condition.id == "step-below-quarter")
     if below_quarter.holds == Verdict.YES:
         values.append(outputs["simple_excess_risk"])
+    required = [condition for condition in conditions if condition is not below_quarter]
     yield PromisedBound(
         theorem=ANY_STEP.id,
         status=ANY_STEP.status,
         value=min(values),
         constant="explicit",
         conditions=(
-            *(condition for condition in conditions if condition is not below_quarter),
+            *required,
             *settle_conditions((UNCLIPPED.at(inputs),), decide_conditions(problem, run)),
         ),
     )

@@ -21,7 +21,7 @@ from epsilond.simulators.problems.problem_specs import AnyProblem
 from epsilond.simulators.seeds import generators
 from epsilond.witness.joins import find_join
 from epsilond.witness.kind import SimulationKind, SimulationPlan
-from epsilond.witness.pointers import inside
+from epsilond.witness.pointers import point_into
 from epsilond.witness.risks.answer import RiskAnswer
 from epsilond.witness.risks.report import BlockOfRun, Measurement, report
 from epsilond.witness.risks.rounds import Spacing, measured_rounds
@@ -143,7 +143,7 @@ def prepare(request: RiskSimulation) -> ResolvedRuns:
     _, block = _sizes(request, problem)
     run, calibration = request.run, None
     if request.target is not None:
-        with inside(request):
+        with point_into(request):
             run, calibration = find_join(run.algorithm).calibrate(problem, run, request.target)
     return ResolvedRuns(
         problem=request.problem,
@@ -180,7 +180,7 @@ def assemble(request: RiskSimulation, resolved: ResolvedRuns, blocks: Sequence[M
     ]
     run = resolved.runs[PRIVATE]
     problem = build(resolved.problem, run)
-    with inside(request):
+    with point_into(request):
         bounds = find_join(run.algorithm).bounds(problem, run)
     return report(request, problem, resolved.calibration, measurements, bounds)
 
@@ -212,7 +212,7 @@ def _sizes(request: RiskSimulation, problem: SimulatedProblem) -> tuple[tuple[Wo
     algorithm: SimulatedAlgorithm = algorithm_of(request.run)
     if request.return_model:
         _check_model(problem)
-    with inside(request):
+    with point_into(request):
         algorithm.rounds(problem, request.run)
         costs = algorithm.costs(problem, request.run, _wanted(request))
     shared = sum(work.calls for work in costs) / CALLS_A_SECOND
