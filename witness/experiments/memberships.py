@@ -88,8 +88,8 @@ def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     words = (
         f"{len(above)} of {len(pairs)} bounds by attacks lie above the certified end. The nearest is"
         f" {lower / upper:.0%} of it: {name}, {cell.place['canaries']}, noise multiplier"
-        f" {cell.place['noise_multiplier']:g}, ε ≥ {format_bound(lower, ROUND_FLOOR)} where {format_bound(upper, ROUND_CEILING)} is"
-        " certified."
+        f" {cell.place['noise_multiplier']:g}, ε ≥ {format_bound(lower, ROUND_FLOOR)} where"
+        f" {format_bound(upper, ROUND_CEILING)} is certified."
     )
     seen = [
         (cell.attacks["every-model"], max(value for name, value in cell.attacks.items() if name != "every-model"))
