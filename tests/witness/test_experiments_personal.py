@@ -13,7 +13,14 @@ from epsilond.terminal.simulations import simulation as shown
 from epsilond.witness import simulation
 from epsilond.witness.audits.answer import ClaimChecked
 from epsilond.witness.cells import CellAnswer
-from epsilond.witness.experiments import asoodeh_figure_2, memberships, mu2_digits, ppsgd_digits, ppsgd_grid
+from epsilond.witness.experiments import (
+    asoodeh_figure_2,
+    memberships,
+    mu2_digits,
+    ppsgd_digits,
+    ppsgd_grid,
+    ppsgd_synthetic,
+)
 from epsilond.witness.figures import draw
 from epsilond.witness.presets import PresetSimulation
 from epsilond.witness.risks.answer import Measured
@@ -49,7 +56,7 @@ FIGURE_2 = {
 
 @pytest.mark.parametrize(("share", "epsilon"), FIGURE_2)
 def test_the_printed_values_of_figure_2(share, epsilon):
-    told = asoodeh_figure_2.deltas(epsilon, share)
+    told = asoodeh_figure_2.log10_deltas(epsilon, share)
     assert 10 ** told["printed"] == pytest.approx(FIGURE_2[share, epsilon], rel=1e-4)
     assert 10 ** (told["corrected"] - told["printed"]) == pytest.approx(0.9 if share == 0.3 else 1.0, rel=1e-6)
     assert told["certified"] <= told["corrected"]
@@ -132,7 +139,7 @@ def personal(best):
     """Cells in which each ε's best place is as told, by split."""
     return [
         CellAnswer(
-            place={"personalization": place, "epsilon": ppsgd_digits.told(epsilon), "split": split},
+            place={"personalization": place, "epsilon": ppsgd_synthetic.noise_name(epsilon), "split": split},
             kind="risk",
             scores={"test_accuracy": measured(0.9 if place == chosen else 0.5)},
         )
@@ -160,7 +167,7 @@ def test_the_grid_is_the_appendix_and_is_judged_by_its_least_excess():
     assert {cell.simulation.run.noise_std for cell in cells} == {0.0, 1.0, 10.0}
 
     def told(places):
-        best = dict(zip(ppsgd_grid.SHOWN, places, strict=True))
+        best = dict(zip(ppsgd_grid.NOISES, places, strict=True))
         return [
             CellAnswer(
                 place=dict(cell.place),

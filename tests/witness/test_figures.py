@@ -253,7 +253,7 @@ def test_what_has_no_figure_is_refused(monkeypatch):
 
 
 def test_labels_do_not_overlap():
-    places = style._apart([0.5, 0.5, 0.51, 0.9], [0.06] * 4)
+    places = style._separate([0.5, 0.5, 0.51, 0.9], [0.06] * 4)
     ordered = sorted(places)
     assert all(high - low > 0.06 - 1e-6 for low, high in pairwise(ordered))
     assert places[3] == 0.9

@@ -17,7 +17,7 @@ from epsilond.simulators.seeds import generators
 from epsilond.witness import simulation
 from epsilond.witness.figures import draw
 from epsilond.witness.memberships.membership import assemble, prepare, run_block
-from epsilond.witness.memberships.verdict import _auc, _rare
+from epsilond.witness.memberships.verdict import _auc, _rare_true_positive_rate
 from epsilond.witness.requests import SimulationRequest
 
 PROBLEM = {"kind": "logistic", "clients": 5, "samples_per_client": 4, "dimension": 60}
@@ -81,7 +81,7 @@ def test_worst_canaries_are_found_by_whoever_sees_every_model_and_less_by_who_se
 def test_too_little_noise_contradicts_the_certificate_by_one_run():
     request = asked({"noise_multiplier": 4.0}, runs=8)
     ready = prepare(request)
-    broken = replace(ready, asked=replace(request, training=replace(request.training, noise_multiplier=0.4)))
+    broken = replace(ready, request=replace(request, training=replace(request.training, noise_multiplier=0.4)))
     answer = assemble(request, ready, [run_block(broken, index) for index in range(simulation.plan(request).blocks)])
     assert answer.attacks[0].verdict == "contradicted"
     assert "one of the two is wrong" in answer.meaning
@@ -90,7 +90,7 @@ def test_too_little_noise_contradicts_the_certificate_by_one_run():
 def test_too_little_noise_contradicts_the_certificate_by_counted_runs():
     request = asked({"noise_multiplier": 4.0, "canaries": 1}, runs=1000)
     ready = prepare(request)
-    broken = replace(ready, asked=replace(request, training=replace(request.training, noise_multiplier=0.4)))
+    broken = replace(ready, request=replace(request, training=replace(request.training, noise_multiplier=0.4)))
     answer = assemble(request, ready, [run_block(broken, index) for index in range(simulation.plan(request).blocks)])
     assert {each.verdict for each in answer.attacks} == {"contradicted"}
     assert answer.attacks[0].method == "counted-runs"
@@ -165,9 +165,9 @@ def test_observed_rates_are_those_of_their_definition():
     inside, outside = np.array([3.0, 2.0, 2.0]), np.array([1.0, 2.0, 0.0, 5.0])
     pairs = [(a > b) + 0.5 * (a == b) for a in inside for b in outside]
     assert _auc(inside, outside) == pytest.approx(np.mean(pairs))
-    assert _rare(inside, outside) == 0.0
-    assert _rare(inside, np.arange(-100.0, 1.0)) == 1.0
-    assert (_auc(inside, outside[:0]), _rare(inside, outside[:0])) == (0.5, 0.0)
+    assert _rare_true_positive_rate(inside, outside) == 0.0
+    assert _rare_true_positive_rate(inside, np.arange(-100.0, 1.0)) == 1.0
+    assert (_auc(inside, outside[:0]), _rare_true_positive_rate(inside, outside[:0])) == (0.5, 0.0)
 
 
 @pytest.mark.parametrize(

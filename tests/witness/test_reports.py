@@ -16,8 +16,8 @@ from epsilond.calibrators.account_examples import EXAMPLES
 from epsilond.calibrators.answer import GuaranteeAnswer
 from epsilond.reading import read
 from epsilond.witness.reports import meanings, words
-from epsilond.witness.reports.compare import agreement
-from epsilond.witness.reports.make import dated, make
+from epsilond.witness.reports.compare import compare_records
+from epsilond.witness.reports.make import make, read_date
 from epsilond.witness.reports.page import render
 from epsilond.witness.reports.profile import STEPS, drawing, profile
 from epsilond.witness.reports.questions import QUESTIONS, question
@@ -27,11 +27,11 @@ from epsilond.witness.reports.record import (
     NO_HASH,
     OPENING,
     Broken,
-    opened,
-    sealed,
+    open_page,
+    seal_page,
     visible,
 )
-from epsilond.witness.reports.spec_words import described
+from epsilond.witness.reports.spec_words import describe_spec
 
 SLOW = {"shuffled-mb-sgd"}
 DATE = "2026-01-31"
@@ -105,7 +105,7 @@ def parsed(page):
 @CASES
 def test_a_page_is_rendered_again_from_its_own_data(kind, name, example, page):
     made = page(kind, name, example)
-    found = opened(made)
+    found = open_page(made)
     assert render(found, found["hash"]) == visible(made)
     assert (found["kind"], found["name"], found["date"]) == (kind, name, DATE)
     assert found["request"] == json.loads(json.dumps(dict(example)))
@@ -128,7 +128,7 @@ def test_a_page_is_whole_and_asks_for_nothing(kind, name, example, page):
 @CASES
 def test_the_page_says_everything_of_the_answer(kind, name, example, page):
     made = page(kind, name, example)
-    answer = opened(made)["answer"]
+    answer = open_page(made)["answer"]
     text = " ".join(" ".join(parsed(visible(made)).texts).split())
     wanted = [warning["message"] for warning in answer["warnings"]]
     wanted += [each["statement"] for each in answer.get("declared_conditions", ())]
@@ -146,7 +146,7 @@ def test_the_page_says_everything_of_the_answer(kind, name, example, page):
     wanted += [str(value) for value in answer.get("parameters", {}).values() if isinstance(value, float | int)]
     wanted += [answer["engine_version"], DATE, *example]
     if "spec" in example:
-        wanted += [described(opened(made)["request"]["spec"], answer["guarantee"]["unit"]), meanings.ADVANTAGE]
+        wanted += [describe_spec(open_page(made)["request"]["spec"], answer["guarantee"]["unit"]), meanings.ADVANTAGE]
     for each in wanted:
         assert " ".join(each.split()) in text, each
 
@@ -165,7 +165,7 @@ def test_no_raw_key_of_the_data_stands_on_the_page(kind, name, example, page):
 
 @CASES
 def test_the_band_holds_the_answer_and_falls(kind, name, example, page):
-    found = opened(page(kind, name, example))
+    found = open_page(page(kind, name, example))
     ends = [(_end(point["log10_delta"]["lower"]), _end(point["log10_delta"]["upper"])) for point in found["profile"]]
     assert all(lower <= upper for lower, upper in ends)
     assert all(later[1] <= one[1] + 1e-7 for one, later in zip(ends, ends[1:], strict=False))
@@ -188,18 +188,18 @@ def test_the_same_question_gives_the_same_bytes_and_the_date_is_the_callers(smal
     undated = make(asked, problem, example)
     assert DATE not in undated
     assert "not given" in undated
-    assert opened(undated)["date"] == ""
-    assert opened(undated)["hash"] != opened(small)["hash"]
+    assert open_page(undated)["date"] == ""
+    assert open_page(undated)["hash"] != open_page(small)["hash"]
 
 
 @pytest.mark.parametrize("text", ["today", "2026-13-01", "", "2026-01-31T00:00", HOSTILE])
 def test_a_date_that_is_none_is_refused(text):
     with pytest.raises(InvalidInput, match="/date"):
-        dated(text)
+        read_date(text)
 
 
 def test_no_string_breaks_out_of_the_page(small):
-    record = {name: item for name, item in opened(small).items() if name not in ("hash", "page")}
+    record = {name: item for name, item in open_page(small).items() if name not in ("hash", "page")}
     answer = record["answer"]
     hostile = {
         **record,
@@ -213,13 +213,13 @@ def test_no_string_breaks_out_of_the_page(small):
         },
         "engine_version": HOSTILE,
     }
-    made = sealed(hostile, render)
+    made = seal_page(hostile, render)
     reader = parsed(made)
     assert reader.seen.count("script") == 1
     assert "img" not in reader.seen
     assert made.count("<script") == made.count("</script") == 1
     assert "".join(reader.texts).count("{{ 7 * 7 }}") > 8
-    assert opened(made)["request"] == hostile["request"]
+    assert open_page(made)["request"] == hostile["request"]
 
 
 @pytest.mark.parametrize(
@@ -243,8 +243,8 @@ def test_no_string_breaks_out_of_the_page(small):
         (lambda page: page.replace("epsilond-report-1", "epsilond-report-9", 1), "format"),
         (lambda page: re.sub(r'"hash":"\w+"', '"hash":"x"', page, count=1), "hash is none"),
         (lambda page: re.sub(r'"hash":"\w+"', '"hash":7', page, count=1), "not those of a report"),
-        (lambda page: page.replace(opened(page)["hash"], NO_HASH), "do not fit their hash"),
-        (lambda page: page.replace(f"<code>{opened(page)['hash']}", f"<code>{NO_HASH}", 1), "visible page"),
+        (lambda page: page.replace(open_page(page)["hash"], NO_HASH), "do not fit their hash"),
+        (lambda page: page.replace(f"<code>{open_page(page)['hash']}", f"<code>{NO_HASH}", 1), "visible page"),
         (lambda page: page + " " * LARGEST_PAGE, "longer than"),
         (lambda _: "", "holds no report"),
         (lambda _: OPENING + "[]" + CLOSING, "not those of a report"),
@@ -253,7 +253,7 @@ def test_no_string_breaks_out_of_the_page(small):
 )
 def test_a_changed_page_is_broken(change, said, small):
     with pytest.raises(Broken, match=said):
-        opened(change(small))
+        open_page(change(small))
 
 
 def test_a_request_that_no_report_can_carry_is_refused():
@@ -317,11 +317,11 @@ def test_a_verdict_of_an_earlier_engine_is_compared_in_the_words_of_this_one():
         return {"answer": {"claim": {"holds": holds, "epsilon": 3.0}}, "profile": [], "engine_version": version}
 
     for before, today in ((True, "yes"), (False, "no"), ("undecidable", "undecidable")):
-        assert agreement(record(before, "0.1.0"), record(today, "9.0.0")) == ("within-the-certificate", ())
+        assert compare_records(record(before, "0.1.0"), record(today, "9.0.0")) == ("within-the-certificate", ())
     for before, today in ((True, "no"), (False, "yes"), (True, "undecidable"), ("no", "yes")):
-        outcome = agreement(record(before, "0.1.0"), record(today, "9.0.0"))
+        outcome = compare_records(record(before, "0.1.0"), record(today, "9.0.0"))
         assert outcome == ("contradicts", ("/answer/claim/holds",))
-    assert agreement(record(True, "9.0.0"), record("yes", "9.0.0"))[0] == "contradicts"
+    assert compare_records(record(True, "9.0.0"), record("yes", "9.0.0"))[0] == "contradicts"
 
 
 def test_a_profile_without_a_finite_part_is_not_drawn():
@@ -333,7 +333,9 @@ def test_a_profile_without_a_finite_part_is_not_drawn():
 
 def test_the_drawing_stays_in_its_frame_and_puts_the_target_on_the_curve():
     asked = question("calibration", "gaussian")
-    answer = asked.answered(read(asked.problem, next(each.example for each in CALIBRATORS if each.name == "gaussian")))
+    answer = asked.answer_problem(
+        read(asked.problem, next(each.example for each in CALIBRATORS if each.name == "gaussian"))
+    )
     target = answer.answer["guarantee"]["target"]
     drawn = drawing(answer.profile, (target["epsilon"], target["log10_delta"]))
     places = [tuple(map(float, point.split(","))) for point in f"{drawn.band} {drawn.upper}".split()]

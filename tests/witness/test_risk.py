@@ -12,7 +12,7 @@ from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import as_json
 from epsilond.witness import simulation
-from epsilond.witness.risks.measure import BAND, band
+from epsilond.witness.risks.measure import BAND, confidence_band
 from epsilond.witness.risks.measurement import RiskSimulation
 from tests.witness import toy
 
@@ -190,7 +190,7 @@ def test_below_the_gap_of_the_optimum_no_ratio_is_told(monkeypatch):
 
 
 def test_a_band_ends_at_zero_and_says_so():
-    found = band(np.array([[0.0, 4.0], [1e-3, 5.0], [9.0, 6.0]]), 0.95)
+    found = confidence_band(np.array([[0.0, 4.0], [1e-3, 5.0], [9.0, 6.0]]), 0.95)
     assert found.lower[0] == 0.0 < found.mean[0] < found.upper[0]
     low, _ = stats.t.interval(0.95, 2, loc=5.0, scale=stats.sem([4.0, 5.0, 6.0]))
     assert found.lower[1] == pytest.approx(low)

@@ -1,4 +1,4 @@
-"""Mini-batch SGD at several ε, beside our explicit bound: small enough for a first look."""
+"""Mini-batch SGD at several values of ε, compared with the explicit bound; it is small enough for a first look."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ RUN = MbSgdRun(rounds=40, batch_size=20)
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """One for each ε."""
+    """Return one cell for each ε.
+
+    Args:
+        repetitions: independent runs of each cell.
+        seed: seed of all randomness.
+    """
     return tuple(
         Cell(
             place={"epsilon": epsilon},

@@ -1,4 +1,4 @@
-"""Quantised updates with integer noise: certified noise against the printed one, at the same true ε."""
+"""Quantised updates with integer noise: certified noise compared with printed noise at the same true ε."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ RUN = NormFedavgRun(participants=50, rounds=30, local_steps=2, quantization_leve
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """One for each ε."""
+    """Return one cell for each ε.
+
+    Args:
+        repetitions: independent runs of each cell.
+        seed: seed of all randomness.
+    """
     return tuple(
         Cell(
             place={"epsilon": epsilon},

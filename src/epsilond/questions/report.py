@@ -17,10 +17,10 @@ from epsilond.questions.signed import Keys, NoSignature, digest_of, is_ledger_pa
 from epsilond.reading import read
 from epsilond.witness.reports import words
 from epsilond.witness.reports.canonical import canonical
-from epsilond.witness.reports.compare import SAME_ENGINE, agreement, explained_otherwise
+from epsilond.witness.reports.compare import SAME_ENGINE, changed_explanations, compare_records
 from epsilond.witness.reports.inert import is_inert
-from epsilond.witness.reports.make import dated, make, plain
-from epsilond.witness.reports.page import declared, render
+from epsilond.witness.reports.make import make, read_date, request_json
+from epsilond.witness.reports.page import declared_conditions, render
 from epsilond.witness.reports.questions import question
 from epsilond.witness.reports.record import (
     CONTRADICTED,
@@ -28,8 +28,8 @@ from epsilond.witness.reports.record import (
     Broken,
     Kind,
     demand_one_engine,
-    opened,
-    sealed,
+    open_page,
+    seal_page,
     without_data,
 )
 
@@ -140,7 +140,7 @@ def verify(
         if page.lstrip().startswith("{"):
             return _answer_confirmed(page, signed, request)
         _template_errors()
-        return _confirmed(opened(page), page, signed)
+        return _confirmed(open_page(page), page, signed)
     except NoSignature as error:
         return Verification(outcome="broken", reason=f"the signature does not hold: {error}")
     except Broken as error:
@@ -222,7 +222,7 @@ def _answer_confirmed(text: str, signed: _Signed | None, request: Mapping[str, o
         return Verification(outcome="signed", reason="the key signed this answer to this request", **known)
     try:
         asked = question(signed.kind, signed.name)
-        answered = asked.answered(read(asked.problem, request))
+        answered = asked.answer_problem(read(asked.problem, request))
     except InvalidInput as error:
         return Verification(outcome="refused", reason=f"the request cannot be: {error}", **known)
     except NoCertificate as error:
@@ -230,16 +230,16 @@ def _answer_confirmed(text: str, signed: _Signed | None, request: Mapping[str, o
     theirs = {"answer": answer, "profile": [], "engine_version": signed.engine_version}
     ours = {"answer": answered.answer, "profile": [], "engine_version": ENGINE_VERSION}
     outcome: Outcome
-    outcome, known["differences"] = agreement(theirs, ours)
+    outcome, known["differences"] = compare_records(theirs, ours)
     if signed.engine_version != ENGINE_VERSION:
         outcome = "another-engine" if outcome in AGREES else outcome
-        known["explained_otherwise"] = explained_otherwise(theirs, ours)
+        known["explained_otherwise"] = changed_explanations(theirs, ours)
     return Verification(
         outcome=outcome,
         reason=_OF_ANSWERS.get(outcome, _REASONS.get(outcome, outcome)),
         headline=words.headline({"kind": signed.kind, "answer": answered.answer}),
         recomputed={name: answered.answer[name] for name in RECOMPUTED if name in answered.answer},
-        declared_conditions=tuple(statement for _, statement in declared(answered.answer)),
+        declared_conditions=tuple(statement for _, statement in declared_conditions(answered.answer)),
         **known,
     )
 
@@ -305,19 +305,19 @@ def _confirmed(found: JsonObject, page: str, signed: _Signed | None = None) -> V
     try:
         asked = question(found["kind"], found["name"])
         problem: object = read(asked.problem, found["request"])
-        answered = asked.answered(problem)
+        answered = asked.answer_problem(problem)
     except InvalidInput as error:
         return Verification(outcome="refused", reason=f"the request cannot be: {error}", **known)
     except NoCertificate as error:
         return Verification(outcome="refused", reason=f"not certified ({error.slug}): {error.message}", **known)
     computed = {"answer": answered.answer, "profile": answered.profile, "engine_version": ENGINE_VERSION}
     outcome: Outcome
-    outcome, differences = agreement(found, computed)
+    outcome, differences = compare_records(found, computed)
     known |= {
         "differences": differences,
         "headline": words.headline({"kind": found["kind"], "answer": answered.answer}),
         "recomputed": {name: answered.answer[name] for name in RECOMPUTED if name in answered.answer},
-        "declared_conditions": tuple(statement for _, statement in declared(answered.answer)),
+        "declared_conditions": tuple(statement for _, statement in declared_conditions(answered.answer)),
     }
     written_alike = _written_alike(found, page)
     if found["engine_version"] != ENGINE_VERSION:
@@ -327,9 +327,9 @@ def _confirmed(found: JsonObject, page: str, signed: _Signed | None = None) -> V
                 "its data: it was altered, or can be checked by that version alone"
             )
         outcome = "another-engine" if outcome in AGREES else outcome
-        known["explained_otherwise"] = explained_otherwise(found, computed)
+        known["explained_otherwise"] = changed_explanations(found, computed)
     elif outcome in AGREES:
-        if canonical(plain(found["request"])) != canonical(found["request"]):
+        if canonical(request_json(found["request"])) != canonical(found["request"]):
             raise Broken("the request is not in the form in which a report carries it")
         if not written_alike:
             raise Broken("the visible page was altered: it is not the page of its data")
@@ -357,7 +357,7 @@ def _demand_date(text: str) -> None:
         Broken: it is not.
     """
     try:
-        if not text or dated(text) == text:
+        if not text or read_date(text) == text:
             return
     except InvalidInput:
         pass
@@ -371,7 +371,7 @@ def _written_alike(found: JsonObject, page: str) -> bool:
     """
     unsealed = {name: item for name, item in found.items() if name not in ("hash", "page")}
     try:
-        return sealed(unsealed, render) == page
+        return seal_page(unsealed, render) == page
     except (_template_errors(), ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         return False
 
